@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { onFreePort } from "../../../scripts/scratch/ports.ts";
+import { findViolations } from "../../helpers/accessibility.ts";
 import { describeInBrowser, openWindow } from "../../helpers/browser.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
@@ -39,9 +39,8 @@ describeInBrowser("/docs in a browser", () => {
     return { page, faults };
   }
   const violations = async (page: Page) => {
-    await page.evaluate(axe.source);
-    const results: axe.AxeResults = await page.evaluate("axe.run()");
-    return results.violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`);
+    const found = await findViolations(page);
+    return found.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`);
   };
 
   for (const colorScheme of ["light", "dark"] as const)

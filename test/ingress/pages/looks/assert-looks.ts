@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import axe from "axe-core";
+import type axe from "axe-core";
 import type { Page } from "playwright-core";
+import { findViolations } from "../../../helpers/accessibility.ts";
 
 const desk = { width: 1100, height: 800 };
 const phone = { width: 375, height: 740 };
@@ -40,13 +41,8 @@ async function takePicture(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(folder, `${name.replace(/\W+/g, "-")}.png`), fullPage: true });
 }
 
-/** Evaluates axe-core from outside: the CSP blocks page scripts. */
 async function seriousFaults(page: Page, options: axe.RunOptions): Promise<string[]> {
-  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(
-    (given) => (globalThis as unknown as { axe: typeof axe }).axe.run(document, given),
-    options,
-  );
+  const violations = await findViolations(page, options);
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html}`));

@@ -1,0 +1,17 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type axe from "axe-core";
+import type { Page } from "playwright-core";
+
+/** The shorter source: each page reads it again. */
+const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Returns the faults of accessibility that axe-core finds. It is evaluated from outside: the CSP blocks page scripts. */
+export async function findViolations(page: Page, options: axe.RunOptions = {}): Promise<axe.Result[]> {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source);
+  const { violations } = await page.evaluate(
+    (given) => (globalThis as unknown as { axe: typeof axe }).axe.run(document, given),
+    { resultTypes: ["violations"], ...options } satisfies axe.RunOptions,
+  );
+  return violations;
+}
