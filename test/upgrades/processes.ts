@@ -14,8 +14,7 @@ const scripts = { ingress: "ingress/main.ts", worker: "workers/main.ts" };
 
 /** Processes of a former release and of the present version, on one database. */
 export function openVersions(databaseUrl: string, release: string) {
-  const former = checkOut(release);
-  const folders = { former: former.folder, present: "." };
+  const folders = { former: checkOut(release), present: "." };
   const running: { version: Version; process: Running }[] = [];
   let migrated = "";
   const settings = {
@@ -48,7 +47,6 @@ export function openVersions(databaseUrl: string, release: string) {
     output: () => migrated,
     async close(): Promise<void> {
       await Promise.all(running.map(({ process }) => process.kill()));
-      former.remove();
     },
   };
 }

@@ -19,11 +19,17 @@ export const releasesMissing =
     ? false
     : "former releases are not in this clone: fetch the whole history with git fetch --unshallow";
 
-/** Writes the program of a release into a folder. */
-export function checkOut(commit: string): { folder: string; remove: () => void } {
+const folders = new Map<string, string>();
+
+/** Returns a folder with the program of a release. It is kept until this process ends: what it compiles is, too. */
+export function checkOut(commit: string): string {
+  const known = folders.get(commit);
+  if (known) return known;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-release-"));
   const archive = execFileSync("git", ["archive", commit], { maxBuffer: 2 ** 28 });
   execFileSync("tar", ["--extract", "--directory", folder], { input: archive });
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  folders.set(commit, folder);
+  return folder;
 }
