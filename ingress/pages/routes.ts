@@ -1,4 +1,3 @@
-import type { EventHandler } from "h3";
 import { type Pattern, patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
@@ -80,9 +79,9 @@ import { sendDeliveryPage, sendTestDelivery } from "./triggers/send.tsx";
 import { triggerSetupPage } from "./triggers/setup.tsx";
 import { triggerPage } from "./triggers/show.tsx";
 import { liveEvents } from "./ui/live.ts";
+import type { ActionMaker } from "./ui/page.ts";
 
-/** Each makes its handler once, at startup. */
-type Makers = Partial<Record<"GET" | "POST", (services: Services, bodies: Bodies) => EventHandler>>;
+type Makers = Partial<Record<"GET" | "POST", ActionMaker>>;
 
 interface Parts {
   filterTests: FilterTests;
@@ -130,7 +129,7 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.sendDeliveryPage]: { GET: sendDeliveryPage, POST: sendTestDelivery },
     [patterns.filterPage]: {
       GET: filterPage,
-      POST: (services, bodies) => tryOrSaveFilter(services, filterTests, bodies),
+      POST: tryOrSaveFilter(filterTests),
     },
     [patterns.refusedRequestPage]: { GET: refusedRequestPage },
     [patterns.deliveryPage]: { GET: deliveryPage },

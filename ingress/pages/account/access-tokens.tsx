@@ -1,63 +1,54 @@
 import { Fragment } from "preact";
 import { revokeAccessToken } from "../../../shared/accounts/access-tokens.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
-import type { Bodies } from "../../http/body.ts";
-import { confirmation } from "../ui/confirmation.tsx";
+import { LinkButton } from "../ui/form.tsx";
+import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { signedInAction, signedInPage } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
 import { loadAccessToken, loadAccessTokens, type OwnToken, readId } from "./load.ts";
 
 /** GET /user/api-access-tokens */
-export function accessTokensPage(services: Services) {
-  return signedInPage(services, async (request) => {
-    const tokens = await loadAccessTokens(services, request);
-    return {
-      title: "API access tokens",
-      content: <AccessTokens tokens={tokens} now={services.clock.now()} />,
-    };
-  });
-}
+export const accessTokensPage = signedInPage(async (services, request) => {
+  const tokens = await loadAccessTokens(services, request);
+  return {
+    title: "API access tokens",
+    content: <AccessTokens tokens={tokens} />,
+  };
+});
 
 /** GET …/revoke */
-export function revokeAccessTokenPage(services: Services) {
-  return signedInPage(services, async (request) => {
-    const ownToken = await loadAccessToken(services, request);
-    return confirmation(request.visitor, {
-      title: "Revoke this token?",
-      text: `Programs that use “${nameOf(ownToken)}” are refused from now on.`,
-      button: "Revoke",
-      path: pathTo(patterns.revokeAccessToken, { id: ownToken.token.id }),
-      back: patterns.accessTokens,
-    });
+export const revokeAccessTokenPage = signedInPage(async (services, request) => {
+  const ownToken = await loadAccessToken(services, request);
+  return confirmation({
+    title: "Revoke this token?",
+    text: `Programs that use “${nameOf(ownToken)}” are refused from now on.`,
+    button: "Revoke",
+    path: pathTo(patterns.revokeAccessToken, { id: ownToken.token.id }),
+    back: patterns.accessTokens,
   });
-}
+});
 
 /** POST …/revoke */
-export function revokeOwnAccessToken(services: Services, bodies: Bodies) {
-  return signedInAction(services, bodies, async (request) => {
-    await revokeAccessToken(services, readId(request, "access token"), request.user.id);
-    return withNotice(patterns.accessTokens, "token_revoked");
-  });
-}
+export const revokeOwnAccessToken = signedInAction(async (services, request) => {
+  await revokeAccessToken(services, readId(request, "access token"), request.user.id);
+  return withNotice(patterns.accessTokens, "token_revoked");
+});
 
-function AccessTokens({ tokens, now }: { tokens: OwnToken[]; now: Date }) {
+function AccessTokens({ tokens }: { tokens: OwnToken[] }) {
   return (
     <>
       <h1>API access tokens</h1>
       <p>A token lets a script of yours use the REST API in your name, in one organization.</p>
       <p class="actions">
-        <a class="button" href={patterns.newAccessToken}>
-          New token
-        </a>
+        <LinkButton href={patterns.newAccessToken} text="New token" />
       </p>
       {tokens.length === 0 ? (
         <p class="empty">You have no tokens yet.</p>
       ) : (
         <ul class="entries">
           {tokens.map((ownToken) => (
-            <Entry key={ownToken.token.id} ownToken={ownToken} now={now} />
+            <Entry key={ownToken.token.id} ownToken={ownToken} />
           ))}
         </ul>
       )}
@@ -65,7 +56,7 @@ function AccessTokens({ tokens, now }: { tokens: OwnToken[]; now: Date }) {
   );
 }
 
-function Entry({ ownToken, now }: { ownToken: OwnToken; now: Date }) {
+function Entry({ ownToken }: { ownToken: OwnToken }) {
   const { token, organization } = ownToken;
   return (
     <li class="entry">
@@ -80,11 +71,11 @@ function Entry({ ownToken, now }: { ownToken: OwnToken; now: Date }) {
           ))}
         </p>
         <p class="quiet">
-          Created <Time at={token.createdAt} now={now} /> · Last used:{" "}
-          {token.lastUsedAt ? <Time at={token.lastUsedAt} now={now} /> : "never"} ·{" "}
+          Created <Time at={token.createdAt} /> · Last used:{" "}
+          {token.lastUsedAt ? <Time at={token.lastUsedAt} /> : "never"} ·{" "}
           {token.expiresAt ? (
             <>
-              Expires <Time at={token.expiresAt} now={now} />
+              Expires <Time at={token.expiresAt} />
             </>
           ) : (
             "No expiry"
@@ -92,9 +83,12 @@ function Entry({ ownToken, now }: { ownToken: OwnToken; now: Date }) {
         </p>
       </div>
       <p class="actions">
-        <a class="button danger" href={pathTo(patterns.revokeAccessToken, { id: token.id })}>
-          Revoke<span class="hidden"> {nameOf(ownToken)}</span>
-        </a>
+        <LinkButton
+          kind="danger"
+          href={pathTo(patterns.revokeAccessToken, { id: token.id })}
+          text="Revoke"
+          hidden={nameOf(ownToken)}
+        />
       </p>
     </li>
   );

@@ -1,21 +1,20 @@
 import { isScope, scopeWords } from "../../../shared/accounts/scopes.ts";
 import { type ConnectedApp, listConnectedApps } from "../../../shared/oauth/grants.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import { LinkButton } from "../ui/form.tsx";
 import { signedInPage } from "../ui/page.ts";
+import { useNow } from "../ui/rendering.ts";
 import { Time } from "../ui/times.tsx";
 
 const maxNamedScopes = 3;
 
 /** GET /user/connected-apps */
-export function connectedAppsPage(services: Services) {
-  return signedInPage(services, async ({ user }) => {
-    const apps = await listConnectedApps(services, user.id);
-    return { title: "Connected apps", content: <ConnectedApps apps={apps} now={services.clock.now()} /> };
-  });
-}
+export const connectedAppsPage = signedInPage(async (services, { user }) => {
+  const apps = await listConnectedApps(services, user.id);
+  return { title: "Connected apps", content: <ConnectedApps apps={apps} /> };
+});
 
-function ConnectedApps({ apps, now }: { apps: ConnectedApp[]; now: Date }) {
+function ConnectedApps({ apps }: { apps: ConnectedApp[] }) {
   return (
     <>
       <h1>Connected apps</h1>
@@ -29,7 +28,7 @@ function ConnectedApps({ apps, now }: { apps: ConnectedApp[]; now: Date }) {
         ) : (
           <ul class="entries">
             {apps.map((app) => (
-              <Entry key={app.grant.id} app={app} now={now} hasSiblings={countOf(apps, app) > 1} />
+              <Entry key={app.grant.id} app={app} hasSiblings={countOf(apps, app) > 1} />
             ))}
           </ul>
         )}
@@ -38,7 +37,7 @@ function ConnectedApps({ apps, now }: { apps: ConnectedApp[]; now: Date }) {
   );
 }
 
-function Entry({ app, now, hasSiblings }: { app: ConnectedApp; now: Date; hasSiblings: boolean }) {
+function Entry({ app, hasSiblings }: { app: ConnectedApp; hasSiblings: boolean }) {
   const { grant, application, organization } = app;
   const details = pathTo(patterns.connectedApp, { id: grant.id });
   return (
@@ -51,22 +50,25 @@ function Entry({ app, now, hasSiblings }: { app: ConnectedApp; now: Date; hasSib
           {summary(grant.scopes)}, in {organization.name}
         </p>
         <p class="quiet">
-          Last used: {grant.lastUsedAt ? <Time at={grant.lastUsedAt} now={now} /> : "never"} ·{" "}
-          <Expiry app={app} now={now} />
+          Last used: {grant.lastUsedAt ? <Time at={grant.lastUsedAt} /> : "never"} · <Expiry app={app} />
         </p>
         {grant.approvedUserAgent && <p class="quiet agent">Approved with {grant.approvedUserAgent}</p>}
       </div>
       <p class="actions">
-        <a class="button secondary" href={details}>
-          Details<span class="hidden"> of {application.name}</span>
-        </a>
-        <a class="button danger" href={pathTo(patterns.revokeConnectedApp, { id: grant.id })}>
-          Revoke<span class="hidden"> {application.name}</span>
-        </a>
+        <LinkButton kind="secondary" href={details} text="Details" hidden={`of ${application.name}`} />
+        <LinkButton
+          kind="danger"
+          href={pathTo(patterns.revokeConnectedApp, { id: grant.id })}
+          text="Revoke"
+          hidden={application.name}
+        />
         {hasSiblings && (
-          <a class="button danger" href={pathTo(patterns.revokeApplication, { id: application.id })}>
-            Revoke all<span class="hidden"> of {application.name}</span>
-          </a>
+          <LinkButton
+            kind="danger"
+            href={pathTo(patterns.revokeApplication, { id: application.id })}
+            text="Revoke all"
+            hidden={`of ${application.name}`}
+          />
         )}
       </p>
     </li>
@@ -74,11 +76,12 @@ function Entry({ app, now, hasSiblings }: { app: ConnectedApp; now: Date; hasSib
 }
 
 /** `No expiry`, or `Expires in 29 days`. */
-export function Expiry({ app: { expiresAt }, now }: { app: ConnectedApp; now: Date }) {
+export function Expiry({ app: { expiresAt } }: { app: ConnectedApp }) {
+  const now = useNow();
   if (expiresAt === "never") return <>No expiry</>;
   return (
     <>
-      {expiresAt > now ? "Expires" : "Expired"} <Time at={expiresAt} now={now} />
+      {expiresAt > now ? "Expires" : "Expired"} <Time at={expiresAt} />
     </>
   );
 }

@@ -6,10 +6,10 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import type { Visitor } from "../../auth/session.ts";
-import type { Bodies } from "../../http/body.ts";
 import { CopyField } from "../ui/copy-field.tsx";
-import { CsrfField, DefaultButton, Field, FormError, Select } from "../ui/form.tsx";
+import { DefaultButton, Field, LinkButton, PostForm, Select } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { loadOrganizations } from "./load.ts";
@@ -47,46 +47,41 @@ interface Draft {
 }
 
 /** GET …/api-access-tokens/new */
-export function newAccessTokenPage(services: Services) {
-  return signedInPage(services, async (request) => {
-    const organizations = await loadOrganizations(services, request);
-    const draft = {
-      id: newId(services.clock.now()),
-      description: "",
-      organizationId: organizations.length === 1 ? (organizations[0]?.id ?? "") : "",
-      scopes: [],
-      days: defaultLifetime,
-    };
-    return newTokenForm(request.visitor, { organizations, draft });
-  });
-}
+export const newAccessTokenPage = signedInPage(async (services, request) => {
+  const organizations = await loadOrganizations(services, request);
+  const draft = {
+    id: newId(services.clock.now()),
+    description: "",
+    organizationId: organizations.length === 1 ? (organizations[0]?.id ?? "") : "",
+    scopes: [],
+    days: defaultLifetime,
+  };
+  return newTokenForm(request.visitor, { organizations, draft });
+});
 
 /** POST …/api-access-tokens/new {id, description, organization, days, scopes, preset}. Only this answer shows the token. */
-export function createToken(services: Services, bodies: Bodies) {
-  return signedInAction(services, bodies, async (request, form) => {
-    const draft = readDraft(form, services);
-    const preset = form.get("preset") ?? "";
-    if (Object.hasOwn(presets, preset)) {
-      const chosen = { ...draft, scopes: [...(presets[preset]?.scopes ?? [])], preset };
-      return newTokenForm(request.visitor, {
-        organizations: await loadOrganizations(services, request),
-        draft: chosen,
-      });
-    }
-    const outcome = await tryForm(
-      () =>
-        createOwnAccessToken(services, request.user.id, {
-          ...requireChoices(draft),
-          expiresInHours: draft.days === "" ? undefined : Number(draft.days) * 24,
-        }),
-      { description: "description" },
-    );
-    if ("done" in outcome)
-      return outcome.done === undefined ? alreadyCreated() : created(draft, outcome.done);
-    const organizations = await loadOrganizations(services, request);
-    return newTokenForm(request.visitor, { organizations, draft, problems: outcome.problems });
-  });
-}
+export const createToken = signedInAction(async (services, request, form) => {
+  const draft = readDraft(form, services);
+  const preset = form.get("preset") ?? "";
+  if (Object.hasOwn(presets, preset)) {
+    const chosen = { ...draft, scopes: [...(presets[preset]?.scopes ?? [])], preset };
+    return newTokenForm(request.visitor, {
+      organizations: await loadOrganizations(services, request),
+      draft: chosen,
+    });
+  }
+  const outcome = await tryForm(
+    () =>
+      createOwnAccessToken(services, request.user.id, {
+        ...requireChoices(draft),
+        expiresInHours: draft.days === "" ? undefined : Number(draft.days) * 24,
+      }),
+    { description: "description" },
+  );
+  if ("done" in outcome) return outcome.done === undefined ? alreadyCreated() : created(draft, outcome.done);
+  const organizations = await loadOrganizations(services, request);
+  return newTokenForm(request.visitor, { organizations, draft, problems: outcome.problems });
+});
 
 function readDraft(form: URLSearchParams, services: Services): Draft {
   const days = form.get("days") ?? defaultLifetime;
@@ -109,7 +104,7 @@ function requireChoices(draft: Draft): Draft {
 }
 
 function newTokenForm(
-  visitor: Visitor,
+  _visitor: Visitor,
   {
     organizations,
     draft,
@@ -123,10 +118,7 @@ function newTokenForm(
     content: (
       <>
         <h1>New API access token</h1>
-        <form method="post" action={patterns.newAccessToken}>
-          <CsrfField visitor={visitor} />
-          <input type="hidden" name="id" value={draft.id} />
-          <FormError problems={problems} />
+        <PostForm path={patterns.newAccessToken} id={draft.id} problems={problems} button="Create token">
           <DefaultButton />
           <Field
             label="Name"
@@ -169,10 +161,7 @@ function newTokenForm(
               <Scopes legend="Without an operation" of={unusedScopes} chosen={draft.scopes} />
             </details>
           </section>
-          <p class="actions">
-            <button type="submit">Create token</button>
-          </p>
-        </form>
+        </PostForm>
       </>
     ),
   };
@@ -195,43 +184,38 @@ function Scopes({ legend, of, chosen }: { legend: string; of: readonly Scope[]; 
 }
 
 function created({ description }: Draft, token: string): PageContent {
-  return {
+  return narrowPage({
     title: "Token created",
     script: "copy.js",
     content: (
-      <div class="narrow">
-        <h1>Token created</h1>
+      <>
         <p>
           This is “{description}”. <strong>Copy it now: it is not shown again.</strong>
         </p>
         <CopyField id="token" label="Token" rows={2} value={token} />
         <p class="actions">
-          <a class="button" href={patterns.accessTokens}>
-            I have copied it
-          </a>
+          <LinkButton href={patterns.accessTokens} text="I have copied it" />
         </p>
-      </div>
+      </>
     ),
-  };
+  });
 }
 
 function alreadyCreated(): PageContent {
-  return {
+  return narrowPage({
     title: "Already created",
     status: 409,
+    heading: "This token was already created",
     content: (
-      <div class="narrow">
-        <h1>This token was already created</h1>
+      <>
         <p>
           The form was sent before, and a token is shown only once. If you have not copied it, revoke it and
           create another.
         </p>
         <p>
-          <a class="button" href={patterns.accessTokens}>
-            Go to your tokens
-          </a>
+          <LinkButton href={patterns.accessTokens} text="Go to your tokens" />
         </p>
-      </div>
+      </>
     ),
-  };
+  });
 }

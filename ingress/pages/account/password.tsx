@@ -1,88 +1,76 @@
 import { changePassword } from "../../../shared/accounts/sessions.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { setSignInCookies, type Visitor } from "../../auth/session.ts";
-import type { Bodies } from "../../http/body.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { limitSignInFailures } from "../../http/limits.ts";
-import { CsrfField, Field, FormError } from "../ui/form.tsx";
+import { Field, PostForm } from "../ui/form.tsx";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";
 import type { FormProblems } from "../ui/problems.ts";
 
 /** GET /user/password */
-export function passwordPage(services: Services) {
-  return signedInPage(services, ({ visitor }) => passwordForm(visitor));
-}
+export const passwordPage = signedInPage((_, { visitor }) => passwordForm(visitor));
 
 /** POST /user/password {present, wanted, again}. Guesses of the present password count as failed sign-ins. */
-export function savePassword(services: Services, bodies: Bodies) {
-  return signedInAction(services, bodies, async ({ event, visitor, user }, form) => {
-    const field = (name: string) => form.get(name) ?? "";
-    if (field("wanted") !== field("again")) return passwordForm(visitor, [notRepeated]);
+export const savePassword = signedInAction(async (services, { event, visitor, user }, form) => {
+  const field = (name: string) => form.get(name) ?? "";
+  if (field("wanted") !== field("again")) return passwordForm(visitor, [notRepeated]);
 
-    const passwords = { current: field("present"), next: field("wanted") };
-    const changed = await limitSignInFailures(services, user.email, clientIp(event), async (caller) => {
-      const outcome = await changePassword(services, user, passwords, caller);
-      return outcome === "wrong" ? undefined : outcome;
-    });
-    if (!changed) return passwordForm(visitor, [wrongPassword]);
-    if ("problems" in changed)
-      return passwordForm(
-        visitor,
-        changed.problems.map(({ message }) => ({ field: "wanted", message })),
-      );
-
-    setSignInCookies(services, event, changed);
-    return withNotice(patterns.home, "password_changed");
+  const passwords = { current: field("present"), next: field("wanted") };
+  const changed = await limitSignInFailures(services, user.email, clientIp(event), async (caller) => {
+    const outcome = await changePassword(services, user, passwords, caller);
+    return outcome === "wrong" ? undefined : outcome;
   });
-}
+  if (!changed) return passwordForm(visitor, [wrongPassword]);
+  if ("problems" in changed)
+    return passwordForm(
+      visitor,
+      changed.problems.map(({ message }) => ({ field: "wanted", message })),
+    );
+
+  setSignInCookies(services, event, changed);
+  return withNotice(patterns.home, "password_changed");
+});
 
 const notRepeated = { field: "again", message: "The new password and its repetition are not the same" };
 const wrongPassword = { field: "present", message: "The current password is wrong" };
 
 function passwordForm(visitor: Visitor, problems?: FormProblems): PageContent {
-  return {
+  return narrowPage({
     title: "Change password",
-    status: problems ? 422 : 200,
+    problems,
     content: (
-      <div class="narrow">
-        <h1>Change password</h1>
-        <form method="post" action={patterns.password}>
-          <CsrfField visitor={visitor} />
-          <input type="hidden" name="username" value={visitor.user?.email} autocomplete="username" />
-          <FormError problems={problems} />
-          <Field
-            label="Current password"
-            name="present"
-            type="password"
-            problems={problems}
-            autocomplete="current-password"
-            required
-          />
-          <Field
-            label="New password"
-            name="wanted"
-            type="password"
-            problems={problems}
-            autocomplete="new-password"
-            minLength={10}
-            required
-            hint="At least 10 characters. You will be signed out everywhere else."
-          />
-          <Field
-            label="New password once more"
-            name="again"
-            type="password"
-            problems={problems}
-            autocomplete="new-password"
-            required
-          />
-          <p class="actions">
-            <button type="submit">Change password</button>
-          </p>
-        </form>
-      </div>
+      <PostForm path={patterns.password} problems={problems} button="Change password">
+        <input type="hidden" name="username" value={visitor.user?.email} autocomplete="username" />
+
+        <Field
+          label="Current password"
+          name="present"
+          type="password"
+          problems={problems}
+          autocomplete="current-password"
+          required
+        />
+        <Field
+          label="New password"
+          name="wanted"
+          type="password"
+          problems={problems}
+          autocomplete="new-password"
+          minLength={10}
+          required
+          hint="At least 10 characters. You will be signed out everywhere else."
+        />
+        <Field
+          label="New password once more"
+          name="again"
+          type="password"
+          problems={problems}
+          autocomplete="new-password"
+          required
+        />
+      </PostForm>
     ),
-  };
+  });
 }

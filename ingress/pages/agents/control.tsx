@@ -1,9 +1,6 @@
-import type { HTTPResponse } from "h3";
 import { pauseAgent, resumeAgent, stopAgent } from "../../../shared/agents/control.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { pauseNote, problemsOf } from "../../../shared/validation.ts";
-import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { agentPath, loadAgent } from "../address/agent.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
@@ -14,18 +11,16 @@ import { type PauseDraft, showAgent } from "./show.tsx";
 const maxMinutes = 7 * 24 * 60;
 
 /** POST …/pause {note, minutes} */
-export function pauseAgentForm(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request, form) => {
-    const agent = await loadAgent(services, request);
-    const draft = { note: form.get("note") ?? "", minutes: (form.get("minutes") ?? "").trim() };
-    const outcome = await tryForm(
-      async () => pauseAgent(services, request.actor, agent, requirePause(draft)),
-      { note: "note", minutes: "minutes" },
-    );
-    if ("problems" in outcome) return showAgent(services, request, { problems: outcome.problems, draft });
-    return withNotice(agentPath(request.organization.slug, agent), "agent_paused");
+export const pauseAgentForm = memberAction(async (services, request, form) => {
+  const agent = await loadAgent(services, request);
+  const draft = { note: form.get("note") ?? "", minutes: (form.get("minutes") ?? "").trim() };
+  const outcome = await tryForm(async () => pauseAgent(services, request.actor, agent, requirePause(draft)), {
+    note: "note",
+    minutes: "minutes",
   });
-}
+  if ("problems" in outcome) return showAgent(services, request, { problems: outcome.problems, draft });
+  return withNotice(agentPath(request.organization.slug, agent), "agent_paused");
+});
 
 /** @throws Refusal 422 */
 function requirePause({ note, minutes }: PauseDraft) {
@@ -38,29 +33,23 @@ function requirePause({ note, minutes }: PauseDraft) {
 }
 
 /** POST …/resume. After a double click the agent is resumed already. */
-export function resumeAgentForm(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request) => {
-    const agent = await loadAgent(services, request);
-    const outcome = await tryForm(() => resumeAgent(services, request.actor, agent));
-    const path = agentPath(request.organization.slug, agent);
-    return "done" in outcome ? withNotice(path, "agent_resumed") : path;
-  });
-}
+export const resumeAgentForm = memberAction(async (services, request) => {
+  const agent = await loadAgent(services, request);
+  const outcome = await tryForm(() => resumeAgent(services, request.actor, agent));
+  const path = agentPath(request.organization.slug, agent);
+  return "done" in outcome ? withNotice(path, "agent_resumed") : path;
+});
 
 /** POST …/stop {force} */
-export function stopAgentForm(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request, form) => {
-    const agent = await loadAgent(services, request);
-    const outcome = await tryForm(() => stopAgent(services, request.actor, agent, form.get("force") === "1"));
-    const path = agentPath(request.organization.slug, agent);
-    return "done" in outcome ? withNotice(path, "agent_stopped") : path;
-  });
-}
+export const stopAgentForm = memberAction(async (services, request, form) => {
+  const agent = await loadAgent(services, request);
+  const outcome = await tryForm(() => stopAgent(services, request.actor, agent, form.get("force") === "1"));
+  const path = agentPath(request.organization.slug, agent);
+  return "done" in outcome ? withNotice(path, "agent_stopped") : path;
+});
 
 /** GET of a form-only address: a visitor whose session ended returns here after signing in. */
-export function redirectToAgent(services: Services) {
-  return memberPage(services, async (request): Promise<HTTPResponse> => {
-    const agent = await loadAgent(services, request);
-    return seeOther(agentPath(request.organization.slug, agent));
-  });
-}
+export const redirectToAgent = memberPage(async (services, request) => {
+  const agent = await loadAgent(services, request);
+  return seeOther(agentPath(request.organization.slug, agent));
+});

@@ -3,11 +3,12 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
 import { agentPath } from "../address/agent.ts";
-import { CsrfField, Field, FormError, PostButton, TextArea } from "../ui/form.tsx";
-import { eventsPath } from "../ui/live.ts";
+import { CsrfField, Field, FormError, PostButton, PostForm, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import type { FormProblems } from "../ui/problems.ts";
+import { useNow } from "../ui/rendering.ts";
+import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { type AgentDetails, loadAgentDetails } from "./load.ts";
 import { AgentStates, JobOfAgent, Tags } from "./table.tsx";
@@ -24,16 +25,14 @@ interface Refused {
 }
 
 /** GET /organizations/:org/agents/:agent */
-export function agentPage(services: Services) {
-  return memberPage(services, (request) => showAgent(services, request));
-}
+export const agentPage = memberPage((services, request) => showAgent(services, request));
 
 export async function showAgent(
   services: Services,
   request: MemberRequest,
   refused?: Refused,
 ): Promise<PageContent> {
-  const { organization, visitor } = request;
+  const { organization } = request;
   const details = await loadAgentDetails(services, request);
   const { agent } = details;
   const now = services.clock.now();
@@ -41,27 +40,20 @@ export async function showAgent(
   return {
     title: agent.name,
     status: refused ? 422 : 200,
-    within: { organization, section: "clusters" },
-    ...(refused
-      ? {}
-      : {
-          events: eventsPath(services, visitor, {
-            organizations: [organization],
-            topics: [`queue:${agent.queueId}`],
-          }),
-        }),
+    section: "clusters",
+    topics: [`queue:${agent.queueId}`],
     content: (
       <>
         <div class="heading">
           <h1>
-            {agent.name} <AgentStates agent={agent} now={now} />
+            {agent.name} <AgentStates agent={agent} />
           </h1>
           {isPresent && <StopButtons request={request} details={details} />}
         </div>
         {refused && <FormError problems={refused.problems} />}
         {hasLostJob(agent) && <LostJob />}
-        <Pause request={request} details={details} now={now} />
-        <Facts details={details} org={organization.slug} now={now} />
+        <Pause request={request} details={details} />
+        <Facts details={details} org={organization.slug} />
         {isPresent && !isPaused(agent, now) && <PauseForm request={request} refused={refused} />}
       </>
     ),
@@ -69,18 +61,18 @@ export async function showAgent(
 }
 
 function StopButtons({ request, details: { agent } }: { request: MemberRequest; details: AgentDetails }) {
-  const { visitor, organization } = request;
+  const { organization } = request;
   const path = agentPath(organization.slug, agent, patterns.stopAgentPage);
   return (
     <div class="actions">
       {!agent.stopRequestedAt && (
-        <PostButton visitor={visitor} path={path} class="secondary">
+        <PostButton path={path} class="secondary">
           Stop{agent.jobId ? " after its job" : ""}
         </PostButton>
       )}
       {agent.jobId && (
         <form method="post" action={path}>
-          <CsrfField visitor={visitor} />
+          <CsrfField />
           <input type="hidden" name="force" value="1" />
           <button type="submit" class="danger">
             Stop and cancel its job
@@ -91,32 +83,22 @@ function StopButtons({ request, details: { agent } }: { request: MemberRequest; 
   );
 }
 
-function Pause({
-  request,
-  details: { agent, nameOf },
-  now,
-}: {
-  request: MemberRequest;
-  details: AgentDetails;
-  now: Date;
-}) {
+function Pause({ request, details: { agent, nameOf } }: { request: MemberRequest; details: AgentDetails }) {
+  const now = useNow();
   if (!agent.pausedAt || !isPaused(agent, now) || agent.state === "disconnected") return null;
   return (
     <div class="warning">
       <p>
-        Paused by {nameOf(agent.pausedById)} <Time at={agent.pausedAt} now={now} />
+        Paused by {nameOf(agent.pausedById)} <Time at={agent.pausedAt} />
         {agent.pausedUntil && (
           <>
-            , to be resumed <Time at={agent.pausedUntil} now={now} />
+            , to be resumed <Time at={agent.pausedUntil} />
           </>
         )}
         . It takes no job meanwhile.
       </p>
       {agent.pausedNote && <p class="note">{agent.pausedNote}</p>}
-      <PostButton
-        visitor={request.visitor}
-        path={agentPath(request.organization.slug, agent, patterns.resumeAgentPage)}
-      >
+      <PostButton path={agentPath(request.organization.slug, agent, patterns.resumeAgentPage)}>
         Resume
       </PostButton>
     </div>
@@ -136,14 +118,13 @@ function LostJob() {
 }
 
 function PauseForm({ request, refused }: { request: MemberRequest; refused: Refused | undefined }) {
-  const { visitor, organization, parameter } = request;
+  const { organization, parameter } = request;
   const path = agentPath(organization.slug, { id: parameter("agent") }, patterns.pauseAgentPage);
   const problems = refused?.problems;
   return (
     <section class="card" aria-labelledby="pause">
       <h2 id="pause">Pause this agent</h2>
-      <form method="post" action={path}>
-        <CsrfField visitor={visitor} />
+      <PostForm path={path} button="Pause">
         <TextArea
           label="Note"
           name="note"
@@ -160,66 +141,28 @@ function PauseForm({ request, refused }: { request: MemberRequest; refused: Refu
           hint="Optional. Without it, the pause lasts until somebody resumes the agent."
           problems={problems}
         />
-        <p class="actions">
-          <button type="submit">Pause</button>
-        </p>
-      </form>
+      </PostForm>
     </section>
   );
 }
 
-function Facts({
-  details: { agent, jobs, queue, cluster },
-  org,
-  now,
-}: {
-  details: AgentDetails;
-  org: string;
-  now: Date;
-}) {
+function Facts({ details: { agent, jobs, queue, cluster }, org }: { details: AgentDetails; org: string }) {
   return (
     <dl class="facts panel">
-      <dt>Runs</dt>
-      <dd>
-        <JobOfAgent agent={agent} jobs={jobs} org={org} />
-      </dd>
-      <dt>Last seen</dt>
-      <dd>
-        <Time at={agent.seenAt} now={now} />
-      </dd>
+      <Fact name="Runs" value={<JobOfAgent agent={agent} jobs={jobs} org={org} />} />
+      <Fact name="Last seen" value={<Time at={agent.seenAt} />} />
       <dt>Queue</dt>
       <dd>
         {queue?.key}
         {cluster && ` in ${cluster.name}`}
       </dd>
-      <dt>Host</dt>
-      <dd>{agent.hostname || "unknown"}</dd>
-      <dt>Version</dt>
-      <dd>{agent.version}</dd>
-      <dt>System</dt>
-      <dd>{[agent.os, agent.arch].filter(Boolean).join(", ")}</dd>
-      <dt>Address</dt>
-      <dd>{agent.ip}</dd>
-      {agent.metaData.length > 0 && (
-        <>
-          <dt>Tags</dt>
-          <dd>
-            <Tags agent={agent} />
-          </dd>
-        </>
-      )}
-      <dt>Registered</dt>
-      <dd>
-        <Time at={agent.createdAt} now={now} />
-      </dd>
-      {agent.lastJobFinishedAt && (
-        <>
-          <dt>Last job ended</dt>
-          <dd>
-            <Time at={agent.lastJobFinishedAt} now={now} />
-          </dd>
-        </>
-      )}
+      <Fact name="Host" value={agent.hostname || "unknown"} />
+      <Fact name="Version" value={agent.version} />
+      <Fact name="System" value={[agent.os, agent.arch].filter(Boolean).join(", ")} />
+      <Fact name="Address" value={agent.ip} />
+      <Fact name="Tags" value={agent.metaData.length > 0 && <Tags agent={agent} />} />
+      <Fact name="Registered" value={<Time at={agent.createdAt} />} />
+      <Fact name="Last job ended" value={agent.lastJobFinishedAt && <Time at={agent.lastJobFinishedAt} />} />
     </dl>
   );
 }

@@ -5,6 +5,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { agentPath } from "../address/agent.ts";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { useNow } from "../ui/rendering.ts";
 import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import type { LoadedAgents } from "./load.ts";
@@ -13,12 +14,10 @@ import type { LoadedAgents } from "./load.ts";
 export function Agents({
   agents: { rows, jobs, queues },
   request,
-  now,
   hasQueues = false,
 }: {
   agents: LoadedAgents;
   request: MemberRequest;
-  now: Date;
   hasQueues?: boolean;
 }) {
   const org = request.organization.slug;
@@ -35,7 +34,7 @@ export function Agents({
             <Tags agent={agent} />
           </th>
           <td>
-            <AgentStates agent={agent} now={now} />
+            <AgentStates agent={agent} />
           </td>
           {hasQueues && (
             <td>
@@ -46,10 +45,10 @@ export function Agents({
             <JobOfAgent agent={agent} jobs={jobs} org={org} />
           </td>
           <td>
-            <Time at={agent.seenAt} now={now} />
+            <Time at={agent.seenAt} />
           </td>
           <td>
-            <Buttons agent={agent} request={request} now={now} />
+            <Buttons agent={agent} request={request} />
           </td>
         </tr>
       ))}
@@ -57,7 +56,8 @@ export function Agents({
   );
 }
 
-export function AgentStates({ agent, now }: { agent: Agent; now: Date }) {
+export function AgentStates({ agent }: { agent: Agent }) {
+  const now = useNow();
   const isStopping = agent.stopRequestedAt !== null && agent.state !== "disconnected";
   return (
     <>
@@ -128,23 +128,24 @@ export function JobLink({ placed, org }: { placed: PlacedJob | undefined; org: s
   );
 }
 
-function Buttons({ agent, request, now }: { agent: Agent; request: MemberRequest; now: Date }) {
-  const { visitor, organization } = request;
+function Buttons({ agent, request }: { agent: Agent; request: MemberRequest }) {
+  const now = useNow();
+  const { organization } = request;
   const path = (pattern: Parameters<typeof agentPath>[2]) => agentPath(organization.slug, agent, pattern);
   const name = <span class="hidden"> {agent.name}</span>;
   return (
     <div class="actions">
       {isPaused(agent, now) ? (
-        <PostButton visitor={visitor} path={path(patterns.resumeAgentPage)} class="secondary">
+        <PostButton path={path(patterns.resumeAgentPage)} class="secondary">
           Resume{name}
         </PostButton>
       ) : (
-        <PostButton visitor={visitor} path={path(patterns.pauseAgentPage)} class="secondary">
+        <PostButton path={path(patterns.pauseAgentPage)} class="secondary">
           Pause{name}
         </PostButton>
       )}
       {!agent.stopRequestedAt && (
-        <PostButton visitor={visitor} path={path(patterns.stopAgentPage)} class="danger">
+        <PostButton path={path(patterns.stopAgentPage)} class="danger">
           Stop{name}
         </PostButton>
       )}

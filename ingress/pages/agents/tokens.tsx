@@ -1,4 +1,3 @@
-import type { HTTPResponse } from "h3";
 import type { AgentToken } from "../../../shared/agents/token-store.ts";
 import {
   createAgentToken,
@@ -12,16 +11,16 @@ import type { Services } from "../../../shared/process/services.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { problemsOf } from "../../../shared/validation.ts";
-import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
-import { confirmation } from "../ui/confirmation.tsx";
 import { CopyField } from "../ui/copy-field.tsx";
-import { CsrfField, Field, FormError, Select } from "../ui/form.tsx";
-import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
+import { Field, LinkButton, PostForm, Select } from "../ui/form.tsx";
+import { adminAction, adminPage, type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { useNow } from "../ui/rendering.ts";
 import { Time } from "../ui/times.tsx";
 
 const lifetimes = [
@@ -45,18 +44,16 @@ export interface RefusedToken {
 
 /** POST …/tokens. Only this answer shows the token. */
 export function addAgentToken(
-  services: Services,
-  bodies: Bodies,
-  showAgain: (request: MemberRequest, refused: RefusedToken) => Promise<PageContent>,
+  showAgain: (services: Services, request: MemberRequest, refused: RefusedToken) => Promise<PageContent>,
 ) {
-  return adminAction(services, bodies, async (request, form) => {
+  return adminAction(async (services, request, form) => {
     const cluster = await loadCluster(services, request);
     const draft = readDraft(form);
     const outcome = await tryForm(
       async () => createAgentToken(services, request.actor, cluster, toNewToken(draft, services.clock.now())),
       { description: "description" },
     );
-    if ("problems" in outcome) return showAgain(request, { draft, problems: outcome.problems });
+    if ("problems" in outcome) return showAgain(services, request, { draft, problems: outcome.problems });
     return created(request, clusterPath(request, cluster), draft, outcome.done.token);
   });
 }
@@ -82,57 +79,49 @@ function toNewToken({ description, queueId, days }: TokenDraft, now: Date) {
 }
 
 /** GET …/tokens/:token/revoke */
-export function revokeAgentTokenPage(services: Services) {
-  return memberPage(services, async (request) => {
-    requireAdmin(request);
-    const cluster = await loadCluster(services, request);
-    const agentToken = await requireAgentToken(services, cluster, request.parameter("token"));
-    return confirmation(request.visitor, {
-      title: "Revoke this token?",
-      within: { organization: request.organization, section: "clusters" },
-      text: `“${nameOf(agentToken)}” registers no more agents from now on. Those that it has registered go on.`,
-      button: "Revoke",
-      path: pathTo(patterns.revokeAgentTokenPage, {
-        org: request.organization.slug,
-        cluster: cluster.id,
-        token: agentToken.id,
-      }),
-      back: clusterPath(request, cluster),
-    });
+export const revokeAgentTokenPage = adminPage(async (services, request) => {
+  const cluster = await loadCluster(services, request);
+  const agentToken = await requireAgentToken(services, cluster, request.parameter("token"));
+  return confirmation({
+    title: "Revoke this token?",
+    section: "clusters",
+    text: `“${nameOf(agentToken)}” registers no more agents from now on. Those that it has registered go on.`,
+    button: "Revoke",
+    path: pathTo(patterns.revokeAgentTokenPage, {
+      org: request.organization.slug,
+      cluster: cluster.id,
+      token: agentToken.id,
+    }),
+    back: clusterPath(request, cluster),
   });
-}
+});
 
 /** POST …/tokens/:token/revoke */
-export function removeAgentToken(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request) => {
-    const cluster = await loadCluster(services, request);
-    const agentToken = await requireAgentToken(services, cluster, request.parameter("token"));
-    await revokeAgentToken(services, request.actor, agentToken);
-    return withNotice(clusterPath(request, cluster), "agent_token_revoked");
-  });
-}
+export const removeAgentToken = adminAction(async (services, request) => {
+  const cluster = await loadCluster(services, request);
+  const agentToken = await requireAgentToken(services, cluster, request.parameter("token"));
+  await revokeAgentToken(services, request.actor, agentToken);
+  return withNotice(clusterPath(request, cluster), "agent_token_revoked");
+});
 
 /** GET …/tokens: signing in after the session ended leads here. */
-export function redirectToCluster(services: Services) {
-  return memberPage(services, async (request): Promise<HTTPResponse> => {
-    return seeOther(clusterPath(request, await loadCluster(services, request)));
-  });
-}
+export const redirectToCluster = memberPage(async (services, request) => {
+  return seeOther(clusterPath(request, await loadCluster(services, request)));
+});
 
 /** The tokens of a cluster, with a form for admins that creates one. */
 export function AgentTokens({
   tokens,
   queues,
   request,
-  now,
   refused,
 }: {
   tokens: AgentToken[];
   queues: Queue[];
   request: MemberRequest;
-  now: Date;
   refused: RefusedToken | undefined;
 }) {
+  const now = useNow();
   const keys = new Map(queues.map(({ id, key }) => [id, key]));
   return (
     <section aria-labelledby="tokens">
@@ -160,13 +149,12 @@ function Entry({
   token,
   queueKey,
   request,
-  now,
 }: {
   token: AgentToken;
   queueKey: string | undefined;
   request: MemberRequest;
-  now: Date;
 }) {
+  const now = useNow();
   const parameters = { org: request.organization.slug, cluster: token.clusterId, token: token.id };
   return (
     <li class="entry">
@@ -174,11 +162,11 @@ function Entry({
         <h3>{nameOf(token)}</h3>
         <p class="quiet">
           {token.queueId ? `Only for the queue ${queueKey ?? "that was deleted"}` : "For every queue"} ·
-          Created <Time at={token.createdAt} now={now} /> · Last used:{" "}
-          {token.lastUsedAt ? <Time at={token.lastUsedAt} now={now} /> : "never"} ·{" "}
+          Created <Time at={token.createdAt} /> · Last used:{" "}
+          {token.lastUsedAt ? <Time at={token.lastUsedAt} /> : "never"} ·{" "}
           {token.expiresAt ? (
             <>
-              {token.expiresAt > now ? "Expires" : "Expired"} <Time at={token.expiresAt} now={now} />
+              {token.expiresAt > now ? "Expires" : "Expired"} <Time at={token.expiresAt} />
             </>
           ) : (
             "No expiry"
@@ -187,9 +175,12 @@ function Entry({
       </div>
       {request.role === "admin" && (
         <p class="actions">
-          <a class="button danger" href={pathTo(patterns.revokeAgentTokenPage, parameters)}>
-            Revoke<span class="hidden"> {nameOf(token)}</span>
-          </a>
+          <LinkButton
+            kind="danger"
+            href={pathTo(patterns.revokeAgentTokenPage, parameters)}
+            text="Revoke"
+            hidden={nameOf(token)}
+          />
         </p>
       )}
     </li>
@@ -205,14 +196,12 @@ function NewToken({
   queues: Queue[];
   refused: RefusedToken | undefined;
 }) {
-  const { organization, parameter, visitor } = request;
+  const { organization, parameter } = request;
   const path = pathTo(patterns.agentTokensPage, { org: organization.slug, cluster: parameter("cluster") });
   return (
     <details id="new-token" class="fold" open={refused !== undefined}>
       <summary>New token</summary>
-      <form method="post" action={path}>
-        <CsrfField visitor={visitor} />
-        <FormError problems={refused?.problems} />
+      <PostForm path={path} problems={refused?.problems} button="Create token">
         <Field
           label="Description"
           name="description"
@@ -228,19 +217,16 @@ function NewToken({
           options={[["", "every queue"], ...queues.map(({ id, key }) => [id, key] as const)]}
         />
         <Select label="Works" name="days" value={refused?.draft.days ?? ""} options={lifetimes} />
-        <p class="actions">
-          <button type="submit">Create token</button>
-        </p>
-      </form>
+      </PostForm>
     </details>
   );
 }
 
-function created(request: MemberRequest, back: string, draft: TokenDraft, token: string): PageContent {
+function created(_request: MemberRequest, back: string, draft: TokenDraft, token: string): PageContent {
   return {
     title: "Token created",
     script: "copy.js",
-    within: { organization: request.organization, section: "clusters" },
+    section: "clusters",
     content: (
       <>
         <h1>Token created</h1>
@@ -251,9 +237,7 @@ function created(request: MemberRequest, back: string, draft: TokenDraft, token:
         <CopyField id="token" label="Token" rows={2} value={token} />
         <CopyField id="command" label="Command" rows={3} value={`npm run agent -- start --token ${token}`} />
         <p class="actions">
-          <a class="button" href={back}>
-            I have copied it
-          </a>
+          <LinkButton href={back} text="I have copied it" />
         </p>
       </>
     ),

@@ -14,24 +14,23 @@ const ran: Record<BuildState, string> = {
 };
 
 /** `Passed in 4 min 12 s · waited 35 s`. */
-export function Headline({ build, now }: { build: Build; now: Date }) {
+export function Headline({ build }: { build: Build }) {
   const { state, createdAt, startedAt, finishedAt } = build;
   if (!startedAt)
     return (
       <p class="headline">
-        {finishedAt ? "Never ran · waited" : "Waiting for"}{" "}
-        <Strong from={createdAt} to={finishedAt} now={now} />
+        {finishedAt ? "Never ran · waited" : "Waiting for"} <Strong from={createdAt} to={finishedAt} />
       </p>
     );
   return (
     <p class="headline">
-      {ran[state]} <Strong from={startedAt} to={finishedAt} now={now} /> · waited{" "}
-      <Strong from={createdAt} to={startedAt} now={now} />
+      {ran[state]} <Strong from={startedAt} to={finishedAt} /> · waited{" "}
+      <Strong from={createdAt} to={startedAt} />
     </p>
   );
 }
 
-function Strong(times: { from: Date; to: Date | null; now: Date }) {
+function Strong(times: { from: Date; to: Date | null }) {
   return (
     <strong>
       <Duration {...times} />
@@ -40,7 +39,7 @@ function Strong(times: { from: Date; to: Date | null; now: Date }) {
 }
 
 /** `waited 35 s · ran 4 min 12 s`, or undefined for a job that other jobs stopped or still stop. */
-export function TimesOfJob({ job, now }: { job: Job; now: Date }) {
+export function TimesOfJob({ job }: { job: Job }) {
   const { scheduledAt, startedAt, finishedAt, state } = job;
   if (!scheduledAt) return null;
   const end = startedAt ?? finishedAt;
@@ -48,13 +47,13 @@ export function TimesOfJob({ job, now }: { job: Job; now: Date }) {
   return (
     <>
       {end || state !== "scheduled" ? "waited " : "waits "}
-      <Duration from={scheduledAt} to={end} now={now} />
+      <Duration from={scheduledAt} to={end} />
       {startedAt && (
         <>
           {" · "}
           {isOver ? "ran " : "runs "}
           <strong>
-            <Duration from={startedAt} to={finishedAt} now={now} />
+            <Duration from={startedAt} to={finishedAt} />
           </strong>
         </>
       )}

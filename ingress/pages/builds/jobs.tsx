@@ -7,6 +7,7 @@ import { agentPath } from "../address/agent.ts";
 import { jobPath } from "../address/build.ts";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { useNow } from "../ui/rendering.ts";
 import { State } from "../ui/tables.tsx";
 import { ExactTime, Unfolding } from "../ui/times.tsx";
 import { TimesOfJob } from "./headline.tsx";
@@ -17,7 +18,6 @@ import { Axis, Bar, type Timeline, timelineOf } from "./timeline.tsx";
 interface JobsProps {
   data: LoadedBuild;
   request: MemberRequest;
-  now: Date;
 }
 
 const maxCommandLines = 3;
@@ -28,7 +28,7 @@ export function Jobs(props: JobsProps) {
   const timeline = timelineOf(
     list.rows.map(({ job }) => job),
     build.createdAt,
-    props.now,
+    useNow(),
   );
   return (
     <ol class="jobs" aria-labelledby="jobs">
@@ -62,7 +62,6 @@ function Row({
   timeline,
   data: { queues, agents, earlier },
   request,
-  now,
 }: JobsProps & { each: ListedJob; timeline: Timeline | undefined }) {
   const org = request.organization.slug;
   const currentQueue = queue ? queues.get(queue.id) : undefined;
@@ -92,7 +91,7 @@ function Row({
       <div class="time">
         {timeline && <Bar job={job} timeline={timeline} />}
         {job.scheduledAt && (
-          <Unfolding id={`times-${job.id}`} text={<TimesOfJob job={job} now={now} />}>
+          <Unfolding id={`times-${job.id}`} text={<TimesOfJob job={job} />}>
             <ExactTimes job={job} />
           </Unfolding>
         )}
@@ -184,22 +183,17 @@ function Earlier({ jobs, job, request }: { jobs: RetriedJob[]; job: Job; request
 
 /** Cancel or retry, as far as the job's state allows. */
 export function Buttons({ job, request }: { job: Job; request: MemberRequest }) {
-  const { visitor } = request;
   const name = <span class="hidden"> {titleOf(job)}</span>;
   const isCancelable = unfinishedJobStates.includes(job.state) && job.state !== "canceling";
   return (
     <div class="actions">
       {isCancelable && (
-        <PostButton visitor={visitor} path={jobPath(request, job.id, patterns.cancelJobPage)} class="danger">
+        <PostButton path={jobPath(request, job.id, patterns.cancelJobPage)} class="danger">
           Cancel{name}
         </PostButton>
       )}
       {mayBeRetried(job) && (
-        <PostButton
-          visitor={visitor}
-          path={jobPath(request, job.id, patterns.retryJobPage)}
-          class="secondary"
-        >
+        <PostButton path={jobPath(request, job.id, patterns.retryJobPage)} class="secondary">
           Retry{name}
         </PostButton>
       )}

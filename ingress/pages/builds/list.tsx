@@ -16,12 +16,10 @@ export interface ListedBuild {
 export function BuildList({
   builds,
   org,
-  now,
   namesPipeline = false,
 }: {
   builds: ListedBuild[];
   org: string;
-  now: Date;
   namesPipeline?: boolean;
 }) {
   return (
@@ -42,7 +40,7 @@ export function BuildList({
             <Commit commit={build.commit} repository={pipeline.repository} />
           </span>
           <span class="quiet">
-            <Time at={build.createdAt} now={now} />
+            <Time at={build.createdAt} />
             {creator !== undefined && ` by ${creator}`}
           </span>
         </li>

@@ -99,14 +99,12 @@ export function SearchedBuilds({
   found: { search, counts, builds, list, isSearching },
   path,
   org,
-  now,
   namesPipeline = false,
   none,
 }: {
   found: BuildSearch;
   path: string;
   org: string;
-  now: Date;
   namesPipeline?: boolean;
   /** Shown if there is no build at all. */
   none: ComponentChildren;
@@ -121,7 +119,7 @@ export function SearchedBuilds({
           No build matches. <a href={path}>Show all builds</a>
         </p>
       ) : (
-        <BuildList builds={builds} org={org} now={now} namesPipeline={namesPipeline} />
+        <BuildList builds={builds} org={org} namesPipeline={namesPipeline} />
       )}
       <NumberPager list={list} path={path} query={queryOf(search)} />
     </>

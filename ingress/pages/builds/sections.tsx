@@ -8,12 +8,10 @@ export function PausedQueues({
   queues,
   users,
   org,
-  now,
 }: {
   queues: Queue[];
   users: Map<string, User>;
   org: string;
-  now: Date;
 }) {
   return (
     <>
@@ -22,7 +20,7 @@ export function PausedQueues({
           <p>
             Jobs of this build wait for the queue <QueueLink queue={queue} org={org} />, which{" "}
             {users.get(queue.dispatchPausedById ?? "")?.name ?? "somebody"} paused{" "}
-            {queue.dispatchPausedAt && <Time at={queue.dispatchPausedAt} now={now} />}.
+            {queue.dispatchPausedAt && <Time at={queue.dispatchPausedAt} />}.
           </p>
           {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
         </div>

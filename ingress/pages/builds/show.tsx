@@ -6,12 +6,11 @@ import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildPath, loadBuild } from "../address/build.ts";
 import { FormError, PostButton } from "../ui/form.tsx";
-import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
-import { State } from "../ui/tables.tsx";
+import { Fact, State } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
 import { Commit } from "./commit.tsx";
 import { Headline } from "./headline.tsx";
@@ -21,20 +20,16 @@ import { PayloadGone, PayloadView, payloadDownload } from "./payload.tsx";
 import { Environment, isEnvironmentShown, PausedQueues } from "./sections.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number */
-export function buildPage(services: Services) {
-  return memberPage(services, (request) => showBuild(services, request));
-}
+export const buildPage = memberPage((services, request) => showBuild(services, request));
 
 /** GET …/payload: downloads the webhook's bytes unchanged. */
-export function payloadFile(services: Services) {
-  return memberPage(services, async (request) => {
-    const { build } = await loadBuild(services, request);
-    await admitPayload(services, request, build.deliveryId);
-    const payload = build.deliveryId === null ? undefined : await findPayload(services.db, build.deliveryId);
-    if (!payload) throw notFound("payload");
-    return payloadDownload(payload.body, `build-${build.number}-payload.json`);
-  });
-}
+export const payloadFile = memberPage(async (services, request) => {
+  const { build } = await loadBuild(services, request);
+  await admitPayload(services, request, build.deliveryId);
+  const payload = build.deliveryId === null ? undefined : await findPayload(services.db, build.deliveryId);
+  if (!payload) throw notFound("payload");
+  return payloadDownload(payload.body, `build-${build.number}-payload.json`);
+});
 
 /** @param problems of a form that was refused */
 export async function showBuild(
@@ -42,19 +37,18 @@ export async function showBuild(
   request: MemberRequest,
   problems?: FormProblems,
 ): Promise<PageContent> {
-  const { organization, visitor } = request;
+  const { organization } = request;
   const data = await loadBuildDetails(services, request);
   const { build, pipeline, list, queues, pausedQueues, users, payload } = data;
   const org = organization.slug;
-  const now = services.clock.now();
+  const _now = services.clock.now();
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
   return {
     title: `Build #${build.number}`,
     status: problems ? 422 : 200,
-    within: { organization, section: "pipelines" },
+    section: "pipelines",
     script: "copy.js",
-    // No live updates after a failed form: its address has no GET page to reload.
-    ...(problems ? {} : { events: eventsPath(services, visitor, { organizations: [organization], topics }) }),
+    topics,
     content: (
       <>
         <div class="heading">
@@ -64,12 +58,12 @@ export async function showBuild(
           <Actions data={data} request={request} />
         </div>
         {problems && <FormError problems={problems} />}
-        <Headline build={build} now={now} />
+        <Headline build={build} />
         <p class="lead">{build.message}</p>
-        <PausedQueues queues={pausedQueues} users={users} org={org} now={now} />
-        <Facts data={data} request={request} now={now} />
+        <PausedQueues queues={pausedQueues} users={users} org={org} />
+        <Facts data={data} request={request} />
         <h2 id="jobs">Jobs</h2>
-        <Jobs data={data} request={request} now={now} />
+        <Jobs data={data} request={request} />
         <NumberPager list={list} path={buildPath(request)} />
         <h2>Environment</h2>
         <Environment
@@ -87,47 +81,45 @@ export async function showBuild(
 }
 
 function Actions({ data: { build, failedJobs }, request }: { data: LoadedBuild; request: MemberRequest }) {
-  const { visitor } = request;
   const isCancelable = !build.finishedAt && build.state !== "canceling";
   return (
     <div class="actions">
       {isCancelable && (
-        <PostButton visitor={visitor} path={buildPath(request, patterns.cancelBuildPage)} class="danger">
+        <PostButton path={buildPath(request, patterns.cancelBuildPage)} class="danger">
           Cancel build
         </PostButton>
       )}
       {failedJobs > 0 && ["failed", "failing"].includes(build.state) && (
         <PostButton
-          visitor={visitor}
           path={buildPath(request, patterns.retryFailedJobsPage)}
           class={isCancelable ? "secondary" : ""}
         >
           {failedJobs === 1 ? "Retry failed job" : `Retry ${failedJobs} failed jobs`}
         </PostButton>
       )}
-      <PostButton visitor={visitor} path={buildPath(request, patterns.rebuildBuildPage)} class="secondary">
+      <PostButton path={buildPath(request, patterns.rebuildBuildPage)} class="secondary">
         Rebuild
       </PostButton>
     </div>
   );
 }
 
-function Facts({ data, request, now }: { data: LoadedBuild; request: MemberRequest; now: Date }) {
+function Facts({ data, request }: { data: LoadedBuild; request: MemberRequest }) {
   const { build, pipeline, users, canceler, trigger, rebuiltFrom } = data;
   const { branch, commit, source, creatorId, createdAt, startedAt, finishedAt, state } = build;
   const creator = users.get(creatorId ?? "")?.name;
   const original = rebuiltFrom && { ...addressOf(request), number: String(rebuiltFrom.number) };
   return (
     <dl class="facts panel">
-      <dt>Commit</dt>
-      <dd class="wide">
-        <Commit commit={commit} repository={pipeline.repository} isWhole />
-      </dd>
-      <dt>Branch</dt>
-      <dd>{branch}</dd>
+      <Fact
+        name="Commit"
+        value={<Commit commit={commit} repository={pipeline.repository} isWhole />}
+        class="wide"
+      />
+      <Fact name="Branch" value={branch} />
       <dt>Created</dt>
       <dd>
-        <UnfoldingTime at={createdAt} now={now} id="created-at" /> by{" "}
+        <UnfoldingTime at={createdAt} id="created-at" /> by{" "}
         {creator ?? (source === "webhook" ? "a webhook" : source)}
       </dd>
       {original && (
@@ -139,19 +131,12 @@ function Facts({ data, request, now }: { data: LoadedBuild; request: MemberReque
         </>
       )}
       {trigger && <Origin trigger={trigger} delivery={build.deliveryId ?? ""} request={request} />}
-      {startedAt && (
-        <>
-          <dt>Started</dt>
-          <dd>
-            <UnfoldingTime at={startedAt} now={now} id="started-at" />
-          </dd>
-        </>
-      )}
+      <Fact name="Started" value={startedAt && <UnfoldingTime at={startedAt} id="started-at" />} />
       {finishedAt && (
         <>
           <dt>{state === "canceled" ? "Canceled" : "Finished"}</dt>
           <dd>
-            <UnfoldingTime at={finishedAt} now={now} id="finished-at" />
+            <UnfoldingTime at={finishedAt} id="finished-at" />
             {canceler && ` by ${canceler}`}
           </dd>
         </>

@@ -2,7 +2,7 @@ import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { clusterPath } from "../address/cluster.ts";
-import { CsrfField, FormError } from "../ui/form.tsx";
+import { PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
@@ -20,9 +20,7 @@ interface Refused {
 }
 
 /** GET …/clusters */
-export function clustersPage(services: Services) {
-  return memberPage(services, (request) => showClusters(services, request));
-}
+export const clustersPage = memberPage((services, request) => showClusters(services, request));
 
 /** The list and, for admins, the form for a new cluster. */
 export async function showClusters(
@@ -36,7 +34,7 @@ export async function showClusters(
   return {
     title: "Clusters",
     status: refused ? 422 : 200,
-    within: { organization, section: "clusters" },
+    section: "clusters",
     content: (
       <>
         <h1>Clusters</h1>
@@ -92,7 +90,7 @@ function Entry({
 }
 
 function NewCluster({
-  request: { organization, visitor },
+  request: { organization },
   refused,
 }: {
   request: MemberRequest;
@@ -101,14 +99,13 @@ function NewCluster({
   return (
     <section class="card" aria-labelledby="new-cluster">
       <h2 id="new-cluster">New cluster</h2>
-      <form method="post" action={pathTo(patterns.clustersPage, { org: organization.slug })}>
-        <CsrfField visitor={visitor} />
-        <FormError problems={refused?.problems} />
+      <PostForm
+        path={pathTo(patterns.clustersPage, { org: organization.slug })}
+        problems={refused?.problems}
+        button="Create cluster"
+      >
         <ClusterFields draft={refused?.draft} problems={refused?.problems} />
-        <p class="actions">
-          <button type="submit">Create cluster</button>
-        </p>
-      </form>
+      </PostForm>
     </section>
   );
 }

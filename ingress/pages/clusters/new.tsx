@@ -1,6 +1,4 @@
 import { createCluster } from "../../../shared/clusters/clusters.ts";
-import type { Services } from "../../../shared/process/services.ts";
-import type { Bodies } from "../../http/body.ts";
 import { clusterPath } from "../address/cluster.ts";
 import { adminAction } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
@@ -9,14 +7,12 @@ import { clusterFields, readClusterDraft, toNewCluster } from "./form.tsx";
 import { showClusters } from "./list.tsx";
 
 /** POST …/clusters {name, description}. */
-export function addCluster(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request, form) => {
-    const draft = readClusterDraft(form);
-    const outcome = await tryForm(
-      () => createCluster(services, request.actor, toNewCluster(draft)),
-      clusterFields,
-    );
-    if ("problems" in outcome) return showClusters(services, request, { draft, problems: outcome.problems });
-    return withNotice(clusterPath(request, outcome.done), "cluster_created");
-  });
-}
+export const addCluster = adminAction(async (services, request, form) => {
+  const draft = readClusterDraft(form);
+  const outcome = await tryForm(
+    () => createCluster(services, request.actor, toNewCluster(draft)),
+    clusterFields,
+  );
+  if ("problems" in outcome) return showClusters(services, request, { draft, problems: outcome.problems });
+  return withNotice(clusterPath(request, outcome.done), "cluster_created");
+});

@@ -1,14 +1,13 @@
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import type { Bodies } from "../../http/body.ts";
 import { clusterPath } from "../address/cluster.ts";
 import { Agents } from "../agents/table.tsx";
 import { AgentTokens, addAgentToken, type RefusedToken } from "../agents/tokens.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
 import { agentsInWords, jobCountInWords } from "../queues/words.ts";
 import { AuditList } from "../ui/audit-list.tsx";
-import { eventsPath } from "../ui/live.ts";
+import { LinkButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
@@ -17,52 +16,37 @@ import { type ClusterDetails, loadClusterDetails } from "./load.ts";
 import { clusterTitle } from "./title.ts";
 
 /** GET …/clusters/:cluster: its queues and its history. */
-export function clusterPage(services: Services) {
-  return memberPage(services, (request) => showCluster(services, request));
-}
+export const clusterPage = memberPage((services, request) => showCluster(services, request));
 
 /** POST …/clusters/:cluster/tokens */
-export function addTokenToCluster(services: Services, bodies: Bodies) {
-  return addAgentToken(services, bodies, (request, refused) => showCluster(services, request, refused));
-}
+export const addTokenToCluster = addAgentToken(showCluster);
 
 async function showCluster(
   services: Services,
   request: MemberRequest,
   refused?: RefusedToken,
 ): Promise<PageContent> {
-  const { organization, visitor } = request;
   const details = await loadClusterDetails(services, request);
   const { cluster, queues } = details;
   const queueTopics = queues.map(({ id }) => `queue:${id}` as const);
-  const now = services.clock.now();
+  const _now = services.clock.now();
   return {
     title: cluster.name,
     status: refused ? 422 : 200,
-    within: { organization, section: "clusters" },
+    section: "clusters",
     script: "once.js",
-    // The answer to a form stands at an address without GET.
-    ...(refused
-      ? {}
-      : {
-          events: eventsPath(services, visitor, {
-            organizations: [organization],
-            topics: [`cluster:${cluster.id}`, ...queueTopics],
-          }),
-        }),
-    content: <ClusterView request={request} details={details} now={now} refused={refused} />,
+    topics: [`cluster:${cluster.id}`, ...queueTopics],
+    content: <ClusterView request={request} details={details} refused={refused} />,
   };
 }
 
 function ClusterView({
   request,
   details,
-  now,
   refused,
 }: {
   request: MemberRequest;
   details: ClusterDetails;
-  now: Date;
   refused: RefusedToken | undefined;
 }) {
   const { organization, role } = request;
@@ -84,16 +68,10 @@ function ClusterView({
         <Queues details={details} org={organization.slug} />
       )}
       <NumberPager list={list} path={clusterPath(request, cluster)} />
-      <ClusterAgents request={request} details={details} now={now} />
+      <ClusterAgents request={request} details={details} />
       <Use details={details} />
-      <AgentTokens
-        tokens={details.tokens}
-        queues={details.allQueues}
-        request={request}
-        now={now}
-        refused={refused}
-      />
-      <AuditList entries={audit} now={now} />
+      <AgentTokens tokens={details.tokens} queues={details.allQueues} request={request} refused={refused} />
+      <AuditList entries={audit} />
       {isAdmin && (
         <p class="audit-log">
           <a href={pathTo(patterns.auditPage, { org: organization.slug })}>Audit log</a> of the whole
@@ -107,11 +85,9 @@ function ClusterView({
 function ClusterAgents({
   request,
   details: { agents },
-  now,
 }: {
   request: MemberRequest;
   details: ClusterDetails;
-  now: Date;
 }) {
   return (
     <section aria-labelledby="agents">
@@ -119,7 +95,7 @@ function ClusterAgents({
       {agents.rows.length === 0 ? (
         <p class="empty">No agent is connected.</p>
       ) : (
-        <Agents agents={agents} request={request} now={now} hasQueues />
+        <Agents agents={agents} request={request} hasQueues />
       )}
       {agents.next && <p class="quiet">and more: the page of a queue lists all of its agents</p>}
     </section>
@@ -144,15 +120,17 @@ function Use({ details: { chart, list } }: { details: ClusterDetails }) {
 function Actions({ request, cluster }: { request: MemberRequest; cluster: Cluster }) {
   return (
     <p class="actions">
-      <a class="button" href={clusterPath(request, cluster, patterns.newQueuePage)}>
-        New queue
-      </a>
-      <a class="button secondary" href={clusterPath(request, cluster, patterns.editClusterPage)}>
-        Edit
-      </a>
-      <a class="button danger" href={clusterPath(request, cluster, patterns.deleteClusterPage)}>
-        Delete
-      </a>
+      <LinkButton href={clusterPath(request, cluster, patterns.newQueuePage)} text="New queue" />
+      <LinkButton
+        kind="secondary"
+        href={clusterPath(request, cluster, patterns.editClusterPage)}
+        text="Edit"
+      />
+      <LinkButton
+        kind="danger"
+        href={clusterPath(request, cluster, patterns.deleteClusterPage)}
+        text="Delete"
+      />
     </p>
   );
 }

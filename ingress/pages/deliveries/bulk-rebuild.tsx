@@ -8,75 +8,61 @@ import {
 } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
 import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import type { BulkRebuildFilter } from "../../../shared/vocabulary.ts";
-import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { loadTrigger } from "../address/trigger.ts";
 import { PostButton } from "../ui/form.tsx";
-import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
-import { State } from "../ui/tables.tsx";
+import { Fact, State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { statusWords } from "./list.tsx";
 
 /** GET …/rebuilds/:rebuild: its progress. */
-export function bulkRebuildPage(services: Services) {
-  return memberPage(services, async (request) => {
-    const { trigger, bulk } = await load(services, request);
-    const { organization, visitor } = request;
-    const state = stateOf(bulk);
-    return {
-      title: "Deliveries built again",
-      within: { organization, section: "pipelines" },
-      events: eventsPath(services, visitor, {
-        organizations: [organization],
-        topics: [`trigger:${trigger.id}`],
-      }),
-      content: (
-        <>
-          <div class="heading">
-            <h1>
-              Deliveries built again <State state={state} kind={state === "finished" ? "passed" : state} />
-            </h1>
-            {state === "running" && (
-              <div class="actions">
-                <PostButton
-                  visitor={visitor}
-                  path={bulkRebuildPath(request, bulk, patterns.cancelBulkRebuildPage)}
-                  class="danger"
-                >
-                  Cancel
-                </PostButton>
-              </div>
-            )}
-          </div>
-          <Facts
-            bulk={bulk}
-            creator={(await listUsersById(services.db, [bulk.createdById])).get(bulk.createdById)?.name}
-            now={services.clock.now()}
-          />
-        </>
-      ),
-    };
-  });
-}
+export const bulkRebuildPage = memberPage(async (services, request) => {
+  const { trigger, bulk } = await load(services, request);
+  const state = stateOf(bulk);
+  return {
+    title: "Deliveries built again",
+    section: "pipelines",
+    topics: [`trigger:${trigger.id}`],
+    content: (
+      <>
+        <div class="heading">
+          <h1>
+            Deliveries built again <State state={state} kind={state === "finished" ? "passed" : state} />
+          </h1>
+          {state === "running" && (
+            <div class="actions">
+              <PostButton
+                path={bulkRebuildPath(request, bulk, patterns.cancelBulkRebuildPage)}
+                class="danger"
+              >
+                Cancel
+              </PostButton>
+            </div>
+          )}
+        </div>
+        <Facts
+          bulk={bulk}
+          creator={(await listUsersById(services.db, [bulk.createdById])).get(bulk.createdById)?.name}
+        />
+      </>
+    ),
+  };
+});
 
 /** POST …/cancel: the builds that were made stay. */
-export function cancelBulkRebuildForm(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request) => {
-    const { trigger, bulk } = await load(services, request);
-    await cancelBulkRebuild(services, request.actor, trigger, bulk);
-    return bulkRebuildPath(request, bulk);
-  });
-}
+export const cancelBulkRebuildForm = memberAction(async (services, request) => {
+  const { trigger, bulk } = await load(services, request);
+  await cancelBulkRebuild(services, request.actor, trigger, bulk);
+  return bulkRebuildPath(request, bulk);
+});
 
 /** GET …/cancel: signing in after the session ended leads here. */
-export function redirectToBulkRebuild(services: Services) {
-  return memberPage(services, async (request) => {
-    const { bulk } = await load(services, request);
-    return seeOther(bulkRebuildPath(request, bulk));
-  });
-}
+export const redirectToBulkRebuild = memberPage(async (services, request) => {
+  const { bulk } = await load(services, request);
+  return seeOther(bulkRebuildPath(request, bulk));
+});
 
 /** Shown on the trigger's page while it runs. */
 export function RunningRebuild({ bulk, path }: { bulk: BulkRebuild; path: string }) {
@@ -89,7 +75,7 @@ export function RunningRebuild({ bulk, path }: { bulk: BulkRebuild; path: string
   );
 }
 
-function Facts({ bulk, creator, now }: { bulk: BulkRebuild; creator: string | undefined; now: Date }) {
+function Facts({ bulk, creator }: { bulk: BulkRebuild; creator: string | undefined }) {
   const done = doneOf(bulk);
   return (
     <>
@@ -98,10 +84,8 @@ function Facts({ bulk, creator, now }: { bulk: BulkRebuild; creator: string | un
         {done.toLocaleString("en")} of {inWords(bulk.total)}
       </p>
       <dl class="facts panel">
-        <dt>Deliveries</dt>
-        <dd>{filterInWords(bulk.filter)}</dd>
-        <dt>Built again</dt>
-        <dd>{bulk.built.toLocaleString("en")}</dd>
+        <Fact name="Deliveries" value={filterInWords(bulk.filter)} />
+        <Fact name="Built again" value={bulk.built.toLocaleString("en")} />
         <dt>Left out</dt>
         <dd>
           {bulk.skipped.toLocaleString("en")}, because their request is no longer kept or they are in process
@@ -110,13 +94,13 @@ function Facts({ bulk, creator, now }: { bulk: BulkRebuild; creator: string | un
         <dd>{bulk.failed.toLocaleString("en")}, because a step has no queue to run on</dd>
         <dt>Asked for</dt>
         <dd>
-          <Time at={bulk.createdAt} now={now} /> by {creator ?? "somebody"}
+          <Time at={bulk.createdAt} /> by {creator ?? "somebody"}
         </dd>
         {bulk.finishedAt && (
           <>
             <dt>{bulk.canceledAt ? "Canceled" : "Finished"}</dt>
             <dd>
-              <Time at={bulk.finishedAt} now={now} />
+              <Time at={bulk.finishedAt} />
             </dd>
           </>
         )}

@@ -25,12 +25,10 @@ export function Deliveries({
   deliveries,
   builds,
   parameters,
-  now,
 }: {
   deliveries: Delivery[];
   builds: Build[];
   parameters: ParametersOf<typeof patterns.triggerPage>;
-  now: Date;
 }) {
   const buildsByDelivery = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
   return (
@@ -39,7 +37,7 @@ export function Deliveries({
         <tr key={delivery.id}>
           <th scope="row" class="described">
             <a href={pathTo(patterns.deliveryPage, { ...parameters, delivery: delivery.id })}>
-              <Time at={delivery.receivedAt} now={now} />
+              <Time at={delivery.receivedAt} />
             </a>
             {delivery.event && <span>{delivery.event}</span>}
             {delivery.externalId && <span class="quiet">{delivery.externalId}</span>}

@@ -6,12 +6,12 @@ import {
   countByStatus,
   countForRebuild,
 } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
-import type { Bodies } from "../../http/body.ts";
 import { type LoadedTrigger, loadTrigger, triggerPath } from "../address/trigger.ts";
 import { addressOf, queryOf } from "../search/read.ts";
-import { CsrfField, Field, FormError } from "../ui/form.tsx";
+import { Field, FormError, LinkButton, PostForm } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, type FormProblems, tryForm } from "../ui/problems.ts";
 import { bulkRebuildPath, filterInWords, inWords } from "./bulk-rebuild.tsx";
@@ -21,31 +21,27 @@ import { chips, readDeliverySearch } from "./search.tsx";
 // chosen, and the number of deliveries typed.
 
 /** GET …/rebuilds/new?<search of the list>: asks for a status, then for the number. */
-export function newBulkRebuildPage(services: Services) {
-  return memberPage(services, async (request) => {
-    const loaded = await loadTrigger(services, request);
-    if (readDeliverySearch(request.event).filter.status === undefined)
-      return chooseStatus(services, request, loaded);
-    return confirm(services, request, loaded, {});
-  });
-}
+export const newBulkRebuildPage = memberPage(async (services, request) => {
+  const loaded = await loadTrigger(services, request);
+  if (readDeliverySearch(request.event).filter.status === undefined)
+    return chooseStatus(services, request, loaded);
+  return confirm(services, request, loaded, {});
+});
 
 /** POST …/rebuilds/new?<search> {id, last, total} */
-export function addBulkRebuild(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request, form) => {
-    const loaded = await loadTrigger(services, request);
-    const { filter: search } = readDeliverySearch(request.event);
-    if (search.status === undefined)
-      return chooseStatus(services, request, loaded, [{ field: "", message: "Choose a status" }]);
-    const last = form.get("last") ?? "";
-    const confirmed = { total: readNumber(form.get("total")), ...(isId(last) && { lastId: last }) };
-    const wanted = { id: readFormId(services, form), search, confirmed };
-    const ask = () => askForBulkRebuild(services, request.actor, loaded.trigger, wanted);
-    const outcome = await tryForm(ask, { total: "total" });
-    if ("done" in outcome) return bulkRebuildPath(request, outcome.done);
-    return confirm(services, request, loaded, { problems: outcome.problems, lastId: confirmed.lastId });
-  });
-}
+export const addBulkRebuild = memberAction(async (services, request, form) => {
+  const loaded = await loadTrigger(services, request);
+  const { filter: search } = readDeliverySearch(request.event);
+  if (search.status === undefined)
+    return chooseStatus(services, request, loaded, [{ field: "", message: "Choose a status" }]);
+  const last = form.get("last") ?? "";
+  const confirmed = { total: readNumber(form.get("total")), ...(isId(last) && { lastId: last }) };
+  const wanted = { id: readFormId(services, form), search, confirmed };
+  const ask = () => askForBulkRebuild(services, request.actor, loaded.trigger, wanted);
+  const outcome = await tryForm(ask, { total: "total" });
+  if ("done" in outcome) return bulkRebuildPath(request, outcome.done);
+  return confirm(services, request, loaded, { problems: outcome.problems, lastId: confirmed.lastId });
+});
 
 /** Reads `1,980` too, as the page writes it. NaN: not a number. */
 function readNumber(typed: string | null): number {
@@ -68,13 +64,12 @@ async function chooseStatus(
     const found = status !== "waiting" && counted.get(status);
     return found ? [{ word, ...found }] : [];
   });
-  return {
+  return narrowPage({
     title: "Build deliveries again",
-    within: { organization: request.organization, section: "pipelines" },
-    status: problems ? 422 : 200,
+    section: "pipelines",
+    problems,
     content: (
-      <div class="narrow">
-        <h1>Build deliveries again</h1>
+      <>
         <FormError problems={problems} />
         <form action={triggerPath(request, trigger, patterns.newBulkRebuildPage)}>
           {[...queryOf({ ...search, status: "" })].map(([name, value]) => (
@@ -97,14 +92,16 @@ async function chooseStatus(
           </fieldset>
           <p class="actions">
             <button type="submit">Continue</button>
-            <a class="button secondary" href={addressOf(triggerPath(request, trigger), search)}>
-              Cancel
-            </a>
+            <LinkButton
+              kind="secondary"
+              href={addressOf(triggerPath(request, trigger), search)}
+              text="Cancel"
+            />
           </p>
         </form>
-      </div>
+      </>
     ),
-  };
+  });
 }
 
 /** @param lastId the newest delivery that the member saw counted */
@@ -116,15 +113,14 @@ async function confirm(
 ): Promise<PageContent> {
   const { search, filter } = readDeliverySearch(request.event);
   const back = addressOf(triggerPath(request, trigger), search);
-  const within = { organization: request.organization, section: "pipelines" as const };
   const counted = await tryForm(() => countForRebuild(services, trigger, filter, seen));
-  if ("problems" in counted) return refused({ within, back }, problems ?? counted.problems);
+  if ("problems" in counted) return refused(back, problems ?? counted.problems);
   const { total, lastId, refusedByFilter } = counted.done;
   const number = total.toLocaleString("en");
   const title = `Build ${inWords(total)} again?`;
   return {
     title,
-    within,
+    section: "pipelines",
     status: problems ? 422 : 200,
     script: "once.js",
     content: (
@@ -142,12 +138,12 @@ async function confirm(
           Each delivery gets one more build, by the present settings and not by the filter of the trigger.
           Deliveries whose request is no longer kept are left out, and so are those that come from now on.
         </p>
-        <form
-          method="post"
-          action={addressOf(triggerPath(request, trigger, patterns.newBulkRebuildPage), search)}
+        <PostForm
+          path={addressOf(triggerPath(request, trigger, patterns.newBulkRebuildPage), search)}
+          id={newId(services.clock.now())}
+          button="Build again"
+          back={back}
         >
-          <CsrfField visitor={request.visitor} />
-          <input type="hidden" name="id" value={newId(services.clock.now())} />
           <input type="hidden" name="last" value={lastId} />
           <Field
             label={`Type ${number} to confirm`}
@@ -157,36 +153,24 @@ async function confirm(
             required
             problems={problems}
           />
-          <p class="actions">
-            <button type="submit">Build again</button>
-            <a class="button secondary" href={back}>
-              Cancel
-            </a>
-          </p>
-        </form>
+        </PostForm>
       </div>
     ),
   };
 }
 
-function refused(
-  { within, back }: Pick<PageContent, "within"> & { back: string },
-  problems: FormProblems,
-): PageContent {
-  return {
+function refused(back: string, problems: FormProblems): PageContent {
+  return narrowPage({
     title: "These deliveries cannot be built again",
-    ...(within && { within }),
+    section: "pipelines",
     status: 422,
     content: (
-      <div class="narrow">
-        <h1>These deliveries cannot be built again</h1>
+      <>
         <p>{asSentence(problems)}</p>
         <p class="actions">
-          <a class="button secondary" href={back}>
-            Back to the deliveries
-          </a>
+          <LinkButton kind="secondary" href={back} text="Back to the deliveries" />
         </p>
-      </div>
+      </>
     ),
-  };
+  });
 }

@@ -7,65 +7,56 @@ import { rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts"
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { findPayload, type PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
-import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { deliveryPath, loadDelivery } from "../address/delivery.ts";
 import { admitPayload } from "../builds/load.ts";
 import { PayloadView, payloadDownload, sizeInWords } from "../builds/payload.tsx";
-import { CsrfField, FormError } from "../ui/form.tsx";
-import { eventsPath } from "../ui/live.ts";
+import { CsrfField, FormError, LinkButton } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { BuildLinks, DeliveryState, reasonInWords } from "./list.tsx";
 import { loadDeliveryDetails } from "./load.ts";
 
 /** GET …/triggers/:trigger/deliveries/:delivery */
-export function deliveryPage(services: Services) {
-  return memberPage(services, (request) => show(services, request));
-}
+export const deliveryPage = memberPage((services, request) => show(services, request));
 
 /** POST …/rebuild {rebuild}: redirects to the build. */
-export function buildAgain(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request, form) => {
-    const loaded = await loadDelivery(services, request);
-    const expected = Number(form.get("rebuild") ?? Number.NaN);
-    const outcome = await tryForm(() => rebuildDelivery(services, request.actor, loaded, expected));
-    if ("problems" in outcome) return show(services, request, outcome.problems);
-    return pathTo(patterns.buildPage, {
-      org: request.organization.slug,
-      slug: loaded.pipeline.slug,
-      number: String(outcome.done.number),
-    });
+export const buildAgain = memberAction(async (services, request, form) => {
+  const loaded = await loadDelivery(services, request);
+  const expected = Number(form.get("rebuild") ?? Number.NaN);
+  const outcome = await tryForm(() => rebuildDelivery(services, request.actor, loaded, expected));
+  if ("problems" in outcome) return show(services, request, outcome.problems);
+  return pathTo(patterns.buildPage, {
+    org: request.organization.slug,
+    slug: loaded.pipeline.slug,
+    number: String(outcome.done.number),
   });
-}
+});
 
 /** GET …/rebuild: signing in after the session ended leads here. */
-export function redirectToDelivery(services: Services) {
-  return memberPage(services, async (request) =>
-    seeOther(deliveryPath(request, await loadDelivery(services, request))),
-  );
-}
+export const redirectToDelivery = memberPage(async (services, request) =>
+  seeOther(deliveryPath(request, await loadDelivery(services, request))),
+);
 
 /** GET …/payload: downloads the request's bytes unchanged. */
-export function deliveryPayloadFile(services: Services) {
-  return memberPage(services, async (request) => {
-    const { delivery } = await loadDelivery(services, request);
-    await admitPayload(services, request, delivery.id);
-    const payload = await findPayload(services.db, delivery.id);
-    if (!payload) throw notFound("payload");
-    return payloadDownload(payload.body, `delivery-${delivery.id}.json`);
-  });
-}
+export const deliveryPayloadFile = memberPage(async (services, request) => {
+  const { delivery } = await loadDelivery(services, request);
+  await admitPayload(services, request, delivery.id);
+  const payload = await findPayload(services.db, delivery.id);
+  if (!payload) throw notFound("payload");
+  return payloadDownload(payload.body, `delivery-${delivery.id}.json`);
+});
 
 async function show(
   services: Services,
   request: MemberRequest,
   problems?: FormProblems,
 ): Promise<PageContent> {
-  const { clock, config } = services;
-  const { organization, visitor } = request;
+  const { config } = services;
+  const { organization } = request;
   const data = await loadDeliveryDetails(services, request);
   const { pipeline, trigger, delivery, builds, payload } = data;
   const path = (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) =>
@@ -75,16 +66,8 @@ async function show(
   return {
     title: "Delivery",
     status: problems ? 422 : 200,
-    within: { organization, section: "pipelines" },
-    // No live updates after a failed form: its address has no GET page to reload.
-    ...(problems
-      ? {}
-      : {
-          events: eventsPath(services, visitor, {
-            organizations: [organization],
-            topics: [`trigger:${trigger.id}`],
-          }),
-        }),
+    section: "pipelines",
+    topics: [`trigger:${trigger.id}`],
     content: (
       <>
         <div class="heading">
@@ -93,13 +76,15 @@ async function show(
           </h1>
           <div class="actions">
             {canTry && (
-              <a class="button secondary" href={`${path(patterns.filterPage)}?delivery=${delivery.id}`}>
-                Try a filter
-              </a>
+              <LinkButton
+                kind="secondary"
+                href={`${path(patterns.filterPage)}?delivery=${delivery.id}`}
+                text="Try a filter"
+              />
             )}
             {payload && delivery.status !== null && (
               <form method="post" action={path(patterns.rebuildPage)}>
-                <CsrfField visitor={visitor} />
+                <CsrfField />
                 <input type="hidden" name="rebuild" value={nextRebuild(builds)} />
                 <button type="submit">Build again</button>
               </form>
@@ -107,7 +92,7 @@ async function show(
           </div>
         </div>
         {problems && <FormError problems={problems} />}
-        <Facts delivery={delivery} builds={builds} parameters={parameters} now={clock.now()} />
+        <Facts delivery={delivery} builds={builds} parameters={parameters} />
         {payload ? (
           <>
             <Headers payload={payload} shown={visibleHeaders(config.issueTracker, trigger)} />
@@ -125,20 +110,15 @@ function Facts({
   delivery,
   builds,
   parameters,
-  now,
 }: {
   delivery: Delivery;
   builds: Build[];
   parameters: ParametersOf<typeof patterns.pipelinePage>;
-  now: Date;
 }) {
   const reason = reasonInWords(delivery);
   return (
     <dl class="facts panel">
-      <dt>Received</dt>
-      <dd>
-        <Time at={delivery.receivedAt} now={now} />
-      </dd>
+      <Fact name="Received" value={<Time at={delivery.receivedAt} />} />
       {builds.length > 0 && (
         <>
           <dt>{builds.length === 1 ? "Build" : "Builds"}</dt>
@@ -147,32 +127,12 @@ function Facts({
           </dd>
         </>
       )}
-      {reason && (
-        <>
-          <dt>Why no build</dt>
-          <dd>{reason}</dd>
-        </>
-      )}
-      <dt>Size</dt>
-      <dd>{sizeInWords(delivery.size)}</dd>
-      <dt>Content type</dt>
-      <dd>{delivery.contentType}</dd>
-      {delivery.event && (
-        <>
-          <dt>Event</dt>
-          <dd>{delivery.event}</dd>
-        </>
-      )}
-      {delivery.externalId && (
-        <>
-          <dt>Sender’s id</dt>
-          <dd>{delivery.externalId}</dd>
-        </>
-      )}
-      <dt>Id</dt>
-      <dd class="wide">
-        <code>{delivery.id}</code>
-      </dd>
+      <Fact name="Why no build" value={reason} />
+      <Fact name="Size" value={sizeInWords(delivery.size)} />
+      <Fact name="Content type" value={delivery.contentType} />
+      <Fact name="Event" value={delivery.event || null} />
+      <Fact name="Sender’s id" value={delivery.externalId || null} />
+      <Fact name="Id" value={<code>{delivery.id}</code>} class="wide" />
     </dl>
   );
 }

@@ -4,6 +4,7 @@ import type { Visitor } from "../../auth/session.ts";
 import { ScopeList } from "../account/scope-list.tsx";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import type { PageContent } from "../ui/page.ts";
+import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import type { Review } from "./load.ts";
 
@@ -13,7 +14,7 @@ interface Refused {
 }
 
 /** Denying is as easy as authorizing. */
-export function reviewForm(visitor: Visitor, review: Review, now: Date, refused?: Refused): PageContent {
+export function reviewForm(visitor: Visitor, review: Review, _now: Date, refused?: Refused): PageContent {
   const { application, code, choices, userCode } = review;
   const chosen = refused?.organizationId || preselect(review);
   const canAuthorize = choices.some(({ granted }) => granted.length > 0);
@@ -30,9 +31,9 @@ export function reviewForm(visitor: Visitor, review: Review, now: Date, refused?
           It asks to act as <strong>{visitor.user?.email}</strong>. Your device must show this code:
         </p>
         <p class="shown-code">{userCode}</p>
-        <RequestFacts review={review} now={now} />
+        <RequestFacts review={review} />
         <form method="post" action={pathTo(patterns.reviewDevice, { code: userCode })}>
-          <CsrfField visitor={visitor} />
+          <CsrfField />
           <h2>It could</h2>
           <ScopeList scopes={code.scopes} />
           {choices.length > 0 ? (
@@ -73,17 +74,13 @@ export function reviewForm(visitor: Visitor, review: Review, now: Date, refused?
   };
 }
 
-function RequestFacts({ review: { code }, now }: { review: Review; now: Date }) {
+function RequestFacts({ review: { code } }: { review: Review }) {
   return (
     <dl class="facts">
       <dt>Asked from</dt>
       <dd>IP address {code.requestIp || "unknown"}</dd>
-      <dt>By</dt>
-      <dd class="agent">{code.requestUserAgent ?? "a program that does not say its name"}</dd>
-      <dt>When</dt>
-      <dd>
-        <Time at={code.createdAt} now={now} />
-      </dd>
+      <Fact name="By" value={code.requestUserAgent ?? "a program that does not say its name"} class="agent" />
+      <Fact name="When" value={<Time at={code.createdAt} />} />
     </dl>
   );
 }

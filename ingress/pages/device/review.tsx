@@ -4,10 +4,9 @@ import { showUserCode } from "../../../shared/device/user-code.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
-import type { Bodies } from "../../http/body.ts";
 import { clientIp, userAgent } from "../../http/client-address.ts";
 import {
-  type FormResult,
+  type PageResult,
   type SignedInRequest,
   signedInAction,
   signedInPage,
@@ -19,51 +18,45 @@ import { type ClaimedRequest, loadClaimedRequest, loadReview, reloadRequest } fr
 import { alreadyHandled, deviceOutcome, notValidPage } from "./result.tsx";
 
 /** GET …/:code/review, for the user who entered the code. */
-export function reviewDevicePage(services: Services) {
-  return signedInPage(services, async (request) => {
-    const claimed = await loadClaimedRequest(services, request);
-    if (!claimed) return notValidPage();
-    if (claimed.device.state !== "pending") return alreadyHandled(claimed.device);
-    return reviewForm(request.visitor, await loadReview(services, claimed), services.clock.now());
-  });
-}
+export const reviewDevicePage = signedInPage(async (services, request) => {
+  const claimed = await loadClaimedRequest(services, request);
+  if (!claimed) return notValidPage();
+  if (claimed.device.state !== "pending") return alreadyHandled(claimed.device);
+  return reviewForm(request.visitor, await loadReview(services, claimed), services.clock.now());
+});
 
 /** POST …/:code/review {decision, organization, mine?} */
-export function reviewDevice(services: Services, bodies: Bodies) {
-  return signedInAction(services, bodies, async (request, form) => {
-    const claimed = await loadClaimedRequest(services, request);
-    if (!claimed) return notValidPage();
-    if (claimed.device.state !== "pending") return alreadyHandled(claimed.device);
+export const reviewDevice = signedInAction(async (services, request, form) => {
+  const claimed = await loadClaimedRequest(services, request);
+  if (!claimed) return notValidPage();
+  if (claimed.device.state !== "pending") return alreadyHandled(claimed.device);
 
-    switch (form.get("decision")) {
-      case "authorize":
-        return authorize(services, request, claimed, form);
-      case "deny":
-        return (await deny(services, claimed.device.code.id, request.user.id))
-          ? resultPath(claimed)
-          : alreadyHandled(await reloadRequest(services, claimed));
-      case "release":
-        return signInAsSomeoneElse(services, request, claimed);
-      default:
-        throw new Refusal(400, "The form must say what you have decided. Go back and try again.");
-    }
-  });
-}
+  switch (form.get("decision")) {
+    case "authorize":
+      return authorize(services, request, claimed, form);
+    case "deny":
+      return (await deny(services, claimed.device.code.id, request.user.id))
+        ? resultPath(claimed)
+        : alreadyHandled(await reloadRequest(services, claimed));
+    case "release":
+      return signInAsSomeoneElse(services, request, claimed);
+    default:
+      throw new Refusal(400, "The form must say what you have decided. Go back and try again.");
+  }
+});
 
 /** GET …/:code/result */
-export function deviceResultPage(services: Services) {
-  return signedInPage(services, async (request) => {
-    const claimed = await loadClaimedRequest(services, request);
-    return claimed ? deviceOutcome(claimed.device) : notValidPage();
-  });
-}
+export const deviceResultPage = signedInPage(async (services, request) => {
+  const claimed = await loadClaimedRequest(services, request);
+  return claimed ? deviceOutcome(claimed.device) : notValidPage();
+});
 
 async function authorize(
   services: Services,
   { event, visitor, user }: SignedInRequest,
   claimed: ClaimedRequest,
   form: URLSearchParams,
-): Promise<FormResult> {
+): Promise<PageResult> {
   const review = await loadReview(services, claimed);
   const { code, choices } = review;
   const organizationId = form.get("organization") ?? "";

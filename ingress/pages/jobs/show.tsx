@@ -9,45 +9,36 @@ import { jobPath } from "../address/build.ts";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
 import { sizeInWords } from "../builds/payload.tsx";
-import { eventsPath } from "../ui/live.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { State } from "../ui/tables.tsx";
+import { Fact, State } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
 import { logResponse } from "./document.tsx";
 import { Lines } from "./lines.tsx";
 import { type LoadedJob, loadJob, loadLines } from "./load.ts";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number/jobs/:job */
-export function jobPage(services: Services) {
-  return memberPage(services, (request) => show(services, request));
-}
+export const jobPage = memberPage((services, request) => show(services, request));
 
 /** GET …/log.txt: the log byte for byte. */
-export function jobLogFile(services: Services) {
-  return memberPage(services, async (request) => {
-    const { event, visitor, organization } = request;
-    const { readable } = await loadJob(services, request);
-    const owner = { holder: `session ${hashToken(visitor.token)}`, organizationId: organization.id };
-    const body = streamDownload(event, owner, readBytes(services.db, readable));
-    return logResponse("text/plain;charset=UTF-8", body);
-  });
-}
+export const jobLogFile = memberPage(async (services, request) => {
+  const { event, visitor, organization } = request;
+  const { readable } = await loadJob(services, request);
+  const owner = { holder: `session ${hashToken(visitor.token)}`, organizationId: organization.id };
+  const body = streamDownload(event, owner, readBytes(services.db, readable));
+  return logResponse("text/plain;charset=UTF-8", body);
+});
 
 async function show(services: Services, request: MemberRequest): Promise<PageContent> {
-  const { organization, visitor } = request;
   const loaded = await loadJob(services, request);
   const page = await loadLines(services, request, loaded);
   const { build, job } = loaded;
   const title = job.label ?? job.command?.split("\n")[0] ?? "Job";
   return {
     title,
-    within: { organization, section: "pipelines" },
-    events: eventsPath(services, visitor, {
-      organizations: [organization],
-      topics: [`build:${build.id}`, `job:${job.id}`],
-    }),
+    section: "pipelines",
+    topics: [`build:${build.id}`, `job:${job.id}`],
     script: "log.js",
     content: (
       <>
@@ -57,7 +48,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
           </h1>
           <Buttons job={job} request={request} />
         </div>
-        <Facts loaded={loaded} unsent={unsentNames({ ...services, ...loaded })} now={services.clock.now()} />
+        <Facts loaded={loaded} unsent={unsentNames({ ...services, ...loaded })} />
         <Attempts loaded={loaded} request={request} />
         <Log loaded={loaded} page={page} request={request} />
       </>
@@ -71,14 +62,11 @@ function Signal({ job: { signal, signalReason } }: Pick<LoadedJob, "job">) {
   return words.length > 0 ? <> ({words.join(", ")})</> : null;
 }
 
-function Facts({ loaded: { job }, unsent, now }: { loaded: LoadedJob; unsent: string[]; now: Date }) {
+function Facts({ loaded: { job }, unsent }: { loaded: LoadedJob; unsent: string[] }) {
   const { command, exitStatus, failureReason, scheduledAt, startedAt, finishedAt } = job;
   return (
     <dl class="facts panel">
-      <dt>Command</dt>
-      <dd class="wide">
-        <code>{command}</code>
-      </dd>
+      <Fact name="Command" value={<code>{command}</code>} class="wide" />
       {unsent.length > 0 && (
         <>
           <dt>Not sent</dt>
@@ -101,36 +89,10 @@ function Facts({ loaded: { job }, unsent, now }: { loaded: LoadedJob; unsent: st
           </dd>
         </>
       )}
-      {failureReason && (
-        <>
-          <dt>Reason</dt>
-          <dd>{failureReason}</dd>
-        </>
-      )}
-      {scheduledAt && (
-        <>
-          <dt>Time</dt>
-          <dd>
-            <TimesOfJob job={job} now={now} />
-          </dd>
-        </>
-      )}
-      {startedAt && (
-        <>
-          <dt>Started</dt>
-          <dd>
-            <UnfoldingTime at={startedAt} now={now} id="started-at" />
-          </dd>
-        </>
-      )}
-      {finishedAt && (
-        <>
-          <dt>Finished</dt>
-          <dd>
-            <UnfoldingTime at={finishedAt} now={now} id="finished-at" />
-          </dd>
-        </>
-      )}
+      <Fact name="Reason" value={failureReason || null} />
+      <Fact name="Time" value={scheduledAt && <TimesOfJob job={job} />} />
+      <Fact name="Started" value={startedAt && <UnfoldingTime at={startedAt} id="started-at" />} />
+      <Fact name="Finished" value={finishedAt && <UnfoldingTime at={finishedAt} id="finished-at" />} />
     </dl>
   );
 }

@@ -4,10 +4,8 @@ import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
-import type { Bodies } from "../../http/body.ts";
-import { seeOther } from "../../http/respond.ts";
-import { confirmation } from "../ui/confirmation.tsx";
-import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
+import { adminAction, adminPage, type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
@@ -17,39 +15,30 @@ import { membersPath, showMembers } from "./list.tsx";
 type Member = Awaited<ReturnType<typeof loadMember>>;
 
 /** POST …/members/:member/role {role} */
-export function changeRole(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request, form) => {
-    const member = await loadMember(services, request);
-    const role = form.get("role") === "admin" ? "admin" : "member";
-    const outcome = await tryForm(() => setRole(services, request.actor, member, role));
-    if ("problems" in outcome) return showMembers(services, request, { problems: outcome.problems });
-    return withNotice(membersPath(request), "role_changed");
-  });
-}
+export const changeRole = adminAction(async (services, request, form) => {
+  const member = await loadMember(services, request);
+  const role = form.get("role") === "admin" ? "admin" : "member";
+  const outcome = await tryForm(() => setRole(services, request.actor, member, role));
+  if ("problems" in outcome) return showMembers(services, request, { problems: outcome.problems });
+  return withNotice(membersPath(request), "role_changed");
+});
 
 /** GET …/members/:member/remove */
-export function removeMemberPage(services: Services) {
-  return memberPage(services, async (request) => {
-    requireAdmin(request);
-    return confirm(request, await loadMember(services, request));
-  });
-}
+export const removeMemberPage = adminPage(async (services, request) => {
+  return confirm(request, await loadMember(services, request));
+});
 
 /** POST …/remove. A member who removes oneself no longer sees the members. */
-export function removeMemberForm(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request) => {
-    const member = await loadMember(services, request);
-    const outcome = await tryForm(() => expelMember(services, request.actor, member));
-    if ("problems" in outcome) return confirm(request, member, outcome.problems);
-    const isSelf = member.id === request.user.id;
-    return withNotice(isSelf ? patterns.home : membersPath(request), "member_removed");
-  });
-}
+export const removeMemberForm = adminAction(async (services, request) => {
+  const member = await loadMember(services, request);
+  const outcome = await tryForm(() => expelMember(services, request.actor, member));
+  if ("problems" in outcome) return confirm(request, member, outcome.problems);
+  const isSelf = member.id === request.user.id;
+  return withNotice(isSelf ? patterns.home : membersPath(request), "member_removed");
+});
 
 /** GET of an address that only takes forms: signing in after the session ended leads here. */
-export function redirectToMembers(services: Services) {
-  return memberPage(services, async (request) => seeOther(membersPath(request)));
-}
+export const redirectToMembers = memberPage(async (_, request) => membersPath(request));
 
 /** @throws Refusal 404 */
 async function loadMember({ db }: Services, request: MemberRequest) {
@@ -62,11 +51,11 @@ async function loadMember({ db }: Services, request: MemberRequest) {
 }
 
 function confirm(request: MemberRequest, member: Member, problems?: FormProblems): PageContent {
-  const { organization, visitor, user } = request;
+  const { organization, user } = request;
   const who = member.id === user.id ? "yourself" : member.name;
-  return confirmation(visitor, {
+  return confirmation({
     title: `Remove ${who}?`,
-    within: { organization, section: "members" },
+    section: "members",
     text: `${member.email} no longer sees ${organization.name}. Access tokens and connected apps for it end at once.`,
     button: "Remove",
     path: pathTo(patterns.removeMemberPage, { org: organization.slug, member: member.id }),

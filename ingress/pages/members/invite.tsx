@@ -1,8 +1,8 @@
 import { invite, revokeInvitation } from "../../../shared/accounts/invitations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import type { Bodies } from "../../http/body.ts";
 import { CopyField } from "../ui/copy-field.tsx";
+import { LinkButton } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { adminAction, type MemberRequest } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
@@ -12,43 +12,39 @@ import { Time } from "../ui/times.tsx";
 import { membersPath, showMembers } from "./list.tsx";
 
 /** POST …/invitations {id, recipient, role}: the answer shows the link, once. */
-export function createInvitation(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request, form) => {
-    const draft = {
-      id: readFormId(services, form),
-      recipient: (form.get("recipient") ?? "").trim(),
-      role: form.get("role") === "admin" ? ("admin" as const) : ("member" as const),
-    };
-    const outcome = await tryForm(() => invite(services, request.actor, draft), { recipient: "recipient" });
-    if ("problems" in outcome) return showMembers(services, request, { draft, problems: outcome.problems });
-    if (!outcome.done) return withNotice(membersPath(request), "invitation_shown");
-    return created(services, request, { ...outcome.done, recipient: draft.recipient });
-  });
-}
+export const createInvitation = adminAction(async (services, request, form) => {
+  const draft = {
+    id: readFormId(services, form),
+    recipient: (form.get("recipient") ?? "").trim(),
+    role: form.get("role") === "admin" ? ("admin" as const) : ("member" as const),
+  };
+  const outcome = await tryForm(() => invite(services, request.actor, draft), { recipient: "recipient" });
+  if ("problems" in outcome) return showMembers(services, request, { draft, problems: outcome.problems });
+  if (!outcome.done) return withNotice(membersPath(request), "invitation_shown");
+  return created(services, request, { ...outcome.done, recipient: draft.recipient });
+});
 
 /** POST …/invitations/:invitation/revoke */
-export function revokeInvitationForm(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request) => {
-    await revokeInvitation(services, request.actor, request.parameter("invitation"));
-    return withNotice(membersPath(request), "invitation_revoked");
-  });
-}
+export const revokeInvitationForm = adminAction(async (services, request) => {
+  await revokeInvitation(services, request.actor, request.parameter("invitation"));
+  return withNotice(membersPath(request), "invitation_revoked");
+});
 
 function created(
-  { config, clock }: Services,
+  { config }: Services,
   request: MemberRequest,
   { token, expiresAt, recipient }: { token: string; expiresAt: Date; recipient: string },
 ): PageContent {
   return {
     title: "Invitation created",
     script: "copy.js",
-    within: { organization: request.organization, section: "members" },
+    section: "members",
     content: (
       <>
         <h1>Invitation created</h1>
         <p>
           This link is for “{recipient}”. <strong>Copy it now: it is not shown again.</strong> Whoever opens
-          it first can join. It expires <Time at={expiresAt} now={clock.now()} />.
+          it first can join. It expires <Time at={expiresAt} />.
         </p>
         <CopyField
           id="link"
@@ -57,9 +53,7 @@ function created(
           value={config.appUrl + pathTo(patterns.invitation, { token })}
         />
         <p class="actions">
-          <a class="button" href={membersPath(request)}>
-            I have copied it
-          </a>
+          <LinkButton href={membersPath(request)} text="I have copied it" />
         </p>
       </>
     ),

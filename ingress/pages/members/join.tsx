@@ -9,11 +9,11 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { unprocessable } from "../../../shared/refusal.ts";
 import { setSignInCookies, type Visitor } from "../../auth/session.ts";
-import type { Bodies } from "../../http/body.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { limitSignInFailures } from "../../http/limits.ts";
 import { pathParameter } from "../../http/routing.ts";
-import { CsrfField, Field, FormError, PostButton } from "../ui/form.tsx";
+import { Field, FormError, LinkButton, PostButton, PostForm } from "../ui/form.tsx";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { action, type PageContent, type PageRequest, page, signInAndReturnTo } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
@@ -27,30 +27,26 @@ interface Refused {
 }
 
 /** GET /invitations/:token */
-export function joinPage(services: Services) {
-  return page(services, async (request) => {
-    const token = tokenOf(request);
-    return show(request.visitor, token, await requireOpenInvitation(services, token));
-  });
-}
+export const joinPage = page(async (services, request) => {
+  const token = tokenOf(request);
+  return show(request.visitor, token, await requireOpenInvitation(services, token));
+});
 
 /** POST /invitations/:token {name, email, password}, or nothing by a user who is signed in. */
-export function joinForm(services: Services, bodies: Bodies) {
-  return action(services, bodies, async (request, form) => {
-    const { user } = request.visitor;
-    const token = tokenOf(request);
-    const open = await requireOpenInvitation(services, token);
-    const field = (name: string) => (form.get(name) ?? "").trim();
-    const given = { name: field("name"), email: field("email"), password: form.get("password") ?? "" };
-    const outcome = await tryForm(
-      () => (user ? acceptInvitation(services, token, user) : register(services, request, token, given)),
-      { name: "name", email: "email", password: "password" },
-    );
-    if ("problems" in outcome)
-      return show(request.visitor, token, open, { ...given, problems: outcome.problems });
-    return withNotice(pathTo(patterns.pipelinesPage, { org: open.organization.slug }), "joined");
-  });
-}
+export const joinForm = action(async (services, request, form) => {
+  const { user } = request.visitor;
+  const token = tokenOf(request);
+  const open = await requireOpenInvitation(services, token);
+  const field = (name: string) => (form.get(name) ?? "").trim();
+  const given = { name: field("name"), email: field("email"), password: form.get("password") ?? "" };
+  const outcome = await tryForm(
+    () => (user ? acceptInvitation(services, token, user) : register(services, request, token, given)),
+    { name: "name", email: "email", password: "password" },
+  );
+  if ("problems" in outcome)
+    return show(request.visitor, token, open, { ...given, problems: outcome.problems });
+  return withNotice(pathTo(patterns.pipelinesPage, { org: open.organization.slug }), "joined");
+});
 
 /**
  * Registers a user, and signs in as it. A taken address counts as a failed sign-in: the answer says that it exists.
@@ -81,13 +77,12 @@ function show(
   refused?: Refused,
 ): PageContent {
   const path = pathTo(patterns.invitation, { token });
-  return {
+  return narrowPage({
     title: `Join ${organization.name}`,
-    status: refused ? 422 : 200,
+    problems: refused?.problems,
     script: "once.js",
     content: (
-      <div class="narrow">
-        <h1>Join {organization.name}</h1>
+      <>
         <p>
           {inviter} invites you to be {invitation.role === "admin" ? "an admin" : "a member"} of{" "}
           <code>{organization.slug}</code>. This link works once.
@@ -97,9 +92,9 @@ function show(
         ) : (
           <Register visitor={visitor} path={path} refused={refused} />
         )}
-      </div>
+      </>
     ),
-  };
+  });
 }
 
 interface FormProps {
@@ -116,26 +111,20 @@ function JoinAs({ visitor, path, refused }: FormProps) {
         You are signed in as {visitor.user?.name} ({visitor.user?.email}). To join as somebody else, sign out
         first and open the link again.
       </p>
-      <PostButton visitor={visitor} path={path}>
-        Join
-      </PostButton>
+      <PostButton path={path}>Join</PostButton>
     </>
   );
 }
 
-function Register({ visitor, path, refused }: FormProps) {
+function Register({ path, refused }: FormProps) {
   const { name, email, problems } = refused ?? {};
   return (
     <>
       <p>
-        <a class="button secondary" href={signInAndReturnTo(path)}>
-          I have an account
-        </a>
+        <LinkButton kind="secondary" href={signInAndReturnTo(path)} text="I have an account" />
       </p>
       <h2>New account</h2>
-      <form method="post" action={path}>
-        <CsrfField visitor={visitor} />
-        <FormError problems={problems} />
+      <PostForm path={path} problems={problems} button="Create account and join">
         <Field
           label="Your name"
           name="name"
@@ -164,10 +153,7 @@ function Register({ visitor, path, refused }: FormProps) {
           hint="At least 10 characters."
           problems={problems}
         />
-        <p class="actions">
-          <button type="submit">Create account and join</button>
-        </p>
-      </form>
+      </PostForm>
     </>
   );
 }

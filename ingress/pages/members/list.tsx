@@ -5,7 +5,7 @@ import { newId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
-import { CsrfField, Field, FormError, PostButton, Select } from "../ui/form.tsx";
+import { CsrfField, Field, FormError, LinkButton, PostButton, PostForm, Select } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
@@ -32,9 +32,7 @@ interface RefusedMembers {
 }
 
 /** GET /organizations/:org/members */
-export function membersPage(services: Services) {
-  return memberPage(services, (request) => showMembers(services, request));
-}
+export const membersPage = memberPage((services, request) => showMembers(services, request));
 
 export function membersPath({ organization }: Pick<MemberRequest, "organization">): string {
   return pathTo(patterns.membersPage, { org: organization.slug });
@@ -59,7 +57,7 @@ export async function showMembers(
     title: "Members",
     status: refused ? 422 : 200,
     script: "once.js",
-    within: { organization, section: "members" },
+    section: "members",
     content: (
       <>
         <h1>Members</h1>
@@ -77,8 +75,8 @@ export async function showMembers(
   };
 }
 
-function Entry({ member, request, now }: { member: ListedMember; request: MemberRequest; now: Date }) {
-  const { organization, user, visitor } = request;
+function Entry({ member, request }: { member: ListedMember; request: MemberRequest }) {
+  const { organization, user } = request;
   const parameters = { org: organization.slug, member: member.id };
   const other = member.role === "admin" ? "member" : "admin";
   return (
@@ -91,21 +89,24 @@ function Entry({ member, request, now }: { member: ListedMember; request: Member
           {member.isDeactivated && <span class="tag">Deactivated</span>}
         </h2>
         <p class="quiet">
-          {member.email} · Joined <Time at={member.createdAt} now={now} />
+          {member.email} · Joined <Time at={member.createdAt} />
         </p>
       </div>
       {request.role === "admin" && (
         <div class="actions">
           <form method="post" action={pathTo(patterns.memberRolePage, parameters)}>
-            <CsrfField visitor={visitor} />
+            <CsrfField />
             <button type="submit" name="role" value={other} class="secondary">
               {other === "admin" ? "Make admin" : "Make member"}
               <span class="hidden">: {member.name}</span>
             </button>
           </form>
-          <a class="button danger" href={pathTo(patterns.removeMemberPage, parameters)}>
-            Remove<span class="hidden"> {member.name}</span>
-          </a>
+          <LinkButton
+            kind="danger"
+            href={pathTo(patterns.removeMemberPage, parameters)}
+            text="Remove"
+            hidden={member.name}
+          />
         </div>
       )}
     </li>
@@ -114,12 +115,10 @@ function Entry({ member, request, now }: { member: ListedMember; request: Member
 
 function Invitations({
   invitations,
-  request: { organization, visitor },
-  now,
+  request: { organization },
 }: {
   invitations: Invitation[];
   request: MemberRequest;
-  now: Date;
 }) {
   if (invitations.length === 0) return null;
   return (
@@ -133,11 +132,10 @@ function Invitations({
                 {recipient} {role === "admin" && <span class="tag">Admin</span>}
               </h3>
               <p class="quiet">
-                Created <Time at={createdAt} now={now} /> · Expires <Time at={expiresAt} now={now} />
+                Created <Time at={createdAt} /> · Expires <Time at={expiresAt} />
               </p>
             </div>
             <PostButton
-              visitor={visitor}
               path={pathTo(patterns.revokeInvitationPage, { org: organization.slug, invitation: id })}
               class="danger"
             >
@@ -151,7 +149,7 @@ function Invitations({
 }
 
 function NewInvitation({
-  request: { organization, visitor },
+  request: { organization },
   refused,
   id,
 }: {
@@ -165,10 +163,12 @@ function NewInvitation({
     <section class="card" aria-labelledby="invite">
       <h2 id="invite">Invite somebody</h2>
       <p>You get a link that works once, for 7 days. Send it to the person yourself.</p>
-      <form method="post" action={pathTo(patterns.invitationsPage, { org: organization.slug })}>
-        <CsrfField visitor={visitor} />
-        <input type="hidden" name="id" value={draft?.id ?? id} />
-        <FormError problems={problems} />
+      <PostForm
+        path={pathTo(patterns.invitationsPage, { org: organization.slug })}
+        id={draft?.id ?? id}
+        problems={problems}
+        button="Create link"
+      >
         <Field
           label="For"
           name="recipient"
@@ -179,10 +179,7 @@ function NewInvitation({
           hint="A name or an email address, so that you know the link in the list."
         />
         <Select label="Role" name="role" value={draft?.role ?? "member"} options={roles} />
-        <p class="actions">
-          <button type="submit">Create link</button>
-        </p>
-      </form>
+      </PostForm>
     </section>
   );
 }

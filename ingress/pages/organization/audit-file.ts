@@ -3,7 +3,7 @@ import { type AuditFilter, listAuditPart } from "../../../shared/accounts/audit-
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
-import { memberPage, requireAdmin } from "../ui/member-page.ts";
+import { adminPage } from "../ui/member-page.ts";
 import { readAuditSearch } from "./audit-search.tsx";
 
 const entriesAtOnce = 500;
@@ -11,21 +11,18 @@ const entriesAtOnce = 500;
 const columns = ["time", "actor", "action", "type", "id", "name", "changes"];
 
 /** GET …/audit.csv: the entries that the search finds, for admins. */
-export function auditFile(services: Services) {
-  return memberPage(services, async (request) => {
-    requireAdmin(request);
-    const { event, visitor, organization } = request;
-    const { filter } = await readAuditSearch(services, request);
-    const owner = { holder: `session ${hashToken(visitor.token)}`, organizationId: organization.id };
-    return new HTTPResponse(streamDownload(event, owner, readRows(services, filter)), {
-      headers: {
-        "content-type": "text/csv;charset=UTF-8;header=present",
-        "content-disposition": `attachment; filename="audit-${organization.slug}.csv"`,
-        "cache-control": "private, no-store",
-      },
-    });
+export const auditFile = adminPage(async (services, request) => {
+  const { event, visitor, organization } = request;
+  const { filter } = await readAuditSearch(services, request);
+  const owner = { holder: `session ${hashToken(visitor.token)}`, organizationId: organization.id };
+  return new HTTPResponse(streamDownload(event, owner, readRows(services, filter)), {
+    headers: {
+      "content-type": "text/csv;charset=UTF-8;header=present",
+      "content-disposition": `attachment; filename="audit-${organization.slug}.csv"`,
+      "cache-control": "private, no-store",
+    },
   });
-}
+});
 
 /** A part at a time, so that a long log takes little memory. An empty one shows whether the client is there. */
 async function* readRows({ db }: Services, filter: AuditFilter): AsyncGenerator<Uint8Array> {

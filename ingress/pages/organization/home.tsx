@@ -1,11 +1,11 @@
 import { listMemberships } from "../../../shared/accounts/member-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/process/config.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { endpointUrl } from "../../../shared/urls.ts";
 import type { Visitor } from "../../auth/session.ts";
-import { eventsPath } from "../ui/live.ts";
+import { LinkButton } from "../ui/form.tsx";
 import { page } from "../ui/page.ts";
+import { Fact } from "../ui/tables.tsx";
 import { loadOverview } from "./load.ts";
 import { type OrganizationState, OverviewOf, topicsOf } from "./overview.tsx";
 
@@ -16,33 +16,22 @@ const maxOverviews = 5;
 type Memberships = Awaited<ReturnType<typeof listMemberships>>;
 
 /** GET / */
-export function home(services: Services) {
+export const home = page(async (services, { visitor }) => {
   const { db, config } = services;
-  return page(services, async ({ visitor }) => {
-    const { user } = visitor;
-    if (!user) return { title: "Welcome", content: <Welcome config={config} /> };
-    const memberships = await listMemberships(db, user.id, maxMemberships);
-    const organizations: OrganizationState[] = [];
-    for (const membership of memberships.slice(0, maxOverviews))
-      organizations.push({ ...membership, overview: await loadOverview(services, membership.organization) });
-    return {
-      title: "Home",
-      script: "copy.js",
-      events: eventsPath(services, visitor, {
-        organizations: organizations.map(({ organization }) => organization),
-        topics: organizations.flatMap(topicsOf),
-      }),
-      content: (
-        <Home
-          visitor={visitor}
-          organizations={organizations}
-          more={memberships.slice(maxOverviews)}
-          now={services.clock.now()}
-        />
-      ),
-    };
-  });
-}
+  const { user } = visitor;
+  if (!user) return { title: "Welcome", content: <Welcome config={config} /> };
+  const memberships = await listMemberships(db, user.id, maxMemberships);
+  const organizations: OrganizationState[] = [];
+  for (const membership of memberships.slice(0, maxOverviews))
+    organizations.push({ ...membership, overview: await loadOverview(services, membership.organization) });
+  return {
+    title: "Home",
+    script: "copy.js",
+    organizations: organizations.map(({ organization }) => organization),
+    topics: organizations.flatMap(topicsOf),
+    content: <Home visitor={visitor} organizations={organizations} more={memberships.slice(maxOverviews)} />,
+  };
+});
 
 function Welcome({ config }: { config: Config }) {
   return (
@@ -53,12 +42,8 @@ function Welcome({ config }: { config: Config }) {
         operators stop and start job queues.
       </p>
       <p class="actions">
-        <a class="button" href={patterns.signIn}>
-          Sign in
-        </a>
-        <a class="button secondary" href={patterns.enterCode}>
-          Connect a device
-        </a>
+        <LinkButton href={patterns.signIn} text="Sign in" />
+        <LinkButton kind="secondary" href={patterns.enterCode} text="Connect a device" />
       </p>
       <section class="card" aria-labelledby="programs">
         <h2 id="programs">For programs</h2>
@@ -67,14 +52,8 @@ function Welcome({ config }: { config: Config }) {
           <dd>
             <code>{config.baseUrl}/v2</code>, described at <a href={patterns.docs}>{patterns.docs}</a>
           </dd>
-          <dt>Sign-in for devices</dt>
-          <dd>
-            <code>{config.authUrl + patterns.oauthMetadata}</code>
-          </dd>
-          <dt>Webhooks are posted to</dt>
-          <dd>
-            <code>{endpointUrl(config, "…")}</code>
-          </dd>
+          <Fact name="Sign-in for devices" value={<code>{config.authUrl + patterns.oauthMetadata}</code>} />
+          <Fact name="Webhooks are posted to" value={<code>{endpointUrl(config, "…")}</code>} />
           <dt>Is everything well?</dt>
           <dd>
             <a href={patterns.readyz}>{patterns.readyz}</a>
@@ -89,13 +68,11 @@ function Home({
   visitor,
   organizations,
   more,
-  now,
 }: {
   visitor: Visitor;
   organizations: OrganizationState[];
   /** The memberships without an overview. */
   more: Memberships;
-  now: Date;
 }) {
   return (
     <>
@@ -104,7 +81,7 @@ function Home({
         <p class="empty">You belong to no organization yet. Ask an operator to add you to one.</p>
       )}
       {organizations.map((each) => (
-        <OverviewOf key={each.organization.id} {...each} now={now} />
+        <OverviewOf key={each.organization.id} {...each} />
       ))}
       {more.length > 0 && (
         <section aria-labelledby="more">

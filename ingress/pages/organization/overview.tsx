@@ -25,7 +25,7 @@ export function topicsOf({ overview }: OrganizationState): Topic[] {
 }
 
 /** Shows paused queues, waits and refusals of an organization, then its last builds. */
-export function OverviewOf({ organization, overview, now }: OrganizationState & { now: Date }) {
+export function OverviewOf({ organization, overview }: OrganizationState) {
   const { slug: org, name } = organization;
   const { builds, paused, waiting, refused } = overview;
   const isQuiet = paused.length + waiting.length + refused.length === 0;
@@ -39,21 +39,21 @@ export function OverviewOf({ organization, overview, now }: OrganizationState & 
       </div>
       {!isQuiet && (
         <ul class="attention">
-          <Paused overview={overview} org={org} now={now} />
-          <Waiting overview={overview} org={org} now={now} />
+          <Paused overview={overview} org={org} />
+          <Waiting overview={overview} org={org} />
           <Refusing overview={overview} org={org} />
         </ul>
       )}
       {builds.length === 0 ? (
         <p class="empty">No build yet.</p>
       ) : (
-        <BuildList builds={builds} org={org} now={now} namesPipeline />
+        <BuildList builds={builds} org={org} namesPipeline />
       )}
     </section>
   );
 }
 
-function Paused({ overview, org, now }: { overview: Overview; org: string; now: Date }) {
+function Paused({ overview, org }: { overview: Overview; org: string }) {
   const shown = overview.paused.slice(0, overviewLengths.paused);
   return (
     <>
@@ -65,7 +65,7 @@ function Paused({ overview, org, now }: { overview: Overview; org: string; now: 
           {queue.dispatchPausedAt && (
             <span class="quiet">
               {" "}
-              <Time at={queue.dispatchPausedAt} now={now} /> by{" "}
+              <Time at={queue.dispatchPausedAt} /> by{" "}
               {overview.pausedBy.get(queue.dispatchPausedById ?? "")?.name ?? "somebody"}
             </span>
           )}
@@ -81,7 +81,7 @@ function Paused({ overview, org, now }: { overview: Overview; org: string; now: 
   );
 }
 
-function Waiting({ overview, org, now }: { overview: Overview; org: string; now: Date }) {
+function Waiting({ overview, org }: { overview: Overview; org: string }) {
   return (
     <>
       {overview.waiting.map(({ job, build, pipeline }) => {
@@ -96,7 +96,7 @@ function Waiting({ overview, org, now }: { overview: Overview; org: string; now:
             of {pipeline.name} #{build.number}
             <span class="quiet">
               {" "}
-              for <Duration from={job.scheduledAt ?? job.createdAt} to={null} now={now} />
+              for <Duration from={job.scheduledAt ?? job.createdAt} to={null} />
               {queue && ` in the queue ${queue.key}`}
             </span>
           </li>

@@ -1,10 +1,9 @@
 import { changeOrganization, features } from "../../../shared/accounts/organizations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import type { Feature } from "../../../shared/vocabulary.ts";
-import type { Bodies } from "../../http/body.ts";
-import { Check, CsrfField, Field, FormError } from "../ui/form.tsx";
-import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
+import { Check, Field, PostForm } from "../ui/form.tsx";
+import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
@@ -31,57 +30,50 @@ const featureWords: Record<Feature, { label: string; hint: string }> = {
 };
 
 /** GET /organizations/:org/settings */
-export function settingsPage(services: Services) {
-  return memberPage(services, async (request) => {
-    requireAdmin(request);
-    const { name, deliveriesPerHour, features } = request.organization;
-    return show(request, { name, deliveriesPerHour: String(deliveriesPerHour), features });
-  });
-}
+export const settingsPage = adminPage(async (_, request) => {
+  const { name, deliveriesPerHour, features } = request.organization;
+  return show(request, { name, deliveriesPerHour: String(deliveriesPerHour), features });
+});
 
 /** POST … {name, deliveries_per_hour, feature…} */
-export function saveSettings(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request, form) => {
-    const draft = {
-      name: (form.get("name") ?? "").trim(),
-      deliveriesPerHour: (form.get("deliveries_per_hour") ?? "").trim(),
-      features: form.getAll("feature"),
-    };
-    const outcome = await tryForm(
-      () =>
-        changeOrganization(services, request.actor, {
-          name: draft.name,
-          deliveriesPerHour: /^\d+$/.test(draft.deliveriesPerHour)
-            ? Number(draft.deliveriesPerHour)
-            : Number.NaN,
-          features: Object.fromEntries(features.map((name) => [name, draft.features.includes(name)])),
-        }),
-      { name: "name", deliveries_per_hour: "deliveries_per_hour" },
-    );
-    if ("problems" in outcome) return show(request, draft, outcome.problems);
-    return withNotice(settingsPath(request), "settings_saved");
-  });
-}
+export const saveSettings = adminAction(async (services, request, form) => {
+  const draft = {
+    name: (form.get("name") ?? "").trim(),
+    deliveriesPerHour: (form.get("deliveries_per_hour") ?? "").trim(),
+    features: form.getAll("feature"),
+  };
+  const outcome = await tryForm(
+    () =>
+      changeOrganization(services, request.actor, {
+        name: draft.name,
+        deliveriesPerHour: /^\d+$/.test(draft.deliveriesPerHour)
+          ? Number(draft.deliveriesPerHour)
+          : Number.NaN,
+        features: Object.fromEntries(features.map((name) => [name, draft.features.includes(name)])),
+      }),
+    { name: "name", deliveries_per_hour: "deliveries_per_hour" },
+  );
+  if ("problems" in outcome) return show(request, draft, outcome.problems);
+  return withNotice(settingsPath(request), "settings_saved");
+});
 
 function settingsPath({ organization }: MemberRequest): string {
   return pathTo(patterns.settingsPage, { org: organization.slug });
 }
 
 function show(request: MemberRequest, draft: SettingsDraft, problems?: FormProblems): PageContent {
-  const { organization, visitor } = request;
-  return {
+  const { organization } = request;
+  return narrowPage({
     title: "Settings",
-    status: problems ? 422 : 200,
-    within: { organization, section: "settings" },
+    problems,
+    section: "settings",
+    heading: `Settings of ${organization.name}`,
     content: (
-      <div class="narrow">
-        <h1>Settings of {organization.name}</h1>
+      <>
         <p class="quiet">
           Its name in addresses is <code>{organization.slug}</code> and cannot change.
         </p>
-        <form method="post" action={settingsPath(request)}>
-          <CsrfField visitor={visitor} />
-          <FormError problems={problems} />
+        <PostForm path={settingsPath(request)} problems={problems} button="Save">
           <Field label="Name" name="name" value={draft.name} maxLength={100} required problems={problems} />
           <Field
             label="Deliveries per hour"
@@ -104,11 +96,8 @@ function show(request: MemberRequest, draft: SettingsDraft, problems?: FormProbl
               />
             ))}
           </fieldset>
-          <p class="actions">
-            <button type="submit">Save</button>
-          </p>
-        </form>
-      </div>
+        </PostForm>
+      </>
     ),
-  };
+  });
 }

@@ -1,34 +1,30 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { deletePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
-import type { Bodies } from "../../http/body.ts";
 import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
-import { confirmation } from "../ui/confirmation.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, type FormProblems, tryForm } from "../ui/problems.ts";
 
 /** GET …/pipelines/:slug/delete */
-export function deletePipelinePage(services: Services) {
-  return memberPage(services, async (request) => confirm(request, await loadPipeline(services, request)));
-}
+export const deletePipelinePage = memberPage(async (services, request) =>
+  confirm(request, await loadPipeline(services, request)),
+);
 
 /** POST …/delete */
-export function removePipeline(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request) => {
-    const pipeline = await loadPipeline(services, request);
-    const outcome = await tryForm(() => deletePipeline(services, request.actor, pipeline));
-    if ("problems" in outcome) return confirm(request, pipeline, outcome.problems);
-    return withNotice(pathTo(patterns.pipelinesPage, { org: request.organization.slug }), "pipeline_deleted");
-  });
-}
+export const removePipeline = memberAction(async (services, request) => {
+  const pipeline = await loadPipeline(services, request);
+  const outcome = await tryForm(() => deletePipeline(services, request.actor, pipeline));
+  if ("problems" in outcome) return confirm(request, pipeline, outcome.problems);
+  return withNotice(pathTo(patterns.pipelinesPage, { org: request.organization.slug }), "pipeline_deleted");
+});
 
 function confirm(request: MemberRequest, { name }: Pipeline, problems?: FormProblems): PageContent {
-  return confirmation(request.visitor, {
+  return confirmation({
     title: `Delete the pipeline ${name}?`,
-    within: { organization: request.organization, section: "pipelines" },
+    section: "pipelines",
     text: "The URLs of its triggers answer 404 at once, and its builds are deleted with their logs. This cannot be undone.",
     button: "Delete",
     path: pipelinePath(request, patterns.deletePipelinePage),

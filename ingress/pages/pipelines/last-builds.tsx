@@ -2,6 +2,7 @@ import { scaleBand, scaleLinear } from "d3-scale";
 import type { BuildTimes } from "../../../shared/builds/store.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import type { BuildState } from "../../../shared/vocabulary.ts";
+import { useNow } from "../ui/rendering.ts";
 import { State, Table } from "../ui/tables.tsx";
 import { durationInWords } from "../ui/times.tsx";
 
@@ -23,12 +24,12 @@ const kinds: Record<BuildState, string> = {
 interface Shown {
   builds: BuildTimes[];
   pathOf: (build: BuildTimes) => string;
-  now: Date;
 }
 
 /** Bars of the last builds: their color is the outcome, their height the duration. @param props.builds newest first */
 export function LastBuilds(props: Shown) {
-  const { builds, pathOf, now } = props;
+  const { builds, pathOf } = props;
+  const now = useNow();
   if (builds.every(({ startedAt }) => !startedAt)) return null;
   return (
     <figure class="chart">
@@ -61,7 +62,8 @@ export function LastBuilds(props: Shown) {
   );
 }
 
-function Bars({ builds, pathOf, now }: Shown) {
+function Bars({ builds, pathOf }: Shown) {
+  const now = useNow();
   const places = Array.from({ length: Math.max(builds.length, minPlaces) }, (_, at) => at);
   const x = scaleBand(places, [100, 0]).paddingInner(0.15);
   const longest = Math.max(secondMs, ...builds.map((build) => msOf(build, now)));

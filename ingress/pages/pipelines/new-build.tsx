@@ -4,10 +4,9 @@ import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { problemsOf } from "../../../shared/validation.ts";
-import type { Bodies } from "../../http/body.ts";
 import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
 import { EnvironmentField, environmentFormOptions, readEnvironment } from "../ui/environment-field.tsx";
-import { CsrfField, Field, FormError } from "../ui/form.tsx";
+import { Field, PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
@@ -23,30 +22,23 @@ export interface RefusedBuild {
 
 /** POST …/builds {message, commit, branch, environment} */
 export function addBuild(
-  services: Services,
-  bodies: Bodies,
-  showAgain: (request: MemberRequest, refused: RefusedBuild) => Promise<PageContent>,
+  showAgain: (services: Services, request: MemberRequest, refused: RefusedBuild) => Promise<PageContent>,
 ) {
-  return memberAction(
-    services,
-    bodies,
-    async (request, form) => {
-      const pipeline = await loadPipeline(services, request);
-      const draft = Object.fromEntries(names.map((name) => [name, form.get(name) ?? ""])) as BuildDraft;
-      const outcome = await tryForm(
-        async () =>
-          createBuildByHand(services, request.actor, pipeline, { ...toNewBuild(draft), source: "ui" }),
-        { message: "message", commit: "commit", branch: "branch", "build.environment": "environment" },
-      );
-      if ("problems" in outcome) return showAgain(request, { draft, problems: outcome.problems });
-      const number = String(outcome.done.build.number);
-      const path = pathTo(patterns.buildPage, {
-        ...{ org: request.organization.slug, slug: pipeline.slug, number },
-      });
-      return withNotice(path, "build_created");
-    },
-    environmentFormOptions,
-  );
+  return memberAction(async (services, request, form) => {
+    const pipeline = await loadPipeline(services, request);
+    const draft = Object.fromEntries(names.map((name) => [name, form.get(name) ?? ""])) as BuildDraft;
+    const outcome = await tryForm(
+      async () =>
+        createBuildByHand(services, request.actor, pipeline, { ...toNewBuild(draft), source: "ui" }),
+      { message: "message", commit: "commit", branch: "branch", "build.environment": "environment" },
+    );
+    if ("problems" in outcome) return showAgain(services, request, { draft, problems: outcome.problems });
+    const number = String(outcome.done.build.number);
+    const path = pathTo(patterns.buildPage, {
+      ...{ org: request.organization.slug, slug: pipeline.slug, number },
+    });
+    return withNotice(path, "build_created");
+  }, environmentFormOptions);
 }
 
 /** @throws Refusal 422 */
@@ -70,9 +62,7 @@ export function NewBuild({
   return (
     <details id="new-build" class="fold" open={refused !== undefined}>
       <summary>New build</summary>
-      <form method="post" action={pipelinePath(request, patterns.newBuildPage)}>
-        <CsrfField visitor={request.visitor} />
-        <FormError problems={problems} />
+      <PostForm path={pipelinePath(request, patterns.newBuildPage)} problems={problems} button="Create build">
         <Field label="Message" name="message" value={draft?.message} maxLength={10_000} problems={problems} />
         <Field
           label="Branch"
@@ -89,10 +79,7 @@ export function NewBuild({
           problems={problems}
         />
         <EnvironmentField value={draft?.environment ?? ""} problems={problems ?? []} />
-        <p class="actions">
-          <button type="submit">Create build</button>
-        </p>
-      </form>
+      </PostForm>
     </details>
   );
 }

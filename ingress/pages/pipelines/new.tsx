@@ -3,10 +3,10 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueues } from "../../../shared/queues/store.ts";
-import type { Bodies } from "../../http/body.ts";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
-import { CsrfField } from "../ui/form.tsx";
+import { LinkButton, PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
@@ -22,93 +22,76 @@ import {
 import { editSteps } from "./steps.ts";
 
 /** GET /organizations/:org/new-pipeline */
-export function newPipelinePage(services: Services) {
-  return memberPage(services, async (request) => {
-    const clusters = await listClusters(services.db, request.organization.id);
-    const [first] = clusters;
-    if (!first) return noClusterPage(request);
-    return show(services, request, { clusters, draft: emptyPipelineDraft(first.id) });
-  });
-}
+export const newPipelinePage = memberPage(async (services, request) => {
+  const clusters = await listClusters(services.db, request.organization.id);
+  const [first] = clusters;
+  if (!first) return noClusterPage(request);
+  return show(services, request, { clusters, draft: emptyPipelineDraft(first.id) });
+});
 
 /** POST … {name, slug, cluster, description, repository, branch, environment, steps or rows, do} */
-export function addPipeline(services: Services, bodies: Bodies) {
-  return memberAction(
-    services,
-    bodies,
-    async (request, form) => {
-      const clusters = await listClusters(services.db, request.organization.id);
-      const draft = readPipelineDraft(form);
-      const names = pipelineFields(draft);
-      const edited = await tryForm(() => editSteps(draft.steps, form.get("do") ?? ""), names);
-      if ("problems" in edited)
-        return show(services, request, { clusters, draft, problems: edited.problems });
-      if (edited.done) return show(services, request, { clusters, draft: { ...draft, steps: edited.done } });
-      const outcome = await tryForm(
-        async () => createPipeline(services, request.actor, await toNewPipeline(draft)),
-        names,
-      );
-      if ("problems" in outcome)
-        return show(services, request, { clusters, draft, problems: outcome.problems });
-      const { slug } = outcome.done;
-      return withNotice(
-        pathTo(patterns.pipelinePage, { org: request.organization.slug, slug }),
-        "pipeline_created",
-      );
-    },
-    environmentFormOptions,
+export const addPipeline = memberAction(async (services, request, form) => {
+  const clusters = await listClusters(services.db, request.organization.id);
+  const draft = readPipelineDraft(form);
+  const names = pipelineFields(draft);
+  const edited = await tryForm(() => editSteps(draft.steps, form.get("do") ?? ""), names);
+  if ("problems" in edited) return show(services, request, { clusters, draft, problems: edited.problems });
+  if (edited.done) return show(services, request, { clusters, draft: { ...draft, steps: edited.done } });
+  const outcome = await tryForm(
+    async () => createPipeline(services, request.actor, await toNewPipeline(draft)),
+    names,
   );
-}
+  if ("problems" in outcome) return show(services, request, { clusters, draft, problems: outcome.problems });
+  const { slug } = outcome.done;
+  return withNotice(
+    pathTo(patterns.pipelinePage, { org: request.organization.slug, slug }),
+    "pipeline_created",
+  );
+}, environmentFormOptions);
 
 async function show(
   { db }: Services,
-  { organization, visitor, event }: MemberRequest,
+  { organization, event }: MemberRequest,
   { clusters, draft, problems }: { clusters: Cluster[]; draft: PipelineDraft; problems?: FormProblems },
 ): Promise<PageContent> {
   const chosen = clusters.find(({ id }) => id === draft.cluster);
   const queues = chosen ? await listQueues(db, chosen.id) : [];
   const parameters = { org: organization.slug };
   addCrumbs(event, { text: "Pipelines", path: pathTo(patterns.pipelinesPage, parameters), isList: true });
-  return {
+  return narrowPage({
     title: "New pipeline",
-    status: problems ? 422 : 200,
+    problems,
     script: "once.js",
-    within: { organization, section: "pipelines" },
+    section: "pipelines",
     content: (
-      <div class="narrow">
-        <h1>New pipeline</h1>
-        <form method="post" action={pathTo(patterns.newPipelinePage, parameters)}>
-          <CsrfField visitor={visitor} />
-          <PipelineFields {...{ draft, clusters, problems }} queues={queues.map(({ key }) => key)} />
-          <p class="actions">
-            <button type="submit">Create pipeline</button>
-            <a class="button secondary" href={pathTo(patterns.pipelinesPage, parameters)}>
-              Cancel
-            </a>
-          </p>
-        </form>
-      </div>
+      <PostForm
+        path={pathTo(patterns.newPipelinePage, parameters)}
+        button="Create pipeline"
+        back={pathTo(patterns.pipelinesPage, parameters)}
+      >
+        <PipelineFields {...{ draft, clusters, problems }} queues={queues.map(({ key }) => key)} />
+      </PostForm>
     ),
-  };
+  });
 }
 
 function noClusterPage({ organization, role }: MemberRequest): PageContent {
-  return {
+  return narrowPage({
     title: "New pipeline",
-    within: { organization, section: "pipelines" },
+    section: "pipelines",
     content: (
-      <div class="narrow">
-        <h1>New pipeline</h1>
+      <>
         <p>
           A pipeline runs in a cluster, and there is none yet.{" "}
           {role === "admin" ? "Create one first." : "Ask an admin of the organization to create one."}
         </p>
         <p>
-          <a class="button" href={pathTo(patterns.clustersPage, { org: organization.slug })}>
-            Go to the clusters
-          </a>
+          <LinkButton
+            href={pathTo(patterns.clustersPage, { org: organization.slug })}
+            text="Go to the clusters"
+          />
         </p>
-      </div>
+      </>
     ),
-  };
+  });
 }

@@ -5,41 +5,33 @@ import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts"
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { type CommandStep, isCommandStep, type WaitStep } from "../../../shared/vocabulary.ts";
-import type { Bodies } from "../../http/body.ts";
-import { seeOther } from "../../http/respond.ts";
 import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { clusterTitle } from "../clusters/title.ts";
-import { eventsPath } from "../ui/live.ts";
+import { LinkButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { PublicPreview } from "../ui/tables.tsx";
+import { Fact, PublicPreview } from "../ui/tables.tsx";
 import { LastBuilds } from "./last-builds.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
 
 const maxBars = 50;
 
 /** GET /organizations/:org/pipelines/:slug */
-export function pipelinePage(services: Services) {
-  return memberPage(services, (request) => showPipeline(services, request));
-}
+export const pipelinePage = memberPage((services, request) => showPipeline(services, request));
 
 /** POST …/builds */
-export function addBuildToPipeline(services: Services, bodies: Bodies) {
-  return addBuild(services, bodies, (request, refused) => showPipeline(services, request, refused));
-}
+export const addBuildToPipeline = addBuild(showPipeline);
 
 /** GET …/builds: signing in after the session ended leads here. */
-export function redirectToPipeline(services: Services) {
-  return memberPage(services, async (request) => seeOther(pipelinePath(request)));
-}
+export const redirectToPipeline = memberPage(async (_, request) => pipelinePath(request));
 
 async function showPipeline(
   services: Services,
   request: MemberRequest,
   refused?: RefusedBuild,
 ): Promise<PageContent> {
-  const { organization, visitor } = request;
+  const { organization } = request;
   const pipeline = await loadPipeline(services, request);
   const found = await loadBuildSearch(services, request, pipeline);
   const lastBuilds = await listBuildTimes(services.db, pipeline.id, maxBars);
@@ -51,31 +43,17 @@ async function showPipeline(
     title: pipeline.name,
     status: refused ? 422 : 200,
     script: ["once.js", "copy.js"],
-    within: { organization, section: "pipelines" },
-    // The answer to a form stands at an address without its own page.
-    ...(refused
-      ? {}
-      : {
-          events: eventsPath(services, visitor, {
-            organizations: [organization],
-            topics: [`pipeline:${pipeline.id}`, ...topics],
-          }),
-        }),
+    section: "pipelines",
+    topics: [`pipeline:${pipeline.id}`, ...topics],
     content: (
       <>
         <div class="heading">
           <h1>{pipeline.name}</h1>
           <p class="actions">
             <PublicPreview />
-            <a class="button secondary" href={pathTo(patterns.triggersPage, parameters)}>
-              Triggers
-            </a>
-            <a class="button secondary" href={pathTo(patterns.editPipelinePage, parameters)}>
-              Edit
-            </a>
-            <a class="button danger" href={pathTo(patterns.deletePipelinePage, parameters)}>
-              Delete
-            </a>
+            <LinkButton kind="secondary" href={pathTo(patterns.triggersPage, parameters)} text="Triggers" />
+            <LinkButton kind="secondary" href={pathTo(patterns.editPipelinePage, parameters)} text="Edit" />
+            <LinkButton kind="danger" href={pathTo(patterns.deletePipelinePage, parameters)} text="Delete" />
           </p>
         </div>
         {pipeline.description !== null && <p class="note">{pipeline.description}</p>}
@@ -86,14 +64,12 @@ async function showPipeline(
           <LastBuilds
             builds={lastBuilds}
             pathOf={({ number }) => pathTo(patterns.buildPage, { ...parameters, number: String(number) })}
-            now={services.clock.now()}
           />
         )}
         <SearchedBuilds
           found={found}
           path={pipelinePath(request)}
           org={organization.slug}
-          now={services.clock.now()}
           none={
             <>
               No build yet. One is made for every webhook that a{" "}
@@ -128,16 +104,8 @@ function Facts({
           </dd>
         </>
       )}
-      <dt>Default branch</dt>
-      <dd>{defaultBranch}</dd>
-      {repository && (
-        <>
-          <dt>Repository</dt>
-          <dd class="wide">
-            <code>{repository}</code>
-          </dd>
-        </>
-      )}
+      <Fact name="Default branch" value={defaultBranch} />
+      <Fact name="Repository" value={repository && <code>{repository}</code>} class="wide" />
       {variables.length > 0 && (
         <>
           <dt>Variables</dt>

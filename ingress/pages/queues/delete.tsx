@@ -3,35 +3,29 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { deleteQueue } from "../../../shared/queues/queues.ts";
 import { listPipelinesOfQueue, type Queue } from "../../../shared/queues/store.ts";
-import type { Bodies } from "../../http/body.ts";
 import { clusterPath } from "../address/cluster.ts";
 import { type LoadedQueue, loadQueue, queuePath } from "../address/queue.ts";
-import { confirmation } from "../ui/confirmation.tsx";
-import { adminAction, type MemberRequest, memberPage, requireAdmin } from "../ui/member-page.ts";
+import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";
+import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
 import { StillUsed } from "../ui/still-used.tsx";
 
 /** GET …/delete */
-export function deleteQueuePage(services: Services) {
-  return memberPage(services, async (request) => {
-    requireAdmin(request);
-    const { queue } = await loadQueue(services, request);
-    return confirm(request, queue);
-  });
-}
+export const deleteQueuePage = adminPage(async (services, request) => {
+  const { queue } = await loadQueue(services, request);
+  return confirm(request, queue);
+});
 
 /** POST …/delete */
-export function removeQueue(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request) => {
-    const { cluster, queue } = await loadQueue(services, request);
-    const outcome = await tryForm(() => deleteQueue(services, request.actor, queue));
-    if ("done" in outcome) return withNotice(clusterPath(request, cluster), "queue_deleted");
-    const dependents = await describeDependents(services, request, { cluster, queue });
-    return confirm(request, queue, dependents ?? asSentence(outcome.problems));
-  });
-}
+export const removeQueue = adminAction(async (services, request) => {
+  const { cluster, queue } = await loadQueue(services, request);
+  const outcome = await tryForm(() => deleteQueue(services, request.actor, queue));
+  if ("done" in outcome) return withNotice(clusterPath(request, cluster), "queue_deleted");
+  const dependents = await describeDependents(services, request, { cluster, queue });
+  return confirm(request, queue, dependents ?? asSentence(outcome.problems));
+});
 
 /** Undefined if only unfinished jobs need the queue. */
 async function describeDependents(
@@ -52,9 +46,9 @@ async function describeDependents(
 }
 
 function confirm(request: MemberRequest, queue: Queue, problem?: ComponentChildren): PageContent {
-  return confirmation(request.visitor, {
+  return confirmation({
     title: `Delete the queue ${queue.key}?`,
-    within: { organization: request.organization, section: "clusters" },
+    section: "clusters",
     text: "Agents that are assigned to it get no more jobs. This cannot be undone.",
     button: "Delete",
     path: queuePath(request, queue, patterns.deleteQueuePage),

@@ -1,8 +1,5 @@
-import type { HTTPResponse } from "h3";
 import { pauseDispatch, resumeDispatch } from "../../../shared/dispatch/pause.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { pauseNote, problemsOf } from "../../../shared/validation.ts";
-import type { Bodies } from "../../http/body.ts";
 import { seeOther } from "../../http/respond.ts";
 import { loadQueue, queuePath } from "../address/queue.ts";
 import { adminAction, memberPage } from "../ui/member-page.ts";
@@ -11,40 +8,34 @@ import { asSentence, tryForm } from "../ui/problems.ts";
 import { showQueue } from "./show.tsx";
 
 /** POST …/pause {note}. After a double click the queue is paused already. */
-export function pauseQueue(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request, form) => {
-    const { queue } = await loadQueue(services, request);
-    const note = form.get("note") ?? "";
-    const problems = problemsOf(pauseNote, note);
-    if (problems.length > 0) return showQueue(services, request, { note, problem: asSentence(problems) });
+export const pauseQueue = adminAction(async (services, request, form) => {
+  const { queue } = await loadQueue(services, request);
+  const note = form.get("note") ?? "";
+  const problems = problemsOf(pauseNote, note);
+  if (problems.length > 0) return showQueue(services, request, { note, problem: asSentence(problems) });
 
-    const outcome = await tryForm(() => pauseDispatch(services, request.actor, queue, note || null));
-    if ("done" in outcome) return withNotice(queuePath(request, queue), "queue_paused");
-    const { queue: present } = await loadQueue(services, request);
-    if (!present.dispatchPausedAt)
-      return showQueue(services, request, { note, problem: asSentence(outcome.problems) });
-    if (note === "" || note === present.dispatchPausedNote) return queuePath(request, queue);
-    return showQueue(services, request, { note, problem: <LostNote note={note} /> });
-  });
-}
+  const outcome = await tryForm(() => pauseDispatch(services, request.actor, queue, note || null));
+  if ("done" in outcome) return withNotice(queuePath(request, queue), "queue_paused");
+  const { queue: present } = await loadQueue(services, request);
+  if (!present.dispatchPausedAt)
+    return showQueue(services, request, { note, problem: asSentence(outcome.problems) });
+  if (note === "" || note === present.dispatchPausedNote) return queuePath(request, queue);
+  return showQueue(services, request, { note, problem: <LostNote note={note} /> });
+});
 
 /** POST …/resume. */
-export function resumeQueue(services: Services, bodies: Bodies) {
-  return adminAction(services, bodies, async (request) => {
-    const { queue } = await loadQueue(services, request);
-    const outcome = await tryForm(() => resumeDispatch(services, request.actor, queue));
-    const path = queuePath(request, queue);
-    return "done" in outcome ? withNotice(path, "queue_resumed") : path;
-  });
-}
+export const resumeQueue = adminAction(async (services, request) => {
+  const { queue } = await loadQueue(services, request);
+  const outcome = await tryForm(() => resumeDispatch(services, request.actor, queue));
+  const path = queuePath(request, queue);
+  return "done" in outcome ? withNotice(path, "queue_resumed") : path;
+});
 
 /** GET of a form-only address: a visitor whose session ended returns here after signing in. */
-export function redirectToQueue(services: Services) {
-  return memberPage(services, async (request): Promise<HTTPResponse> => {
-    const { queue } = await loadQueue(services, request);
-    return seeOther(queuePath(request, queue));
-  });
-}
+export const redirectToQueue = memberPage(async (services, request) => {
+  const { queue } = await loadQueue(services, request);
+  return seeOther(queuePath(request, queue));
+});
 
 /** Lets the admin copy the note. */
 function LostNote({ note }: { note: string }) {

@@ -4,20 +4,14 @@ import { queuePath } from "../address/queue.ts";
 import { JobLink } from "../agents/table.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
+import { useNow } from "../ui/rendering.ts";
 import { State, Table } from "../ui/tables.tsx";
 import { durationInWords } from "../ui/times.tsx";
 import { type JobsPage, jobCursors, type QueueDetails } from "./load.ts";
 
 /** Jobs that wait for an agent of the queue, and those that its agents have. */
-export function QueueJobs({
-  request,
-  details,
-  now,
-}: {
-  request: MemberRequest;
-  details: QueueDetails;
-  now: Date;
-}) {
+export function QueueJobs({ request, details }: { request: MemberRequest; details: QueueDetails }) {
+  const now = useNow();
   const { queue, waiting, running, hasConnectedAgent } = details;
   const table = { org: request.organization.slug, path: queuePath(request, queue), now };
   return (
@@ -52,7 +46,6 @@ function JobTable({
   since,
   org,
   path,
-  now,
 }: {
   caption: string;
   page: JobsPage;
@@ -61,8 +54,8 @@ function JobTable({
   org: string;
   /** The path of the queue. */
   path: string;
-  now: Date;
 }) {
+  const now = useNow();
   if (page.rows.length === 0) return null;
   const { older, newer } = linkIdPages(path, cursors, page);
   return (

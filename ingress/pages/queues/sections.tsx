@@ -2,8 +2,9 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
 import { queuePath } from "../address/queue.ts";
-import { CsrfField, PostButton, TextArea } from "../ui/form.tsx";
+import { PostButton, PostForm, TextArea } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import type { QueueDetails } from "./load.ts";
 import { affinityWords, agentsInWords, jobCountInWords } from "./words.ts";
@@ -12,24 +13,20 @@ import { affinityWords, agentsInWords, jobCountInWords } from "./words.ts";
 export function Pause({
   request,
   details: { queue, nameOf },
-  now,
 }: {
   request: MemberRequest;
   details: QueueDetails;
-  now: Date;
 }) {
   if (!queue.dispatchPausedAt) return null;
   return (
     <div class="warning">
       <p>
-        Paused by {nameOf(queue.dispatchPausedById)} <Time at={queue.dispatchPausedAt} now={now} />. Jobs that
-        wait here are handed out once it is resumed.
+        Paused by {nameOf(queue.dispatchPausedById)} <Time at={queue.dispatchPausedAt} />. Jobs that wait here
+        are handed out once it is resumed.
       </p>
       {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
       {request.role === "admin" && (
-        <PostButton visitor={request.visitor} path={queuePath(request, queue, patterns.resumeQueuePage)}>
-          Resume
-        </PostButton>
+        <PostButton path={queuePath(request, queue, patterns.resumeQueuePage)}>Resume</PostButton>
       )}
     </div>
   );
@@ -47,8 +44,7 @@ export function PauseForm({
   return (
     <section class="card" aria-labelledby="pause">
       <h2 id="pause">Pause this queue</h2>
-      <form method="post" action={queuePath(request, queue, patterns.pauseQueuePage)}>
-        <CsrfField visitor={request.visitor} />
+      <PostForm path={queuePath(request, queue, patterns.pauseQueuePage)} button="Pause">
         <TextArea
           label="Note"
           name="note"
@@ -56,52 +52,28 @@ export function PauseForm({
           maxLength={maxNoteLength}
           hint="Optional. Shown here and on builds that wait. Jobs that run go on."
         />
-        <p class="actions">
-          <button type="submit">Pause</button>
-        </p>
-      </form>
+      </PostForm>
     </section>
   );
 }
 
-export function Facts({
-  details: { cluster, queue, counts, nameOf },
-  now,
-}: {
-  details: QueueDetails;
-  now: Date;
-}) {
+export function Facts({ details: { cluster, queue, counts, nameOf } }: { details: QueueDetails }) {
   return (
     <dl class="facts panel">
-      <dt>Jobs waiting</dt>
-      <dd>{jobCountInWords(counts?.waiting ?? 0)}</dd>
-      <dt>Jobs running</dt>
-      <dd>{jobCountInWords(counts?.running ?? 0)}</dd>
-      <dt>Agents</dt>
-      <dd>{agentsInWords(queue)}</dd>
-      {queue.agentImageRef && (
-        <>
-          <dt>Image</dt>
-          <dd>
-            <code>{queue.agentImageRef}</code>
-          </dd>
-        </>
-      )}
-      {queue.instanceShape === null && (
-        <>
-          <dt>Retries prefer</dt>
-          <dd>{affinityWords[queue.retryAgentAffinity]}</dd>
-        </>
-      )}
+      <Fact name="Jobs waiting" value={jobCountInWords(counts?.waiting ?? 0)} />
+      <Fact name="Jobs running" value={jobCountInWords(counts?.running ?? 0)} />
+      <Fact name="Agents" value={agentsInWords(queue)} />
+      <Fact name="Image" value={queue.agentImageRef && <code>{queue.agentImageRef}</code>} />
+      <Fact
+        name="Retries prefer"
+        value={queue.instanceShape === null && affinityWords[queue.retryAgentAffinity]}
+      />
       {queue.id === cluster.defaultQueueId && (
-        <>
-          <dt>Default queue</dt>
-          <dd>Steps that name no queue run here.</dd>
-        </>
+        <Fact name="Default queue" value="Steps that name no queue run here." />
       )}
       <dt>Created</dt>
       <dd>
-        <Time at={queue.createdAt} now={now} /> by {nameOf(queue.createdById)}
+        <Time at={queue.createdAt} /> by {nameOf(queue.createdById)}
       </dd>
     </dl>
   );

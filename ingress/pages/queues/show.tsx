@@ -5,8 +5,7 @@ import { queuePath } from "../address/queue.ts";
 import { Agents } from "../agents/table.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
 import { AuditList } from "../ui/audit-list.tsx";
-import { FormError } from "../ui/form.tsx";
-import { eventsPath } from "../ui/live.ts";
+import { FormError, LinkButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
@@ -23,9 +22,7 @@ interface Refused {
 }
 
 /** GET …/queues/:queue */
-export function queuePage(services: Services) {
-  return memberPage(services, (request) => showQueue(services, request));
-}
+export const queuePage = memberPage((services, request) => showQueue(services, request));
 
 /** @param refused a pause that was not accepted */
 export async function showQueue(
@@ -33,23 +30,14 @@ export async function showQueue(
   request: MemberRequest,
   refused?: Refused,
 ): Promise<PageContent> {
-  const { organization, visitor } = request;
   const details = await loadQueueDetails(services, request);
   const { queue } = details;
   return {
     title: queue.key,
     status: refused ? 422 : 200,
-    within: { organization, section: "clusters" },
-    // The answer to a form stands at an address without GET.
-    ...(refused
-      ? {}
-      : {
-          events: eventsPath(services, visitor, {
-            organizations: [organization],
-            topics: [`queue:${queue.id}`],
-          }),
-        }),
-    content: <QueueView request={request} details={details} refused={refused} now={services.clock.now()} />,
+    section: "clusters",
+    topics: [`queue:${queue.id}`],
+    content: <QueueView request={request} details={details} refused={refused} />,
   };
 }
 
@@ -57,12 +45,10 @@ function QueueView({
   request,
   details,
   refused,
-  now,
 }: {
   request: MemberRequest;
   details: QueueDetails;
   refused: Refused | undefined;
-  now: Date;
 }) {
   const { queue, audit } = details;
   const isAdmin = request.role === "admin";
@@ -74,26 +60,30 @@ function QueueView({
         </h1>
         {isAdmin && (
           <p class="actions">
-            <a class="button secondary" href={queuePath(request, queue, patterns.editQueuePage)}>
-              Edit
-            </a>
-            <a class="button danger" href={queuePath(request, queue, patterns.deleteQueuePage)}>
-              Delete
-            </a>
+            <LinkButton
+              kind="secondary"
+              href={queuePath(request, queue, patterns.editQueuePage)}
+              text="Edit"
+            />
+            <LinkButton
+              kind="danger"
+              href={queuePath(request, queue, patterns.deleteQueuePage)}
+              text="Delete"
+            />
           </p>
         )}
       </div>
       {refused && <FormError>{refused.problem}</FormError>}
-      <Pause request={request} details={details} now={now} />
+      <Pause request={request} details={details} />
       {queue.description && <p class="lead">{queue.description}</p>}
-      <Facts details={details} now={now} />
+      <Facts details={details} />
       {isAdmin && !queue.dispatchPausedAt && (
         <PauseForm request={request} queue={queue} note={refused?.note} />
       )}
-      <QueueJobs request={request} details={details} now={now} />
-      <QueueAgents request={request} details={details} now={now} />
+      <QueueJobs request={request} details={details} />
+      <QueueAgents request={request} details={details} />
       <Use charts={details.charts} />
-      <AuditList entries={audit} now={now} />
+      <AuditList entries={audit} />
     </>
   );
 }
@@ -101,11 +91,9 @@ function QueueView({
 function QueueAgents({
   request,
   details: { agents, queue },
-  now,
 }: {
   request: MemberRequest;
   details: QueueDetails;
-  now: Date;
 }) {
   return (
     <section aria-labelledby="agents">
@@ -113,7 +101,7 @@ function QueueAgents({
       {agents.rows.length === 0 ? (
         <p class="empty">No agent of this queue is connected.</p>
       ) : (
-        <Agents agents={agents} request={request} now={now} />
+        <Agents agents={agents} request={request} />
       )}
       <NumberPager list={agents} path={queuePath(request, queue)} />
     </section>

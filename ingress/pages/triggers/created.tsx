@@ -7,7 +7,9 @@ import { endpointUrl } from "../../../shared/urls.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { triggerPath } from "../address/trigger.ts";
 import { CopyField } from "../ui/copy-field.tsx";
+import { LinkButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
 
 /** Shows the URL of a new trigger, once. */
@@ -23,7 +25,7 @@ export function createdPage(
   return {
     title,
     script: "copy.js",
-    within: { organization: request.organization, section: "pipelines" },
+    section: "pipelines",
     content: (
       <>
         <h1>{title}</h1>
@@ -44,9 +46,7 @@ export function createdPage(
           <a class="button" href={triggerPath(request, trigger, patterns.triggerSetupPage)}>
             Set up {type.about ? "the sender" : type.title}
           </a>
-          <a class="button secondary" href={triggerPath(request, trigger)}>
-            Go to the trigger
-          </a>
+          <LinkButton kind="secondary" href={triggerPath(request, trigger)} text="Go to the trigger" />
         </p>
         {type && (
           <section aria-labelledby="try">
@@ -71,13 +71,13 @@ export function createdPage(
 
 /** @param trigger undefined if it was deleted since */
 export function alreadyCreatedPage(request: MemberRequest, trigger: Trigger | undefined): PageContent {
-  return {
+  return narrowPage({
     title: "Already created",
     status: 409,
-    within: { organization: request.organization, section: "pipelines" },
+    section: "pipelines",
+    heading: "This trigger was already created",
     content: (
-      <div class="narrow">
-        <h1>This trigger was already created</h1>
+      <>
         <p>
           The form was sent before, and a URL is shown only once. If the URL is lost, or has leaked, replace
           the trigger: a copy with a new URL takes its place.
@@ -85,22 +85,20 @@ export function alreadyCreatedPage(request: MemberRequest, trigger: Trigger | un
         <p class="actions">
           {trigger ? (
             <>
-              <a class="button" href={triggerPath(request, trigger)}>
-                Go to “{trigger.label}”
-              </a>
-              <a class="button secondary" href={triggerPath(request, trigger, patterns.replaceTriggerPage)}>
-                Replace it
-              </a>
+              <LinkButton href={triggerPath(request, trigger)} text={`Go to “${trigger.label}”`} />
+              <LinkButton
+                kind="secondary"
+                href={triggerPath(request, trigger, patterns.replaceTriggerPage)}
+                text="Replace it"
+              />
             </>
           ) : (
-            <a class="button" href={pipelinePath(request, patterns.triggersPage)}>
-              Go to the triggers
-            </a>
+            <LinkButton href={pipelinePath(request, patterns.triggersPage)} text="Go to the triggers" />
           )}
         </p>
-      </div>
+      </>
     ),
-  };
+  });
 }
 
 /** A shell command that sends a delivery. For a verified trigger, the user types the secret into its first line. */

@@ -8,11 +8,11 @@ import { filterExpression } from "../../../shared/triggers/input.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { problemsOf } from "../../../shared/validation.ts";
-import type { Bodies } from "../../http/body.ts";
 import { setHeaders } from "../../http/respond.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
 import { CsrfField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, type FieldNames, type FormProblems, tryForm } from "../ui/problems.ts";
 import { State, Table } from "../ui/tables.tsx";
@@ -37,19 +37,17 @@ interface FilterForm extends FilterDraft {
 }
 
 /** GET …/triggers/:trigger/filter?delivery=…&expression=… */
-export function filterPage(services: Services) {
-  return memberPage(services, async (request) => {
-    const { trigger } = await loadTrigger(services, request);
-    const { searchParams } = request.event.url;
-    const deliveryId = searchParams.get("delivery") ?? "";
-    const expression = searchParams.get("expression") ?? trigger.filter ?? "";
-    return show(services, request, trigger, { expression, deliveryId });
-  });
-}
+export const filterPage = memberPage(async (services, request) => {
+  const { trigger } = await loadTrigger(services, request);
+  const { searchParams } = request.event.url;
+  const deliveryId = searchParams.get("delivery") ?? "";
+  const expression = searchParams.get("expression") ?? trigger.filter ?? "";
+  return show(services, request, trigger, { expression, deliveryId });
+});
 
 /** POST …/filter {expression, delivery, action: try or save} */
-export function tryOrSaveFilter(services: Services, filterTests: FilterTests, bodies: Bodies) {
-  return memberAction(services, bodies, async (request, form) => {
+export function tryOrSaveFilter(filterTests: FilterTests) {
+  return memberAction(async (services, request, form) => {
     const { trigger } = await loadTrigger(services, request);
     const expression = (form.get("expression") ?? "").trim();
     const draft = { expression, deliveryId: form.get("delivery") ?? "" };
@@ -100,21 +98,20 @@ async function show(
   trigger: Trigger,
   { expression, deliveryId, problems, status = problems ? 422 : 200, tried }: FilterForm,
 ): Promise<PageContent> {
-  const { organization, visitor } = request;
+  const { organization } = request;
   const deliveries = await loadDeliveriesToTry(services, request, trigger);
-  return {
+  return narrowPage({
     title: "Filter",
     status,
-    within: { organization, section: "pipelines" },
+    section: "pipelines",
     content: (
-      <div class="narrow">
-        <h1>Filter</h1>
+      <>
         <p>
           Only deliveries for which this expression is true make a build. Try it on those that came earlier
           before you save it.
         </p>
         <form method="post" action={triggerPath(request, trigger, patterns.filterPage)}>
-          <CsrfField visitor={visitor} />
+          <CsrfField />
           {problems && <FormError problems={problems} />}
           {tried && <Outcome outcome={tried.chosen} />}
           <TextArea
@@ -154,7 +151,6 @@ async function show(
           <Latest
             latest={tried.latest}
             chosen={deliveryId}
-            now={services.clock.now()}
             pathOf={(delivery) => {
               const parameters = {
                 org: organization.slug,
@@ -166,9 +162,9 @@ async function show(
           />
         )}
         <Examples />
-      </div>
+      </>
     ),
-  };
+  });
 }
 
 /** The chosen delivery comes first if it is not among the latest. */
@@ -207,12 +203,10 @@ const untriedWords = {
 function Latest({
   latest,
   chosen,
-  now,
   pathOf,
 }: {
   latest: Tried["latest"];
   chosen: string;
-  now: Date;
   pathOf: (delivery: string) => string;
 }) {
   if (latest.length === 0) return null;
@@ -228,7 +222,7 @@ function Latest({
           <tr key={delivery.id}>
             <th scope="row" class="described">
               <a href={pathOf(delivery.id)}>
-                <Time at={delivery.receivedAt} now={now} />
+                <Time at={delivery.receivedAt} />
               </a>
               {delivery.event && <span>{delivery.event}</span>}
               {delivery.id === chosen && <span class="quiet">the chosen one</span>}

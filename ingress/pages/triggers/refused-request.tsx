@@ -1,63 +1,50 @@
-import type { Services } from "../../../shared/process/services.ts";
 import { requireRefusedRequest } from "../../../shared/triggers/deliveries/refused-requests.ts";
 import { loadTrigger } from "../address/trigger.ts";
 import { sizeInWords } from "../builds/payload.tsx";
 import { memberPage } from "../ui/member-page.ts";
+import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { causeWords } from "./refused.tsx";
 
 /** GET …/triggers/:trigger/refused/:request: the request, without secrets. */
-export function refusedRequestPage(services: Services) {
-  return memberPage(services, async (request) => {
-    const { trigger } = await loadTrigger(services, request);
-    const refused = await requireRefusedRequest(services, trigger.id, request.parameter("request"));
-    const [cause, remedy] = causeWords[refused.cause];
-    return {
-      title: "Refused request",
-      within: { organization: request.organization, section: "pipelines" },
-      content: (
-        <>
-          <h1>Refused request</h1>
-          <dl class="facts panel">
-            <dt>Cause</dt>
-            <dd>
-              {cause}. {remedy}
-            </dd>
-            <dt>Received</dt>
-            <dd>
-              <Time at={refused.receivedAt} now={services.clock.now()} />
-            </dd>
-            <dt>From</dt>
-            <dd>{refused.network}</dd>
-            {refused.query !== "" && (
+export const refusedRequestPage = memberPage(async (services, request) => {
+  const { trigger } = await loadTrigger(services, request);
+  const refused = await requireRefusedRequest(services, trigger.id, request.parameter("request"));
+  const [cause, remedy] = causeWords[refused.cause];
+  return {
+    title: "Refused request",
+    section: "pipelines",
+    content: (
+      <>
+        <h1>Refused request</h1>
+        <dl class="facts panel">
+          <dt>Cause</dt>
+          <dd>
+            {cause}. {remedy}
+          </dd>
+          <Fact name="Received" value={<Time at={refused.receivedAt} />} />
+          <Fact name="From" value={refused.network} />
+          <Fact name="Query" value={refused.query !== "" && <code>{refused.query}</code>} class="wide" />
+        </dl>
+        <section aria-labelledby="headers">
+          <h2 id="headers">Headers</h2>
+          <p class="quiet">Values that may be secrets are not kept, nor are those of the query.</p>
+          <dl class="facts">
+            {refused.headers.map(([name, value]) => (
               <>
-                <dt>Query</dt>
-                <dd class="wide">
-                  <code>{refused.query}</code>
-                </dd>
+                <dt>
+                  <code>{name}</code>
+                </dt>
+                <dd class="wide">{value ?? <span class="quiet">not kept</span>}</dd>
               </>
-            )}
+            ))}
           </dl>
-          <section aria-labelledby="headers">
-            <h2 id="headers">Headers</h2>
-            <p class="quiet">Values that may be secrets are not kept, nor are those of the query.</p>
-            <dl class="facts">
-              {refused.headers.map(([name, value]) => (
-                <>
-                  <dt>
-                    <code>{name}</code>
-                  </dt>
-                  <dd class="wide">{value ?? <span class="quiet">not kept</span>}</dd>
-                </>
-              ))}
-            </dl>
-          </section>
-          <Body size={refused.size} body={refused.body} />
-        </>
-      ),
-    };
-  });
-}
+        </section>
+        <Body size={refused.size} body={refused.body} />
+      </>
+    ),
+  };
+});
 
 function Body({ size, body }: { size: number | null; body: Buffer | null }) {
   return (

@@ -37,7 +37,6 @@ interface RefusedProps {
   requests: Pick<RefusedRequest, "id" | "cause" | "receivedAt" | "network">[];
   pathOf: (request: string) => string;
   bodies: BodiesProps;
-  now: Date;
 }
 
 interface BodiesProps {
@@ -49,7 +48,7 @@ interface BodiesProps {
 }
 
 /** Refused requests leave no delivery, only counts and a few samples. The cause that was seen last comes first. */
-export function Refused({ counts, hours, requests, pathOf, bodies, now }: RefusedProps) {
+export function Refused({ counts, hours, requests, pathOf, bodies }: RefusedProps) {
   if (counts.length === 0) return null;
   return (
     <section aria-labelledby="refused">
@@ -67,7 +66,7 @@ export function Refused({ counts, hours, requests, pathOf, bodies, now }: Refuse
               <tr key={id}>
                 <th scope="row">
                   <a href={pathOf(id)}>
-                    <Time at={receivedAt} now={now} />
+                    <Time at={receivedAt} />
                   </a>
                 </th>
                 <td>{causeWords[cause][0]}</td>
@@ -77,24 +76,24 @@ export function Refused({ counts, hours, requests, pathOf, bodies, now }: Refuse
           </Table>
         </details>
       )}
-      <Bodies {...bodies} now={now} />
+      <Bodies {...bodies} />
     </section>
   );
 }
 
-function Bodies({ visitor, until, keepPath, dropPath, now }: BodiesProps & { now: Date }) {
+function Bodies({ until, keepPath, dropPath }: BodiesProps) {
   return (
     <div class="actions">
       <p class="quiet">
         {until ? (
           <>
-            Samples are kept with their bodies. This ends <Time at={until} now={now} />.
+            Samples are kept with their bodies. This ends <Time at={until} />.
           </>
         ) : (
           "Samples are kept without their bodies, which may hold secrets."
         )}
       </p>
-      <PostButton visitor={visitor} path={until ? dropPath : keepPath} class="secondary">
+      <PostButton path={until ? dropPath : keepPath} class="secondary">
         {until ? "Keep no more bodies" : "Keep bodies for an hour"}
       </PostButton>
     </div>

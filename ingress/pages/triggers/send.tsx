@@ -4,11 +4,11 @@ import { Refusal } from "../../../shared/refusal.ts";
 import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
-import type { Bodies } from "../../http/body.ts";
 import { deliveryPath } from "../address/delivery.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
-import { CsrfField, Field, FormError, TextArea } from "../ui/form.tsx";
+import { Field, FormError, PostForm, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence } from "../ui/problems.ts";
 
@@ -21,31 +21,27 @@ interface SendForm {
 }
 
 /** GET …/triggers/:trigger/send */
-export function sendDeliveryPage(services: Services) {
-  return memberPage(services, async (request) => {
-    const { trigger } = await loadTrigger(services, request);
-    const type = typeOfTrigger(services.config.issueTracker, trigger);
-    const payload = JSON.stringify(type.sample, undefined, 2);
-    return show(services, request, trigger, { event: type.sampleEvent ?? "", payload });
-  });
-}
+export const sendDeliveryPage = memberPage(async (services, request) => {
+  const { trigger } = await loadTrigger(services, request);
+  const type = typeOfTrigger(services.config.issueTracker, trigger);
+  const payload = JSON.stringify(type.sample, undefined, 2);
+  return show(services, request, trigger, { event: type.sampleEvent ?? "", payload });
+});
 
 /** POST …/send {payload, event}: redirects to the delivery. */
-export function sendTestDelivery(services: Services, bodies: Bodies) {
-  return memberAction(services, bodies, async (request, form) => {
-    const { trigger } = await loadTrigger(services, request);
-    const { organization } = request;
-    const draft = { event: (form.get("event") ?? "").trim(), payload: form.get("payload") ?? "" };
-    const content = { body: Buffer.from(draft.payload), event: draft.event || undefined };
-    try {
-      const id = await sendDelivery(services, { trigger, organization }, content);
-      return deliveryPath(request, { trigger, delivery: { id } });
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.status >= 500) throw error;
-      return show(services, request, trigger, { ...draft, refusal: error });
-    }
-  });
-}
+export const sendTestDelivery = memberAction(async (services, request, form) => {
+  const { trigger } = await loadTrigger(services, request);
+  const { organization } = request;
+  const draft = { event: (form.get("event") ?? "").trim(), payload: form.get("payload") ?? "" };
+  const content = { body: Buffer.from(draft.payload), event: draft.event || undefined };
+  try {
+    const id = await sendDelivery(services, { trigger, organization }, content);
+    return deliveryPath(request, { trigger, delivery: { id } });
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status >= 500) throw error;
+    return show(services, request, trigger, { ...draft, refusal: error });
+  }
+});
 
 function show(
   { config }: Services,
@@ -53,23 +49,20 @@ function show(
   trigger: Trigger,
   { event, payload, refusal }: SendForm,
 ): PageContent {
-  const { organization, visitor } = request;
   const type = typeOfTrigger(config.issueTracker, trigger);
   const back = triggerPath(request, trigger);
-  return {
+  return narrowPage({
     title: "Send a test delivery",
     status: refusal?.status ?? 200,
-    within: { organization, section: "pipelines" },
+    section: "pipelines",
     content: (
-      <div class="narrow">
-        <h1>Send a test delivery</h1>
+      <>
         <p>
           It is checked like a delivery of the sender
           {trigger.secretSealed === null ? "" : ", is signed with the trigger’s secret"}, counts towards the
           hourly limit, and makes a real build.
         </p>
-        <form method="post" action={triggerPath(request, trigger, patterns.sendDeliveryPage)}>
-          <CsrfField visitor={visitor} />
+        <PostForm path={triggerPath(request, trigger, patterns.sendDeliveryPage)} button="Send" back={back}>
           {refusal && <FormError>{asSentence([refusal.message])}</FormError>}
           {type.eventHeader && (
             <Field
@@ -88,14 +81,8 @@ function show(
             rows={14}
             hint="Any JSON."
           />
-          <p class="actions">
-            <button type="submit">Send</button>
-            <a class="button secondary" href={back}>
-              Cancel
-            </a>
-          </p>
-        </form>
-      </div>
+        </PostForm>
+      </>
     ),
-  };
+  });
 }

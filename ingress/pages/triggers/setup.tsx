@@ -1,5 +1,4 @@
 import { type PatternWith, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { exactSize } from "../../../shared/refusal.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
@@ -9,59 +8,56 @@ import { PublicPreview } from "../ui/tables.tsx";
 import { findHost, HostSteps, ProgramSteps, type Setup, TrackerSteps } from "./setup-steps.tsx";
 
 /** GET …/triggers/:trigger/setup: instructions for the sender. */
-export function triggerSetupPage(services: Services) {
+export const triggerSetupPage = memberPage(async (services, request) => {
   const { config } = services;
-  return memberPage(services, async (request) => {
-    const { organization } = request;
-    const { trigger } = await loadTrigger(services, request);
-    const type = typeOfTrigger(config.issueTracker, trigger);
-    const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
-    const setup: Setup = {
-      trigger,
-      type,
-      editPath: path(patterns.editTriggerPage),
-      filterPath: organization.features.includes("webhook_filtering") ? path(patterns.filterPage) : undefined,
-      maxPayload: exactSize(config.maxPayloadBytes),
-      deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
-    };
-    const title = `Set up ${type.about ? "the sender" : type.title}`;
-    return {
-      title,
-      within: { organization, section: "pipelines" },
-      content: (
-        <>
-          <h1>
-            {title} <PublicPreview />
-          </h1>
-          <p>
-            The URL was shown when the trigger was created; it ends in <code>{trigger.tokenHint}</code>. If it
-            is lost, or has leaked, <a href={path(patterns.replaceTriggerPage)}>replace the trigger</a>.
-          </p>
-          <Steps {...setup} />
-          <section aria-labelledby="limits">
-            <h2 id="limits">Limits</h2>
-            <ul>
-              <li>A payload has at most 5 MB.</li>
-              <li>
-                All triggers of {organization.name} together take {setup.deliveriesPerHour} deliveries an
-                hour.
-              </li>
-              <li>A pipeline has at most {maxTriggersPerPipeline} triggers.</li>
-              <li>
-                A build’s steps read the payload with <code>meta-data get {config.serviceName}:webhook</code>,
-                for {config.payloadRetentionDays} days. The headers of a delivery are not available to them.
-              </li>
-              <li>
-                Triggers are in public preview. The URL of one cannot be rotated: replace the trigger instead.
-                Deliveries cannot be restricted to IP addresses.
-              </li>
-            </ul>
-          </section>
-        </>
-      ),
-    };
-  });
-}
+  const { organization } = request;
+  const { trigger } = await loadTrigger(services, request);
+  const type = typeOfTrigger(config.issueTracker, trigger);
+  const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
+  const setup: Setup = {
+    trigger,
+    type,
+    editPath: path(patterns.editTriggerPage),
+    filterPath: organization.features.includes("webhook_filtering") ? path(patterns.filterPage) : undefined,
+    maxPayload: exactSize(config.maxPayloadBytes),
+    deliveriesPerHour: organization.deliveriesPerHour.toLocaleString("en"),
+  };
+  const title = `Set up ${type.about ? "the sender" : type.title}`;
+  return {
+    title,
+    section: "pipelines",
+    content: (
+      <>
+        <h1>
+          {title} <PublicPreview />
+        </h1>
+        <p>
+          The URL was shown when the trigger was created; it ends in <code>{trigger.tokenHint}</code>. If it
+          is lost, or has leaked, <a href={path(patterns.replaceTriggerPage)}>replace the trigger</a>.
+        </p>
+        <Steps {...setup} />
+        <section aria-labelledby="limits">
+          <h2 id="limits">Limits</h2>
+          <ul>
+            <li>A payload has at most 5 MB.</li>
+            <li>
+              All triggers of {organization.name} together take {setup.deliveriesPerHour} deliveries an hour.
+            </li>
+            <li>A pipeline has at most {maxTriggersPerPipeline} triggers.</li>
+            <li>
+              A build’s steps read the payload with <code>meta-data get {config.serviceName}:webhook</code>,
+              for {config.payloadRetentionDays} days. The headers of a delivery are not available to them.
+            </li>
+            <li>
+              Triggers are in public preview. The URL of one cannot be rotated: replace the trigger instead.
+              Deliveries cannot be restricted to IP addresses.
+            </li>
+          </ul>
+        </section>
+      </>
+    ),
+  };
+});
 
 function Steps(setup: Setup) {
   const host = findHost(setup.type);

@@ -1,5 +1,4 @@
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { refusedBodiesUntil } from "../../../shared/triggers/deliveries/refused-bodies.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
@@ -12,117 +11,111 @@ import { Deliveries } from "../deliveries/list.tsx";
 import { DeliverySearchForm } from "../deliveries/search.tsx";
 import { addressOf, queryOf } from "../search/read.ts";
 import { AuditList } from "../ui/audit-list.tsx";
-import { PostButton } from "../ui/form.tsx";
-import { eventsPath } from "../ui/live.ts";
+import { LinkButton, PostButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { PublicPreview, State } from "../ui/tables.tsx";
+import { Fact, PublicPreview, State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { BackOff } from "./back-off.tsx";
 import { deliveryCursors, loadTriggerDetails, type TriggerDetails } from "./load.ts";
 import { Refused } from "./refused.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/triggers/:trigger: its settings and deliveries. */
-export function triggerPage(services: Services) {
-  return memberPage(services, async (request) => {
-    const { organization, visitor } = request;
-    const data = await loadTriggerDetails(services, request);
-    const { pipeline, trigger, deliveries } = data;
-    const now = services.clock.now();
-    const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
-    const links = linkIdPages(path(patterns.triggerPage), deliveryCursors, data.page, queryOf(data.search));
-    const isSearching = `${queryOf(data.search)}` !== "";
-    const parameters = { org: organization.slug, slug: pipeline.slug, trigger: trigger.id };
-    return {
-      title: trigger.label,
-      within: { organization, section: "pipelines" },
-      events: eventsPath(services, visitor, {
-        organizations: [organization],
-        topics: [`trigger:${trigger.id}`],
-      }),
-      content: (
-        <>
-          <div class="heading">
-            <h1>
-              {trigger.label} <State state={trigger.enabled ? "enabled" : "disabled"} /> <PublicPreview />
-            </h1>
-            <Actions visitor={visitor} trigger={trigger} path={path} />
-          </div>
-          <BackOff misses={data.filterMisses} now={now} />
-          <Facts data={data} now={now} />
-          <div class="heading">
-            <h2>Deliveries</h2>
-            <p class="actions">
-              <a class="button secondary" href={path(patterns.triggerSetupPage)}>
-                How to set up
-              </a>
-              {trigger.enabled && (
-                <a class="button secondary" href={path(patterns.sendDeliveryPage)}>
-                  Send a test delivery
-                </a>
-              )}
-            </p>
-          </div>
-          {data.hasFigures && !isSearching && (
-            <BarChart
-              id="hours"
-              subject="Deliveries of the last 7 days"
-              unit="hour"
-              times={data.hours}
-              series={data.series}
-            />
-          )}
-          {(deliveries.length > 0 || isSearching) && (
-            <DeliverySearchForm
-              search={data.search}
-              path={path(patterns.triggerPage)}
-              hasEvents={data.type.eventHeader !== undefined}
-            />
-          )}
-          {data.latestRebuild && (
-            <RunningRebuild bulk={data.latestRebuild} path={bulkRebuildPath(request, data.latestRebuild)} />
-          )}
-          {deliveries.length > 0 && data.search.status !== "in process" && (
-            <p class="actions">
-              <a class="button secondary" href={addressOf(path(patterns.newBulkRebuildPage), data.search)}>
-                Build these again
-              </a>
-            </p>
-          )}
-          {deliveries.length === 0 && isSearching ? (
-            <p class="empty">
-              No delivery matches. <a href={path(patterns.triggerPage)}>Show all deliveries</a>
-            </p>
-          ) : deliveries.length === 0 ? (
-            <p class="empty">
-              Nothing has come yet. Give the trigger’s URL to its sender, or send a test delivery.
-            </p>
-          ) : (
-            <Deliveries deliveries={deliveries} builds={data.builds} parameters={parameters} now={now} />
-          )}
-          <CursorPager label="Pages of deliveries" links={{ Newer: links.newer, Older: links.older }} />
-          <Refused
-            counts={data.refusals}
-            hours={data.hours}
-            requests={data.refusedRequests}
-            bodies={{
-              visitor,
-              until: refusedBodiesUntil(trigger, now),
-              keepPath: path(patterns.keepRefusedBodiesPage),
-              dropPath: path(patterns.dropRefusedBodiesPage),
-            }}
-            pathOf={(request) => pathTo(patterns.refusedRequestPage, { ...parameters, request })}
-            now={now}
+export const triggerPage = memberPage(async (services, request) => {
+  const { organization, visitor } = request;
+  const data = await loadTriggerDetails(services, request);
+  const { pipeline, trigger, deliveries } = data;
+  const now = services.clock.now();
+  const path = (pattern: PatternWith<"org" | "slug" | "trigger">) => triggerPath(request, trigger, pattern);
+  const links = linkIdPages(path(patterns.triggerPage), deliveryCursors, data.page, queryOf(data.search));
+  const isSearching = `${queryOf(data.search)}` !== "";
+  const parameters = { org: organization.slug, slug: pipeline.slug, trigger: trigger.id };
+  return {
+    title: trigger.label,
+    section: "pipelines",
+    topics: [`trigger:${trigger.id}`],
+    content: (
+      <>
+        <div class="heading">
+          <h1>
+            {trigger.label} <State state={trigger.enabled ? "enabled" : "disabled"} /> <PublicPreview />
+          </h1>
+          <Actions visitor={visitor} trigger={trigger} path={path} />
+        </div>
+        <BackOff misses={data.filterMisses} />
+        <Facts data={data} />
+        <div class="heading">
+          <h2>Deliveries</h2>
+          <p class="actions">
+            <LinkButton kind="secondary" href={path(patterns.triggerSetupPage)} text="How to set up" />
+            {trigger.enabled && (
+              <LinkButton
+                kind="secondary"
+                href={path(patterns.sendDeliveryPage)}
+                text="Send a test delivery"
+              />
+            )}
+          </p>
+        </div>
+        {data.hasFigures && !isSearching && (
+          <BarChart
+            id="hours"
+            subject="Deliveries of the last 7 days"
+            unit="hour"
+            times={data.hours}
+            series={data.series}
           />
-          <AuditList entries={data.auditEntries} now={now} />
-        </>
-      ),
-    };
-  });
-}
+        )}
+        {(deliveries.length > 0 || isSearching) && (
+          <DeliverySearchForm
+            search={data.search}
+            path={path(patterns.triggerPage)}
+            hasEvents={data.type.eventHeader !== undefined}
+          />
+        )}
+        {data.latestRebuild && (
+          <RunningRebuild bulk={data.latestRebuild} path={bulkRebuildPath(request, data.latestRebuild)} />
+        )}
+        {deliveries.length > 0 && data.search.status !== "in process" && (
+          <p class="actions">
+            <LinkButton
+              kind="secondary"
+              href={addressOf(path(patterns.newBulkRebuildPage), data.search)}
+              text="Build these again"
+            />
+          </p>
+        )}
+        {deliveries.length === 0 && isSearching ? (
+          <p class="empty">
+            No delivery matches. <a href={path(patterns.triggerPage)}>Show all deliveries</a>
+          </p>
+        ) : deliveries.length === 0 ? (
+          <p class="empty">
+            Nothing has come yet. Give the trigger’s URL to its sender, or send a test delivery.
+          </p>
+        ) : (
+          <Deliveries deliveries={deliveries} builds={data.builds} parameters={parameters} />
+        )}
+        <CursorPager label="Pages of deliveries" links={{ Newer: links.newer, Older: links.older }} />
+        <Refused
+          counts={data.refusals}
+          hours={data.hours}
+          requests={data.refusedRequests}
+          bodies={{
+            visitor,
+            until: refusedBodiesUntil(trigger, now),
+            keepPath: path(patterns.keepRefusedBodiesPage),
+            dropPath: path(patterns.dropRefusedBodiesPage),
+          }}
+          pathOf={(request) => pathTo(patterns.refusedRequestPage, { ...parameters, request })}
+        />
+        <AuditList entries={data.auditEntries} />
+      </>
+    ),
+  };
+});
 
 function Actions({
-  visitor,
   trigger,
   path,
 }: {
@@ -132,44 +125,30 @@ function Actions({
 }) {
   return (
     <div class="actions">
-      <a class="button secondary" href={path(patterns.editTriggerPage)}>
-        Edit
-      </a>
+      <LinkButton kind="secondary" href={path(patterns.editTriggerPage)} text="Edit" />
       <PostButton
-        visitor={visitor}
         path={path(trigger.enabled ? patterns.disableTriggerPage : patterns.enableTriggerPage)}
         class="secondary"
       >
         {trigger.enabled ? "Disable" : "Enable"}
       </PostButton>
-      <a class="button secondary" href={path(patterns.replaceTriggerPage)}>
-        Replace
-      </a>
-      <a class="button danger" href={path(patterns.deleteTriggerPage)}>
-        Delete
-      </a>
+      <LinkButton kind="secondary" href={path(patterns.replaceTriggerPage)} text="Replace" />
+      <LinkButton kind="danger" href={path(patterns.deleteTriggerPage)} text="Delete" />
     </div>
   );
 }
 
-function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
+function Facts({ data }: { data: TriggerDetails }) {
   const { trigger, type, variables, users, limit } = data;
   return (
     <dl class="facts panel">
-      <dt>Type</dt>
-      <dd>{type.title}</dd>
+      <Fact name="Type" value={type.title} />
       <dt>Builds</dt>
       <dd>
         {trigger.buildBranch ?? buildDefaults.branch} at {trigger.buildCommit ?? buildDefaults.commit}
       </dd>
-      <dt>Message</dt>
-      <dd>{trigger.buildMessage ?? buildDefaults.message}</dd>
-      {variables.length > 0 && (
-        <>
-          <dt>Variables</dt>
-          <dd>{variables.join(", ")}</dd>
-        </>
-      )}
+      <Fact name="Message" value={trigger.buildMessage ?? buildDefaults.message} />
+      <Fact name="Variables" value={variables.length > 0 && variables.join(", ")} />
       {type.signatures.length > 0 && (
         <>
           <dt>Verification</dt>
@@ -202,7 +181,7 @@ function Facts({ data, now }: { data: TriggerDetails; now: Date }) {
       <dd>ends in {trigger.tokenHint}; the whole of it is not shown again</dd>
       <dt>Created</dt>
       <dd>
-        <Time at={trigger.createdAt} now={now} /> by {users.get(trigger.createdById)?.name ?? "somebody"}
+        <Time at={trigger.createdAt} /> by {users.get(trigger.createdById)?.name ?? "somebody"}
       </dd>
       <dt>Hourly limit</dt>
       <dd>

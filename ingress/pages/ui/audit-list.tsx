@@ -15,11 +15,9 @@ export interface Place {
 /** @param places of subjects, by their ids */
 export function AuditList({
   entries,
-  now,
   places = new Map(),
 }: {
   entries: Entry[];
-  now: Date;
   places?: Map<string, Place>;
 }) {
   return (
@@ -36,7 +34,7 @@ export function AuditList({
                 <Changes changes={event.changes ?? []} />
               </span>
               <span class="quiet">
-                <Time at={event.createdAt} now={now} />
+                <Time at={event.createdAt} />
               </span>
             </li>
           ))}

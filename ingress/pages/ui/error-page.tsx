@@ -40,7 +40,7 @@ export async function errorPage(
   const { visitor, membership, memberships = [], trail = [] } = context;
   const page = renderPage({
     title,
-    ...(visitor && { visitor }),
+    visitor,
     ...(membership && { within: membership, role: membership.role, memberships, trail }),
     content: (
       <div class="narrow">

@@ -1,10 +1,10 @@
 import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from "preact";
-import type { Visitor } from "../../auth/session.ts";
 import { asSentence, type FormProblems } from "./problems.ts";
+import { useVisitor } from "./rendering.ts";
 
 /** For every posted form. */
-export function CsrfField({ visitor }: { visitor: Visitor }) {
-  return <input type="hidden" name="csrf_token" value={visitor.csrfToken} />;
+export function CsrfField() {
+  return <input type="hidden" name="csrf_token" value={useVisitor()?.csrfToken} />;
 }
 
 /**
@@ -186,27 +186,85 @@ export function Check({
   );
 }
 
-/** @param id of the row that it creates, if any */
-export function PostButton({
-  visitor,
+/**
+ * A posted form, with its problems, its button and a link that cancels it.
+ * @param id of the row that it creates, if any
+ * @param back where Cancel leads
+ */
+export function PostForm({
   path,
   id,
+  problems,
+  button,
+  back,
+  children,
+}: {
+  path: string;
+  id?: string;
+  problems?: FormProblems | undefined;
+  button: string;
+  back?: string;
+  children?: ComponentChildren;
+}) {
+  return (
+    <form method="post" action={path}>
+      <CsrfField />
+      {id && <input type="hidden" name="id" value={id} />}
+      <FormError problems={problems} />
+      {children}
+      <p class="actions">
+        <button type="submit">{button}</button>
+        {back && <LinkButton kind="secondary" href={back} text="Cancel" />}
+      </p>
+    </form>
+  );
+}
+
+/** @param fields hidden ones, by name */
+export function PostButton({
+  path,
+  fields = {},
   class: className,
   children,
 }: {
-  visitor: Visitor;
   path: string;
-  id?: string | undefined;
+  fields?: Record<string, string | number>;
   class?: string;
   children: ComponentChildren;
 }) {
   return (
     <form method="post" action={path}>
-      <CsrfField visitor={visitor} />
-      {id && <input type="hidden" name="id" value={id} />}
+      <CsrfField />
+      {Object.entries(fields).map(([name, value]) => (
+        <input key={name} type="hidden" name={name} value={value} />
+      ))}
       <button type="submit" class={className}>
         {children}
       </button>
     </form>
+  );
+}
+
+/**
+ * A link that looks like a button.
+ * @param kind default: the color of buttons that send
+ * @param hidden a text for screen readers, which tells links with the same text apart
+ */
+export function LinkButton({
+  kind,
+  href,
+  text,
+  hidden,
+}: {
+  kind?: "secondary" | "danger";
+  href: string;
+  text: string;
+  hidden?: string;
+}) {
+  return (
+    <a class={kind ? `button ${kind}` : "button"} href={href}>
+      {text}
+      {hidden && <span class="hidden"> {hidden}</span>}
+    </a>
   );
 }

@@ -9,6 +9,7 @@ import { assetPath } from "../assets/serve.ts";
 import { CsrfField } from "./form.tsx";
 import { noticeText } from "./notices.ts";
 import type { Crumb, PageContext } from "./page-context.ts";
+import { Rendering } from "./rendering.ts";
 import { Trail, titleInFull } from "./trail.tsx";
 
 export type Section = "pipelines" | "builds" | "clusters" | "members" | "settings" | "audit";
@@ -24,14 +25,22 @@ interface PageProps {
   /** Address of its events. */
   events?: string;
   script?: Script | Script[];
-  visitor?: Visitor;
+  visitor: Visitor | undefined;
+  /** Absent on error pages, which name no time. */
+  now?: Date;
   notice?: string | null;
   outage?: string | undefined;
 }
 
 /** A whole HTML document. */
 export function renderPage(props: PageProps): string {
-  return `<!doctype html>${render(<Layout {...props} />)}`;
+  const { now = new Date(0), visitor } = props;
+  const page = (
+    <Rendering.Provider value={{ now, visitor }}>
+      <Layout {...props} />
+    </Rendering.Provider>
+  );
+  return `<!doctype html>${render(page)}`;
 }
 
 function Layout(props: PageProps) {
@@ -159,7 +168,7 @@ function SignedIn({ visitor }: { visitor: Visitor }) {
           <a href={patterns.password}>Change password</a>
           <a href={patterns.docs}>REST API</a>
           <form method="post" action={patterns.signOut}>
-            <CsrfField visitor={visitor} />
+            <CsrfField />
             <button type="submit" class="plain">
               Sign out
             </button>

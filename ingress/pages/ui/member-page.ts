@@ -1,4 +1,3 @@
-import type { EventHandler, HTTPResponse } from "h3";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { findMembership, listMemberships } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
@@ -6,12 +5,12 @@ import type { Services } from "../../../shared/process/services.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
 import { nameOwner } from "../../../shared/sharing/owner.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
-import type { Bodies } from "../../http/body.ts";
 import { pathParameter } from "../../http/routing.ts";
 import {
+  type ActionMaker,
   type FormOptions,
-  type FormResult,
-  type PageContent,
+  type PageMaker,
+  type PageResult,
   type SignedInRequest,
   signedInAction,
   signedInPage,
@@ -29,43 +28,40 @@ export interface MemberRequest extends SignedInRequest {
   parameter(name: string): string;
 }
 
+type Show = (services: Services, request: MemberRequest) => PageResult | Promise<PageResult>;
+type Run = (services: Services, request: MemberRequest, form: URLSearchParams) => Promise<PageResult>;
+
 /** A page for members of its organization; 404 for others. */
-export function memberPage(
-  services: Services,
-  show: (request: MemberRequest) => Promise<PageContent | HTTPResponse>,
-): EventHandler {
-  return signedInPage(services, async (signedIn) => show(await requireMember(services, signedIn)));
+export function memberPage(show: Show): PageMaker {
+  return signedInPage(async (services, signedIn) => show(services, await requireMember(services, signedIn)));
+}
+
+/** A page for admins. */
+export function adminPage(show: Show): PageMaker {
+  return memberPage((services, request) => {
+    requireAdmin(request);
+    return show(services, request);
+  });
 }
 
 /** A form for members. */
-export function memberAction(
-  services: Services,
-  bodies: Bodies,
-  run: (request: MemberRequest, form: URLSearchParams) => Promise<FormResult>,
-  options?: FormOptions,
-): EventHandler {
+export function memberAction(run: Run, options?: FormOptions): ActionMaker {
   return signedInAction(
-    services,
-    bodies,
-    async (signedIn, form) => run(await requireMember(services, signedIn), form),
+    async (services, signedIn, form) => run(services, await requireMember(services, signedIn), form),
     options,
   );
 }
 
 /** A form for admins. */
-export function adminAction(
-  services: Services,
-  bodies: Bodies,
-  run: (request: MemberRequest, form: URLSearchParams) => Promise<FormResult>,
-): EventHandler {
-  return memberAction(services, bodies, async (request, form) => {
+export function adminAction(run: Run): ActionMaker {
+  return memberAction((services, request, form) => {
     requireAdmin(request);
-    return run(request, form);
+    return run(services, request, form);
   });
 }
 
 /** @throws Refusal 403 */
-export function requireAdmin({ role, event }: Pick<MemberRequest, "role" | "event">): void {
+function requireAdmin({ role, event }: Pick<MemberRequest, "role" | "event">): void {
   if (role === "admin") return;
   const permission = event.req.method === "POST" ? "may do this" : "can see this page";
   throw new Refusal(403, `Only admins of the organization ${permission}.`);

@@ -4,6 +4,7 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import type { Topic } from "../../../shared/redis/events.ts";
 import { exactSize, Refusal } from "../../../shared/refusal.ts";
 import { refuseForeignForm } from "../../auth/csrf.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";
@@ -14,6 +15,7 @@ import { loopTurn } from "../../http/loop-turn.ts";
 import { wideNetworkOf } from "../../http/network.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Script, type Section } from "./layout.tsx";
+import { eventsPath } from "./live.ts";
 import { outageOf, pageContextOf, trailAbove } from "./page-context.ts";
 
 export interface PageContent {
@@ -21,9 +23,12 @@ export interface PageContent {
   content: ComponentChildren;
   /** Default: 200. */
   status?: number;
-  within?: { organization: Organization; section: Section };
-  /** Address of the events after which it reloads. */
-  events?: string;
+  /** Within the organization of the address. */
+  section?: Section;
+  /** It reloads after their events. Answers to forms do not: their address may have no page. */
+  topics?: Topic[];
+  /** Those whose events may reload it. Default: the organization of the address. */
+  organizations?: Organization[];
   /** `once.js` ignores the second submit of a double click. */
   script?: Script | Script[];
 }
@@ -37,66 +42,60 @@ export interface SignedInRequest extends PageRequest {
   user: User;
 }
 
-/** A page, or the path to redirect to. */
-export type FormResult = PageContent | string;
+/** A page, the path to redirect to, or a file. */
+export type PageResult = PageContent | string | HTTPResponse;
 
 export interface FormOptions {
   maxFormBytes?: number;
 }
 
+/** Makes the handler of a page, once, at startup. */
+export type PageMaker = (services: Services) => EventHandler;
+/** Makes the handler of a form, once, at startup. */
+export type ActionMaker = (services: Services, bodies: Bodies) => EventHandler;
+
+type Show<Request> = (services: Services, request: Request) => PageResult | Promise<PageResult>;
+type Run<Request> = (
+  services: Services,
+  request: Request,
+  form: URLSearchParams,
+) => PageResult | Promise<PageResult>;
+
 const defaultMaxFormBytes = 64 * 1024;
 
 /** A page for anybody. */
-export function page(
-  services: Services,
-  show: (request: PageRequest) => PageContent | Promise<PageContent>,
-): EventHandler {
-  return defineHandler(async (event) => {
-    const visitor = await loadVisitor(services, event);
-    return render(event, visitor, await show({ event, visitor }));
-  });
+export function page(show: Show<PageRequest>): PageMaker {
+  return (services) =>
+    defineHandler(async (event) => {
+      const visitor = await loadVisitor(services, event);
+      return respond(services, { event, visitor }, await show(services, { event, visitor }));
+    });
 }
 
 /** A page for signed-in users. Others sign in first, and return. */
-export function signedInPage(
-  services: Services,
-  show: (request: SignedInRequest) => PageContent | Promise<PageContent | HTTPResponse>,
-): EventHandler {
-  return defineHandler(async (event) => {
-    const visitor = await loadVisitor(services, event);
-    const { user } = visitor;
-    if (!user) return seeOther(signInAndReturnTo(event.url.pathname + event.url.search));
-    return render(event, visitor, await show({ event, visitor, user }));
+export function signedInPage(show: Show<SignedInRequest>): PageMaker {
+  return page((services, request) => {
+    const { user } = request.visitor;
+    const { pathname, search } = request.event.url;
+    return user ? show(services, { ...request, user }) : signInAndReturnTo(pathname + search);
   });
 }
 
 /** A form for anybody. */
-export function action(
-  services: Services,
-  bodies: Bodies,
-  run: (request: PageRequest, form: URLSearchParams) => Promise<FormResult>,
-): EventHandler {
-  return defineHandler(async (event) => {
-    const visitor = await loadVisitor(services, event);
-    const form = await readForm(services, bodies, { event, visitor });
-    return respond(event, visitor, await run({ event, visitor }, form));
-  });
+export function action(run: Run<PageRequest>): ActionMaker {
+  return (services, bodies) =>
+    page(async (_, request) => run(services, request, await readForm(services, bodies, request)))(services);
 }
 
 /** A form for signed-in users. */
-export function signedInAction(
-  services: Services,
-  bodies: Bodies,
-  run: (request: SignedInRequest, form: URLSearchParams) => Promise<FormResult>,
-  options: FormOptions = {},
-): EventHandler {
-  return defineHandler(async (event) => {
-    const visitor = await loadVisitor(services, event);
-    const { user } = visitor;
-    if (!user) return seeOther(signInAndReturnTo(event.url.pathname));
-    const form = await readForm(services, bodies, { event, visitor }, options);
-    return respond(event, visitor, await run({ event, visitor, user }, form));
-  });
+export function signedInAction(run: Run<SignedInRequest>, options?: FormOptions): ActionMaker {
+  return (services, bodies) =>
+    page(async (_, request) => {
+      const { user } = request.visitor;
+      if (!user) return signInAndReturnTo(request.event.url.pathname);
+      const form = await readForm(services, bodies, request, options);
+      return run(services, { ...request, user }, form);
+    })(services);
 }
 
 /** The sign-in page, which leads back to `path`. */
@@ -108,7 +107,10 @@ export function signInAndReturnTo(path: string): string {
  * No framing, no caching, nothing from other hosts. Only pages with a script run scripts; only those with events
  * connect.
  */
-export function setPageHeaders(event: H3Event, { events, script }: Partial<PageContent> = {}): void {
+export function setPageHeaders(
+  event: H3Event,
+  { events, script }: { events?: string; script?: Script | Script[] } = {},
+): void {
   const scripts = `${events || script ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
   setHeaders(event, {
     "Content-Security-Policy": `default-src 'none'; ${scripts}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
@@ -151,16 +153,27 @@ async function readForm(
   return new URLSearchParams([...form].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]));
 }
 
-function respond(event: H3Event, visitor: Visitor, result: FormResult): HTTPResponse {
-  return typeof result === "string" ? seeOther(result) : render(event, visitor, result);
-}
-
-function render(event: H3Event, visitor: Visitor, result: PageContent | HTTPResponse): HTTPResponse {
+function respond(services: Services, { event, visitor }: PageRequest, result: PageResult): HTTPResponse {
   if (result instanceof HTTPResponse) return result;
-  const { status = 200, ...content } = result;
-  setPageHeaders(event, content);
-  const notice = event.url.searchParams.get("notice");
+  if (typeof result === "string") return seeOther(result);
+  const { status = 200, topics, organizations, section, ...content } = result;
   const { membership, memberships = [], outage } = pageContextOf(event);
-  const context = { role: membership?.role, memberships, outage, trail: trailAbove(event, content.title) };
-  return html(status, renderPage({ ...content, ...context, visitor, notice }));
+  const reloads = topics && event.req.method !== "POST";
+  const shown = {
+    ...content,
+    ...(reloads && {
+      events: eventsPath(services, visitor, {
+        organizations: organizations ?? (membership ? [membership.organization] : []),
+        topics,
+      }),
+    }),
+  };
+  setPageHeaders(event, shown);
+  const page = renderPage({
+    ...shown,
+    ...(membership && section && { within: { organization: membership.organization, section } }),
+    ...{ role: membership?.role, memberships, outage, trail: trailAbove(event, content.title) },
+    ...{ visitor, now: services.clock.now(), notice: event.url.searchParams.get("notice") },
+  });
+  return html(status, page);
 }

@@ -56,6 +56,25 @@ export function State({
   );
 }
 
+/** A term of a `<dl class="facts">`. One without a value is left out. */
+export function Fact({
+  name,
+  value,
+  class: className,
+}: {
+  name: string;
+  value: ComponentChildren;
+  class?: "wide" | "agent";
+}) {
+  if (value === undefined || value === null || value === false) return null;
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd class={className}>{value}</dd>
+    </>
+  );
+}
+
 /** For features that may still change. */
 export function PublicPreview() {
   return <span class="tag">Public preview</span>;

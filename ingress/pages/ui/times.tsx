@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
+import { useNow } from "./rendering.ts";
 
 const units = [
   ["year", 365 * dayMs],
@@ -17,18 +18,18 @@ const absolute = new Intl.DateTimeFormat("en-GB", {
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium", timeZone: "UTC" });
 
 /** A relative time, with the exact one in its title. */
-export function Time({ at, now }: { at: Date; now: Date }) {
+export function Time({ at }: { at: Date }) {
   return (
     <time dateTime={at.toISOString()} title={`${absolute.format(at)} UTC`}>
-      {inWords(at, now)}
+      {inWords(at, useNow())}
     </time>
   );
 }
 
 /** A relative time that unfolds to the exact one. @param id keeps it open when the page refreshes */
-export function UnfoldingTime({ at, now, id }: { at: Date; now: Date; id: string }) {
+export function UnfoldingTime({ at, id }: { at: Date; id: string }) {
   return (
-    <Unfolding id={id} text={inWords(at, now)}>
+    <Unfolding id={id} text={inWords(at, useNow())}>
       <ExactTime at={at} />
     </Unfolding>
   );
@@ -91,7 +92,8 @@ export function durationInWords(from: Date, to: Date): string {
 }
 
 /** A duration, which `times.js` lets grow while it has no end. */
-export function Duration({ from, to, now }: { from: Date; to: Date | null; now: Date }) {
+export function Duration({ from, to }: { from: Date; to: Date | null }) {
+  const now = useNow();
   if (to) return <>{durationInWords(from, to)}</>;
   const seconds = Math.max(0, Math.floor((now.getTime() - from.getTime()) / secondMs));
   return (
