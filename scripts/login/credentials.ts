@@ -3,22 +3,40 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { z } from "zod";
+import type { Clock } from "../../shared/process/clock.ts";
 import { LoginError } from "./failure.ts";
 import type { Tokens } from "./server.ts";
 
-const entry = z.object({
+const shape = z.object({
   access_token: z.string(),
   refresh_token: z.string().optional(),
   scope: z.string(),
+  /** Null: the server names no expiry. */
   expires_at: z.iso.datetime().nullable(),
+  /** Address of the REST API. */
   api: z.string(),
 });
-const content = z.record(z.string(), entry);
+const content = z.record(z.string(), shape);
 
-export interface Credentials extends Tokens {
-  scope: string;
-  /** Address of the REST API. */
-  api: string;
+export type Credentials = z.infer<typeof shape>;
+
+/** @param known stays if the answer leaves it out (RFC 6749 §5.1, §6) */
+export function credentialsOf(
+  { access_token, refresh_token, scope, expires_in }: Tokens,
+  known: Pick<Credentials, "scope" | "api" | "refresh_token">,
+  clock: Clock,
+): Credentials {
+  return {
+    access_token,
+    refresh_token: refresh_token ?? known.refresh_token,
+    scope: scope ?? known.scope,
+    expires_at: expires_in === undefined ? null : inSeconds(clock, expires_in).toISOString(),
+    api: known.api,
+  };
+}
+
+export function inSeconds(clock: Clock, seconds: number): Date {
+  return new Date(clock.now().getTime() + seconds * 1000);
 }
 
 /** For one client at one server. */
@@ -68,13 +86,8 @@ export function openCredentials(
       prepare();
       readAll(file);
     },
-    find() {
-      const kept = readAll(file)[key];
-      return kept && fromEntry(kept);
-    },
-    save(credentials) {
-      write({ ...readAll(file), [key]: toEntry(credentials) });
-    },
+    find: () => readAll(file)[key],
+    save: (credentials) => write({ ...readAll(file), [key]: credentials }),
     remove() {
       const { [key]: forgotten, ...rest } = readAll(file);
       if (forgotten) write(rest);
@@ -106,24 +119,4 @@ function explainFileErrors(path: string, act: () => void): void {
       `${path} cannot be written (${code ?? message}): let XDG_CONFIG_HOME name a folder of yours.`,
     );
   }
-}
-
-function toEntry({ accessToken, refreshToken, scope, expiresAt, api }: Credentials): z.infer<typeof entry> {
-  return {
-    access_token: accessToken,
-    refresh_token: refreshToken,
-    scope,
-    expires_at: expiresAt?.toISOString() ?? null,
-    api,
-  };
-}
-
-function fromEntry(kept: z.infer<typeof entry>): Credentials {
-  return {
-    accessToken: kept.access_token,
-    refreshToken: kept.refresh_token,
-    scope: kept.scope,
-    expiresAt: kept.expires_at === null ? null : new Date(kept.expires_at),
-    api: kept.api,
-  };
 }

@@ -39,8 +39,17 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Turns network errors into RequestFailed. */
-export function toFailure(error: unknown, at: string): unknown {
+/** @throws RequestFailed instead of errors of the network and of OAuth */
+export async function attempt<T>(at: string, request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    throw toFailure(error, at);
+  }
+}
+
+function toFailure(error: unknown, at: string): unknown {
+  if (error instanceof RequestFailed) return error;
   if (error instanceof ResponseBodyError) return ofBody(error, at);
   if (error instanceof WWWAuthenticateChallengeError) return new RequestFailed("invalid_client", { at });
   if (isNetworkError(error)) return new RequestFailed("unreachable", { at });
@@ -81,7 +90,7 @@ function readRetryAfter({ headers }: Response): number | undefined {
 }
 
 /** fetch throws TypeError, or TimeoutError. */
-export function isNetworkError(error: unknown): boolean {
+function isNetworkError(error: unknown): boolean {
   if (error instanceof DOMException) return error.name === "TimeoutError";
   return error instanceof TypeError && !("code" in error);
 }

@@ -1,5 +1,5 @@
 import { type Account, findAccount } from "./account.ts";
-import { type CredentialStore, type Credentials, openCredentials } from "./credentials.ts";
+import { type CredentialStore, type Credentials, credentialsOf, openCredentials } from "./credentials.ts";
 import { LoginError, RequestFailed } from "./failure.ts";
 import { findServer } from "./server.ts";
 import { showSignedIn } from "./show.ts";
@@ -12,9 +12,9 @@ import type { SignIn, Terminal } from "./sign-in.ts";
 export async function showStatus(terminal: Terminal, target: SignIn): Promise<void> {
   const store = openCredentials(terminal.env, target);
   const kept = requireCredentials(store, target);
-  const isExpired = kept.expiresAt !== null && kept.expiresAt <= terminal.clock.now();
+  const isExpired = kept.expires_at !== null && new Date(kept.expires_at) <= terminal.clock.now();
   const look = (credentials: Credentials) =>
-    findAccount(target.api ?? credentials.api, credentials.accessToken, terminal.signal);
+    findAccount(target.api ?? credentials.api, credentials.access_token, terminal.signal);
 
   let credentials = isExpired ? await renew(terminal, target, { store, kept }) : kept;
   let account: Account;
@@ -34,11 +34,11 @@ export async function showStatus(terminal: Terminal, target: SignIn): Promise<vo
  */
 export async function signOut(terminal: Terminal, target: SignIn): Promise<void> {
   const store = openCredentials(terminal.env, target);
-  const { refreshToken, accessToken } = requireCredentials(store, target);
+  const { refresh_token, access_token } = requireCredentials(store, target);
   try {
-    const server = await findServer(target, terminal);
-    if (refreshToken) await server.revoke(refreshToken, "refresh_token");
-    await server.revoke(accessToken, "access_token");
+    const server = await findServer(target, terminal.signal);
+    if (refresh_token) await server.revoke(refresh_token, "refresh_token");
+    await server.revoke(access_token, "access_token");
   } catch (error) {
     // An unknown client's tokens do not work.
     const isOver = hasCode(error, "invalid_client");
@@ -61,16 +61,10 @@ async function renew(
   target: SignIn,
   { store, kept }: { store: CredentialStore; kept: Credentials },
 ): Promise<Credentials> {
-  if (!kept.refreshToken) throw hasEnded(target);
-  const server = await findServer(target, terminal);
+  if (!kept.refresh_token) throw hasEnded(target);
+  const server = await findServer(target, terminal.signal);
   try {
-    const tokens = await server.refresh(kept.refreshToken);
-    const renewed: Credentials = {
-      ...tokens,
-      refreshToken: tokens.refreshToken ?? kept.refreshToken, // it may stay the same (RFC 6749 §6)
-      scope: tokens.scope ?? kept.scope,
-      api: kept.api,
-    };
+    const renewed = credentialsOf(await server.refresh(kept.refresh_token), kept, terminal.clock);
     store.save(renewed);
     return renewed;
   } catch (error) {

@@ -10,23 +10,22 @@ const whiteOnBlack = (line: string) => `\u001b[97;40m${line}\u001b[0m`;
 
 /** RFC 8628 §3.3. @param options.columns undefined: the output is not a terminal */
 export function showInvitation(
-  codes: Codes,
-  options: { qr: boolean | undefined; columns: number | undefined; opensBrowser: boolean },
+  { verification_uri, verification_uri_complete: link, user_code }: Codes,
+  options: { expiresAt: Date; qr: boolean | undefined; columns: number | undefined; opensBrowser: boolean },
 ): string {
-  const { verificationUri, verificationUriComplete: link, userCode, expiresAt } = codes;
-  const { qr, columns, opensBrowser } = options;
-  const isScannable = qr ?? !isThisMachine(verificationUri);
+  const { expiresAt, qr, columns, opensBrowser } = options;
+  const isScannable = qr ?? !isThisMachine(verification_uri);
   const picture = link && isScannable ? showQr(link, columns, qr === true) : [];
   const orScan = picture.length > 0 ? ", or scan it," : "";
   return [
     "To sign in, open this page in a browser on any device",
     "",
-    indent + stripControls(verificationUri),
+    indent + stripControls(verification_uri),
     "",
     "and enter the code",
     "",
-    indent + stripControls(userCode),
-    columns === undefined ? "" : copied(stripControls(userCode)),
+    indent + stripControls(user_code),
+    columns === undefined ? "" : copied(stripControls(user_code)),
     ...(link
       ? [`Or open this link${orScan} and compare the code:`, "", indent + stripControls(link), "", ...picture]
       : []),
@@ -53,8 +52,9 @@ function showQr(text: string, columns: number | undefined, isWanted: boolean): s
 /** Never shows a token. */
 export function showSignedIn(account: Account, credentials: Credentials, server: string): string {
   const { user, organizations } = account;
-  const { scope, expiresAt, refreshToken } = credentials;
-  const renewed = refreshToken ? "; --status renews it then" : "";
+  const { scope, expires_at, refresh_token } = credentials;
+  const renewed = refresh_token ? "; --status renews it then" : "";
+  const expiresAt = expires_at === null ? undefined : new Date(expires_at);
   const access = expiresAt ? `until ${dayOf(expiresAt)} ${timeOf(expiresAt)}${renewed}` : "does not expire";
   return [
     user

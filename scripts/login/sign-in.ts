@@ -1,10 +1,13 @@
 import type { Clock } from "../../shared/process/clock.ts";
 import { type Account, findAccount } from "./account.ts";
-import { openCredentials } from "./credentials.ts";
+import { credentialsOf, inSeconds, openCredentials } from "./credentials.ts";
 import { RequestFailed } from "./failure.ts";
 import { pollUntilApproved } from "./poll.ts";
 import { findServer } from "./server.ts";
 import { showInvitation, showSignedIn, showUnencrypted } from "./show.ts";
+
+/** If the server names none (RFC 8628 §3.2). */
+const defaultIntervalSeconds = 5;
 
 export interface Terminal {
   env: Record<string, string | undefined>;
@@ -44,27 +47,28 @@ export async function signIn(terminal: Terminal, target: SignIn): Promise<void> 
   store.prepare();
   terminal.writeError(showUnencrypted(target.server));
 
-  const server = await findServer(target, terminal);
+  const server = await findServer(target, signal);
   const codes = await server.authorize(target.scope, target.organization);
+  const expiresAt = inSeconds(clock, codes.expires_in);
   const openBrowser = target.browser ? terminal.openBrowser : undefined;
   const opensBrowser = openBrowser !== undefined;
-  write(showInvitation(codes, { qr: target.qr, columns: terminal.columns, opensBrowser }));
-  openBrowser?.(codes.verificationUriComplete ?? codes.verificationUri);
-  const { intervalMs, expiresAt } = codes;
+  write(showInvitation(codes, { expiresAt, qr: target.qr, columns: terminal.columns, opensBrowser }));
+  openBrowser?.(codes.verification_uri_complete ?? codes.verification_uri);
+  const intervalMs = (codes.interval ?? defaultIntervalSeconds) * 1000;
   const onAway = () => write("The server does not answer at the moment; this goes on trying.\n");
-  const tokens = await pollUntilApproved(() => server.redeem(codes.deviceCode), {
+  const tokens = await pollUntilApproved(() => server.redeem(codes.device_code), {
     ...{ intervalMs, expiresAt, clock, sleep, onAway },
   });
 
   const api = target.api ?? target.usualApi;
-  const credentials = { ...tokens, scope: tokens.scope ?? target.scope, api };
+  const credentials = credentialsOf(tokens, { scope: target.scope, api }, clock);
   store.save(credentials);
-  const account = await findAccount(api, tokens.accessToken, signal).catch(unknownAccount);
+  const account = await findAccount(api, tokens.access_token, signal).catch(unknownAccount);
   write(`\n${showSignedIn(account, credentials, target.server)}Kept in ${store.file}\n`);
 }
 
 /** The sign-in is valid even if its owner cannot be read. */
 function unknownAccount(error: unknown): Account {
-  if (error instanceof RequestFailed) return { user: undefined, organizations: undefined };
+  if (error instanceof RequestFailed) return {};
   throw error;
 }

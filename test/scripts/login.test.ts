@@ -224,12 +224,17 @@ describe("npm run login, a server without encryption", () => {
 
 describe("npm run login, the invitation", () => {
   const codesOf = (server: string) => ({
-    ...{ deviceCode: "x", userCode: "BCDF-GHJK", verificationUri: `${server}/device` },
-    ...{ verificationUriComplete: `${server}/device?user_code=BCDF-GHJK` },
-    ...{ intervalMs: 1000, expiresAt: new Date() },
+    ...{ device_code: "x", user_code: "BCDF-GHJK", verification_uri: `${server}/device` },
+    ...{ verification_uri_complete: `${server}/device?user_code=BCDF-GHJK`, expires_in: 600 },
   });
   const invitation = (server: string, given: Partial<Parameters<typeof showInvitation>[1]> = {}) =>
-    showInvitation(codesOf(server), { qr: undefined, columns: 80, opensBrowser: false, ...given });
+    showInvitation(codesOf(server), {
+      expiresAt: new Date(),
+      qr: undefined,
+      columns: 80,
+      opensBrowser: false,
+      ...given,
+    });
   const hasQr = (shown: string) => /█▀/.test(shown);
   const elsewhere = "https://ci.example.com";
 
