@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Client from "better-sqlite3";
 import { Client as PostgresClient } from "pg";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
+import { timeOfId } from "../../shared/ids.ts";
 import { RunFailed } from "../scratch/scratch.ts";
 
 /** Watches the builds of a pipeline. The hand-made tables have Signalbox's names. */
@@ -43,7 +44,7 @@ export async function openCounter(databaseUrl: string, pipelineId: string): Prom
         `select delivery_id as id, created_at as time from builds where number > ${afterNumber}`,
       );
       const delays = built.map(
-        ({ id, time }) => new Date(time as number | Date).getTime() - timeOfId(String(id)),
+        ({ id, time }) => new Date(time as number | Date).getTime() - timeOfId(String(id)).getTime(),
       );
       return delays.sort((a, b) => a - b);
     },
@@ -63,9 +64,4 @@ async function openPostgres(url: string) {
   await client.connect();
   const query = async (text: string) => (await client.query<Row>(text)).rows;
   return { query, close: () => client.end() };
-}
-
-/** A UUIDv7 starts with its time in milliseconds. */
-function timeOfId(id: string): number {
-  return Number.parseInt(id.replace("-", "").slice(0, 12), 16);
 }

@@ -1,18 +1,17 @@
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { createAgentToken } from "../../../shared/agents/tokens.ts";
-import { createBuilds } from "../../../shared/builds/create.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { withServices } from "../../scratch/installation.ts";
 import { createEndpoint, createFilteringOrganization } from "../../scratch/organization.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
+import { addBuilds } from "../builds.ts";
 import { jobOptions } from "../deliveries/by-hand/queue.ts";
 import { startPlayer } from "../player.ts";
 import type { ScratchRedis } from "../redis.ts";
 import { startSignalbox } from "../signalbox.ts";
 
 const queueName = "jobs";
-const rowsAtOnce = 1000;
 
 export type BullMq = ReturnType<typeof startBullMq>;
 
@@ -52,7 +51,7 @@ export async function startOurs(scratch: Scratch, redis: ScratchRedis, postgres:
     ...started,
     /** Lets jobs wait, one a build. */
     add: (count: number) =>
-      withServices(started, (services) => addJobs(services, started.seed.pipeline.id, count)),
+      withServices(started, (services) => addBuilds(services, started.seed.pipeline.id, count)),
   };
 }
 
@@ -62,21 +61,4 @@ async function createSeed(services: Services) {
   const { token } = await createAgentToken(services, operator, cluster, input);
   const endpoint = await createEndpoint(services, { operator, clusterId: cluster.id }, { slug: "bench" });
   return { ...endpoint, agentToken: token };
-}
-
-/** Makes builds, whose jobs wait. */
-export async function addJobs({ db, clock }: Services, pipelineId: string, count: number): Promise<void> {
-  const request = {
-    pipelineId,
-    deliveryId: null,
-    source: "webhook" as const,
-    message: "Light the harbour",
-    commit: "HEAD",
-    branch: "main",
-    environmentSealed: null,
-  };
-  for (let done = 0; done < count; done += rowsAtOnce) {
-    const requests = Array.from({ length: Math.min(rowsAtOnce, count - done) }, () => request);
-    await db.transaction((tx) => createBuilds(tx, requests, clock.now()));
-  }
 }

@@ -15,7 +15,7 @@ export async function startAttack(name: AttackName, attacker: Tenant): Promise<v
   stop = new AbortController();
   const begun = Promise.withResolvers<void>();
   assault = new Assault(attacker, stop.signal, begun.resolve);
-  attacking = attacks[name](assault);
+  attacking = attacks[name].run(assault);
   await Promise.race([begun.promise, attacking]);
 }
 

@@ -6,7 +6,7 @@ import { marked, rounded } from "../comparison.ts";
 import { startPlayer } from "../player.ts";
 import type { Cell } from "../results.ts";
 import { median } from "../statistics.ts";
-import type { AttackName } from "./attacks.ts";
+import { type Attack, type AttackName, attacks } from "./attacks.ts";
 import { startTenants } from "./tenants.ts";
 import {
   type Measured,
@@ -16,20 +16,6 @@ import {
   probeNames,
   type Victim,
 } from "./victim.ts";
-
-/** The attacks, and the requests of the victim that share something with each. */
-const cases: Record<AttackName, { title: string; probes: ProbeName[] }> = {
-  filters: { title: "slow filters", probes: ["build", "accept", "filterTest"] },
-  bodies: { title: "stalled bodies", probes: ["accept", "signIn", "update"] },
-  answers: { title: "unread answers", probes: ["accept", "list"] },
-  tests: { title: "filter tests", probes: ["filterTest", "build", "list"] },
-  payloads: { title: "large payloads", probes: ["acceptLarger", "build"] },
-  json: { title: "deep and large JSON", probes: ["update", "list", "accept"] },
-  lists: { title: "long lists", probes: ["clusterPage", "list", "accept"] },
-  passwords: { title: "wrong passwords", probes: ["signIn", "accept"] },
-  refreshes: { title: "refreshes", probes: ["refresh", "list"] },
-  streams: { title: "event streams", probes: ["page", "accept"] },
-};
 
 /** Aims of the ratio. */
 const [maxRatio, wantedRatio] = [3, 1.5];
@@ -52,7 +38,7 @@ export const fairness: Bench<AttackName> = {
     "The attacker runs in a process of low priority. Limits of rates are out of reach; shares, queues and bounds are " +
       "those of the default settings.",
   ],
-  parts: Object.keys(cases) as AttackName[],
+  parts: Object.keys(attacks) as AttackName[],
   seconds: 3,
   rounds: 3,
   async measure(options, wanted) {
@@ -77,10 +63,9 @@ export const fairness: Bench<AttackName> = {
 
 /** Each attack has an installation of its own. */
 function measureAttack(name: AttackName, { seconds, rounds, postgres }: Options): Promise<Cell[][]> {
-  const { title, probes } = cases[name];
+  const { title, probes }: Attack = attacks[name];
   return withScratch(async (scratch) => {
-    const oldBuilds = name === "lists" ? manyBuilds : 0;
-    const tenants = await startTenants(scratch, { postgres, oldBuilds });
+    const tenants = await startTenants(scratch, { postgres, builds: name === "lists" ? manyBuilds : 0 });
     await using victim = await openVictim(tenants);
     const attacker = startPlayer<typeof import("./attacker.ts")>(scratch, "fairness/attacker.ts");
     const found: { alone: Measured[]; attacked: Measured[] }[] = [];

@@ -1,4 +1,3 @@
-import { eq } from "drizzle-orm";
 import { startSession } from "../../../shared/accounts/sessions.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
@@ -10,8 +9,8 @@ import {
   createFilteringOrganization,
 } from "../../scratch/organization.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
+import { addBuilds } from "../builds.ts";
 import { makeCodes } from "../device/codes.ts";
-import { newBuild } from "../growth/rows.ts";
 import { startRedis } from "../redis.ts";
 import { startSignalbox } from "../signalbox.ts";
 
@@ -45,17 +44,16 @@ export const clientId = "bench-refresh";
 export const slowFilter = 'webhook.payload.a.matches("(x.{900}x.{900}|y.{901}x.{902}|x.{99}y.{999})[pq]$")';
 
 const slug = "web";
-const buildsAtOnce = 1000;
 const resources = ["builds", "pipelines", "clusters"];
 const scopes = resources.flatMap((resource) => [`read_${resource}`, `write_${resource}`]);
 
 /**
  * Starts an ingress and a worker of a new installation with two organizations.
- * @param oldBuilds of the attacker
+ * @param builds of the attacker
  */
 export async function startTenants(
   scratch: Scratch,
-  { postgres, oldBuilds }: { postgres: string | undefined; oldBuilds: number },
+  { postgres, builds }: { postgres: string | undefined; builds: number },
 ): Promise<Tenants> {
   const { seed, databaseUrl, startWorker } = await startSignalbox(scratch, await startRedis(scratch), {
     name: "fairness",
@@ -64,9 +62,9 @@ export async function startTenants(
     async seed(services) {
       const flags = { confidential: false, deviceFlow: true, refreshTokens: true };
       const { application } = await createApplication(services, { name: "Bench", clientId, ...flags });
-      const create = (org: string, oldBuilds: number) =>
-        createTenant(services, { org, applicationId: application.id, oldBuilds });
-      return { victim: await create("victim", 0), attacker: await create("attacker", oldBuilds) };
+      const create = (org: string, builds: number) =>
+        createTenant(services, { org, applicationId: application.id, builds });
+      return { victim: await create("victim", 0), attacker: await create("attacker", builds) };
     },
   });
   await startWorker();
@@ -75,13 +73,13 @@ export async function startTenants(
 
 async function createTenant(
   services: Services,
-  { org, applicationId, oldBuilds }: { org: string; applicationId: string; oldBuilds: number },
+  { org, applicationId, builds }: { org: string; applicationId: string; builds: number },
 ): Promise<Tenant> {
   const url = `http://127.0.0.1:${services.config.port}`;
   const { organization, operator, cluster } = await createFilteringOrganization(services, org);
   const owner = { operator, clusterId: cluster.id };
   const { pipeline, trigger, deliveryUrl } = await createEndpoint(services, owner, { slug });
-  await addOldBuilds(services, { organizationId: organization.id, pipelines: [pipeline.id] }, oldBuilds);
+  await addBuilds(services, pipeline.id, builds);
   const filtered = await addTrigger(services, operator, { pipeline, filter: slowFilter });
   const { user, apiToken } = await createAdmin(services, org, scopes);
   const seed = { applicationId, organizationId: organization.id, userId: user.id };
@@ -106,26 +104,4 @@ async function createTenant(
     sessionToken: (await startSession(services, user, "")) ?? "",
     deviceCode,
   };
-}
-
-/** Adds builds that have finished. */
-async function addOldBuilds(
-  { db, clock }: Services,
-  owner: { organizationId: string; pipelines: string[] },
-  count: number,
-): Promise<void> {
-  const numbers: number[] = [];
-  const time = clock.now();
-  for (let start = 0; start < count; start += buildsAtOnce) {
-    const builds = Array.from({ length: Math.min(buildsAtOnce, count - start) }, () => ({
-      ...newBuild(owner, numbers, { index: 0, count, time }),
-      deliveryId: null,
-    }));
-    await db.transaction(async (tx) => {
-      await tx.insertMany(tx.tables.builds, builds);
-      const [pipelineId = ""] = owner.pipelines;
-      const { pipelines } = tx.tables;
-      await tx.update(pipelines).set({ lastBuildNumber: numbers[0] }).where(eq(pipelines.id, pipelineId));
-    });
-  }
 }

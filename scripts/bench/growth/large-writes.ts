@@ -6,8 +6,8 @@ import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
 import { withServices } from "../../scratch/installation.ts";
 import { step } from "../../scratch/progress.ts";
 import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
-import { addJobs } from "../agents/servers.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
+import { addBuilds } from "../builds.ts";
 import { type Line, lineOf } from "../comparison.ts";
 import { startGenerator } from "../load/load.ts";
 import { postJson } from "../load/request.ts";
@@ -49,7 +49,7 @@ export async function measureLargeWrites(scratch: Scratch, servers: Server[]): P
     step(`A pause of ${jobs} waiting jobs: ${server.name} rows`);
     const workerPort = await server.startWorker("dispatch");
     await withServices(server, async (services) => {
-      await addJobs(services, server.seed.waitingPipelineId, jobs);
+      await addBuilds(services, server.seed.waitingPipelineId, jobs);
       pauses[server.name] = await beside(
         server,
         () => readMetrics(workerPort),

@@ -106,7 +106,7 @@ export async function insertRows({ db }: Services, base: Base, count: number): P
 }
 
 function placeOf(index: number, pipelines: number): number {
-  return index % 2 === 0 || pipelines === 1 ? 0 : 1 + (((index - 1) / 2) % (pipelines - 1));
+  return index % 2 === 0 ? 0 : 1 + (((index - 1) / 2) % (pipelines - 1));
 }
 
 interface Place {
@@ -116,11 +116,7 @@ interface Place {
 }
 
 /** @param numbers the last one of each pipeline; this build gets the next */
-export function newBuild(
-  base: { organizationId: string; pipelines: string[] },
-  numbers: number[],
-  { index, count, time }: Place,
-) {
+function newBuild(base: Base, numbers: number[], { index, count, time }: Place) {
   const place = placeOf(index, base.pipelines.length);
   numbers[place] = (numbers[place] ?? 0) + 1;
   const state = stateOf(index, count);
