@@ -36,8 +36,14 @@ export async function findServer(
   return {
     authorize: (scope: string, organization: string | undefined) =>
       attempt(server, async () => {
-        const asked = { scope, ...(organization ? { organization } : {}) };
-        const answer = await oauth.deviceAuthorizationRequest(metadata, client, none, asked, options(signal));
+        const wanted = { scope, ...(organization ? { organization } : {}) };
+        const answer = await oauth.deviceAuthorizationRequest(
+          metadata,
+          client,
+          none,
+          wanted,
+          options(signal),
+        );
         return oauth.processDeviceAuthorizationResponse(metadata, client, answer);
       }),
     redeem: (deviceCode: string) =>
