@@ -5,6 +5,7 @@ import type { Build, Job } from "../builds/store.ts";
 import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";
+import { variablesOfStep } from "../pipelines/step-members.ts";
 import type { Pipeline } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import { web } from "../urls.ts";
@@ -116,13 +117,11 @@ function jobFacts({ id, command, label, stepId, options, retriesCount, retryType
     COMMAND: command ?? "",
     LABEL: label ?? undefined,
     STEP_ID: stepId,
-    STEP_KEY: options?.key,
     PARALLEL_JOB: options?.parallel && String(options.parallel.index),
     PARALLEL_JOB_COUNT: options?.parallel && String(options.parallel.total),
-    PLUGINS: options?.plugins && JSON.stringify(options.plugins),
     RETRY_COUNT: String(retriesCount),
     RETRY_TYPE: retryType ?? undefined,
-    TIMEOUT: String(options?.timeout_in_minutes ?? false),
+    ...variablesOfStep(options),
   };
 }
 

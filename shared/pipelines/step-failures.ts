@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { optionalText } from "../validation.ts";
 import { type AutomaticRetry, type StepOptions, signalName, signalReasons } from "../vocabulary.ts";
-import { nullable, oneOf, wholeNumber } from "./step-members.ts";
+import { member } from "./step-declaration.ts";
+import { nullable, oneOf, truth, wholeNumber } from "./step-forms.ts";
 
 // The members of a step that say what its failures mean.
 
@@ -21,8 +22,7 @@ const softFailError = "Step soft_fail must be true, false or a list of exit stat
 const softFailRule = z.object({ exit_status: exitStatusOrAny });
 const booleanText = z.enum(["true", "false"]).transform((given) => given === "true");
 
-/** Null and false count as absent. */
-export const softFail = nullable(
+const givenSoftFail = nullable(
   oneOf(
     {
       boolean: z.boolean(),
@@ -80,14 +80,13 @@ const automatic = nullable(
   ),
 );
 
-const truth = (name: string) => nullable(z.boolean({ error: `${name} must be true or false` }));
 const manual = nullable(
   oneOf(
     {
       boolean: z.boolean(),
       object: z.object({
-        allowed: truth("Step retry.manual.allowed"),
-        permit_on_passed: truth("Step retry.manual.permit_on_passed"),
+        allowed: nullable(truth("Step retry.manual.allowed")),
+        permit_on_passed: nullable(truth("Step retry.manual.permit_on_passed")),
         reason: optionalText("Step retry.manual.reason", 255),
       }),
     },
@@ -95,9 +94,38 @@ const manual = nullable(
   ),
 );
 
-export const retry = nullable(z.object({ automatic, manual }, { error: "Step retry must be an object" }));
+const givenRetry = nullable(z.object({ automatic, manual }, { error: "Step retry must be an object" }));
 
-export function toSoftFail(given: z.output<typeof softFail>): StepOptions["soft_fail"] {
+/** Null and false count as absent. */
+export const softFail = member({
+  given: { soft_fail: givenSoftFail },
+  parse: ({ soft_fail }) => toSoftFail(soft_fail),
+  stored: z
+    .union([z.boolean(), z.array(z.int())])
+    .meta({ description: "True, or the exit statuses after which the build passes" }),
+});
+
+export const retry = member({
+  given: { retry: givenRetry },
+  parse: ({ retry }) => toRetry(retry),
+  stored: z.object({
+    automatic: z
+      .array(
+        z.object({
+          exit_status: z.union([z.literal("*"), z.array(z.union([z.int(), z.literal("*")]))]).optional(),
+          signal: z.union([z.literal("*"), z.array(z.string())]).optional(),
+          signal_reason: z.union([z.literal("*"), z.array(z.enum(signalReasons))]).optional(),
+          limit: z.int(),
+        }),
+      )
+      .optional(),
+    manual: z
+      .object({ allowed: z.boolean(), permit_on_passed: z.boolean(), reason: z.string().optional() })
+      .optional(),
+  }),
+});
+
+function toSoftFail(given: z.output<typeof givenSoftFail>): StepOptions["soft_fail"] {
   if (given === undefined || typeof given === "boolean") return given || undefined;
   const statuses = (Array.isArray(given) ? given : [given]).map((each) =>
     typeof each === "object" ? each.exit_status : each,
@@ -106,7 +134,7 @@ export function toSoftFail(given: z.output<typeof softFail>): StepOptions["soft_
   return some === "*" || (some.length > 0 ? some : undefined);
 }
 
-export function toRetry(given: z.output<typeof retry>): StepOptions["retry"] {
+function toRetry(given: z.output<typeof givenRetry>): StepOptions["retry"] {
   const rules = toRules(given?.automatic);
   const manual = toManual(given?.manual);
   if (rules.length === 0 && !manual) return undefined;

@@ -1,123 +1,167 @@
 import { z } from "zod";
-import { excerpt } from "../refusal.ts";
-import { isStorable, optionalText, record, text } from "../validation.ts";
+import { optionalText, text } from "../validation.ts";
+import type { CommandStep, StepOptions, WaitStep } from "../vocabulary.ts";
+import { environmentSchema } from "./environment.ts";
+import { type Given, type Member, type Members, member, named } from "./step-declaration.ts";
+import { retry, softFail } from "./step-failures.ts";
+import {
+  agentQueues,
+  agentRules,
+  type NamedQueues,
+  nullable,
+  oneOf,
+  pluginList,
+  scalarsToText,
+  truth,
+  wholeNumber,
+} from "./step-forms.ts";
 
-// Checks of members of steps that have several forms.
+const maxCommandLength = 65_536;
+const maxTimeoutMinutes = 525_600;
+const maxParallelism = 100;
 
-const maxPluginLength = 1000;
-/** Agents get them as one variable, and Linux refuses one of 128 KB. */
-const maxPluginsLength = 65_536;
-
-type Kind = "text" | "number" | "boolean" | "object" | "list";
-
-/** Null counts as absent. */
-export function nullable<T>(schema: z.ZodType<T>) {
-  return schema.nullish().transform((given) => given ?? undefined);
-}
-
-/** Accepts several kinds of values. Unlike `z.union` it says the problems of the form that was given. */
-export function oneOf<Forms extends { [K in Kind]?: z.ZodType }>(forms: Forms, error: string) {
-  const kinds = Object.keys(forms) as Kind[];
-  return z.union(Object.values(forms) as z.ZodType<OutputOf<Forms>>[], {
-    error: ({ input, errors }) => {
-      const problems = (errors as { message: string }[][])[kinds.indexOf(kindOf(input))];
-      return problems?.map(({ message }) => message).join(", ") ?? error;
-    },
-  });
-}
-
-type OutputOf<Forms> = { [K in keyof Forms]: Forms[K] extends z.ZodType<infer T> ? T : never }[keyof Forms];
-
-function kindOf(value: unknown): Kind {
-  if (Array.isArray(value)) return "list";
-  return typeof value === "string" ? "text" : (typeof value as Kind);
-}
-
-/** Accepts digits as text too: agents replace variables in a pipeline by text. */
-export function wholeNumber(name: string, min: number, max: number) {
-  const error = `${name} must be a whole number from ${min} to ${max.toLocaleString("en")}`;
-  return z.preprocess(digitsToNumber, z.int({ error }).min(min, { error }).max(max, { error }));
-}
-
-function digitsToNumber(given: unknown): unknown {
-  return typeof given === "string" && /^\d{1,9}$/.test(given) ? Number(given) : given;
-}
-
-/** Variables of steps may be numbers, booleans and null, as in YAML. */
-export function scalarsToText(given: unknown): unknown {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
-  const entries = Object.entries(given).map(([name, value]) => [name, scalarToText(value)]);
-  return Object.fromEntries(entries);
-}
-
-function scalarToText(value: unknown): unknown {
-  if (value === null) return "";
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-}
-
-/** The queues that a member names. */
-export interface NamedQueues {
-  isMap: boolean;
-  keys: string[];
-}
-
-/** Rules such as `queue=default`. */
-export function agentRules(member: string) {
-  const error = `${member} must be a list such as queue=default`;
-  return z
-    .array(z.string({ error }), { error })
-    .refine((rules) => rules.every((rule) => rule.startsWith("queue=")), {
-      error: `${member} can only name a queue: queue=<key>`,
-    })
-    .transform((rules): NamedQueues => {
-      return { isMap: false, keys: filled(rules.map((rule) => rule.slice("queue=".length))) };
-    });
-}
-
-/** `{queue: key}`, or rules. */
-export function agentQueues(member: string, queue: string) {
-  const map = z
-    .looseObject({ queue: optionalText(queue, 100) })
-    .refine((given) => Object.keys(given).every((name) => name === "queue"), {
-      error: ({ input }) => {
-        const others = Object.keys(input as object).filter((name) => name !== "queue");
-        return `${member} can only name a queue, not ${excerpt(others.join(", "))}`;
-      },
-    })
-    .transform((given): NamedQueues => ({ isMap: true, keys: filled([given.queue]) }));
-  return oneOf({ object: map, list: agentRules(member) }, `${member} must be an object or a list`);
-}
-
-function filled(keys: (string | undefined)[]): string[] {
-  return keys.filter((key) => key !== undefined).filter((key) => key.trim() !== "");
-}
-
-const settings = record("Step plugins", z.unknown(), "Step plugins must be objects");
-
-/** The list that agents get. A map from plugins to their settings becomes one too. */
-export const pluginList = nullable(
-  oneOf(
-    {
-      list: z.array(
-        oneOf(
-          { text: text("Step plugins", maxPluginLength), object: settings },
-          "Step plugins must be text or objects",
-        ),
-      ),
-      object: settings,
-    },
-    "Step plugins must be a list",
-  )
-    .refine((given) => isStorableDeep(given), "Step plugins must be text without NUL")
-    .refine((given) => JSON.stringify(given).length <= maxPluginsLength, "Step plugins are larger than 64 KB")
-    .transform((given): unknown[] =>
-      Array.isArray(given) ? given : Object.entries(given).map(([name, value]) => ({ [name]: value })),
+const commandText = text("Step command", maxCommandLength);
+const commandLines = nullable(
+  oneOf({ text: commandText, list: z.array(commandText) }, "Step command must be text")
+    .transform((given) => (Array.isArray(given) ? given.join("\n") : given))
+    .refine(
+      (lines) => lines.length <= maxCommandLength,
+      "Step command is too long: its lines have over 64 KB",
     ),
 );
 
-/** Bodies nest at most 100 levels. */
-function isStorableDeep(value: unknown): boolean {
-  if (typeof value === "string") return isStorable(value);
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([name, inner]) => isStorable(name) && isStorableDeep(inner));
+const label = member({
+  given: named(["label", "name"], (name) => optionalText(name, 255)),
+  stored: z.string(),
+});
+
+const command = member({
+  given: named(["command", "commands"], () => commandLines, "A command, or a list of commands"),
+  parse: ({ command, commands }) => command ?? commands ?? "",
+  stored: z.string(),
+});
+
+const key = member({
+  given: named(["key", "id", "identifier"], (name) => optionalText(name, 255)),
+  stored: z.string(),
+  variables: (key) => ({ STEP_KEY: key }),
+});
+
+const env = member({
+  given: {
+    env: nullable(z.preprocess(scalarsToText, environmentSchema("Step env"))).meta({
+      description: "Variables of the step's jobs. They win over those of the build",
+    }),
+  },
+  parse: ({ env }) => (env && Object.keys(env).length > 0 ? env : undefined),
+  stored: z.record(z.string(), z.string()),
+});
+
+const agents = member({
+  given: {
+    agents: nullable(agentQueues("Step agents", "Step queue")),
+    agent_query_rules: nullable(agentRules("Step agent_query_rules")).meta({
+      description: "Another way to name the queue: queue=<key>",
+    }),
+  },
+  parse: (given) => {
+    const [queue] = queuesOf(given);
+    return queue === undefined ? (given.agents?.isMap ? {} : undefined) : { queue };
+  },
+  stored: z.object({ queue: z.string().optional() }),
+});
+
+/** The queues that a step names: one at most, or it is refused. */
+export function queuesOf(given: Given): string[] {
+  const named = [given.agents, given.agent_query_rules] as (NamedQueues | undefined)[];
+  return [...new Set(named.flatMap((queues) => queues?.keys ?? []))];
+}
+
+const timeout = member({
+  given: named(
+    ["timeout_in_minutes", "timeout"],
+    (name) => nullable(wholeNumber(name, 0, maxTimeoutMinutes)),
+    "0: no time-out",
+  ),
+  parse: ({ timeout_in_minutes, timeout }) => (timeout_in_minutes ?? timeout) || undefined,
+  stored: z.int(),
+  variables: (minutes) => ({ TIMEOUT: String(minutes ?? false) }),
+});
+
+const parallelism = member({
+  given: {
+    parallelism: nullable(wholeNumber("Step parallelism", 1, maxParallelism)).meta({
+      description: "The number of jobs that the step becomes",
+    }),
+  },
+  stored: z.int(),
+  words: (jobs) => `in ${jobs} jobs`,
+});
+
+const plugins = member({
+  given: { plugins: pluginList.meta({ description: "Agents get it as it is" }) },
+  parse: ({ plugins }) => (plugins && plugins.length > 0 ? plugins : undefined),
+  stored: z.array(z.unknown()),
+  variables: (plugins) => ({ PLUGINS: plugins && JSON.stringify(plugins) }),
+});
+
+const continueOnFailure = member({
+  given: {
+    continue_on_failure: nullable(truth("Step continue_on_failure")).meta({
+      description: "Of a wait: later steps also run after a failure",
+    }),
+  },
+  parse: ({ continue_on_failure }) => continue_on_failure || undefined,
+  stored: z.boolean(),
+});
+
+/** The members of a command, in the order of their problems. */
+export const commandMembers: Members<CommandStep> = {
+  label,
+  command,
+  key,
+  env,
+  agents,
+  timeout_in_minutes: timeout,
+  soft_fail: softFail,
+  retry,
+  parallelism,
+  plugins,
+};
+
+export const waitMembers: Members<Omit<WaitStep, "type">> = { continue_on_failure: continueOnFailure };
+
+/** Without one of these a step would not run as its author means. */
+export const unsupported = [
+  "depends_on",
+  "if",
+  "block",
+  "input",
+  "trigger",
+  "group",
+  "matrix",
+  "skip",
+  "branches",
+  "concurrency",
+  "concurrency_group",
+  "concurrency_method",
+];
+
+const members: Record<string, Member<unknown>> = commandMembers;
+
+/** The variables of a job that its step decides, without their prefix. */
+export function variablesOfStep(options: StepOptions | null): Record<string, string | undefined> {
+  const stored: Given = { ...options };
+  return Object.assign(
+    {},
+    ...Object.entries(members).map(([name, { variables }]) => variables?.(stored[name])),
+  );
+}
+
+/** For pages, about a step. */
+export function wordsOfStep(step: Partial<CommandStep>): string[] {
+  const stored: Given = step;
+  return Object.entries(members).flatMap(([name, { words }]) =>
+    stored[name] === undefined ? [] : (words?.(stored[name]) ?? []),
+  );
 }

@@ -2,48 +2,19 @@ import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
+import { storedBy } from "../../../shared/pipelines/step-declaration.ts";
+import { commandMembers, waitMembers } from "../../../shared/pipelines/step-members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import { signalReasons } from "../../../shared/vocabulary.ts";
 import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
 const commandStepSchema = z
-  .object({
-    label: z.string().optional(),
-    command: z.string(),
-    agents: z.object({ queue: z.string().optional() }).optional(),
-    key: z.string().optional(),
-    env: z.record(z.string(), z.string()).optional(),
-    timeout_in_minutes: z.int().optional(),
-    soft_fail: z
-      .union([z.boolean(), z.array(z.int())])
-      .optional()
-      .meta({ description: "True, or the exit statuses after which the build passes" }),
-    retry: z
-      .object({
-        automatic: z
-          .array(
-            z.object({
-              exit_status: z.union([z.literal("*"), z.array(z.union([z.int(), z.literal("*")]))]).optional(),
-              signal: z.union([z.literal("*"), z.array(z.string())]).optional(),
-              signal_reason: z.union([z.literal("*"), z.array(z.enum(signalReasons))]).optional(),
-              limit: z.int(),
-            }),
-          )
-          .optional(),
-        manual: z
-          .object({ allowed: z.boolean(), permit_on_passed: z.boolean(), reason: z.string().optional() })
-          .optional(),
-      })
-      .optional(),
-    parallelism: z.int().optional(),
-    plugins: z.array(z.unknown()).optional(),
-  })
+  .object({ ...storedBy(commandMembers), command: commandMembers.command.stored })
   .meta({ id: "CommandStep" });
 const waitStepSchema = z
-  .object({ type: z.literal("wait"), continue_on_failure: z.boolean().optional() })
+  .object({ type: z.literal("wait"), ...storedBy(waitMembers) })
   .meta({ id: "WaitStep" });
 
 export const pipelineSchema = z

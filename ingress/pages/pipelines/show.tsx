@@ -2,6 +2,7 @@ import { listBuildTimes } from "../../../shared/builds/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
+import { wordsOfStep } from "../../../shared/pipelines/step-members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { type CommandStep, isCommandStep, type WaitStep } from "../../../shared/vocabulary.ts";
@@ -134,12 +135,17 @@ function Facts({
 }
 
 function CommandOf({ step }: { step: CommandStep }) {
-  const { label, command, agents, parallelism } = step;
+  const { label, command, agents } = step;
   return (
     <>
       {label && `${label} `}
       {command === "" ? "Plugins only" : <code>{command}</code>}
-      {parallelism !== undefined && <span class="quiet"> in {parallelism} jobs</span>}
+      {wordsOfStep(step).map((words) => (
+        <span key={words} class="quiet">
+          {" "}
+          {words}
+        </span>
+      ))}
       {agents?.queue && <span class="quiet"> on the queue {agents.queue}</span>}
     </>
   );
