@@ -1,15 +1,14 @@
 import { and, asc, desc, eq, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
-import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
+import { deleteRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type AccessToken = Tables["accessTokens"]["$inferSelect"];
 
-export async function findAccessToken(tx: Tx, id: string): Promise<AccessToken | undefined> {
+export function findAccessToken(tx: Tx, id: string): Promise<AccessToken | undefined> {
   const { accessTokens } = tx.tables;
-  const [found] = await tx.select().from(accessTokens).where(eq(accessTokens.id, id));
-  return found;
+  return findRow(tx, accessTokens, eq(accessTokens.id, id));
 }
 
 export async function insertAccessTokens(tx: Tx, tokens: AccessToken[]): Promise<void> {

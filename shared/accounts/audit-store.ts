@@ -1,5 +1,4 @@
 import { and, desc, eq, gte, inArray, lt, type SQL } from "drizzle-orm";
-import { deleteRows } from "../db/batches.ts";
 import {
   type Clauses,
   type CursorPage,
@@ -8,6 +7,7 @@ import {
   selectPage,
 } from "../db/cursor-page.ts";
 import type { Db, Reader, Tx } from "../db/database.ts";
+import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { lowestIdAt } from "../ids.ts";
 

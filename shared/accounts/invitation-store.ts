@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
-import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { deleteRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Invitation = Tables["invitations"]["$inferSelect"];
@@ -38,10 +38,9 @@ export async function listOpenInvitations(
     .limit(limit);
 }
 
-export async function findInvitationById(tx: Tx, id: string): Promise<Invitation | undefined> {
+export function findInvitationById(tx: Tx, id: string): Promise<Invitation | undefined> {
   const { invitations } = tx.tables;
-  const [found] = await tx.select().from(invitations).where(eq(invitations.id, id));
-  return found;
+  return findRow(tx, invitations, eq(invitations.id, id));
 }
 
 /** Finds the invitation with its organization and its maker's name. */

@@ -1,15 +1,15 @@
 import { asc, eq, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
+import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Feature } from "../vocabulary.ts";
 
 export type Organization = Tables["organizations"]["$inferSelect"];
 
-export async function findOrganization(db: Db | Tx, slug: string): Promise<Organization | undefined> {
+export function findOrganization(db: Db | Tx, slug: string): Promise<Organization | undefined> {
   const { organizations } = db.tables;
-  const [found] = await db.select().from(organizations).where(eq(organizations.slug, slug));
-  return found;
+  return findRow(db, organizations, eq(organizations.slug, slug));
 }
 
 const organizationById = prepared<{ id: string }, Organization>((db) => {

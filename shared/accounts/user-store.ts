@@ -1,24 +1,20 @@
 import { and, asc, eq, inArray, isNull } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type User = Tables["users"]["$inferSelect"];
 
 /** The built-in user of the operator's command. */
-export async function findOperator(db: Db | Tx, organizationId: string): Promise<User | undefined> {
+export function findOperator(db: Db | Tx, organizationId: string): Promise<User | undefined> {
   const { users } = db.tables;
-  const [found] = await db.select().from(users).where(eq(users.operatorOfId, organizationId));
-  return found;
+  return findRow(db, users, eq(users.operatorOfId, organizationId));
 }
 
 /** @param email in any case */
-export async function findUser(db: Db | Tx, email: string): Promise<User | undefined> {
+export function findUser(db: Db | Tx, email: string): Promise<User | undefined> {
   const { users } = db.tables;
-  const [found] = await db
-    .select()
-    .from(users)
-    .where(eq(users.email, normalizeEmail(email)));
-  return found;
+  return findRow(db, users, eq(users.email, normalizeEmail(email)));
 }
 
 export function normalizeEmail(email: string): string {

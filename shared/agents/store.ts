@@ -14,9 +14,9 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { AgentState } from "../vocabulary.ts";
 

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type AgentToken = Tables["agentTokens"]["$inferSelect"];
@@ -10,27 +11,19 @@ export async function insertAgentToken(tx: Tx, token: AgentToken): Promise<void>
 }
 
 /** A token of the cluster that was not revoked. */
-export async function findAgentToken(
-  db: Db | Tx,
-  clusterId: string,
-  id: string,
-): Promise<AgentToken | undefined> {
+export function findAgentToken(db: Db | Tx, clusterId: string, id: string): Promise<AgentToken | undefined> {
   const { agentTokens } = db.tables;
-  const [found] = await db
-    .select()
-    .from(agentTokens)
-    .where(and(eq(agentTokens.id, id), eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt)));
-  return found;
+  return findRow(
+    db,
+    agentTokens,
+    and(eq(agentTokens.id, id), eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt)),
+  );
 }
 
 /** A token of any cluster that was not revoked. */
-export async function findAgentTokenById(db: Db, id: string): Promise<AgentToken | undefined> {
+export function findAgentTokenById(db: Db, id: string): Promise<AgentToken | undefined> {
   const { agentTokens } = db.tables;
-  const [found] = await db
-    .select()
-    .from(agentTokens)
-    .where(and(eq(agentTokens.id, id), isNull(agentTokens.revokedAt)));
-  return found;
+  return findRow(db, agentTokens, and(eq(agentTokens.id, id), isNull(agentTokens.revokedAt)));
 }
 
 /** The id of the queue that a token is bound to. A revoked one still binds the agents that it registered. */

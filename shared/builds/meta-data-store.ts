@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, inArray, lt, notInArray, sql, sum } from "drizzle-orm";
-import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
+import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Build, Job } from "./store.ts";
 

@@ -2,7 +2,6 @@ import {
   aliasedTable,
   and,
   asc,
-  count,
   eq,
   exists,
   gt,
@@ -16,6 +15,7 @@ import {
 } from "drizzle-orm";
 import type { Reader, Tx } from "../db/database.ts";
 import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { countRows } from "../db/rows.ts";
 import {
   activeJobStates,
   type BuildState,
@@ -72,13 +72,9 @@ export async function listFailedJobs(tx: Tx, buildId: string): Promise<Job[]> {
     .orderBy(asc(jobs.position));
 }
 
-export async function countFailedJobs(db: Reader, buildId: string): Promise<number> {
+export function countFailedJobs(db: Reader, buildId: string): Promise<number> {
   const { jobs } = db.tables;
-  const [row] = await db
-    .select({ total: count() })
-    .from(jobs)
-    .where(and(eq(jobs.buildId, buildId), isFailed(jobs)));
-  return row?.total ?? 0;
+  return countRows(db, jobs, and(eq(jobs.buildId, buildId), isFailed(jobs)));
 }
 
 const failedStates: JobState[] = ["failed", "timed_out", "expired", "canceled"];

@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq, inArray, lt, or, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
 
@@ -23,13 +24,9 @@ export async function listLastBuilds(
   return new Map(found.map((build) => [build.pipelineId, build]));
 }
 
-export async function findBuild(db: Db, pipelineId: string, number: number): Promise<Build | undefined> {
+export function findBuild(db: Db, pipelineId: string, number: number): Promise<Build | undefined> {
   const { builds } = db.tables;
-  const [found] = await db
-    .select()
-    .from(builds)
-    .where(and(eq(builds.pipelineId, pipelineId), eq(builds.number, number)));
-  return found;
+  return findRow(db, builds, and(eq(builds.pipelineId, pipelineId), eq(builds.number, number)));
 }
 
 /** Stores which commit the build's one was, unless another job has done so. */

@@ -1,6 +1,7 @@
-import { and, asc, count, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { type Step, unfinishedJobStates } from "../vocabulary.ts";
 
@@ -9,41 +10,31 @@ export type Cluster = Tables["clusters"]["$inferSelect"];
 /** The limit of lists without pages. */
 export const maxRows = 100_000;
 
-export async function findCluster(
-  db: Db | Tx,
-  organizationId: string,
-  id: string,
-): Promise<Cluster | undefined> {
+export function findCluster(db: Db | Tx, organizationId: string, id: string): Promise<Cluster | undefined> {
   const { clusters } = db.tables;
-  const [found] = await db
-    .select()
-    .from(clusters)
-    .where(and(eq(clusters.id, id), eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)));
-  return found;
+  return findRow(
+    db,
+    clusters,
+    and(eq(clusters.id, id), eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt)),
+  );
 }
 
-export async function findClusterById(db: Db | Tx, id: string): Promise<Cluster | undefined> {
+export function findClusterById(db: Db | Tx, id: string): Promise<Cluster | undefined> {
   const { clusters } = db.tables;
-  const [found] = await db
-    .select()
-    .from(clusters)
-    .where(and(eq(clusters.id, id), isNull(clusters.deletedAt)));
-  return found;
+  return findRow(db, clusters, and(eq(clusters.id, id), isNull(clusters.deletedAt)));
 }
 
-export async function findClusterByName(
+export function findClusterByName(
   db: Db | Tx,
   organizationId: string,
   name: string,
 ): Promise<Cluster | undefined> {
   const { clusters } = db.tables;
-  const [found] = await db
-    .select()
-    .from(clusters)
-    .where(
-      and(eq(clusters.organizationId, organizationId), eq(clusters.name, name), isNull(clusters.deletedAt)),
-    );
-  return found;
+  return findRow(
+    db,
+    clusters,
+    and(eq(clusters.organizationId, organizationId), eq(clusters.name, name), isNull(clusters.deletedAt)),
+  );
 }
 
 /** All clusters, oldest first. */
@@ -120,14 +111,10 @@ export async function listPipelineSteps(tx: Db | Tx, clusterId: string): Promise
 }
 
 /** Includes jobs of pipelines that moved to another cluster. */
-export async function countUnfinishedJobs(tx: Tx, clusterId: string): Promise<number> {
+export function countUnfinishedJobs(tx: Tx, clusterId: string): Promise<number> {
   const { jobs, queues } = tx.tables;
   const queueIds = tx.select({ id: queues.id }).from(queues).where(eq(queues.clusterId, clusterId));
-  const [row] = await tx
-    .select({ total: count() })
-    .from(jobs)
-    .where(and(inArray(jobs.queueId, queueIds), inArray(jobs.state, unfinishedJobStates)));
-  return row?.total ?? 0;
+  return countRows(tx, jobs, and(inArray(jobs.queueId, queueIds), inArray(jobs.state, unfinishedJobStates)));
 }
 
 export async function deleteCluster(tx: Tx, id: string, now: Date): Promise<void> {

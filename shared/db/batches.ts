@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { asc, inArray, type SQL } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "./database.ts";
 
 /** Writers do not wait, and no statement times out. */
@@ -56,25 +54,4 @@ export function changeInBatches(
     const count = await change(tx, limit);
     return { count, isLast: count < limit };
   });
-}
-
-/**
- * Deletes up to `limit` rows.
- * @param rows.oldestBy the column of the index that the search follows
- * @returns the number deleted
- */
-export async function deleteRows(
-  tx: Tx,
-  rows: { key: SQLiteColumn; where: SQL | undefined; oldestBy?: SQLiteColumn },
-  limit: number,
-): Promise<number> {
-  const { key, where, oldestBy } = rows;
-  const order = oldestBy ? [asc(oldestBy)] : [];
-  const found = tx
-    .select({ key })
-    .from(key.table)
-    .where(where)
-    .orderBy(...order)
-    .limit(limit);
-  return (await tx.delete(key.table).where(inArray(key, found)).returning({ key })).length;
 }

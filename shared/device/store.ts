@@ -1,7 +1,7 @@
 import { and, eq, exists, gt, inArray, isNull, lt, lte, or, sql } from "drizzle-orm";
-import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
+import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
-import { deleteRows } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { deleteRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Application } from "./application-store.ts";
 
@@ -124,10 +124,9 @@ export async function insertRefreshTokens(tx: Tx, tokens: RefreshToken[]): Promi
   await tx.insertMany(tx.tables.refreshTokens, tokens);
 }
 
-export async function findRefreshToken(db: Db | Tx, tokenHash: string): Promise<RefreshToken | undefined> {
+export function findRefreshToken(db: Db | Tx, tokenHash: string): Promise<RefreshToken | undefined> {
   const { refreshTokens } = db.tables;
-  const [found] = await db.select().from(refreshTokens).where(eq(refreshTokens.tokenHash, tokenHash));
-  return found;
+  return findRow(db, refreshTokens, eq(refreshTokens.tokenHash, tokenHash));
 }
 
 /** Undefined for another application's token. */

@@ -1,7 +1,8 @@
-import { and, asc, count, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
+import { countRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { isStorable } from "../validation.ts";
 import { unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
@@ -149,17 +150,13 @@ export async function updatePipelineIfPresent(
   return updated;
 }
 
-export async function countUnfinishedJobs(tx: Tx, pipelineId: string): Promise<number> {
+export function countUnfinishedJobs(tx: Tx, pipelineId: string): Promise<number> {
   const { builds, jobs } = tx.tables;
   const buildIds = tx
     .select({ id: builds.id })
     .from(builds)
     .where(and(eq(builds.pipelineId, pipelineId), inArray(builds.state, unfinishedBuildStates)));
-  const [row] = await tx
-    .select({ total: count() })
-    .from(jobs)
-    .where(and(inArray(jobs.buildId, buildIds), inArray(jobs.state, unfinishedJobStates)));
-  return row?.total ?? 0;
+  return countRows(tx, jobs, and(inArray(jobs.buildId, buildIds), inArray(jobs.state, unfinishedJobStates)));
 }
 
 /** Raises the triggers' versions too, so that processes drop their hints. */

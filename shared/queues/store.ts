@@ -1,20 +1,21 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
+import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { isCommandStep, unfinishedJobStates } from "../vocabulary.ts";
 
 export type Queue = Tables["queues"]["$inferSelect"];
 
-export async function findQueue(db: Db | Tx, clusterId: string, id: string): Promise<Queue | undefined> {
+export function findQueue(db: Db | Tx, clusterId: string, id: string): Promise<Queue | undefined> {
   const { queues } = db.tables;
-  const [found] = await db
-    .select()
-    .from(queues)
-    .where(and(eq(queues.id, id), eq(queues.clusterId, clusterId), isNull(queues.deletedAt)));
-  return found;
+  return findRow(
+    db,
+    queues,
+    and(eq(queues.id, id), eq(queues.clusterId, clusterId), isNull(queues.deletedAt)),
+  );
 }
 
 /** Includes deleted queues. */
@@ -66,17 +67,13 @@ export async function findQueueById(db: Db | Tx, id: string): Promise<Queue | un
   return found;
 }
 
-export async function findQueueByKey(
-  db: Db | Tx,
-  clusterId: string,
-  key: string,
-): Promise<Queue | undefined> {
+export function findQueueByKey(db: Db | Tx, clusterId: string, key: string): Promise<Queue | undefined> {
   const { queues } = db.tables;
-  const [found] = await db
-    .select()
-    .from(queues)
-    .where(and(eq(queues.clusterId, clusterId), eq(queues.key, key), isNull(queues.deletedAt)));
-  return found;
+  return findRow(
+    db,
+    queues,
+    and(eq(queues.clusterId, clusterId), eq(queues.key, key), isNull(queues.deletedAt)),
+  );
 }
 
 /** All queues, oldest first. */
@@ -185,13 +182,9 @@ export async function listPipelinesOfQueue(db: Db | Tx, { clusterId, key }: Queu
   );
 }
 
-export async function countUnfinishedJobs(tx: Tx, queueId: string): Promise<number> {
+export function countUnfinishedJobs(tx: Tx, queueId: string): Promise<number> {
   const { jobs } = tx.tables;
-  const [row] = await tx
-    .select({ total: count() })
-    .from(jobs)
-    .where(and(eq(jobs.queueId, queueId), inArray(jobs.state, unfinishedJobStates)));
-  return row?.total ?? 0;
+  return countRows(tx, jobs, and(eq(jobs.queueId, queueId), inArray(jobs.state, unfinishedJobStates)));
 }
 
 /** The clusters' queues with these keys, and their default queues. */

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import { prepared } from "../../db/prepared.ts";
+import { findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 
 export type JobLog = Tables["jobLogs"]["$inferSelect"];
@@ -31,10 +32,9 @@ export async function listLogs(db: Db | Tx, jobIds: string[]): Promise<JobLog[]>
     .orderBy(asc(jobLogs.jobId), asc(jobLogs.attempt));
 }
 
-export async function findLog(db: Db | Tx, key: LogKey): Promise<JobLog | undefined> {
+export function findLog(db: Db | Tx, key: LogKey): Promise<JobLog | undefined> {
   const { jobLogs } = db.tables;
-  const [log] = await db.select().from(jobLogs).where(isLog(jobLogs, key));
-  return log;
+  return findRow(db, jobLogs, isLog(jobLogs, key));
 }
 
 export async function putLogs(tx: Tx, logs: JobLog[]): Promise<void> {
@@ -84,13 +84,9 @@ export async function listOldestLogs(tx: Tx, organizationId: string, limit: numb
 }
 
 /** Undefined also for a job of another build. */
-export async function findJobOfBuild(db: Db, buildId: string, jobId: string): Promise<LoggedJob | undefined> {
+export function findJobOfBuild(db: Db, buildId: string, jobId: string): Promise<LoggedJob | undefined> {
   const { jobs } = db.tables;
-  const [job] = await db
-    .select()
-    .from(jobs)
-    .where(and(eq(jobs.id, jobId), eq(jobs.buildId, buildId)));
-  return job;
+  return findRow(db, jobs, and(eq(jobs.id, jobId), eq(jobs.buildId, buildId)));
 }
 
 /** Lists the logs of a job's attempts that have bytes. */

@@ -1,22 +1,18 @@
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
-import { deleteRows } from "../../db/batches.ts";
 import { type CursorPage, selectPage } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
+import { deleteRows, findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 
 export type BulkRebuild = Tables["bulkRebuilds"]["$inferSelect"];
 
-export async function findBulkRebuild(
+export function findBulkRebuild(
   db: Db | Tx,
   triggerId: string,
   id: string,
 ): Promise<BulkRebuild | undefined> {
   const { bulkRebuilds } = db.tables;
-  const [found] = await db
-    .select()
-    .from(bulkRebuilds)
-    .where(and(eq(bulkRebuilds.id, id), eq(bulkRebuilds.triggerId, triggerId)));
-  return found;
+  return findRow(db, bulkRebuilds, and(eq(bulkRebuilds.id, id), eq(bulkRebuilds.triggerId, triggerId)));
 }
 
 export async function findLatestBulkRebuild(db: Db, triggerId: string): Promise<BulkRebuild | undefined> {

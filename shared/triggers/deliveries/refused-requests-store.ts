@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, lt, notInArray } from "drizzle-orm";
-import { deleteRows } from "../../db/batches.ts";
 import type { Db, Tx } from "../../db/database.ts";
+import { deleteRows, findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 
 export type RefusedRequest = Tables["refusedRequests"]["$inferSelect"];
@@ -43,17 +43,17 @@ export async function listRefusedRequests(db: Db, trigger: string, since: Date, 
     .limit(limit);
 }
 
-export async function findRefusedRequest(
+export function findRefusedRequest(
   db: Db,
   triggerId: string,
   id: string,
 ): Promise<RefusedRequest | undefined> {
   const { refusedRequests } = db.tables;
-  const [found] = await db
-    .select()
-    .from(refusedRequests)
-    .where(and(eq(refusedRequests.id, id), eq(refusedRequests.triggerId, triggerId)));
-  return found;
+  return findRow(
+    db,
+    refusedRequests,
+    and(eq(refusedRequests.id, id), eq(refusedRequests.triggerId, triggerId)),
+  );
 }
 
 export function deleteRefusedRequestsBefore(tx: Tx, time: Date, limit: number): Promise<number> {

@@ -14,7 +14,6 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import { deleteRows } from "../../db/batches.ts";
 import {
   type CursorPage,
   columnsOfSlice,
@@ -25,6 +24,7 @@ import {
 } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
+import { deleteRows, findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 import { secondMs } from "../../durations.ts";
 import { lowestIdAt, timeOfId } from "../../ids.ts";
@@ -167,17 +167,9 @@ export async function listLastDeliveries(db: Db, triggerIds: string[]): Promise<
   return new Map(rows.map(({ delivery }) => [delivery.triggerId, delivery]));
 }
 
-export async function findDelivery(
-  db: Db | Tx,
-  triggerId: string,
-  id: string,
-): Promise<Delivery | undefined> {
+export function findDelivery(db: Db | Tx, triggerId: string, id: string): Promise<Delivery | undefined> {
   const { deliveries } = db.tables;
-  const [found] = await db
-    .select()
-    .from(deliveries)
-    .where(and(eq(deliveries.id, id), eq(deliveries.triggerId, triggerId)));
-  return found;
+  return findRow(db, deliveries, and(eq(deliveries.id, id), eq(deliveries.triggerId, triggerId)));
 }
 
 /** Locked: rebuilds are numbered one at a time. */
@@ -218,17 +210,17 @@ export const listFilteredDeliveries = prepared<{ ids: string[] }, FilteredDelive
     .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status), isNotNull(triggers.filter)));
 });
 
-export async function findIdempotencyKey(
+export function findIdempotencyKey(
   db: Db | Tx,
   triggerId: string,
   key: string,
 ): Promise<IdempotencyKey | undefined> {
   const { idempotencyKeys } = db.tables;
-  const [found] = await db
-    .select()
-    .from(idempotencyKeys)
-    .where(and(eq(idempotencyKeys.triggerId, triggerId), eq(idempotencyKeys.key, key)));
-  return found;
+  return findRow(
+    db,
+    idempotencyKeys,
+    and(eq(idempotencyKeys.triggerId, triggerId), eq(idempotencyKeys.key, key)),
+  );
 }
 
 /** Exactly one of concurrent claims succeeds. */

@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
+import { findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 
 export type FilterMisses = Tables["filterMisses"]["$inferSelect"];
@@ -11,11 +12,7 @@ export async function findFilterMisses(
 ): Promise<FilterMisses | undefined> {
   const { filterMisses } = db.tables;
   if (filter === null) return undefined;
-  const [found] = await db
-    .select()
-    .from(filterMisses)
-    .where(and(eq(filterMisses.triggerId, id), eq(filterMisses.filter, filter)));
-  return found;
+  return findRow(db, filterMisses, and(eq(filterMisses.triggerId, id), eq(filterMisses.filter, filter)));
 }
 
 /** Counts a miss, from 1 for another filter. Locks the row. @returns the count */
