@@ -110,7 +110,7 @@ export interface CommandStep extends StepOptions {
   parallelism?: number;
 }
 
-/** Settings of a command step that its jobs keep. */
+/** Members of a command step that its jobs keep. */
 export interface StepOptions {
   key?: string;
   env?: Record<string, string>;

@@ -9,7 +9,7 @@ import {
   resumeAgent,
   stopAgent,
 } from "../../shared/agents/control.ts";
-import { listAgentsPage, listPlacedJobs } from "../../shared/agents/list-store.ts";
+import { listAgentsPage, listJobsWithOwners } from "../../shared/agents/list-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
@@ -70,7 +70,7 @@ export function agentOperations(services: Services): Operation[] {
         db,
         agents.flatMap(({ pausedById }) => pausedById ?? []),
       ),
-      jobs: await listPlacedJobs(
+      jobs: await listJobsWithOwners(
         db,
         agents.map(({ jobId }) => jobId),
       ),

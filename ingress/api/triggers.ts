@@ -5,7 +5,7 @@ import type { Pipeline } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
-import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/settings.ts";
+import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/members.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";

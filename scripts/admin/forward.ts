@@ -5,8 +5,8 @@ import { lowestIdAt } from "../../shared/ids.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { type Delivery, listDeliveriesPage } from "../../shared/triggers/deliveries/store.ts";
+import { secretOf } from "../../shared/triggers/members.ts";
 import { findPayload, type Payload } from "../../shared/triggers/payloads/store.ts";
-import { secretOf } from "../../shared/triggers/settings.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
 import { signatureHeaders, typeOfTrigger } from "../../shared/triggers/types.ts";
 

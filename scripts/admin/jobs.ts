@@ -6,7 +6,7 @@ import { createBuildsJob, fanOutDispatchPauseJob } from "../../shared/jobs/contr
 import { type WorkQueue, workQueues } from "../../shared/jobs/define.ts";
 import { type WorkJob, type WorkState, workStates } from "../../shared/jobs/inspect.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { listPlacedQueues } from "../../shared/queues/store.ts";
+import { listQueuesWithOwners } from "../../shared/queues/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { listTriggersOfDeliveries } from "../../shared/triggers/store.ts";
 import { type Act, newCommand, parsePositive } from "./command.ts";
@@ -121,7 +121,7 @@ async function readSubjects({ db }: Services, job: WorkJob, maxDeliveries: numbe
     subject: { type: "trigger" as const, id, name: label },
   }));
   const queueId = queueOf(job);
-  const placed = queueId ? [...(await listPlacedQueues(db, [queueId])).values()] : [];
+  const placed = queueId ? [...(await listQueuesWithOwners(db, [queueId])).values()] : [];
   const queues = placed.map(({ organization, cluster, queue: { id, key } }) => ({
     organization,
     place: { organization, cluster: cluster.name, queue: key },

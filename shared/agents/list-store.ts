@@ -78,7 +78,7 @@ export async function countConnectedAgents(db: Db, limit: number): Promise<Map<s
   return new Map(rows.map(({ queueId, total }) => [queueId, total]));
 }
 
-export interface PlacedJob {
+export interface JobWithOwners {
   job: Job;
   build: { number: number; message: string };
   pipeline: { id: string; slug: string; name: string };
@@ -90,25 +90,25 @@ export async function listJobsOfQueue(
   queueId: string,
   states: JobState[],
   page: Omit<CursorPage, "isOldestFirst">,
-): Promise<PlacedJob[]> {
+): Promise<JobWithOwners[]> {
   const { jobs } = db.tables;
   const isOfQueue = and(eq(jobs.queueId, queueId), inArray(jobs.state, states));
   return selectPage(jobs.id, { ...page, isOldestFirst: true }, ({ condition, order, limit }) =>
-    selectPlaced(db, and(isOfQueue, condition)).orderBy(order).limit(limit),
+    selectWithOwners(db, and(isOfQueue, condition)).orderBy(order).limit(limit),
   );
 }
 
-export async function listPlacedJobs(
+export async function listJobsWithOwners(
   db: Db,
   ids: readonly (string | null)[],
-): Promise<Map<string, PlacedJob>> {
+): Promise<Map<string, JobWithOwners>> {
   const wanted = [...new Set(ids)].filter((id) => id !== null);
   if (wanted.length === 0) return new Map();
-  const found = await selectPlaced(db, inArray(db.tables.jobs.id, wanted));
-  return new Map(found.map((placed) => [placed.job.id, placed]));
+  const found = await selectWithOwners(db, inArray(db.tables.jobs.id, wanted));
+  return new Map(found.map((row) => [row.job.id, row]));
 }
 
-function selectPlaced(db: Db, where: SQL | undefined) {
+function selectWithOwners(db: Db, where: SQL | undefined) {
   const { jobs, builds, pipelines } = db.tables;
   return db
     .select({

@@ -2,7 +2,7 @@ import { findJob, lockBuildIfFree, lockBuilds } from "../builds/progress-store.t
 import type { Build, Job } from "../builds/store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { findSetting, putSetting } from "../db/settings-store.ts";
+import { findFact, putFact } from "../db/facts-store.ts";
 import { dayMs, minuteMs, secondMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import { afterDays, expiring } from "../retention/expiring.ts";
@@ -44,12 +44,12 @@ interface Listening {
 export async function markListening({ db, clock }: Services): Promise<void> {
   const now = clock.now().getTime();
   await db.transaction(async (tx) => {
-    const known = parseListening(await findSetting(tx, listening));
+    const known = parseListening(await findFact(tx, listening));
     const isSteady = known !== undefined && Math.abs(now - known.last) <= maxSilenceMs;
     const next: Listening = isSteady
       ? { since: known.since, last: Math.max(now, known.last) }
       : { since: now, last: now };
-    await putSetting(tx, listening, JSON.stringify(next));
+    await putFact(tx, listening, JSON.stringify(next));
   });
 }
 
@@ -67,7 +67,7 @@ export async function loseUnseenAgents(services: Services): Promise<number> {
   const now = clock.now();
   const unseenMs = missedHeartbeats * config.agentHeartbeatMs;
   await seeNowIfAhead(db, now);
-  const heard = parseListening(await findSetting(db, listening));
+  const heard = parseListening(await findFact(db, listening));
   const isListening =
     heard !== undefined &&
     now.getTime() - heard.last <= maxSilenceMs &&

@@ -90,8 +90,8 @@ async function addJobs(
     throw new Refusal(422, `The steps of the build's jobs would be larger than ${exactSize(maxJobBytes)}`);
 
   const position = await findPositionAfterStep(tx, job);
-  const place = { clusterId, position, isWaiting: false, createdAt: tx.now };
-  const jobs = newJobs(build, steps, queueOf, place);
+  const insertion = { clusterId, position, isWaiting: false, createdAt: tx.now };
+  const jobs = newJobs(build, steps, queueOf, insertion);
   await moveJobs(tx, { buildId: build.id, position, by: jobs.length });
   await tx.insertMany(tx.tables.jobs, jobs);
   return jobs;

@@ -52,8 +52,8 @@ export async function createBuilds(
       newBuild(request, pipeline, { id: ids[index] as string, number: firstNumber + index, createdAt: now }),
     );
     builds.push(...made);
-    const place = { clusterId: pipeline.clusterId, position: 0, isWaiting: false, createdAt: now };
-    jobs.push(...made.flatMap((build) => newJobs(build, pipeline.steps, queueOf, place)));
+    const insertion = { clusterId: pipeline.clusterId, position: 0, isWaiting: false, createdAt: now };
+    jobs.push(...made.flatMap((build) => newJobs(build, pipeline.steps, queueOf, insertion)));
   }
 
   await tx.insertMany(tx.tables.builds, builds);

@@ -4,8 +4,8 @@ import { countJobs } from "../pipelines/steps.ts";
 import { type CommandStep, isCommandStep, type Step, type WaitStep } from "../vocabulary.ts";
 import type { Build, Job } from "./store.ts";
 
-/** Jobs of the build so far, and the cluster whose queues run new ones. */
-export interface JobsPlace {
+/** The cluster whose queues run new jobs, and their position behind the jobs of the build so far. */
+export interface Insertion {
   clusterId: string;
   /** The position of the first new job. */
   position: number;
@@ -18,7 +18,7 @@ export function newJobs(
   build: Pick<Build, "id">,
   steps: Step[],
   queueOf: QueueOfStep,
-  { clusterId, position, isWaiting, createdAt }: JobsPlace & { createdAt: Date },
+  { clusterId, position, isWaiting, createdAt }: Insertion & { createdAt: Date },
 ): Job[] {
   const ids = newIds(createdAt, countJobs(steps));
   const jobs: Job[] = [];
@@ -46,13 +46,13 @@ export function newJobs(
 
 function addJobsOfStep(
   add: (part: Partial<Job>) => void,
-  { command, label, agents: _, parallelism, ...settings }: CommandStep,
+  { command, label, agents: _, parallelism, ...kept }: CommandStep,
   queueId: string,
   stepId: string,
 ): void {
   const total = parallelism ?? 1;
   for (let index = 0; index < total; index++) {
-    const options = parallelism ? { ...settings, parallel: { index, total } } : settings;
+    const options = parallelism ? { ...kept, parallel: { index, total } } : kept;
     const isPlain = Object.keys(options).length === 0;
     add({ queueId, command, label: label ?? null, options: isPlain ? null : options, stepId });
   }

@@ -28,7 +28,7 @@ const maxWithRetries = { jobs: 2 * maxJobsOfBuild, bytes: 2 * maxJobBytes };
 
 const retryable: JobState[] = ["failed", "timed_out", "canceled", "expired"];
 
-interface BuildPlace {
+interface BuildOfPipeline {
   build: Build;
   pipeline: Pipeline;
 }
@@ -41,10 +41,10 @@ interface BuildPlace {
 export async function retryJob(
   services: Services,
   actor: Actor,
-  place: BuildPlace,
+  target: BuildOfPipeline,
   jobId: string,
 ): Promise<Job> {
-  const [retry] = await retryJobs(services, actor, place, async (tx, build) => {
+  const [retry] = await retryJobs(services, actor, target, async (tx, build) => {
     const job = await findJob(tx, jobId);
     if (job?.buildId !== build.id || job.type !== "script") throw notFound("job");
     const refusal = await findRefusal(tx, build, job);
@@ -58,8 +58,12 @@ export async function retryJob(
  * Retries all jobs that let the build fail, as far as their steps allow it.
  * @throws Refusal 404, 422
  */
-export async function retryFailedJobs(services: Services, actor: Actor, place: BuildPlace): Promise<void> {
-  await retryJobs(services, actor, place, async (tx, build) => {
+export async function retryFailedJobs(
+  services: Services,
+  actor: Actor,
+  target: BuildOfPipeline,
+): Promise<void> {
+  await retryJobs(services, actor, target, async (tx, build) => {
     if (build.state === "canceling")
       throw new Refusal(422, "Jobs cannot be retried: their build is being canceled");
     const failed = await listFailedJobs(tx, build.id);
@@ -86,7 +90,7 @@ export async function retryFailedJobs(services: Services, actor: Actor, place: B
 async function retryJobs(
   { db, clock, events }: Services,
   actor: Actor,
-  { build, pipeline }: BuildPlace,
+  { build, pipeline }: BuildOfPipeline,
   choose: (tx: Tx, build: Build) => Promise<Job[]>,
 ): Promise<Job[]> {
   const now = clock.now();

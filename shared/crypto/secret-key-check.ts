@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { DatabaseUnavailable, type Db, isMissingTable } from "../db/database.ts";
+import { findFact, putFact } from "../db/facts-store.ts";
 import { isSqliteUrl, openDatabase, sqliteFile } from "../db/open.ts";
 import { countSealedUnderOthers, countSealedUnderUnknown } from "../db/sealed-store.ts";
-import { findSetting, putSetting } from "../db/settings-store.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { createSecretKey, secretKeyFile } from "./secret-key.ts";
 
-const setting = "secret_key_fingerprint";
+const fingerprintFact = "secret_key_fingerprint";
 const maxCount = 1000;
 
 /** The process must end: it would seal what others cannot open. */
@@ -39,7 +39,7 @@ async function hasSecretKey({ databaseUrl, databaseTimeoutMs }: Config): Promise
     onError: () => {}, // the query fails too
   });
   try {
-    return (await findSetting(db, setting)) !== undefined;
+    return (await findFact(db, fingerprintFact)) !== undefined;
   } catch (error) {
     if (isMissingTable(error)) return false;
     throw new WrongSecretKey(
@@ -72,7 +72,7 @@ export async function checkSecretKey(services: Services): Promise<boolean> {
 
 /** Makes SECRET_KEY the key of the database. Call once nothing needs another key. */
 export async function acceptSecretKey({ db, cipher }: Pick<Services, "db" | "cipher">): Promise<void> {
-  await db.transaction((tx) => putSetting(tx, setting, cipher.fingerprints[0] ?? ""));
+  await db.transaction((tx) => putFact(tx, fingerprintFact, cipher.fingerprints[0] ?? ""));
 }
 
 /** Counts sealed values that name another key than SECRET_KEY, or none. 1,000 stands for 1,000 or more. */
@@ -106,7 +106,7 @@ export function checkBeforeWrites(services: Services, onWrongKey: (error: WrongS
 
 async function requireSecretKey(services: Services): Promise<void> {
   const { db, cipher, log } = services;
-  const known = await findSetting(db, setting);
+  const known = await findFact(db, fingerprintFact);
   const lost = await countSealedUnderUnknown(db, cipher.keyNames, maxCount);
   if (known && !cipher.fingerprints.includes(known)) throw new WrongSecretKey(`${wrongKey} ${needs(lost)}`);
   if (lost > 0) throw new WrongSecretKey(`${needs(lost)} ${missingKey}`);

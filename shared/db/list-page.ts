@@ -7,7 +7,7 @@ export const maxCounted = 1000;
 /** A read of more index entries leaves the event loop: these take about a millisecond. */
 const maxEntriesOnLoop = 10_000;
 
-/** The place of a row in its list: its build number, or its time of creation in milliseconds; and its id. */
+/** The position of a row in its list: its build number, or its time of creation in milliseconds; and its id. */
 export interface ListPosition {
   number: number;
   id: string;

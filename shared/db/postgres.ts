@@ -78,7 +78,7 @@ export function openPostgres(
     return tx;
   };
 
-  const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+  const runOnce = async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     const client = await pool.connect();
     const startedAt = performance.now();
     let broken: Error | undefined;
@@ -117,7 +117,7 @@ export function openPostgres(
       refuseInsideTransaction("A transaction");
       for (let tries = 1; ; tries++) {
         try {
-          return await takeOwnTurn(turns, () => attempt(work));
+          return await takeOwnTurn(turns, () => runOnce(work));
         } catch (error) {
           const code = (rootCause(error) as { code?: string } | undefined)?.code ?? "";
           if (!retryableCodes.has(code) || tries === maxTries) throw reportFault(error);

@@ -7,8 +7,8 @@ import type { Services } from "../process/services.ts";
 import { insertPending, type NewDeviceCode } from "./store.ts";
 import { newUserCode } from "./user-code.ts";
 
-/** A second attempt is rare: there are 20^8 user codes. */
-const maxAttempts = 5;
+/** A second try is rare: there are 20^8 user codes. */
+const maxTries = 5;
 
 /** A device asks for codes. */
 export type CodeRequest = Pick<
@@ -23,7 +23,7 @@ export interface NewCodes {
 
 /** Issues a device code and a user code for each request, in one transaction. */
 export async function commitNewCodes(services: Services, requests: CodeRequest[]): Promise<NewCodes[]> {
-  for (let attempt = 1; ; attempt++) {
+  for (let tries = 1; ; tries++) {
     const drawn = requests.map((request) => drawCodes(services, request));
     try {
       await services.db.transaction((tx) =>
@@ -34,7 +34,7 @@ export async function commitNewCodes(services: Services, requests: CodeRequest[]
       );
       return drawn;
     } catch (error) {
-      if (!isUniqueViolation(error) || attempt === maxAttempts) throw error;
+      if (!isUniqueViolation(error) || tries === maxTries) throw error;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, gte, inArray, lt, sql, sum } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../db/database.ts";
+import { findFact, putFact } from "../db/facts-store.ts";
 import type { Tables } from "../db/schema.ts";
-import { findSetting, putSetting } from "../db/settings-store.ts";
 import type { FigureName } from "../vocabulary.ts";
 
 type Row = Tables["figures"]["$inferSelect"];
@@ -140,7 +140,7 @@ const progressOf = (source: string) => `${source}_counted_to`;
 
 /** The last minute that was counted. */
 export async function findProgress(db: Db, source: string): Promise<Date | undefined> {
-  const stored = await findSetting(db, progressOf(source));
+  const stored = await findFact(db, progressOf(source));
   return stored === undefined ? undefined : new Date(Number(stored));
 }
 
@@ -154,6 +154,6 @@ export async function moveProgressIf(
   const { settings } = tx.tables;
   const [present] = await tx.lock(settings, eq(settings.name, progressOf(source)), "exclusive");
   if (present?.value !== (from && String(from.getTime()))) return false;
-  await putSetting(tx, progressOf(source), String(to.getTime()));
+  await putFact(tx, progressOf(source), String(to.getTime()));
   return true;
 }

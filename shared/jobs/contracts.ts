@@ -10,7 +10,7 @@ export const createBuildsJob = defineJob({
   name: "create-builds",
   queue: "deliveries",
   data: z.object({ deliveryIds: z.array(z.uuid()).min(1) }),
-  attempts: 8,
+  tries: 8,
   gathering: {
     withinMs: 20,
     merge: (parts) => ({ deliveryIds: parts.flatMap(({ deliveryIds }) => deliveryIds) }),
@@ -46,7 +46,7 @@ export const fanOutDispatchPauseJob = defineJob({
   name: "fan-out-dispatch-pause",
   queue: "dispatch",
   data: z.object({ queueId: z.uuid() }),
-  attempts: 1,
+  tries: 1,
 });
 
 export const requeueDispatchPausesJob = defineRecurringJob(
@@ -60,7 +60,7 @@ export const rebuildDeliveriesJob = defineJob({
   name: "rebuild-deliveries",
   queue: "dispatch",
   data: z.object({ bulkRebuildId: z.uuid() }),
-  attempts: 1,
+  tries: 1,
 });
 
 export const requeueBulkRebuildsJob = defineRecurringJob("requeue-bulk-rebuilds", "dispatch", 15 * secondMs);

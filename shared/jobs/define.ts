@@ -19,7 +19,7 @@ export interface JobContract<Data = unknown> {
   /** Ids only: the rows are the truth. */
   data: z.ZodType<Data>;
   /** Runs of a job that fails, with growing pauses. */
-  attempts: number;
+  tries: number;
   everyMs?: number;
   gathering?: Gathering<Data>;
 }
@@ -30,5 +30,5 @@ export function defineJob<Data>(contract: JobContract<Data>): JobContract<Data> 
 
 /** A job without data, which its schedule repeats. */
 export function defineRecurringJob(name: string, queue: WorkQueue, everyMs: number): JobContract<object> {
-  return { name, queue, data: z.object({}), attempts: 1, everyMs };
+  return { name, queue, data: z.object({}), tries: 1, everyMs };
 }

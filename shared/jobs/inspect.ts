@@ -34,7 +34,7 @@ export interface WorkQueueInspector {
 export function inspectWorkQueues(queues: Record<WorkQueue, Queue>, breaker: Breaker): WorkQueueInspector {
   const withJob = <T>(queue: WorkQueue, id: string, act: (job: Job) => Promise<T>) =>
     refusing(async (refuse) =>
-      breaker.attempt(async () => {
+      breaker.try(async () => {
         const job = (await queues[queue].getJob(id)) as Job | undefined;
         if (!job) return refuse(new Refusal(404, `No background job "${id}" found in ${queue}`));
         return act(job).catch((error: Error) =>
@@ -45,11 +45,9 @@ export function inspectWorkQueues(queues: Record<WorkQueue, Queue>, breaker: Bre
 
   return {
     countStates: (queue) =>
-      breaker.attempt(
-        async () => (await queues[queue].getJobCounts(...workStates)) as Record<WorkState, number>,
-      ),
+      breaker.try(async () => (await queues[queue].getJobCounts(...workStates)) as Record<WorkState, number>),
     listJobs: (queue, state, limit) =>
-      breaker.attempt(async () => {
+      breaker.try(async () => {
         const found = (await queues[queue].getJobs([state], 0, limit - 1)) as (Job | undefined)[];
         return found.filter((job) => job !== undefined).map(present); // it may end meanwhile
       }),

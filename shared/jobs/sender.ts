@@ -53,9 +53,9 @@ export function openJobSender(options: {
   const queues = Object.fromEntries(workQueues.map((name) => [name, open(name)])) as Record<WorkQueue, Queue>;
 
   const sendNow = async (contract: JobContract, data: unknown) => {
-    const sent = await breaker.attempt(() =>
+    const sent = await breaker.try(() =>
       queues[contract.queue].add(contract.name, data, {
-        attempts: contract.attempts,
+        attempts: contract.tries,
         backoff: { type: "exponential", delay: firstRetryMs, jitter: 0.5 },
       }),
     );
@@ -79,12 +79,12 @@ export function openJobSender(options: {
       return (gatherers.get(name) ?? openGatherer(contract, gathering)).add(data);
     },
 
-    countWaiting: (queue) => breaker.attempt(() => queues[queue].getWaitingCount()),
+    countWaiting: (queue) => breaker.try(() => queues[queue].getWaitingCount()),
 
     async schedule(names, contracts) {
       for (const name of names) {
         const recurring = contracts.filter(({ queue, everyMs }) => queue === name && everyMs !== undefined);
-        await breaker.attempt(() => scheduleOnly(queues[name], recurring));
+        await breaker.try(() => scheduleOnly(queues[name], recurring));
       }
     },
 

@@ -151,10 +151,10 @@ export function openServices(options: {
     passwords: createPasswords(),
     cipher: openCipher(config),
     checkRedis: () => checkRedis(redis, keys),
-    describeRedis: () => breaker.attempt(() => describeRedis(redis)),
+    describeRedis: () => breaker.try(() => describeRedis(redis)),
     redisState,
     writeHealth,
-    readRedisClock: () => breaker.attempt(async () => new Date(Number((await redis.time())[0]) * secondMs)),
+    readRedisClock: () => breaker.try(async () => new Date(Number((await redis.time())[0]) * secondMs)),
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
       watch.close();

@@ -29,7 +29,7 @@ export async function listQueuesById(db: Db | Tx, ids: string[]): Promise<Map<st
   return new Map(found.map((queue) => [queue.id, queue]));
 }
 
-export interface PlacedQueue {
+export interface QueueWithOwners {
   queue: Queue;
   cluster: { id: string; name: string };
   /** The slug of the organization. */
@@ -37,7 +37,7 @@ export interface PlacedQueue {
 }
 
 /** Queues, deleted or not, with their clusters. */
-export async function listPlacedQueues(db: Db, ids: string[]): Promise<Map<string, PlacedQueue>> {
+export async function listQueuesWithOwners(db: Db, ids: string[]): Promise<Map<string, QueueWithOwners>> {
   const { clusters, organizations, queues } = db.tables;
   if (ids.length === 0) return new Map();
   const rows = await db

@@ -13,7 +13,7 @@ const openMs = secondMs;
  */
 export interface Breaker {
   /** Undefined while Redis is away. A timed-out command may still take effect. */
-  attempt<T>(command: () => Promise<T>): Promise<T | undefined>;
+  try<T>(command: () => Promise<T>): Promise<T | undefined>;
   isOpen(): boolean;
 }
 
@@ -51,7 +51,7 @@ export function createBreaker(options: {
   };
 
   return {
-    async attempt(command) {
+    async try(command) {
       if (open || redis.status !== "ready") return undefined;
       try {
         return await command();

@@ -49,7 +49,7 @@ export function createEvents(options: {
       const distinct = [...new Set(topics)];
       for (let i = 0; i < distinct.length; i += maxTopics) {
         const message = distinct.slice(i, i + maxTopics).join(" ");
-        void breaker.attempt(() => redis.publish(keys.events, message));
+        void breaker.try(() => redis.publish(keys.events, message));
       }
     },
 

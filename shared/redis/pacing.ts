@@ -47,7 +47,7 @@ export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: 
   const flush = async (polls: Poll[]) => {
     const subjects = polls.map((poll) => keys.pacing(poll.subject));
     const times = polls.flatMap((poll) => [poll.now.getTime(), poll.intervalMs, poll.lifetimeMs]);
-    const replies = await breaker.attempt(() =>
+    const replies = await breaker.try(() =>
       scripted.pace(polls.length, ...subjects, stepMs, toleratedPart, toleratedMs, ...times),
     );
     if (replies) return replies.map((reply) => reply === 1);

@@ -34,7 +34,7 @@ export function createProcesses(options: { redis: Redis; keys: RedisKeys; breake
 
   /** Runs a command with the time of Redis: clocks of machines differ. */
   const withTime = <T>(command: (nowMs: number) => Promise<T>) =>
-    breaker.attempt(async () => command(Number((await redis.time())[0]) * secondMs));
+    breaker.try(async () => command(Number((await redis.time())[0]) * secondMs));
   const send = () =>
     withTime((nowMs) =>
       redis
@@ -63,7 +63,7 @@ export function createProcesses(options: { redis: Redis; keys: RedisKeys; breake
       clearInterval(timer);
       redis.off("ready", send);
       const member = description;
-      if (member) await breaker.attempt(() => redis.zrem(keys.processes, member));
+      if (member) await breaker.try(() => redis.zrem(keys.processes, member));
     },
   };
 }

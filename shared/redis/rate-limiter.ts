@@ -62,7 +62,7 @@ export function createRateLimiter(options: {
   const scripted = redis as unknown as WithScript;
 
   const change = ({ name, subject, limit, windowMs }: RateLimit, by: number) =>
-    breaker.attempt(() =>
+    breaker.try(() =>
       scripted.slidingWindow(keys.window(name, subject), limit, windowMs / bucketsPerWindow, by),
     );
 

@@ -38,7 +38,7 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
   const scripted = redis as unknown as WithScript;
   const store = async (uses: Map<string, Use>) => {
     const values = [...uses].flatMap(([tokenId, use]) => [tokenId, JSON.stringify(use)]);
-    return (await breaker.attempt(() => redis.hset(keys.usage, ...values))) !== undefined;
+    return (await breaker.try(() => redis.hset(keys.usage, ...values))) !== undefined;
   };
   const uses = createPeriodicFlush<Use>({
     everyMs: flushEveryMs,
@@ -52,7 +52,7 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
     record: uses.add,
     flush: uses.flush,
     async take() {
-      const reply = (await breaker.attempt(() => scripted.takeUsage(keys.usage, takeCount))) ?? [];
+      const reply = (await breaker.try(() => scripted.takeUsage(keys.usage, takeCount))) ?? [];
       const taken: [string, Use][] = [];
       for (let i = 0; i < reply.length; i += 2) {
         const use = JSON.parse(reply[i + 1] as string) as Use & { at: string };
@@ -62,7 +62,7 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
     },
     async putBack(taken) {
       const commands = taken.map(([tokenId, use]) => ["hsetnx", keys.usage, tokenId, JSON.stringify(use)]);
-      const stored = await breaker.attempt(() => redis.pipeline(commands).exec());
+      const stored = await breaker.try(() => redis.pipeline(commands).exec());
       if (stored === undefined) for (const [tokenId, use] of taken) uses.add(tokenId, use);
     },
     close: uses.close,

@@ -6,7 +6,7 @@ import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import type { NewTrigger } from "./input.ts";
-import { columnsOf, newTriggerProblems } from "./settings.ts";
+import { columnsOf, newTriggerProblems } from "./members.ts";
 import { hasTriggerId, insertTrigger, listTriggersOfPipeline, type Trigger } from "./store.ts";
 import { auditTrigger, deleteIfPresent, publishTriggerChange } from "./triggers.ts";
 import { findTypeByName, hmacDefaults } from "./types.ts";

@@ -17,7 +17,7 @@ export const environment = environmentSchema("Environment");
 export const signingSecret = requiredText("Secret", 1000);
 
 /** The members of an `HmacSignature`, each with a default. */
-export const signatureSettings = {
+export const signatureMembers = {
   header: requiredText("Verification header", 100).regex(
     /^[\w!#$%&'*+.^`|~-]*$/,
     "Verification header must be the name of a header, such as X-Signature",
@@ -34,7 +34,7 @@ export const signatureSettings = {
   ),
 };
 
-const signature = z.object(signatureSettings).partial();
+const signature = z.object(signatureMembers).partial();
 
 export type SignatureChange = z.infer<typeof signature>;
 
@@ -56,7 +56,7 @@ export const newTrigger = z.object({
 
 export type NewTrigger = z.infer<typeof newTrigger>;
 
-/** The settings of a trigger without any: every delivery builds, with `buildDefaults`. */
+/** The members of a trigger that gives none: every delivery builds, with `buildDefaults`. */
 export const plainTrigger = {
   type: "webhook",
   enabled: true,

@@ -8,7 +8,7 @@ import { notFound, validationFailed } from "../refusal.ts";
 import type { AuditChange } from "../vocabulary.ts";
 import { type Delivery, findDelivery } from "./deliveries/store.ts";
 import type { TriggerChange } from "./input.ts";
-import { columnsOf, triggerChangeProblems } from "./settings.ts";
+import { columnsOf, triggerChangeProblems } from "./members.ts";
 import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
 
 const audited = {

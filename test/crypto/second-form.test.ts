@@ -9,7 +9,7 @@ import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
-import { environmentOf, secretOf } from "../../shared/triggers/settings.ts";
+import { environmentOf, secretOf } from "../../shared/triggers/members.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";

@@ -14,9 +14,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import Client from "better-sqlite3";
 import { DatabaseUnavailable, type Db } from "../../shared/db/database.ts";
+import { findFact, putFact } from "../../shared/db/facts-store.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openDatabase } from "../../shared/db/open.ts";
-import { findSetting, putSetting } from "../../shared/db/settings-store.ts";
 import { straceMissing, trace } from "../helpers/disk/faults.ts";
 import { replay, traceOptions } from "../helpers/disk/power-cut.ts";
 import { eventually } from "../helpers/http.ts";
@@ -48,7 +48,7 @@ describe("a sync of SQLite that fails", { skip: straceMissing, concurrency: 2 },
       [...(output ? traceOptions : []), "-e", fault],
       output ? { output } : {},
     );
-  const write = (db: Db) => db.transaction((tx) => putSetting(tx, "written", "yes"));
+  const write = (db: Db) => db.transaction((tx) => putFact(tx, "written", "yes"));
   /** Keeps the log from being copied to its end. Its close copies nothing. */
   const startRead = (file: string) => {
     const reader = new Client(file, { readonly: true });
@@ -132,7 +132,7 @@ describe("a sync of SQLite that fails", { skip: straceMissing, concurrency: 2 },
       );
     }
     await assert.rejects(migrate(`file:${file}`), /A sync of/);
-    assert.equal(await findSetting(late, "written"), "yes");
+    assert.equal(await findFact(late, "written"), "yes");
 
     reader.close();
     for (const db of [early, late]) {

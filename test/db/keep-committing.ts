@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { putFact } from "../../shared/db/facts-store.ts";
 import { openDatabase } from "../../shared/db/open.ts";
-import { putSetting } from "../../shared/db/settings-store.ts";
 
 // A process of its own: `keep-committing.ts URL COUNT BYTES`. Prints `committed N` for each answer, and `refused: …` for
 // others. SIGTERM closes the database.
@@ -16,7 +16,7 @@ process.once("SIGTERM", () => {
 for (let count = 0; count < Number(commits) && !isStopping; ) {
   const name = `committed ${count}`;
   try {
-    await db.transaction((tx) => putSetting(tx, name, "x".repeat(Number(bytes))));
+    await db.transaction((tx) => putFact(tx, name, "x".repeat(Number(bytes))));
     writeSync(1, `${name}\n`);
     count++;
   } catch (error) {

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
-import { putSetting } from "../../shared/db/settings-store.ts";
+import { putFact } from "../../shared/db/facts-store.ts";
 import { acceptClock } from "../../shared/process/clock-guard.ts";
 import { addToTotals } from "../../shared/retention/totals-store.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
@@ -117,9 +117,9 @@ describeOnBothDatabases("admin doctor", (database) => {
   it("looks at the secret key, the clock and settings", async () => {
     const { db } = world.services;
     const wrong = await examine({ SECRET_KEY: "another key of at least 32 characters" });
-    await db.transaction((tx) => putSetting(tx, "clock_doubt", "no worker has run for 9 days"));
+    await db.transaction((tx) => putFact(tx, "clock_doubt", "no worker has run for 9 days"));
     const doubted = await examine();
-    await db.transaction((tx) => putSetting(tx, "clock_doubt", ""));
+    await db.transaction((tx) => putFact(tx, "clock_doubt", ""));
     await acceptClock(world.services);
     const unset = await examine({ PORT: "x", MAX_CONNECTIONS: "many" });
     const crowded = await examine({ MAX_CONNECTIONS: "100000000" });

@@ -6,7 +6,7 @@ import { secondsBetween } from "../../shared/durations.ts";
 import { openLoopPauses } from "../../shared/process/loop-pauses.ts";
 import type { QueueLabels } from "../../shared/process/metrics/installation.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { listPlacedQueues } from "../../shared/queues/store.ts";
+import { listQueuesWithOwners } from "../../shared/queues/store.ts";
 
 /** The limit of queues with series of their own. */
 export const maxNamed = 20;
@@ -36,7 +36,7 @@ export async function measureQueues({ db, clock, metrics }: Services): Promise<v
   const measured = await countOfQueues(db, clock.now());
   measured.sort((a, b) => b.waiting - a.waiting || b.running - a.running || b.agents - a.agents);
   const named = measured.slice(0, maxNamed);
-  const places = await listPlacedQueues(
+  const withOwners = await listQueuesWithOwners(
     db,
     measured.map(({ id }) => id),
   );
@@ -45,15 +45,15 @@ export async function measureQueues({ db, clock, metrics }: Services): Promise<v
   for (const gauge of [waitingJobs, runningJobs, oldestWaiting, agents, pausedQueues]) gauge.reset();
   let oldestOfRest = 0;
   for (const each of measured) {
-    const place = places.get(each.id);
-    const isNamed = place !== undefined && named.includes(each);
+    const known = withOwners.get(each.id);
+    const isNamed = known !== undefined && named.includes(each);
     const labels = isNamed
-      ? { organization: place.organization, cluster: place.cluster.name, queue: place.queue.key }
+      ? { organization: known.organization, cluster: known.cluster.name, queue: known.queue.key }
       : rest;
     waitingJobs.inc(labels, each.waiting);
     runningJobs.inc(labels, each.running);
     agents.inc(labels, each.agents);
-    pausedQueues.inc(labels, place?.queue.dispatchPausedAt ? 1 : 0);
+    pausedQueues.inc(labels, known?.queue.dispatchPausedAt ? 1 : 0);
     if (!isNamed) oldestOfRest = Math.max(oldestOfRest, each.oldest);
     oldestWaiting.set(labels, isNamed ? each.oldest : oldestOfRest);
   }

@@ -1,5 +1,5 @@
 import type { User } from "../../../shared/accounts/user-store.ts";
-import type { PlacedJob } from "../../../shared/agents/list-store.ts";
+import type { JobWithOwners } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";
@@ -17,7 +17,7 @@ export interface AgentsContext extends AgentContext {
   /** At least those who paused the agents. */
   users: ReadonlyMap<string, User>;
   /** At least the jobs of the agents. */
-  jobs: ReadonlyMap<string, PlacedJob>;
+  jobs: ReadonlyMap<string, JobWithOwners>;
   /** At least the queues of the agents. */
   queues: ReadonlyMap<string, Queue>;
 }

@@ -10,12 +10,12 @@ import {
   type NewTrigger,
   newTrigger,
   type SignatureChange,
-  signatureSettings,
+  signatureMembers,
   signingSecret,
   type TriggerChange,
   triggerLabel,
 } from "../../../shared/triggers/input.ts";
-import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/settings.ts";
+import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, hmacDefaults, typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { api, endpointUrl } from "../../../shared/urls.ts";
@@ -26,12 +26,12 @@ import { presentUserById, userSchema } from "./user.ts";
 
 /** The members that verification has for hmac triggers only. */
 const signature = {
-  header: signatureSettings.header.optional().meta({ description: `Default: ${hmacDefaults.header}` }),
-  algorithm: signatureSettings.algorithm
+  header: signatureMembers.header.optional().meta({ description: `Default: ${hmacDefaults.header}` }),
+  algorithm: signatureMembers.algorithm
     .optional()
     .meta({ description: `Default: ${hmacDefaults.algorithm}` }),
-  encoding: signatureSettings.encoding.optional().meta({ description: `Default: ${hmacDefaults.encoding}` }),
-  prefix: signatureSettings.prefix.optional().meta({ description: "The text before the encoded HMAC" }),
+  encoding: signatureMembers.encoding.optional().meta({ description: `Default: ${hmacDefaults.encoding}` }),
+  prefix: signatureMembers.prefix.optional().meta({ description: "The text before the encoded HMAC" }),
 };
 
 export const triggerSchema = z

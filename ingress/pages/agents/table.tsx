@@ -1,5 +1,5 @@
 import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
-import type { PlacedJob } from "../../../shared/agents/list-store.ts";
+import type { JobWithOwners } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { agentPath } from "../address/agent.ts";
@@ -103,7 +103,7 @@ export function JobOfAgent({
   org,
 }: {
   agent: Agent;
-  jobs: ReadonlyMap<string, PlacedJob>;
+  jobs: ReadonlyMap<string, JobWithOwners>;
   org: string;
 }) {
   const lost = hasLostJob(agent) ? jobs.get(agent.lostJobId ?? "") : undefined;
@@ -116,7 +116,7 @@ export function JobOfAgent({
 }
 
 /** Links to the page of the job. */
-export function JobLink({ placed, org }: { placed: PlacedJob | undefined; org: string }) {
+export function JobLink({ placed, org }: { placed: JobWithOwners | undefined; org: string }) {
   if (!placed) return <span class="quiet">nothing</span>;
   const { job, build, pipeline } = placed;
   const number = String(build.number);

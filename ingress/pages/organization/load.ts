@@ -1,7 +1,7 @@
 import { listAuditPage } from "../../../shared/accounts/audit-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { listPlacedJobs } from "../../../shared/agents/list-store.ts";
+import { listJobsWithOwners } from "../../../shared/agents/list-store.ts";
 import { listLongestWaiting } from "../../../shared/builds/job-list-store.ts";
 import { listBuilds } from "../../../shared/builds/list.ts";
 import { hourMs, hourOf } from "../../../shared/durations.ts";
@@ -28,7 +28,7 @@ export async function loadOverview(services: Services, { id }: Organization) {
   const { rows } = await listBuilds(db, { organizationId: id, includePaused: true }, newest);
   const waiting = await listLongestWaiting(db, id, overviewLengths.waiting);
   const paused = await listPausedQueues(db, id, overviewLengths.paused + 1);
-  const placed = await listPlacedJobs(db, waiting);
+  const placed = await listJobsWithOwners(db, waiting);
   const queueIds = [...placed.values()].flatMap(({ job }) => job.queueId ?? []);
   const since = new Date(hourOf(clock.now()).getTime() - hourMs);
   const counts = await listRefusalCountsOfOrganization(db, id, since, overviewLengths.refusalCounts);

@@ -2,7 +2,7 @@ import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { listPipelinesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { listPlacedQueues } from "../../../shared/queues/store.ts";
+import { listQueuesWithOwners } from "../../../shared/queues/store.ts";
 import { listPipelinesOfTriggers } from "../../../shared/triggers/store.ts";
 import type { Place } from "../ui/audit-list.tsx";
 
@@ -18,7 +18,7 @@ export async function loadPlaces(
     ...new Set(entries.flatMap(({ event }) => (event.subjectType === type ? event.subjectId : []))),
   ];
   const places = new Map<string, Place>();
-  for (const [id, { queue, cluster }] of await listPlacedQueues(db, idsOf("queue"))) {
+  for (const [id, { queue, cluster }] of await listQueuesWithOwners(db, idsOf("queue"))) {
     const path = pathTo(patterns.queuePage, { org, cluster: cluster.id, queue: id });
     places.set(id, { owner: cluster.name, ...(queue.deletedAt ? {} : { path }) });
   }

@@ -1,4 +1,4 @@
-import type { PlacedJob } from "../../../shared/agents/list-store.ts";
+import type { JobWithOwners } from "../../../shared/agents/list-store.ts";
 import { type CursorNames, linkIdPages } from "../../http/cursor-pager.ts";
 import { queuePath } from "../address/queue.ts";
 import { JobLink } from "../agents/table.tsx";
@@ -50,7 +50,7 @@ function JobTable({
   caption: string;
   page: JobsPage;
   cursors: CursorNames;
-  since: (placed: PlacedJob) => Date;
+  since: (placed: JobWithOwners) => Date;
   org: string;
   /** The path of the queue. */
   path: string;

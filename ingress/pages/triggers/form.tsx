@@ -3,7 +3,7 @@ import type { Actor } from "../../../shared/accounts/audit.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
 import type { NewTrigger, TriggerChange } from "../../../shared/triggers/input.ts";
-import { newTriggerProblems, triggerChangeProblems } from "../../../shared/triggers/settings.ts";
+import { newTriggerProblems, triggerChangeProblems } from "../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, hmacDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
 import { problemsOf, requiredText, text } from "../../../shared/validation.ts";

@@ -13,7 +13,7 @@ import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-r
 import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
 import { maxLatestToTry } from "../../../shared/triggers/filter/filter-tests.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
-import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/settings.ts";
+import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/members.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";

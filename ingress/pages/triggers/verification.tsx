@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Problem } from "../../../shared/refusal.ts";
-import { type SignatureChange, signatureSettings, signingSecret } from "../../../shared/triggers/input.ts";
+import { type SignatureChange, signatureMembers, signingSecret } from "../../../shared/triggers/input.ts";
 import { hmacDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
 import { problemsOf, toProblems } from "../../../shared/validation.ts";
 import { type HmacSignature, hmacAlgorithms } from "../../../shared/vocabulary.ts";
@@ -182,7 +182,7 @@ export function checkSignature(given: Record<keyof HmacSignature, string>): {
   signature: SignatureChange;
   problems: Problem[];
 } {
-  const parsed = z.object(signatureSettings).safeParse(given);
+  const parsed = z.object(signatureMembers).safeParse(given);
   if (parsed.success) return { signature: parsed.data, problems: [] };
   return { signature: {}, problems: toProblems(parsed.error, "verification") };
 }

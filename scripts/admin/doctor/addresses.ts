@@ -1,4 +1,4 @@
-import { findSetting } from "../../../shared/db/settings-store.ts";
+import { findFact } from "../../../shared/db/facts-store.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Config } from "../../../shared/process/config.ts";
@@ -11,7 +11,7 @@ const loopback = /^(localhost|127\.|\[::1\])/;
 
 export async function checkAddresses(services: Services): Promise<Finding[]> {
   const { config } = services;
-  const installation = await findSetting(services.db, "installation").catch(() => undefined);
+  const installation = await findFact(services.db, "installation").catch(() => undefined);
   const { appUrl, authUrl, baseUrl, webhookUrl } = config;
   const urls = [...new Set([baseUrl, authUrl, webhookUrl, appUrl])];
   return [

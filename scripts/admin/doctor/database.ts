@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { translateError } from "../../../shared/db/database.ts";
+import { putFact } from "../../../shared/db/facts-store.ts";
 import { checkDatabase } from "../../../shared/db/health/check.ts";
 import { findWriteProblem } from "../../../shared/db/health/problem.ts";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
-import { putSetting } from "../../../shared/db/settings-store.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { Services } from "../../../shared/process/services.ts";
@@ -32,7 +32,7 @@ export async function checkDatabaseParts(services: Services): Promise<Finding[]>
 
 async function checkWriting({ db, clock, config }: Services): Promise<Finding> {
   try {
-    await db.transaction((tx) => putSetting(tx, "doctor_wrote_at", clock.now().toISOString()));
+    await db.transaction((tx) => putFact(tx, "doctor_wrote_at", clock.now().toISOString()));
     return ok(
       check,
       `${db.dialect === "sqlite" ? "SQLite" : "Postgres"} answers, is migrated and can be written`,

@@ -6,7 +6,11 @@ import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import { hourMs, hourOf } from "../../../shared/durations.ts";
 import { workQueues } from "../../../shared/jobs/define.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { listAllPausedQueues, listPlacedQueues, type PlacedQueue } from "../../../shared/queues/store.ts";
+import {
+  listAllPausedQueues,
+  listQueuesWithOwners,
+  type QueueWithOwners,
+} from "../../../shared/queues/store.ts";
 import { listRecentRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { findWaiting } from "../../../shared/triggers/deliveries/store.ts";
 
@@ -48,13 +52,13 @@ async function readQueues(db: Db) {
     id = await findQueueWithWaitingJobs(db, id);
   }
   const counts = await countJobsOfQueues(db, ids, maxCounted);
-  const placed = await listPlacedQueues(db, ids);
+  const placed = await listQueuesWithOwners(db, ids);
   return ids.map((id) => ({ ...placeOf(placed.get(id)), waiting: 0, running: 0, ...counts.get(id) }));
 }
 
 async function readPausedQueues(db: Db) {
   const paused = await listAllPausedQueues(db, maxQueues);
-  const placed = await listPlacedQueues(
+  const placed = await listQueuesWithOwners(
     db,
     paused.map(({ id }) => id),
   );
@@ -78,7 +82,7 @@ async function readDisk(db: Db) {
   return { free_bytes: freeBytes ?? null, database_bytes: bytes + (logBytes ?? 0) };
 }
 
-function placeOf(placed: PlacedQueue | undefined) {
+function placeOf(placed: QueueWithOwners | undefined) {
   return (
     placed && { organization: placed.organization, cluster: placed.cluster.name, queue: placed.queue.key }
   );

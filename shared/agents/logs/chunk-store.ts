@@ -88,7 +88,7 @@ export async function deleteFirstChunks(
   return { chunks: first.length, bytes: first.reduce((total, { bytes }) => total + bytes, 0) };
 }
 
-export interface PlacedChunk extends Pick<LogChunk, "sequence" | "start" | "size"> {
+export interface ChunkSpan extends Pick<LogChunk, "sequence" | "start" | "size"> {
   /** The size of the body. */
   bytes: number;
 }
@@ -101,7 +101,7 @@ export async function listChunks(
   db: Db,
   key: LogKey,
   { start, below, limit }: { start: number; below: number; limit: number },
-): Promise<PlacedChunk[]> {
+): Promise<ChunkSpan[]> {
   const { jobLogChunks: table } = db.tables;
   const bytes = sql`length(${table.body})`.mapWith(Number); // does not read the body
   return db

@@ -38,8 +38,8 @@ export function nearestColor(color: Color): number {
   const { index } = color;
   if (index < 16) return index;
   if (index < 232) {
-    const place = index - 16;
-    const step = (divisor: number) => cube[Math.floor(place / divisor) % 6] ?? 0;
+    const cubeIndex = index - 16;
+    const step = (divisor: number) => cube[Math.floor(cubeIndex / divisor) % 6] ?? 0;
     return nearest([step(36), step(6), step(1)]);
   }
   const gray = 8 + (index - 232) * 10;

@@ -116,8 +116,8 @@ function split(text: string): { parts: Part[]; time: number | undefined } {
   let index = 0;
   let returns = false;
   const addVisible = (visible: string) => {
-    for (const [place, segment] of visible.split("\r").entries()) {
-      if (place > 0) returns = true;
+    for (const [index, segment] of visible.split("\r").entries()) {
+      if (index > 0) returns = true;
       if (segment === "") continue;
       if (returns) overwrite();
       returns = false;

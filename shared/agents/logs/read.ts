@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Db } from "../../db/database.ts";
 import { openLoopPauses } from "../../process/loop-pauses.ts";
 import { exactSize } from "../../refusal.ts";
-import { findStartOfChunkWith, listChunks, loadBodies, type PlacedChunk } from "./chunk-store.ts";
+import { type ChunkSpan, findStartOfChunkWith, listChunks, loadBodies } from "./chunk-store.ts";
 import { openInflater } from "./codec.ts";
 import type { JobLog } from "./store.ts";
 
@@ -74,8 +74,8 @@ export async function* readLog(
 }
 
 /** The chunks with bytes from a position on, in groups that are loaded together. */
-function* groupUncovered(chunks: PlacedChunk[], position: number): Generator<PlacedChunk[]> {
-  let group: PlacedChunk[] = [];
+function* groupUncovered(chunks: ChunkSpan[], position: number): Generator<ChunkSpan[]> {
+  let group: ChunkSpan[] = [];
   let bytes = 0;
   let end = position;
   for (const chunk of chunks) {
@@ -93,7 +93,7 @@ function* groupUncovered(chunks: PlacedChunk[], position: number): Generator<Pla
 }
 
 /** Loads chunks up to the first whose body is missing. */
-async function loadChunks(db: Db, log: JobLog, chunks: PlacedChunk[]) {
+async function loadChunks(db: Db, log: JobLog, chunks: ChunkSpan[]) {
   const bodies = await loadBodies(
     db,
     log,

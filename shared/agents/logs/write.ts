@@ -130,8 +130,8 @@ async function loadStored(tx: Tx, chunks: NewChunk[], ranges: ReadonlyMap<string
   const sequences = new Set<string>();
   const logs = new Map<string, OpenLog>();
   if (chunks.length === 0) return { sequences, logs };
-  const places = chunks.map(({ lease: { jobId, attempt }, sequence }) => ({ jobId, attempt, sequence }));
-  for (const place of await listSequences(tx, places)) sequences.add(nameOfChunk(place));
+  const keys = chunks.map(({ lease: { jobId, attempt }, sequence }) => ({ jobId, attempt, sequence }));
+  for (const key of await listSequences(tx, keys)) sequences.add(nameOfChunk(key));
   for (const log of await listLogs(tx, jobIdsOf(chunks)))
     logs.set(nameOf(log), openLog(log, ranges.get(nameOf(log))));
   return { sequences, logs };

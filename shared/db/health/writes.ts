@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { secondMs } from "../../durations.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Db } from "../database.ts";
-import { putSetting } from "../settings-store.ts";
+import { putFact } from "../facts-store.ts";
 import { findWriteProblem, lockedProblem, type WriteProblem } from "./problem.ts";
 
 /** Knows by the outcome of the last write if this process can write to the database. */
@@ -32,7 +32,7 @@ export function openWriteHealth({ databaseUrl, clock }: { databaseUrl: string; c
   const write = async (db: Db) => {
     try {
       // One row for all processes: it does not grow.
-      await db.transaction((tx) => putSetting(tx, "write_probe", tx.now.toISOString()));
+      await db.transaction((tx) => putFact(tx, "write_probe", tx.now.toISOString()));
     } catch {
       // recorded
     } finally {

@@ -1,5 +1,5 @@
 import type { Db } from "../../db/database.ts";
-import { claimIfFree } from "../../db/settings-store.ts";
+import { claimIfFree } from "../../db/facts-store.ts";
 import { secondMs } from "../../durations.ts";
 
 export const measureEveryMs = 15 * secondMs;

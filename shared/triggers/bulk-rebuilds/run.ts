@@ -13,8 +13,8 @@ import { turns as turnBounds } from "../../sharing/bounds.ts";
 import { openTasksByKey, type TasksByKey } from "../../sharing/tasks.ts";
 import { openTurns } from "../../sharing/turns.ts";
 import { listDeliveryIdsAfter, lockDeliveries } from "../deliveries/store.ts";
+import { planBuild } from "../members.ts";
 import { listKeptPayloads } from "../payloads/store.ts";
-import { planBuild } from "../settings.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
 import { filterOf } from "./ask.ts";
 import {

@@ -13,7 +13,7 @@ import { type FilterBacklog, openFilterBacklog } from "../filter/backlog.ts";
 import type { FilterResult } from "../filter/deliveries.ts";
 import { type FilterLanes, openFilterLanes } from "../filter/lanes.ts";
 import type { Evaluated } from "../filter/turn.ts";
-import { planBuild } from "../settings.ts";
+import { planBuild } from "../members.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, decideIfWaiting, listFilteredDeliveries, setOutcome } from "./store.ts";
 

@@ -3,7 +3,7 @@ import { hashToken } from "../../crypto/tokens.ts";
 import { secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import { createBatcher } from "../../sharing/batcher.ts";
-import { secretOf } from "../settings.ts";
+import { secretOf } from "../members.ts";
 import { findTriggerByToken } from "../store.ts";
 import { type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";

@@ -7,13 +7,13 @@ import type { Tx } from "../../db/database.ts";
 import type { Pipeline } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound, Refusal } from "../../refusal.ts";
+import { planBuild } from "../members.ts";
 import { hasPayload } from "../payloads/store.ts";
-import { planBuild } from "../settings.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, lockDelivery } from "./store.ts";
 
 /**
- * Builds a delivery again by the trigger's present settings, without its filter.
+ * Builds a delivery again with the trigger's present members, without its filter.
  * @param expected number: a form sent twice returns the existing rebuild
  * @throws Refusal 404, 422
  */

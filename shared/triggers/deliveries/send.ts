@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Organization } from "../../accounts/organization-store.ts";
 import type { Services } from "../../process/services.ts";
 import { Refusal } from "../../refusal.ts";
-import { secretOf } from "../settings.ts";
+import { secretOf } from "../members.ts";
 import type { Trigger } from "../store.ts";
 import { requireSignature, signatureHeaders, type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Arrival, storeArrivals } from "./accept.ts";

@@ -1,6 +1,6 @@
 import { and, asc, eq, gte, lt, sql, sum } from "drizzle-orm";
 import type { Tx } from "../../db/database.ts";
-import { putSetting } from "../../db/settings-store.ts";
+import { putFact } from "../../db/facts-store.ts";
 import { hourOf } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
 import { type OrganizationBytes, subtractFromTotal } from "../../retention/totals-store.ts";
@@ -12,7 +12,7 @@ export interface IdRange {
 }
 
 /** Payloads with lower ids are in the totals. The migration writes the first value. */
-const countedBelowSetting = "payloads_counted_below";
+const countedBelowFact = "payloads_counted_below";
 
 /**
  * Locks the totals, so that no payload is counted and deleted at once. Accepting transactions never lock them.
@@ -20,13 +20,13 @@ const countedBelowSetting = "payloads_counted_below";
  */
 export async function lockTotals(tx: Tx): Promise<string> {
   const { settings } = tx.tables;
-  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowSetting), "exclusive");
-  if (!countedBelow) throw new Error(`The setting ${countedBelowSetting} is missing.`);
+  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowFact), "exclusive");
+  if (!countedBelow) throw new Error(`The fact ${countedBelowFact} is missing.`);
   return countedBelow.value;
 }
 
 export function setCountedBelow(tx: Tx, id: string): Promise<void> {
-  return putSetting(tx, countedBelowSetting, id);
+  return putFact(tx, countedBelowFact, id);
 }
 
 /** Finds the first id of a range, or the first after `skipped` ids. */

@@ -18,7 +18,7 @@ import {
   listAgentsById,
   listAgentsPage,
   listJobsOfQueue,
-  listPlacedJobs,
+  listJobsWithOwners,
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
@@ -105,8 +105,8 @@ import {
 import {
   listAllPausedQueues,
   listPausedQueues,
-  listPlacedQueues,
   listQueuesPage,
+  listQueuesWithOwners,
   type Queue,
 } from "../../../shared/queues/store.ts";
 import { addToTotals, findTotal } from "../../../shared/retention/totals-store.ts";
@@ -300,7 +300,7 @@ export const statements: Record<string, Statement> = {
     listJobsOfQueue(db, pipelineId, ["scheduled"], { limit: 20, newerThan: id }),
   "waiting jobs of a queue, older": (db) =>
     listJobsOfQueue(db, pipelineId, ["scheduled"], { limit: 20, olderThan: id }),
-  "jobs with their builds": (db) => listPlacedJobs(db, ids),
+  "jobs with their builds": (db) => listJobsWithOwners(db, ids),
   queues: (db) => listQueuesPage(db, pipelineId, next),
   triggers: (db) => listTriggersPage(db, pipelineId, { limit: 30, olderThan: id }),
   "deliveries, first page": (db) => listDeliveriesPage(db, pipelineId, { limit: 30 }),
@@ -320,7 +320,7 @@ export const statements: Record<string, Statement> = {
   "members of an organization": (db) => listMembersPage(db, organizationId, next),
   "open invitations": (db) => listOpenInvitations(db, organizationId, { now: time, limit: 100 }),
   "expired invitations": (db) => deleteExpiredInvitations(db, early, 200),
-  "queues with their clusters": (db) => listPlacedQueues(db, ids),
+  "queues with their clusters": (db) => listQueuesWithOwners(db, ids),
   "pipelines of triggers": (db) => listPipelinesOfTriggers(db, ids),
   "audit log": (db) => listAuditPage(db, { organizationId }, { limit: 100, olderThan: id }),
   "audit log, newer": (db) => listAuditPage(db, { organizationId }, { limit: 100, newerThan: id }),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
-import { environmentOf, secretOf } from "../../../../shared/triggers/settings.ts";
+import { environmentOf, secretOf } from "../../../../shared/triggers/members.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import {

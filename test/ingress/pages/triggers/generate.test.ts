@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, it } from "node:test";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
-import { secretOf } from "../../../../shared/triggers/settings.ts";
+import { secretOf } from "../../../../shared/triggers/members.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import { form, read, startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pages.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, it } from "node:test";
-import { secretOf } from "../../../../shared/triggers/settings.ts";
+import { secretOf } from "../../../../shared/triggers/members.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import {
   assertRefused,

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { after, afterEach, before, it } from "node:test";
 import { promisify } from "node:util";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
-import { environmentOf, secretOf } from "../../../../shared/triggers/settings.ts";
+import { environmentOf, secretOf } from "../../../../shared/triggers/members.ts";
 import { describeWithDatabase } from "../../../helpers/databases.ts";
 import {
   assertRefused,
