@@ -8,7 +8,7 @@ import {
   listedRows,
   readerFor,
 } from "../db/list-page.ts";
-import { isOneOf, prepared } from "../db/prepared.ts";
+import { findBy, isOneOf, prepared } from "../db/prepared.ts";
 import type { Role } from "../vocabulary.ts";
 import type { Organization } from "./organization-store.ts";
 import type { User } from "./user-store.ts";
@@ -29,13 +29,7 @@ export async function findRole(
   return found?.role;
 }
 
-const userById = prepared<{ id: string }, User>((db) => {
-  const { users } = db.tables;
-  return db
-    .select()
-    .from(users)
-    .where(eq(users.id, sql.placeholder("id")));
-});
+const findUserById = findBy<User>(({ users }) => users.id);
 
 /** Locks an active membership against a removal or a change of role. */
 export async function lockActiveRole(
@@ -46,7 +40,7 @@ export async function lockActiveRole(
   const { members } = tx.tables;
   const isMember = and(eq(members.organizationId, organizationId), eq(members.userId, userId));
   const [member] = await tx.lock(members, isMember, "exclusive");
-  const [user] = await userById(tx, { id: userId });
+  const user = await findUserById(tx, userId);
   return user && user.deactivatedAt === null ? member?.role : undefined;
 }
 

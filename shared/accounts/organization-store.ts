@@ -1,29 +1,14 @@
-import { asc, eq, sql } from "drizzle-orm";
+import { asc, eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { prepared } from "../db/prepared.ts";
-import { findRow } from "../db/rows.ts";
+import { findBy } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Feature } from "../vocabulary.ts";
 
 export type Organization = Tables["organizations"]["$inferSelect"];
 
-export function findOrganization(db: Db | Tx, slug: string): Promise<Organization | undefined> {
-  const { organizations } = db.tables;
-  return findRow(db, organizations, eq(organizations.slug, slug));
-}
+export const findOrganization = findBy<Organization>(({ organizations }) => organizations.slug);
 
-const organizationById = prepared<{ id: string }, Organization>((db) => {
-  const { organizations } = db.tables;
-  return db
-    .select()
-    .from(organizations)
-    .where(eq(organizations.id, sql.placeholder("id")));
-});
-
-export async function findOrganizationById(db: Db | Tx, id: string): Promise<Organization | undefined> {
-  const [found] = await organizationById(db, { id });
-  return found;
-}
+export const findOrganizationById = findBy<Organization>(({ organizations }) => organizations.id);
 
 export async function listOrganizations(db: Db): Promise<Organization[]> {
   return db.select().from(db.tables.organizations).orderBy(asc(db.tables.organizations.slug));

@@ -1,21 +1,19 @@
 import { and, asc, eq, inArray, isNull } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { findRow } from "../db/rows.ts";
+import { findBy } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type User = Tables["users"]["$inferSelect"];
 
 /** The built-in user of the operator's command. */
-export function findOperator(db: Db | Tx, organizationId: string): Promise<User | undefined> {
-  const { users } = db.tables;
-  return findRow(db, users, eq(users.operatorOfId, organizationId));
-}
+export const findOperator = findBy<User>(({ users }) => users.operatorOfId);
 
 /** @param email in any case */
 export function findUser(db: Db | Tx, email: string): Promise<User | undefined> {
-  const { users } = db.tables;
-  return findRow(db, users, eq(users.email, normalizeEmail(email)));
+  return findUserByEmail(db, normalizeEmail(email));
 }
+
+const findUserByEmail = findBy<User>(({ users }) => users.email);
 
 export function normalizeEmail(email: string): string {
   return email.trim().toLowerCase();

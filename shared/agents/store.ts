@@ -15,7 +15,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { findBy, isOneOf, prepared, valueFor } from "../db/prepared.ts";
 import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { AgentState } from "../vocabulary.ts";
@@ -31,18 +31,7 @@ export const listAgentsByTokenHash = prepared<{ hashes: string[] }, Agent, Db>((
   return db.select().from(agents).where(isOneOf(agents.tokenHash, "hashes"));
 });
 
-const agentById = prepared<{ id: string }, Agent>((db) => {
-  const { agents } = db.tables;
-  return db
-    .select()
-    .from(agents)
-    .where(eq(agents.id, sql.placeholder("id")));
-});
-
-export async function findAgent(db: Db | Tx, id: string): Promise<Agent | undefined> {
-  const [found] = await agentById(db, { id });
-  return found;
-}
+export const findAgent = findBy<Agent>(({ agents }) => agents.id);
 
 /** An agent that asks for a job no longer runs the job that it lost. */
 export async function clearLostJobs(tx: Tx, ids: string[]): Promise<void> {

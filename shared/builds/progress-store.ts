@@ -14,7 +14,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Reader, Tx } from "../db/database.ts";
-import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { findBy, isOneOf, prepared, valueFor } from "../db/prepared.ts";
 import { countRows } from "../db/rows.ts";
 import {
   activeJobStates,
@@ -48,19 +48,8 @@ export async function lockBuildIfFree(tx: Tx, id: string): Promise<Build | undef
   return build;
 }
 
-const jobById = prepared<{ id: string }, Job, Tx>((tx) => {
-  const { jobs } = tx.tables;
-  return tx
-    .select()
-    .from(jobs)
-    .where(eq(jobs.id, sql.placeholder("id")));
-});
-
 /** Call with the build locked. */
-export async function findJob(tx: Tx, id: string): Promise<Job | undefined> {
-  const [found] = await jobById(tx, { id });
-  return found;
-}
+export const findJob = findBy<Job, Tx>(({ jobs }) => jobs.id);
 
 /** The jobs that let the build fail, in the order of its steps. */
 export async function listFailedJobs(tx: Tx, buildId: string): Promise<Job[]> {

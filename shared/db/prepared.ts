@@ -1,6 +1,7 @@
-import { is, type SQL, sql } from "drizzle-orm";
+import { eq, is, type SQL, sql } from "drizzle-orm";
 import { type AnySQLiteColumn, SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "./database.ts";
+import type { Tables } from "./schema.ts";
 import { refuseInsideTransaction } from "./transaction-guard.ts";
 
 interface Prepared<Row> {
@@ -21,6 +22,24 @@ export function prepared<Values extends object, Row, On extends Db | Tx = Db | T
     known.set(db, query);
     return query.execute(values as Record<string, unknown>);
   };
+}
+
+/**
+ * A prepared query for the one row that has a value in a column.
+ * @param columnOf names a unique column of the row's table
+ */
+export function findBy<Row, On extends Db | Tx = Db | Tx>(
+  columnOf: (tables: Tables) => SQLiteColumn,
+): (db: On, value: string) => Promise<Row | undefined> {
+  const rows = prepared<{ value: string }, Row, On>((db) => {
+    const column = columnOf(db.tables);
+    const found = db
+      .select()
+      .from(column.table)
+      .where(eq(column, sql.placeholder("value")));
+    return found as unknown as { prepare(): Prepared<Row> };
+  });
+  return async (db, value) => (await rows(db, { value }))[0];
 }
 
 /** A value of a prepared query for a column, given by name. It may be null. */

@@ -1,6 +1,6 @@
-import { asc, eq, sql } from "drizzle-orm";
+import { asc, eq } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { prepared } from "../db/prepared.ts";
+import { findBy } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Application = Tables["applications"]["$inferSelect"];
@@ -9,17 +9,7 @@ export async function insertApplication(tx: Tx, application: Application): Promi
   await tx.insert(tx.tables.applications).values(application);
 }
 
-const applicationByClientId = prepared<{ clientId: string }, Application>((db) => {
-  const { applications } = db.tables;
-  return db
-    .select()
-    .from(applications)
-    .where(eq(applications.clientId, sql.placeholder("clientId")));
-});
-
-export async function findApplication(db: Db | Tx, clientId: string): Promise<Application | undefined> {
-  return (await applicationByClientId(db, { clientId }))[0];
-}
+export const findApplication = findBy<Application>(({ applications }) => applications.clientId);
 
 export async function listApplications(db: Db): Promise<Application[]> {
   const { applications } = db.tables;

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { deleteRows, findRow } from "../db/rows.ts";
+import { findBy } from "../db/prepared.ts";
+import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Application } from "./application-store.ts";
 
@@ -124,10 +125,7 @@ export async function insertRefreshTokens(tx: Tx, tokens: RefreshToken[]): Promi
   await tx.insertMany(tx.tables.refreshTokens, tokens);
 }
 
-export function findRefreshToken(db: Db | Tx, tokenHash: string): Promise<RefreshToken | undefined> {
-  const { refreshTokens } = db.tables;
-  return findRow(db, refreshTokens, eq(refreshTokens.tokenHash, tokenHash));
-}
+export const findRefreshToken = findBy<RefreshToken>(({ refreshTokens }) => refreshTokens.tokenHash);
 
 /** Undefined for another application's token. */
 export async function findRefreshTokenOf(

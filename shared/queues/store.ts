@@ -2,7 +2,7 @@ import { and, asc, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } fro
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { isOneOf, prepared } from "../db/prepared.ts";
+import { findBy, isOneOf, prepared } from "../db/prepared.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { isCommandStep, unfinishedJobStates } from "../vocabulary.ts";
@@ -54,18 +54,7 @@ export async function listQueuesWithOwners(db: Db, ids: string[]): Promise<Map<s
 }
 
 /** Includes deleted queues. */
-const queueById = prepared<{ id: string }, Queue>((db) => {
-  const { queues } = db.tables;
-  return db
-    .select()
-    .from(queues)
-    .where(eq(queues.id, sql.placeholder("id")));
-});
-
-export async function findQueueById(db: Db | Tx, id: string): Promise<Queue | undefined> {
-  const [found] = await queueById(db, { id });
-  return found;
-}
+export const findQueueById = findBy<Queue>(({ queues }) => queues.id);
 
 export function findQueueByKey(db: Db | Tx, clusterId: string, key: string): Promise<Queue | undefined> {
   const { queues } = db.tables;
