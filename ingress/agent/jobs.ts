@@ -1,43 +1,27 @@
 import { z } from "zod";
-import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
-import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { isVersionAtLeast } from "../../shared/agents/agent-version.ts";
-import { jobEnvironment } from "../../shared/agents/job-environment.ts";
-import { type Accepted, acceptJob, acquireJob, leaseOf, startJob } from "../../shared/agents/lease.ts";
+import { acceptJob, acquireJob, attemptOf, leaseOf, startJob } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import { listJobsById } from "../../shared/agents/lease-store.ts";
-import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { findQueueOfToken } from "../../shared/agents/token-store.ts";
-import { type Job, listBuildNumbers } from "../../shared/builds/store.ts";
+import type { Job } from "../../shared/builds/store.ts";
 import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
-import { listPipelinesById } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { findQueueById } from "../../shared/queues/store.ts";
-import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
+import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { turns } from "../../shared/sharing/bounds.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
 import * as field from "../api/json/fields.ts";
 import { type Operation, operation } from "../api/operation.ts";
 import type { Attempts } from "../auth/attempts.ts";
 import type { JobCaller } from "../auth/callers.ts";
+import { acceptedJob, presentAccepted } from "./accepted-job.ts";
 import { answer, done, tag } from "./answers.ts";
 
-const chunkSeconds = 1;
 /** Agents from this version on know `timing_out`. */
 const timingOutSince = [3, 137] as const;
-
-const acceptedJob = z.object({
-  id: field.id,
-  state: z.string(),
-  env: z.record(z.string(), z.string()),
-  chunks_max_size_bytes: z.int(),
-  chunks_interval_seconds: z.int(),
-  log_max_size_bytes: z.int(),
-  token: z.string().meta({ description: "The job token of this attempt" }),
-  runnable_at: field.timestamp.nullable(),
-});
 
 /** The calls of a job's life, but `finish`. */
 export function jobOperations(
@@ -45,16 +29,6 @@ export function jobOperations(
   { leases, attempts }: { leases: LeaseGroup; attempts: Attempts },
 ): Operation[] {
   const acquiring = openTurns(turns.acquiring);
-  const present = async (agent: Agent, accepted: Accepted) => {
-    const { job, build, token } = accepted;
-    attempts.remember(token, {
-      lease: leaseOf(job),
-      buildId: build.id,
-      organizationId: build.organizationId,
-    });
-    return presentJob(services, agent, accepted);
-  };
-
   return [
     operation({
       tag,
@@ -70,7 +44,9 @@ export function jobOperations(
       },
       run: async ({ agent, parameter }) => {
         const job = await requireJobOfCluster(services, agent, parameter("id"));
-        return present(agent, await acceptJob(services, leases, agent, job));
+        const accepted = await acceptJob(services, leases, agent, job);
+        attempts.remember(accepted.token, attemptOf(accepted.build, leaseOf(accepted.job)));
+        return presentAccepted(services, agent, accepted);
       },
     }),
     operation({
@@ -89,7 +65,9 @@ export function jobOperations(
       run: async ({ agent, parameter, event }) => {
         const job = await requireJobOfCluster(services, agent, parameter("id"));
         const acquire = () => acquireJob(services, leases, agent, job);
-        return present(agent, await acquiring.take(agent.organizationId, acquire, event.req.signal));
+        const acquired = await acquiring.take(agent.organizationId, acquire, event.req.signal);
+        attempts.remember(acquired.token, attemptOf(acquired.build, leaseOf(acquired.job)));
+        return presentAccepted(services, agent, acquired);
       },
     }),
     operation({
@@ -141,26 +119,4 @@ async function requireJobOfCluster({ db }: Services, agent: Agent, id: string): 
     if (await findQueueOfToken(db, agent.agentTokenId)) throw notFound("job");
   }
   return job;
-}
-
-async function presentJob(services: Services, agent: Agent, { job, build, token }: Accepted) {
-  const { db, config, cipher } = services;
-  const [pipeline] = await listPipelinesById(db, [build.pipelineId]);
-  const organization = await findOrganizationById(db, build.organizationId);
-  if (!pipeline || !organization) throw new Refusal(422, "The job's pipeline was deleted");
-  const creator = build.creatorId
-    ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
-    : undefined;
-  const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
-  const context = { config, cipher, organization, pipeline, build, job, agent, creator, rebuiltFrom };
-  return {
-    id: job.id,
-    state: job.state,
-    env: jobEnvironment(context),
-    chunks_max_size_bytes: maxChunkBytes,
-    chunks_interval_seconds: chunkSeconds,
-    log_max_size_bytes: config.jobLogBytes,
-    token,
-    runnable_at: job.scheduledAt,
-  };
 }

@@ -1,6 +1,6 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
-import { changeWhileLeased } from "../../shared/agents/lease.ts";
+import { attemptOf, changeWhileLeased } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import { type Entry, listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
 import { patterns } from "../../shared/paths.ts";
@@ -48,12 +48,7 @@ function operationsOf(
   const payloadKey = `${services.config.serviceName}:webhook`;
   const by = `, by ${owner.toLowerCase()}`;
   const common = { tag, caller, methods: ["POST" as const] };
-  const readOnly = { 403: ["The token may only read"] };
-  const setAll = ({ build, lease }: DataCaller, entries: Entry[]) => {
-    if (!lease) throw new Refusal(403, "This token can only read meta-data");
-    const ofJob = { buildId: build.id, organizationId: build.organizationId, lease };
-    return setMetaData(services, entries, (change) => changeWhileLeased(leases, ofJob, change));
-  };
+  const setting = { ...common, refusals: { 403: ["The token may only read"] } };
 
   return [
     operation({
@@ -78,31 +73,29 @@ function operationsOf(
       },
     }),
     operation({
-      ...common,
+      ...setting,
       path: `${base}/set`,
       id: `setDataOf${owner}`,
       summary: `Set a value of the build's meta-data${by}`,
       description: "Values have at most 100 KB, keys at most 1,024 bytes.",
       body: { schema: entry, refuse: unprocessable },
       success: answer(key, "The value is set"),
-      refusals: readOnly,
       run: async (call) => {
         const entry = await call.readBody();
-        await setAll(call, [entry]);
+        await setAll(services, leases, call, [entry]);
         return { key: entry.key };
       },
     }),
     operation({
-      ...common,
+      ...setting,
       path: `${base}/set-batch`,
       id: `setBatchDataOf${owner}`,
       summary: `Set several values of the build's meta-data, all or none${by}`,
       body: { schema: batch, refuse: unprocessable },
       success: answer(z.object({ keys }), "The values are set"),
-      refusals: readOnly,
       run: async (call) => {
         const { items } = await call.readBody();
-        await setAll(call, items);
+        await setAll(services, leases, call, items);
         return { keys: items.map(({ key }) => key) };
       },
     }),
@@ -131,6 +124,18 @@ function operationsOf(
       },
     }),
   ];
+}
+
+/** @throws Refusal 403, 404, 422 */
+async function setAll(
+  services: Services,
+  leases: LeaseGroup,
+  { build, lease }: DataCaller,
+  entries: Entry[],
+): Promise<void> {
+  if (!lease) throw new Refusal(403, "This token can only read meta-data");
+  const attempt = attemptOf(build, lease);
+  await setMetaData(services, entries, (change) => changeWhileLeased(leases, attempt, change));
 }
 
 /** @throws Refusal 429, 503 */

@@ -1,5 +1,5 @@
 import type { H3Event } from "h3";
-import type { Attempt } from "../../shared/agents/lease.ts";
+import { type Attempt, attemptOf } from "../../shared/agents/lease.ts";
 import { findJobWithBuild, type Lease } from "../../shared/agents/lease-store.ts";
 import { type Agent, findAgent, listAgentsByTokenHash } from "../../shared/agents/store.ts";
 import { findRegistrar } from "../../shared/agents/tokens.ts";
@@ -13,7 +13,7 @@ import { leasedJobStates } from "../../shared/vocabulary.ts";
 import { limitMetaDataCalls } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 import type { Attempts } from "./attempts.ts";
-import type { Authenticators, Callers, DataCaller, JobCaller } from "./callers.ts";
+import type { Authenticators, Callers, DataCaller } from "./callers.ts";
 
 // Agents authenticate with three kinds of tokens: of registration, of a session, of a job's attempt. Agents older than
 // 2021 use their session's token for jobs too.
@@ -69,14 +69,15 @@ async function requireAttempt(
   // A session has one job after the other.
   const isOfJob = isWellFormedToken("job", token);
   const known = isOfJob ? attempts.find(token) : undefined;
-  const attempt = known ?? attemptOf(await requireJob(services, event));
+  const attempt = known ?? (await requireJobAttempt(services, event));
   if (isOfJob && !known) attempts.remember(token, attempt);
   if (attempt.lease.jobId !== pathParameter(event, "id")) throw notFound("job");
   return { attempt, organizationId: attempt.organizationId };
 }
 
-function attemptOf({ build, lease }: JobCaller): Attempt {
-  return { lease, buildId: build.id, organizationId: build.organizationId };
+async function requireJobAttempt(services: Services, event: H3Event): Promise<Attempt> {
+  const { build, lease } = await requireJob(services, event);
+  return attemptOf(build, lease);
 }
 
 /** @throws Refusal 401; 404 for any other job, and of a stale lease */

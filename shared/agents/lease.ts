@@ -37,6 +37,14 @@ export interface Attempt {
   organizationId: string;
 }
 
+/** The attempt of a lease at a job of the build. */
+export function attemptOf(
+  { id, organizationId }: Pick<Build, "id" | "organizationId">,
+  lease: Lease,
+): Attempt {
+  return { lease, buildId: id, organizationId };
+}
+
 /** The result of a command, as its agent saw it. */
 export interface Result {
   /** -1: it never ran, or a signal ended it. */

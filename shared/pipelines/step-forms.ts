@@ -33,6 +33,7 @@ function kindOf(value: unknown): Kind {
   return typeof value === "string" ? "text" : (typeof value as Kind);
 }
 
+/** Only true and false. */
 export function truth(name: string) {
   return z.boolean({ error: `${name} must be true or false` });
 }
