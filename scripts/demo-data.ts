@@ -1,12 +1,11 @@
 import "../shared/process/node-version.ts";
 import { withSecretKey } from "../shared/crypto/secret-key-check.ts";
 import { ConfigError } from "../shared/process/config.ts";
-import { createLog } from "../shared/process/log.ts";
-import { openServices } from "../shared/process/services.ts";
 import { Refusal } from "../shared/refusal.ts";
 import { readSettings } from "./admin/command.ts";
 import { makeDemoData } from "./demo/make.ts";
 import { readAddresses } from "./start/running.ts";
+import { withServices } from "./with-services.ts";
 
 // `npm run demo:data`: an organization with a week of work, to try the pages and to take pictures of them.
 
@@ -15,18 +14,14 @@ const show = (text: string) => process.stderr.write(text);
 
 try {
   const config = await withSecretKey(readSettings({ env: process.env, addresses: readAddresses() }));
-  const log = createLog({ level: "silent", process: "demo-data" }, { write: () => {} });
-  const services = openServices({ config, log });
-  try {
-    const onProgress = (done: number) => {
-      if (process.stderr.isTTY) show(`\r${Math.floor(done * 100)} % of the week`);
-    };
+  const onProgress = (done: number) => {
+    if (process.stderr.isTTY) show(`\r${Math.floor(done * 100)} % of the week`);
+  };
+  await withServices(config, async (services) => {
     const made = await makeDemoData(services, { onProgress });
     show(`\rMade in ${Math.round((Date.now() - started) / 1000)} seconds.\n`);
     process.stdout.write(`${JSON.stringify({ url: config.appUrl, ...made }, null, 2)}\n`);
-  } finally {
-    await services.close();
-  }
+  });
 } catch (error) {
   if (!(error instanceof Refusal || error instanceof ConfigError)) throw error;
   show(`${error.message}\n`);

@@ -3,9 +3,8 @@ import { escapeControls, toPrintableJson } from "../../shared/control-characters
 import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
 import { ConfigError } from "../../shared/process/config.ts";
-import { createLog } from "../../shared/process/log.ts";
-import { openServices } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { withServices } from "../with-services.ts";
 import { accountCommands } from "./accounts.ts";
 import { agentTokenCommands } from "./agent-tokens.ts";
 import { applicationCommands } from "./applications.ts";
@@ -74,18 +73,11 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
 function actOn(terminal: Terminal): Act {
   const { stdin, write } = terminal;
   return async (command, { checksKey } = { checksKey: true }) => {
-    const log = createLog({ level: "silent", process: "admin" }, { write: () => {} });
-    const services = openServices({
-      config: await withSecretKey(readSettings(terminal)),
-      log,
-    });
-    try {
+    await withServices(await withSecretKey(readSettings(terminal)), async (services) => {
       if (checksKey) await checkSecretKey(services);
       const result = await command(services, stdin);
       if (result !== undefined) write(`${toPrintableJson(result, 2)}\n`);
-    } finally {
-      await services.close();
-    }
+    });
   };
 }
 

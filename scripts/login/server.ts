@@ -36,14 +36,8 @@ export async function findServer(
   return {
     authorize: (scope: string, organization: string | undefined) =>
       attempt(server, async () => {
-        const wanted = { scope, ...(organization ? { organization } : {}) };
-        const answer = await oauth.deviceAuthorizationRequest(
-          metadata,
-          client,
-          none,
-          wanted,
-          options(signal),
-        );
+        const form = { scope, ...(organization ? { organization } : {}) };
+        const answer = await oauth.deviceAuthorizationRequest(metadata, client, none, form, options(signal));
         return oauth.processDeviceAuthorizationResponse(metadata, client, answer);
       }),
     redeem: (deviceCode: string) =>

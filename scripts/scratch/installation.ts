@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { migrate } from "../../shared/db/migrate.ts";
 import { readConfig } from "../../shared/process/config.ts";
-import { createLog } from "../../shared/process/log.ts";
-import { openServices, type Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/process/services.ts";
+import { withServices as withServicesOf } from "../with-services.ts";
 import { freePort } from "./ports.ts";
 import type { Scratch } from "./scratch.ts";
 
@@ -38,15 +38,9 @@ export async function install(
 }
 
 /** Opens services as the operator's command does. */
-export async function withServices<T>(
+export function withServices<T>(
   { env }: Pick<Installation, "env">,
   work: (services: Services) => Promise<T>,
 ): Promise<T> {
-  const log = createLog({ level: "silent", process: "scratch" }, { write: () => {} });
-  const services = openServices({ config: readConfig(env), log });
-  try {
-    return await work(services);
-  } finally {
-    await services.close();
-  }
+  return withServicesOf(readConfig(env), work);
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { loaders } from "../loaders.ts";
 
 /** The message is a sentence for the user. */
 export class RunFailed extends Error {
@@ -10,14 +11,12 @@ export class RunFailed extends Error {
 }
 
 const projectRoot = join(import.meta.dirname, "../..");
-/** As in the Procfile. */
-const execArgv = ["--import", "tsx", "--import", "./shared/process/drizzle-modules.ts"];
 const logTailLines = 15;
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Processes must not inherit the caller's settings. */
 const { PATH, HOME, TMPDIR } = process.env;
-const baseEnvironment = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
+export const baseEnvironment = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
 
 export interface ProcessOptions {
   args?: string[];
@@ -58,7 +57,7 @@ export class Scratch {
   }
 
   startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
-    const args = [...execArgv, join(projectRoot, file), ...(options.args ?? [])];
+    const args = [...loaders, join(projectRoot, file), ...(options.args ?? [])];
     return this.startProgram(name, process.execPath, { ...options, args });
   }
 

@@ -3,9 +3,8 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { checkSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { type Config, readConfig } from "../../shared/process/config.ts";
-import { createLog } from "../../shared/process/log.ts";
-import { openServices } from "../../shared/process/services.ts";
 import { type Demo, findOrMakeDemo } from "../seed.ts";
+import { withServices } from "../with-services.ts";
 import { claimPort } from "./address.ts";
 import { banner, demoCommands, demoEnvFile, demoTextFile, demoVariables } from "./banner.ts";
 import { CannotStart, describe } from "./cannot-start.ts";
@@ -87,12 +86,8 @@ async function updateDatabase({ databaseUrl }: Config): Promise<void> {
 }
 
 async function prepareDemo(config: Config): Promise<Demo | undefined> {
-  const log = createLog({ level: "silent", process: "start" }, { write: () => {} });
-  const services = openServices({ config: await withSecretKey(config), log });
-  try {
+  return withServices(await withSecretKey(config), async (services) => {
     await checkSecretKey(services);
-    return await findOrMakeDemo(services);
-  } finally {
-    await services.close();
-  }
+    return findOrMakeDemo(services);
+  });
 }

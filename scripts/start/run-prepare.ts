@@ -1,16 +1,15 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { loaders } from "../loaders.ts";
 import { CannotStart } from "./cannot-start.ts";
 import type { Order, Prepared } from "./prepare.ts";
-
-const execArgv = ["--import", "tsx", "--import", "./shared/process/drizzle-modules.ts"];
 
 /**
  * A separate process gives its memory back.
  * @throws CannotStart with its reason
  */
 export async function runPrepare(order: Order): Promise<Prepared> {
-  const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv });
+  const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv: loaders });
   const ended = once(child, "exit");
   let outcome: { prepared: Prepared } | { problem: string } | undefined;
   child.on("message", (message) => {

@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { loaders } from "../../scripts/loaders.ts";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openLogSync } from "../../shared/db/sqlite/log-sync.ts";
 import { followQuickly, straceMissing, trace } from "../helpers/disk/faults.ts";
-import { loaders } from "../servers/loaders.ts";
 
 const commits = 20;
 const program = `

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { loaders } from "../../scripts/loaders.ts";
 import { freePort } from "../../scripts/scratch/ports.ts";
-import { loaders } from "../servers/loaders.ts";
 import { eventually } from "./http.ts";
 import { secretKey, type World } from "./world.ts";
 

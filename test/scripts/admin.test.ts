@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
+import { loaders } from "../../scripts/loaders.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { requireOrganization } from "../../shared/accounts/organizations.ts";
 import { findUser } from "../../shared/accounts/user-store.ts";
@@ -15,7 +16,6 @@ import { allBuilds } from "../helpers/builds.ts";
 import { describeWithDatabase, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
 import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
-import { loaders } from "../servers/loaders.ts";
 
 async function run(env: Record<string, string>, args: string[], input = "") {
   let [stdout, stderr] = ["", ""];

@@ -5,7 +5,7 @@ import { findProgram, redisPrograms } from "../../find-program.ts";
 import { onServer } from "../../scratch/databases.ts";
 import { type Installation as Installed, install, withServices } from "../../scratch/installation.ts";
 import { freePort, untilListening } from "../../scratch/ports.ts";
-import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
+import { baseEnvironment, RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import type { PlannedProcess } from "../../start/procfile.ts";
 import type { Timeline } from "../timeline.ts";
 import { planAgent } from "./agents.ts";
@@ -55,6 +55,8 @@ export interface InstallationOptions {
 
 const maxTries = 50;
 const retryMs = 200;
+const ownEnvironment = { ...baseEnvironment, NODE_COMPILE_CACHE: "node_modules/.cache/compile" };
+
 /** Installs as an operator does, and starts three ingress processes, two workers and three processes of agents. */
 export async function startInstallation(
   scratch: Scratch,
@@ -107,7 +109,7 @@ export async function startInstallation(
     const metricsPort = await freePort();
     metricsPorts.set(process.name, metricsPort);
     const listening = { PORT: String(port), METRICS_PORT: String(metricsPort) };
-    const env = { ...baseEnvironment(), ...(await environmentOf(process.name)), ...listening };
+    const env = { ...ownEnvironment, ...(await environmentOf(process.name)), ...listening };
     own.push({ ...process, env: { ...env, ...clocks.environment(process.name) } });
     if (process.kind !== "ingress") continue;
     const front = await link(`client → ${process.name}`, port);
@@ -118,7 +120,7 @@ export async function startInstallation(
     const way = await link(`${process.name} → ingress.${index + 1}`, ports[index] ?? 0);
     const url = `http://127.0.0.1:${way.proxy.port}`;
     const { agentToken: token } = organization;
-    own.push(planAgent({ ...process, env: baseEnvironment() }, { index, url, token, folder: scratch.dir }));
+    own.push(planAgent({ ...process, env: ownEnvironment }, { index, url, token, folder: scratch.dir }));
   }
   const processes = runProcesses(own, timeline, logs);
   scratch.onClose(() => processes.stop());
@@ -143,10 +145,4 @@ async function createDatabase({ url }: PlannedPostgres): Promise<string> {
     await sleep(retryMs); // it listens before it is ready
   }
   return Object.assign(new URL(url), { pathname: "/signalbox" }).href;
-}
-
-/** The caller's settings are not those of the installation. */
-function baseEnvironment(): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR } = process.env;
-  return { PATH, HOME, TMPDIR, NODE_ENV: "production", NODE_COMPILE_CACHE: "node_modules/.cache/compile" };
 }
