@@ -17,7 +17,7 @@ const budget = 128 * megabyte;
 /** Three quarters of the budget are for deliveries. */
 const fitting = 96;
 const sent = 128;
-const waves = 3;
+const waves = 2;
 const organizations = 16;
 const bodies = Array.from({ length: sent }, randomBody);
 /** Every upload has an organization that is below its share, and a network of its own. */

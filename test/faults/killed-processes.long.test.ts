@@ -31,7 +31,7 @@ describeOnBothDatabases("every 201 has exactly one build", (database) => {
     };
     let worker = await runWorker(settings);
 
-    const load = startLoad([world.url + path], { senders: 20, most: 3000, pauseMs: 20 });
+    const load = startLoad([world.url + path], { senders: 20, most: 1500, pauseMs: 20 });
     await eventually("some builds", async () => (await countBuilds(world)) > 50);
     await worker.kill("SIGKILL");
     await eventually("a backlog", async () => load.accepted.length > (await countBuilds(world)) + 50);
@@ -56,7 +56,7 @@ describeOnBothDatabases("every 201 has exactly one build", (database) => {
     };
     const ingress = await runIngress(settings);
 
-    const load = startLoad([ingress.url + path], { senders: 20, most: 3000 });
+    const load = startLoad([ingress.url + path], { senders: 20, most: 1500 });
     await eventually("some deliveries", async () => load.accepted.length > 100);
     await ingress.kill("SIGKILL");
     await load.stop();

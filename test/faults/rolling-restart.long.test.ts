@@ -8,7 +8,7 @@ import { setUpOrganization } from "../helpers/organization.ts";
 import { runIngress } from "../helpers/processes.ts";
 import { startWorld } from "../helpers/world.ts";
 
-const restarts = Number(process.env.TEST_RESTARTS ?? 6);
+const restarts = Number(process.env.TEST_RESTARTS ?? 4);
 
 describe("ingress processes behind a load balancer", () => {
   it(`lose no request while they are restarted one by one, ${restarts} times`, async () => {
@@ -25,7 +25,7 @@ describe("ingress processes behind a load balancer", () => {
     };
     const processes = [await start(), await start()];
 
-    const load = startLoad([balancer.url + path], { most: Number.POSITIVE_INFINITY, pauseMs: 20 });
+    const load = startLoad([balancer.url + path], { most: Number.POSITIVE_INFINITY, pauseMs: 100 });
     for (let restart = 0; restart < restarts; restart++) {
       const oldest = processes.shift();
       processes.push(await start());

@@ -6,7 +6,7 @@ import type { TestDatabase } from "../helpers/databases.ts";
 
 /** Inputs in flight. */
 const lanes = 16;
-const inputsOfAllFiles = Number(process.env.TEST_FUZZ_INPUTS ?? 20_000);
+const inputsOfAllFiles = Number(process.env.TEST_FUZZ_INPUTS ?? 6_000);
 
 /** On Postgres a tenth of the inputs finds what differs. */
 export function partOn({ dialect }: TestDatabase): number {

@@ -18,7 +18,7 @@ import { startSenders } from "./senders.ts";
 /** Deliveries, builds and payloads that are there before. By hand try 200000. */
 const rows = Number(process.env.TEST_UPGRADE_ROWS ?? 2000);
 const seededAtOnce = 20_000;
-const senders = 4;
+const senders = 2;
 
 interface Journey {
   versions: Versions;

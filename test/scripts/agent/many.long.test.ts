@@ -8,10 +8,10 @@ import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { eventually } from "../../helpers/http.ts";
 import { startAgent } from "./agent.ts";
 
-const amount = 300;
+const amount = 120;
 
 describeOnBothDatabases("20 agents at two ingress processes", (database) => {
-  it("run 300 jobs of a queue, each once", async () => {
+  it(`run ${amount} jobs of a queue, each once`, async () => {
     const api = await openApi(database, { AGENT_PING_SECONDS: "1" });
     const { db } = api.world.services;
     const { jobs, builds, jobTokens } = db.tables;
