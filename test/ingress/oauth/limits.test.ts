@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import {
   assertLimited,
   assertOAuthError,
@@ -13,14 +13,15 @@ import {
   setUpClient,
 } from "../../helpers/device.ts";
 import type { Answer } from "../../helpers/http.ts";
+import { countedByRedis } from "../../helpers/limits.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
 const count = (answers: Answer[], status: number) => answers.filter((each) => each.status === status).length;
 const invalidClient = (answering: Promise<Answer>) => assertOAuthError(answering, 401, "invalid_client");
 
-describeWithDatabase("limits of the OAuth endpoints", (database) => {
+describeOnSqlite("limits of the OAuth endpoints", (database) => {
   let world: World;
-  let second: Pick<World, "url">;
+  let second: Pick<World, "url" | "services">;
   let addresses = 0;
 
   before(async () => {
@@ -37,14 +38,17 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
   const newAddress = () => ({ "X-Forwarded-For": `192.0.${++addresses}.1` });
   const inTurns = (index: number) => (index % 2 ? world : second);
   const newClient = () => setUpClient(world);
+  const counted = <T>(trial: () => Promise<T>) => countedByRedis([world, second], trial);
 
   describe("device codes per IP address", () => {
     it("are limited in two processes and for any client, then 429 server_error", async () => {
-      const [client, other, here] = [await newClient(), await newClient(), newAddress()];
+      const [client, other] = [await newClient(), await newClient()];
 
-      const answers = await Promise.all(
-        Array.from({ length: 12 }, (_, index) => authorize(inTurns(index), client, {}, here)),
-      );
+      const { here, answers } = await counted(async () => {
+        const here = newAddress();
+        const sent = Array.from({ length: 12 }, (_, index) => authorize(inTurns(index), client, {}, here));
+        return { here, answers: await Promise.all(sent) };
+      });
 
       assert.deepEqual([count(answers, 200), count(answers, 429)], [4, 8]);
       await assertLimited(authorize(world, client, {}, here), "server_error");
@@ -67,11 +71,15 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
 
   describe("device codes per client", () => {
     it("are limited from any address, then 429 server_error; other clients are not affected", async () => {
-      const [client, other, address] = [await newClient(), await newClient(), newAddress()];
+      const [other, address] = [await newClient(), newAddress()];
 
-      const answers = await Promise.all(
-        Array.from({ length: 15 }, (_, index) => authorize(inTurns(index), client, {}, newAddress())),
-      );
+      const { client, answers } = await counted(async () => {
+        const client = await newClient();
+        const sent = Array.from({ length: 15 }, (_, index) =>
+          authorize(inTurns(index), client, {}, newAddress()),
+        );
+        return { client, answers: await Promise.all(sent) };
+      });
 
       assert.deepEqual([count(answers, 200), count(answers, 429)], [6, 9]);
       await assertLimited(authorize(world, client, {}, address), "server_error");
@@ -97,11 +105,14 @@ describeWithDatabase("limits of the OAuth endpoints", (database) => {
 
     it("are limited in two processes at once, then 429", async () => {
       const { clientId } = await setUpClient(world, { confidential: true });
-      const here = newAddress();
 
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, index) => attempt(clientId, here, "token", inTurns(index))),
-      );
+      const { here, answers } = await counted(async () => {
+        const here = newAddress();
+        const sent = Array.from({ length: 10 }, (_, index) =>
+          attempt(clientId, here, "token", inTurns(index)),
+        );
+        return { here, answers: await Promise.all(sent) };
+      });
 
       assert.deepEqual([count(answers, 401), count(answers, 429)], [3, 7]);
       await assertLimited(attempt(clientId, here), "slow_down");
