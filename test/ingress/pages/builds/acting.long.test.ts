@@ -25,8 +25,13 @@ for (const isScripted of [true, false])
     let pages: QueuePages;
     let scenes = 0;
 
+    /** A window of Bob's, and one that does not hear of changes. */
+    let windows: { live: Page; stale: Page };
+
     before(async () => {
       pages = await startQueuePages(sqlite);
+      windows = { live: await openOwnWindow(), stale: await openOwnWindow() };
+      await windows.stale.route(/\/events\?/, (route) => route.abort());
     });
     after(() => pages.close());
 
@@ -48,14 +53,17 @@ for (const isScripted of [true, false])
         agent: await startAgent(pages.url, token, { name }),
       };
     };
-    const open = async (path: string, user = pages.bob) => {
-      const page = await openWindow(pages.url, {
-        cookie: await pages.cookieOf(user),
+    const openOwnWindow = async () =>
+      openWindow(pages.url, {
+        cookie: await pages.cookieOf(pages.bob),
         javaScriptEnabled: isScripted,
       });
+    const openIn = async (page: Page, path: string) => {
       await page.goto(path);
       return page;
     };
+    const open = (path: string) => openIn(windows.live, path);
+    const openStale = (path: string) => openIn(windows.stale, path);
     const pressKey = async (page: Page, name: string): Promise<Response> => {
       await tabTo(page, name);
       return follow(page, () => page.keyboard.press("Enter"));
@@ -112,7 +120,6 @@ for (const isScripted of [true, false])
       assert.equal((await pressKey(stale, "Cancel build")).status(), 422);
       assert.match(await alert(stale), /Build cannot be canceled: it has finished already/);
       assert.equal(await heading(stale), "Build #1 canceled");
-      for (const each of [page, stale]) await each.context().close();
     });
 
     it("cancels a job, and the build goes on without it", async () => {
@@ -126,7 +133,6 @@ for (const isScripted of [true, false])
       assert.equal(await heading(page), "Build #1 failing");
       assert.ok((await buttons(page)).includes("Cancel make"));
       assert.ok((await buttons(page)).includes("Retry make install"));
-      await page.context().close();
     });
 
     it("retries a failed job, once", async () => {
@@ -154,7 +160,6 @@ for (const isScripted of [true, false])
       await agent.runOne(0);
       await waitForHeading(page, "Build #1 passed");
       assert.ok(!(await buttons(page)).some((name) => /^Retry failed/.test(name)));
-      for (const each of [page, stale]) await each.context().close();
     });
 
     it("retries all failed jobs at once", async () => {
@@ -179,7 +184,6 @@ for (const isScripted of [true, false])
       await agent.runOne(3);
       await waitForHeading(page, "Build #1 failed");
       assert.ok((await buttons(page)).includes("Retry failed job"));
-      for (const each of [page, stale]) await each.context().close();
     });
 
     it("builds again", async () => {
@@ -197,7 +201,6 @@ for (const isScripted of [true, false])
         [second?.rebuiltFromId, second?.creatorId, second?.source],
         [build.id, pages.bob.id, "ui"],
       );
-      await page.context().close();
     });
 
     it("is told why a job cannot be retried", async () => {
@@ -214,7 +217,6 @@ for (const isScripted of [true, false])
       assert.match(await alert(page), /Job cannot be retried: its queue was deleted/);
       assert.equal(await heading(page), "Build #1 passed");
       assert.equal((await buildsOf(pipeline.id)).length, 1);
-      await page.context().close();
     });
 
     it("makes a build with the form on the pipeline's page", async () => {
@@ -248,7 +250,6 @@ for (const isScripted of [true, false])
         [made?.message, made?.branch, made?.commit, made?.source],
         ["By hand", "feature/loops", "9f2c1e07", "ui"],
       );
-      await page.context().close();
     });
 
     it("cannot send a form of another session", async () => {
@@ -260,7 +261,6 @@ for (const isScripted of [true, false])
         assert.equal((await pressKey(page, button)).status(), 403, button);
 
         assert.match(await mainText(page), /This form is out of date\. Go back, load the page again/);
-        await page.context().close();
       }
       assert.deepEqual(await statesOf(build.id), ["scheduled", "scheduled"]);
       assert.equal((await buildsOf(pipeline.id)).length, 1);
@@ -270,7 +270,6 @@ for (const isScripted of [true, false])
       await page.reload();
       await pressKey(page, "Cancel build");
       assert.equal(await heading(page), "Build #1 canceled");
-      await page.context().close();
     });
 
     it("signs in again if the session has ended, and comes back to the build as it is", async () => {
@@ -286,7 +285,6 @@ for (const isScripted of [true, false])
       await press(page, "Sign in");
       assert.equal(await heading(page), "Build #1 scheduled");
       assert.deepEqual(await statesOf(build.id), ["scheduled", "scheduled"], "the form was not sent again");
-      await page.context().close();
     });
 
     it("who is one no longer can do nothing", async () => {
@@ -302,19 +300,7 @@ for (const isScripted of [true, false])
       assert.deepEqual(await buttons(page), []);
       assert.deepEqual(await statesOf(build.id), ["scheduled", "scheduled"]);
       assert.equal((await buildsOf(pipeline.id)).length, 1);
-      await page.context().close();
     });
-
-    /** Opens a page that does not hear of changes. */
-    async function openStale(path: string): Promise<Page> {
-      const page = await openWindow(pages.url, {
-        cookie: await pages.cookieOf(pages.bob),
-        javaScriptEnabled: isScripted,
-      });
-      await page.route(/\/events\?/, (route) => route.abort());
-      await page.goto(path);
-      return page;
-    }
 
     /** As in another tab. */
     async function signInAgain(page: Page): Promise<void> {
