@@ -22,7 +22,7 @@ const secret = "signing secret";
 describeOnBothDatabases("secrets of the second form", (database) => {
   let world: World;
   let acme: TestOrganization;
-  /** Of a process of the next release, which writes them. */
+  /** The services of the next release, which writes stored values in the second form. */
   let next: Services;
   before(async () => {
     world = await startWorld(database);

@@ -9,10 +9,10 @@ import { eventually, post, untilNotBusy } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { runIngress } from "../helpers/processes.ts";
 import { postHead, sendRaw } from "../helpers/sockets.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { settingsOf, startWorld, type World } from "../helpers/world.ts";
 
 const megabyte = 1024 * 1024;
-/** Of a smaller one, garbage would take too large a part: V8 lets 64 MB gather. */
+/** V8 lets 64 MB of garbage gather, which would be too large a part of a smaller budget. */
 const budget = 128 * megabyte;
 /** Three quarters of the budget are for deliveries. */
 const fitting = 96;
@@ -46,11 +46,8 @@ describe("an ingress that gets more bodies of 1 MB than fit", { skip: missing },
         return (await organization.trigger()).path;
       }),
     );
-    const { databaseUrl, redisUrl, redisPrefix } = world.config;
     ingress = await runIngress({
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: redisUrl,
-      REDIS_PREFIX: redisPrefix,
+      ...settingsOf(world),
       TRUSTED_PROXIES: "127.0.0.1",
       MAX_BODY_BYTES_IN_FLIGHT: String(budget),
       MIN_UPLOAD_BYTES_PER_SECOND: "0",

@@ -11,7 +11,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const attempts = 40;
 const places = 24;
-/** Of one network, while nobody else signs in. */
+/** One network may take these places while nobody else signs in. */
 const half = places / 2;
 
 describe("many wrong passwords at once", () => {

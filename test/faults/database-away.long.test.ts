@@ -8,7 +8,7 @@ import { eventually, post } from "../helpers/http.ts";
 import { startLoad } from "../helpers/load.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { runIngress } from "../helpers/processes.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { settingsOf, startWorld, type World } from "../helpers/world.ts";
 
 /** Expects one payload per delivery, and only accepted deliveries. */
 async function assertWholeAndKnown(world: World, accepted: string[]): Promise<void> {
@@ -54,14 +54,7 @@ describe("a full disk", () => {
     const world = await startWorld(sqlite);
     const { path } = await (await setUpOrganization(world)).trigger();
     // SQLite sees a full disk at 3 MB.
-    const ingress = await runIngress(
-      {
-        DATABASE_URL: world.config.databaseUrl,
-        REDIS_URL: process.env.TEST_REDIS_URL ?? "",
-        REDIS_PREFIX: world.config.redisPrefix,
-      },
-      "-f 6144",
-    );
+    const ingress = await runIngress(settingsOf(world), "-f 6144");
     const payload = JSON.stringify("x".repeat(200_000));
 
     const accepted: string[] = [];

@@ -6,7 +6,7 @@ import { eventually } from "../helpers/http.ts";
 import { startLoad } from "../helpers/load.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { redisServerMissing, runIngress, runWorker, startRedis } from "../helpers/processes.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { settingsOf, startWorld, type World } from "../helpers/world.ts";
 
 /** Expects one build per accepted delivery and no other build. */
 async function assertBuiltOnce(world: World, accepted: string[]): Promise<void> {
@@ -24,11 +24,7 @@ describeOnBothDatabases("every 201 has exactly one build", (database) => {
     const redis = await startRedis();
     const world = await startWorld(database, { REDIS_URL: redis.url });
     const { path } = await (await setUpOrganization(world)).trigger();
-    const settings = {
-      DATABASE_URL: world.config.databaseUrl,
-      REDIS_URL: redis.url,
-      REDIS_PREFIX: world.config.redisPrefix,
-    };
+    const settings = settingsOf(world);
     let worker = await runWorker(settings);
 
     const load = startLoad([world.url + path], { senders: 20, most: 1500, pauseMs: 20 });
@@ -49,12 +45,7 @@ describeOnBothDatabases("every 201 has exactly one build", (database) => {
   it("after the ingress is killed behind the commit", async () => {
     const world = await startWorld(database);
     const { path } = await (await setUpOrganization(world)).trigger();
-    const settings = {
-      DATABASE_URL: world.config.databaseUrl,
-      REDIS_URL: process.env.TEST_REDIS_URL ?? "",
-      REDIS_PREFIX: world.config.redisPrefix,
-    };
-    const ingress = await runIngress(settings);
+    const ingress = await runIngress(settingsOf(world));
 
     const load = startLoad([ingress.url + path], { senders: 20, most: 1500 });
     await eventually("some deliveries", async () => load.accepted.length > 100);

@@ -6,7 +6,7 @@ import { startLoad } from "../helpers/load.ts";
 import { openLoadBalancer } from "../helpers/load-balancer.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { runIngress } from "../helpers/processes.ts";
-import { startWorld } from "../helpers/world.ts";
+import { settingsOf, startWorld } from "../helpers/world.ts";
 
 const restarts = Number(process.env.TEST_RESTARTS ?? 4);
 
@@ -16,9 +16,7 @@ describe("ingress processes behind a load balancer", () => {
     const { path } = await (await setUpOrganization(world)).trigger();
     const balancer = await openLoadBalancer();
     const start = async () => {
-      const { databaseUrl, redisUrl, redisPrefix } = world.config;
-      const settings = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, REDIS_PREFIX: redisPrefix };
-      const process = await runIngress({ ...settings, DRAIN_SECONDS: "3" });
+      const process = await runIngress({ ...settingsOf(world), DRAIN_SECONDS: "3" });
       balancer.add(process.url);
       await eventually("readiness", async () => balancer.isReady(process.url));
       return process;

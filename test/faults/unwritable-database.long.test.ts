@@ -15,7 +15,7 @@ import { describeOnBothDatabases, postgres, skipPostgres, sqlite } from "../help
 import { type Disk, mountDisk, straceMissing, trace } from "../helpers/disk/faults.ts";
 import { eventually, post, request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { secretKey, startWorld, type World } from "../helpers/world.ts";
+import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-unwritable-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,9 +27,7 @@ async function findings(world: World): Promise<string[]> {
   await runAdmin(["doctor"], {
     env: {
       SECRET_KEY: secretKey,
-      DATABASE_URL: world.config.databaseUrl,
-      REDIS_URL: world.config.redisUrl,
-      REDIS_PREFIX: world.config.redisPrefix,
+      ...settingsOf(world),
       PUBLIC_URL: world.url,
       PORT: new URL(world.url).port,
     },
@@ -160,9 +158,7 @@ describe("GET /readyz and doctor, with a database that cannot be written", () =>
         HOST: "127.0.0.1",
         PORT: String(port),
         SECRET_KEY: secretKey,
-        DATABASE_URL: world.config.databaseUrl,
-        REDIS_URL: world.config.redisUrl,
-        REDIS_PREFIX: world.config.redisPrefix,
+        ...settingsOf(world),
       },
     });
     const url = `http://127.0.0.1:${port}`;

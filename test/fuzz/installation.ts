@@ -11,7 +11,7 @@ import type { TestDatabase } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 import { runIngress, runWorker } from "../helpers/processes.ts";
-import { secretKey, startWorld, type World } from "../helpers/world.ts";
+import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
 
 export type Installation = Awaited<ReturnType<typeof startInstallation>>;
 export type Tenant = Awaited<ReturnType<typeof setUpTenant>>;
@@ -51,9 +51,7 @@ export async function startInstallation(database: TestDatabase, settings: Record
   const foreign = await setUpTenant(world, "globex");
   await markForeign(world, foreign);
 
-  const { databaseUrl, redisUrl, redisPrefix } = world.config;
-  const shared = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, REDIS_PREFIX: redisPrefix };
-  const environment = { ...given, ...shared, SECRET_KEY: secretKey, SHUTDOWN_SECONDS: "5" };
+  const environment = { ...given, ...settingsOf(world), SECRET_KEY: secretKey, SHUTDOWN_SECONDS: "5" };
   const ingress = await runIngress(environment);
   const worker = await runWorker(environment);
   const before = await countForeignChanges(world, foreign);

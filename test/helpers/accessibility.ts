@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type axe from "axe-core";
 import type { Page } from "playwright-core";
 
-/** The shorter source: each page reads it again. */
+/** The minified source, because each page parses it again. */
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Returns the faults of accessibility that axe-core finds. It is evaluated from outside: the CSP blocks page scripts. */

@@ -7,7 +7,7 @@ import { Redis } from "ioredis";
 import { loaders } from "../../scripts/loaders.ts";
 import { freePort } from "../../scripts/scratch/ports.ts";
 import { eventually } from "./http.ts";
-import { secretKey, type World } from "./world.ts";
+import { secretKey, settingsOf, type World } from "./world.ts";
 
 export interface Running {
   process: ChildProcess;
@@ -70,9 +70,7 @@ export async function runSecondIngress(
   if (world.services.db.dialect !== "sqlite") return { ...(await world.another()), close: async () => {} };
   const running = await runIngress({
     ...settings,
-    DATABASE_URL: world.config.databaseUrl,
-    REDIS_URL: world.config.redisUrl,
-    REDIS_PREFIX: world.config.redisPrefix,
+    ...settingsOf(world),
   });
   return { url: running.url, close: () => running.kill("SIGTERM") };
 }

@@ -31,6 +31,12 @@ export function patientRedisUrl(): string | undefined {
   return url && `${url}${url.includes("?") ? "&" : "?"}commandTimeout=none`;
 }
 
+/** The settings that other processes of this installation need. */
+export function settingsOf({ config }: Pick<World, "config">) {
+  const { databaseUrl, redisUrl, redisPrefix } = config;
+  return { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, REDIS_PREFIX: redisPrefix };
+}
+
 /** `settings` are environment variables. */
 export async function startWorld(
   database: TestDatabase,

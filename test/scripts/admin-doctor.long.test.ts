@@ -12,7 +12,7 @@ import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { redisServerMissing, startRedis } from "../helpers/processes.ts";
-import { secretKey, startWorld, type World } from "../helpers/world.ts";
+import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
 
 interface Finding {
   check: string;
@@ -37,9 +37,7 @@ describeOnBothDatabases("admin doctor", (database) => {
     const code = await runAdmin(["doctor"], {
       env: {
         SECRET_KEY: secretKey,
-        DATABASE_URL: world.config.databaseUrl,
-        REDIS_URL: world.config.redisUrl,
-        REDIS_PREFIX: world.config.redisPrefix,
+        ...settingsOf(world),
         PUBLIC_URL: world.url,
         PORT: new URL(world.url).port,
         ...settings,

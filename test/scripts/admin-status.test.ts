@@ -9,7 +9,7 @@ import { buildWebhook } from "../helpers/builds.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { secretKey, startWorld, type World } from "../helpers/world.ts";
+import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
 
 describeWithDatabase("what operators see of an installation", (database) => {
   let world: World;
@@ -25,13 +25,10 @@ describeWithDatabase("what operators see of an installation", (database) => {
     more: { isTerminal?: boolean; untilInterrupted?: () => AbortSignal } = {},
   ) => {
     let [stdout, stderr] = ["", ""];
-    const { databaseUrl, redisUrl, redisPrefix } = world.config;
     const code = await runAdmin(args, {
       env: {
         SECRET_KEY: secretKey,
-        DATABASE_URL: databaseUrl,
-        REDIS_URL: redisUrl,
-        REDIS_PREFIX: redisPrefix,
+        ...settingsOf(world),
       },
       stdin: Readable.from([]),
       write: (text) => (stdout += text),

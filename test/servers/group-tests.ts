@@ -5,8 +5,9 @@ import { pathToFileURL } from "node:url";
 /** Written by `TEST_DURATIONS=write npm test -- --all`: the milliseconds of each file's tests. */
 export const recordedDurations = join(import.meta.dirname, "durations.json");
 const durations: Record<string, number> = JSON.parse(readFileSync(recordedDurations, "utf8"));
-/** What a file's own imports cost. */
+/** Loading a file takes this long besides its tests. */
 const loadingMs = 200;
+/** The duration of a file without a record. */
 const unknownMs = 3000;
 
 /**

@@ -60,7 +60,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     assert.equal(status, 200, text);
     return { path, text, fields: fieldsIn(text) };
   }
-  /** What the form sends once the number is typed. */
+  /** The fields that the form sends once the number is typed. */
   function fieldsIn(text: string) {
     const inputOf = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? "";
     const total = /Type ([\d,]+) to confirm/.exec(text)?.[1] ?? "";

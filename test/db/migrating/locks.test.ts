@@ -30,6 +30,16 @@ describe("migrating Postgres beside transactions", { skip: skipPostgres }, () =>
     await drop();
   });
 
+  const assertGivesUp = (migrating: Client, reason: RegExp) =>
+    assert.rejects(
+      transactionWithLocks(
+        migrating,
+        { locks: new Map([["builds", "everything"]]), report: () => {}, patience: 0 },
+        async () => {},
+      ),
+      reason,
+    );
+
   it("gives way to a transaction that locks the same tables in another order, and names it", async () => {
     const lines: string[] = [];
     await client.query("BEGIN");
@@ -60,12 +70,8 @@ describe("migrating Postgres beside transactions", { skip: skipPostgres }, () =>
     await client.query("BEGIN");
     await client.query("LOCK TABLE builds IN ROW EXCLUSIVE MODE");
 
-    await assert.rejects(
-      transactionWithLocks(
-        other,
-        { locks: new Map([["builds", "everything"]]), report: () => {}, patience: 0 },
-        async () => {},
-      ),
+    await assertGivesUp(
+      other,
       /builds: in use by process \d+ \(a long transaction, idle in transaction, for \d+ s\)/,
     );
 
@@ -110,14 +116,7 @@ describe("migrating Postgres beside transactions", { skip: skipPostgres }, () =>
     await client.query("BEGIN");
     await client.query("LOCK TABLE builds IN ROW EXCLUSIVE MODE");
 
-    await assert.rejects(
-      transactionWithLocks(
-        other,
-        { locks: new Map([["builds", "everything"]]), report: () => {}, patience: 0 },
-        async () => {},
-      ),
-      /builds: in use by process \d+ \(of another user\)/,
-    );
+    await assertGivesUp(other, /builds: in use by process \d+ \(of another user\)/);
 
     await client.query("ROLLBACK");
     await other.query(`RESET ROLE; DROP OWNED BY ${role}; DROP ROLE ${role}`);

@@ -17,7 +17,7 @@ const [queueId = ""] = shared.few;
 const lease = { jobId: id, agentId: id, attempt: 1 };
 const waiting = { buildId: id, from: 0, to: 5 };
 
-/** Of pings, accepts, starts, finishes and sweeps. */
+/** The statements of pings, accepts, starts, finishes and sweeps. */
 export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "agents that ping": (db) => agents.listAgentsByTokenHash(db, { hashes: ids }),
   "the jobs of agents that ping": (db) => leases.listJobsById(db, { ids }),

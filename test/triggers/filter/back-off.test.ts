@@ -38,7 +38,7 @@ describeOnBothDatabases("a filter that keeps missing its deadline", (database) =
     await world.close();
   });
 
-  /** Of a worker of its own. */
+  /** Opens the builder of a worker of its own. */
   const openBuilder = () => {
     const evaluateFirst = async ([input, second]: FilterInput[]) => {
       if (answer.isLate && second) return [];

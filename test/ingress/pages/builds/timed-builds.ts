@@ -9,7 +9,7 @@ import type { World } from "../../../helpers/world.ts";
 
 export interface TimedBuild {
   clusterId: string;
-  /** Of the pipeline. */
+  /** The pipeline's name. */
   name: string;
   state: BuildState;
   /** When it was created, in seconds before now. The other times are seconds after that. */

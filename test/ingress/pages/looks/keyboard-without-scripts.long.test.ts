@@ -33,7 +33,7 @@ describeInBrowser("by keyboard alone and without JavaScript", () => {
   });
   after(() => pages.close());
 
-  /** Of a link or button. */
+  /** Tabs to a link or button, and presses Enter. */
   const enter = async (name: string | RegExp) => {
     await tabTo(page, name);
     await follow(page, () => page.keyboard.press("Enter"));
