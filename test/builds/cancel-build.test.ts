@@ -3,9 +3,9 @@ import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import type { BuildState } from "../../shared/vocabulary.ts";
 import { type Api, openApi, timestamp } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
-describeWithDatabase("PUT …/builds/{number}/cancel", (database) => {
+describeOnSqlite("PUT …/builds/{number}/cancel", (database) => {
   let api: Api;
 
   before(async () => {

@@ -8,7 +8,7 @@ import { checkSecretKey, WrongSecretKey } from "../../shared/crypto/secret-key-c
 import { hashToken, issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId, lowestIdAt, newId, newIds } from "../../shared/ids.ts";
 import { createLog, describeError, redactTokens } from "../../shared/process/log.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { startWorld } from "../helpers/world.ts";
 
 describe("tokens", () => {
@@ -178,7 +178,7 @@ describe("the log", () => {
   });
 });
 
-describeWithDatabase("a database of another SECRET_KEY", (database) => {
+describeOnSqlite("a database of another SECRET_KEY", (database) => {
   it("is refused at start, and accepted with SECRET_KEY_PREVIOUS", async () => {
     const world = await startWorld(database);
     await checkSecretKey(world.services);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
 import { expireDeviceCodes } from "../../shared/device/expire.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import {
   approveCode,
   assertOAuthError,
@@ -20,7 +20,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const secondMs = 1000;
 
-describeWithDatabase("the pace of polls", (database) => {
+describeOnSqlite("the pace of polls", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { findDelivery } from "../helpers/builds.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
@@ -11,7 +11,7 @@ import { slowFilter, slowPayload } from "../triggers/filter/slow-filter.ts";
 
 const attacks = 60;
 
-describeWithDatabase("60 deliveries that an organization's filter is slow to evaluate", (database) => {
+describeOnSqlite("60 deliveries that an organization's filter is slow to evaluate", (database) => {
   let world: World;
   let victim: TestOrganization;
   let attacker: TestOrganization;

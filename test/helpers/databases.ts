@@ -31,10 +31,15 @@ export function describeOnBothDatabases(title: string, body: (database: TestData
   });
 }
 
-/** Runs on SQLite, in a full run also on Postgres. */
+/** Runs on SQLite alone: other tests run the same statements on Postgres. */
+export function describeOnSqlite(title: string, body: (database: TestDatabase) => void): void {
+  describe(title, () => body(sqlite));
+}
+
+/** Runs on SQLite, in a full run also on Postgres: some statements run in no other test. */
 export function describeWithDatabase(title: string, body: (database: TestDatabase) => void): void {
   if (runsOnPostgresToo) describeOnBothDatabases(title, body);
-  else describe(title, () => body(sqlite));
+  else describeOnSqlite(title, body);
 }
 
 let sqliteTemplate: Promise<string> | undefined;

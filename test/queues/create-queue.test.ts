@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { shapes } from "../../shared/queues/shapes.ts";
 import { type Api, base, graphqlId, openApi, timestamp, unique, webBase } from "../helpers/api.ts";
-import { describeOnBothDatabases, describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases, describeOnSqlite } from "../helpers/databases.ts";
 
 const removed = ["MACOS_M2_4X7", "MACOS_M2_6X14", "MACOS_M2_12X28", "MACOS_M4_12X56"];
 const charset = "Key can only contain letters, numbers, hyphens and underscores";
 const tooLong = "Key is too long (maximum is 100 characters)";
 const affinity = "Retry agent affinity must be prefer-warmest or prefer-different";
 
-describeWithDatabase("POST …/queues", (database) => {
+describeOnSqlite("POST …/queues", (database) => {
   let api: Api;
 
   before(async () => {

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
 
 // The operator's command keeps the limits of REST.
 
-describeWithDatabase("the operator's command", (database) => {
+describeOnSqlite("the operator's command", (database) => {
   let world: World;
   before(async () => {
     world = await startWorld(database);

@@ -17,12 +17,12 @@ import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { secretKey, startWorld, type World } from "../helpers/world.ts";
+import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
 
-describeWithDatabase("the operator's command for triggers", (database) => {
+describeOnSqlite("the operator's command for triggers", (database) => {
   let world: World;
   let folder: string;
 
@@ -42,9 +42,7 @@ describeWithDatabase("the operator's command for triggers", (database) => {
     const code = await runAdmin(["trigger", ...args], {
       env: {
         SECRET_KEY: secretKey,
-        DATABASE_URL: world.config.databaseUrl,
-        REDIS_URL: world.config.redisUrl,
-        REDIS_PREFIX: world.config.redisPrefix,
+        ...settingsOf(world),
         WEBHOOK_URL: "https://hooks.example.com",
         MAX_PAYLOAD_BYTES: "100000",
       },

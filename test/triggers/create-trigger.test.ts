@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { base, graphqlId, timestamp, unknownId } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-describeWithDatabase("POST …/pipelines/{slug}/triggers", (database) => {
+describeOnSqlite("POST …/pipelines/{slug}/triggers", (database) => {
   let api: TriggerApi;
 
   before(async () => {

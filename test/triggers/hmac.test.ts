@@ -3,13 +3,13 @@ import { createHmac } from "node:crypto";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { findPayload } from "../../shared/triggers/payloads/store.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 const secret = "s3cret";
 const verification = { strategy: "hmac", secret };
 
-describeWithDatabase("triggers of type hmac", (database) => {
+describeOnSqlite("triggers of type hmac", (database) => {
   let api: TriggerApi;
   before(async () => {
     api = await openTriggerApi(database);

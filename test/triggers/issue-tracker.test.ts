@@ -4,11 +4,11 @@ import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { startIngress } from "../../ingress/server.ts";
 import { readConfig } from "../../shared/process/config.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { openTriggerApi } from "../helpers/trigger-api.ts";
 
-describeWithDatabase("triggers of the issue tracker", (database) => {
+describeOnSqlite("triggers of the issue tracker", (database) => {
   it("survive a change of ISSUE_TRACKER, those of older versions too", async () => {
     const api = await openTriggerApi(database, { ISSUE_TRACKER: "Linear" });
     const { services } = api.world;

@@ -4,10 +4,10 @@ import { eq } from "drizzle-orm";
 import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import { base, timestamp, unknownId } from "../helpers/api.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
-describeWithDatabase("…/triggers/{id}/deliveries", (database) => {
+describeOnSqlite("…/triggers/{id}/deliveries", (database) => {
   let api: TriggerApi;
 
   before(async () => {

@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
 import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import type { Step } from "../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { addPerson } from "../helpers/organization.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
@@ -14,7 +14,7 @@ interface Built {
   number: number;
 }
 
-describeWithDatabase("POST …/deliveries/{id}/rebuild", (database) => {
+describeOnSqlite("POST …/deliveries/{id}/rebuild", (database) => {
   let api: TriggerApi;
 
   before(async () => {

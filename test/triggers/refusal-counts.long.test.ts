@@ -11,7 +11,7 @@ import {
 } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
@@ -23,7 +23,7 @@ const causes: RefusalCause[] = [
   ...(["rate_limited", "disabled", "too_slow", "wrong_encoding", "wrong_content_type"] as const),
 ];
 
-describeWithDatabase("counts of refused deliveries", (database) => {
+describeOnSqlite("counts of refused deliveries", (database) => {
   let world: World;
   let acme: TestOrganization;
 

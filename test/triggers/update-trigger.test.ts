@@ -4,11 +4,11 @@ import { sign } from "@octokit/webhooks-methods";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
-describeWithDatabase("an existing trigger", (database) => {
+describeOnSqlite("an existing trigger", (database) => {
   let api: TriggerApi;
 
   before(async () => {

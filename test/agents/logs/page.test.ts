@@ -4,12 +4,12 @@ import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agen
 import { LogParser } from "../../../shared/agents/logs/parse.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
 const maxPageBytes = 256 * 1024;
 
-describeWithDatabase("the pages of a log", (database) => {
+describeOnSqlite("the pages of a log", (database) => {
   let api: Api;
 
   before(async () => {

@@ -7,14 +7,14 @@ import { newId } from "../../../shared/ids.ts";
 import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery } from "../../helpers/builds.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { type Answer, eventually, post, request } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
 const largest = 5 * 1024 * 1024 - 1;
 
-describeWithDatabase("POST /v3/{jobs,builds}/:id/data", (database) => {
+describeOnSqlite("POST /v3/{jobs,builds}/:id/data", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import fc from "fast-check";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { repeat } from "../../helpers/run-mode.ts";
 import { freshDelivery } from "./every-operation.ts";
 
@@ -87,7 +87,7 @@ const body = fc.oneof(
   fc.string(),
 );
 
-describeWithDatabase("any body of any write", (database) => {
+describeOnSqlite("any body of any write", (database) => {
   let api: Api;
   let writes: [method: string, path: string][];
   let triggers: string;

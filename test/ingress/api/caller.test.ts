@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { listConnectedApps } from "../../../shared/oauth/grants.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { refresh, setUpClient, signIn } from "../../helpers/device.ts";
 import { type Answer, get, request } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -10,7 +10,7 @@ import { startWorld, type World } from "../../helpers/world.ts";
 const graphqlId = (type: string, id: string) => Buffer.from(`${type}---${id}`).toString("base64");
 const unauthenticated = "Authentication required. Please supply a valid API Access Token";
 
-describeWithDatabase("REST operations on the caller", (database) => {
+describeOnSqlite("REST operations on the caller", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 
-describeWithDatabase("an empty body", (database) => {
+describeOnSqlite("an empty body", (database) => {
   let api: Api;
 
   before(async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { openApi } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
 
-describeWithDatabase("the rate limit of queue operations", (database) => {
+describeOnSqlite("the rate limit of queue operations", (database) => {
   it("applies after authentication and before every other check", async () => {
     const api = await openApi(database, { API_REQUESTS_PER_MINUTE: "2" });
     const narrow = await api.tokenOf(api.acme.user, ["read_user"]);

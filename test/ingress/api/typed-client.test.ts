@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import createClient from "openapi-fetch";
 import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import type { paths } from "./openapi-types.d.ts";
 
@@ -13,7 +13,7 @@ const triggers = "/v2/organizations/{org}/pipelines/{slug}/triggers";
 const trigger = `${triggers}/{trigger}` as const;
 const delivery = `${trigger}/deliveries/{delivery}` as const;
 
-describeWithDatabase("a client generated from the OpenAPI document", (database) => {
+describeOnSqlite("a client generated from the OpenAPI document", (database) => {
   let api: Api;
 
   before(async () => {

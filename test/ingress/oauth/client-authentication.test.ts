@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { disableApplication, enableApplication, rotateSecret } from "../../../shared/oauth/applications.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import {
   assertOAuthError,
   basic,
@@ -22,7 +22,7 @@ type Endpoint = (typeof endpoints)[number];
 /** Valid everywhere, except for the missing client. */
 const rest = { scope: "read_user", grant_type: deviceGrantType, token: issueToken("access") };
 
-describeWithDatabase("client authentication", (database) => {
+describeOnSqlite("client authentication", (database) => {
   let world: World;
   let open: TestClient;
   let confidential: TestClient;

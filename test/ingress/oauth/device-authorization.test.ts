@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { scopes } from "../../../shared/accounts/scopes.ts";
 import { isWellFormedToken } from "../../../shared/crypto/tokens.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import {
   assertOAuthError,
   authorize,
@@ -14,7 +14,7 @@ import {
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeWithDatabase("POST /oauth/device_authorization", (database) => {
+describeOnSqlite("POST /oauth/device_authorization", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import {
   assertNotStored,
   assertOAuthError,
@@ -16,7 +16,7 @@ import { startWorld, type World } from "../../helpers/world.ts";
 
 const paths = ["device_authorization", "token", "revoke", "introspect"].map((name) => `/oauth/${name}`);
 
-describeWithDatabase("forms at the OAuth endpoints", (database) => {
+describeOnSqlite("forms at the OAuth endpoints", (database) => {
   let world: World;
   let client: TestClient;
 

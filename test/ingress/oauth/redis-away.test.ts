@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import {
   approveCode,
   assertLimited,
@@ -17,7 +17,7 @@ import { get } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeWithDatabase("the OAuth endpoints while Redis is unavailable", (database) => {
+describeOnSqlite("the OAuth endpoints while Redis is unavailable", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -4,7 +4,7 @@ import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { freePort } from "../../../scripts/scratch/ports.ts";
 import { scopes } from "../../../shared/accounts/scopes.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import {
   approveCode,
   assertNotStored,
@@ -19,7 +19,7 @@ import { setUpOrganization, type TestOrganization } from "../../helpers/organiza
 import { onlyInFullRun } from "../../helpers/run-mode.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeWithDatabase("third-party OAuth clients", (database) => {
+describeOnSqlite("third-party OAuth clients", (database) => {
   let world: World;
   let acme: TestOrganization;
 

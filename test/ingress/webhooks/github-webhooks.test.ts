@@ -4,7 +4,7 @@ import { it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import { allBuilds } from "../../helpers/builds.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { eventually, post, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
 import { repeat } from "../../helpers/run-mode.ts";
@@ -26,7 +26,7 @@ const everyDelivery = events.flatMap(({ name, examples }) =>
 );
 const deliveries = everyDelivery.filter((_, index) => index % repeat(10, 1) === 0);
 
-describeWithDatabase("signed GitHub webhooks", (database) => {
+describeOnSqlite("signed GitHub webhooks", (database) => {
   it("each create one build with exactly the sent payload", async () => {
     const world = await startWorld(database, { META_DATA_READS_PER_MINUTE: "1000" });
     const acme = await setUpOrganization(world);

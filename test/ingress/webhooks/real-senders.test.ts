@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { LINEAR_WEBHOOK_SIGNATURE_HEADER, LinearWebhookClient } from "@linear/sdk/webhooks";
 import { sign, verify } from "@octokit/webhooks-methods";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { post, untilNotBusy } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
@@ -28,7 +28,7 @@ async function linearSign(sent: Buffer): Promise<string> {
   return signature;
 }
 
-describeWithDatabase("signatures of third-party libraries", (database) => {
+describeOnSqlite("signatures of third-party libraries", (database) => {
   let world: World;
   let acme: TestOrganization;
   let github: Awaited<ReturnType<TestOrganization["trigger"]>>;

@@ -9,12 +9,12 @@ import { openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
 import { deletePayloads } from "../../../shared/triggers/payloads/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { buildOfDelivery, findDelivery } from "../../helpers/builds.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeWithDatabase("builds of a trigger with a filter", (database) => {
+describeOnSqlite("builds of a trigger with a filter", (database) => {
   let world: World;
   let acme: TestOrganization;
   let actor: Actor;

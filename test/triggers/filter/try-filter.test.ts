@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
 import { unknownId } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
 
-describeWithDatabase("POST …/triggers/{id}/filter/test", (database) => {
+describeOnSqlite("POST …/triggers/{id}/filter/test", (database) => {
   let api: TriggerApi;
   let trigger: MadeTrigger;
   let delivery: string;

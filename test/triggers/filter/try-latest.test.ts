@@ -5,12 +5,12 @@ import { type FilterTestOptions, openFilterTests } from "../../../shared/trigger
 import { type FilterLanes, openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
 import { deletePayloads } from "../../../shared/triggers/payloads/store.ts";
 import { findTriggerOfDelivery } from "../../../shared/triggers/store.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
 
 const never = new AbortController().signal;
 
-describeWithDatabase("a filter that is tried on the latest deliveries", (database) => {
+describeOnSqlite("a filter that is tried on the latest deliveries", (database) => {
   let api: TriggerApi;
   let lanes: FilterLanes;
 

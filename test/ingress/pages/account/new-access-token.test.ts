@@ -6,11 +6,11 @@ import { insertAccessTokens, revokeTokensOfMember } from "../../../../shared/acc
 import { usedScopes } from "../../../../shared/accounts/scopes.ts";
 import { newIds } from "../../../../shared/ids.ts";
 import type { FilterTests } from "../../../../shared/triggers/filter/filter-tests.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
-describeWithDatabase("POST /user/api-access-tokens/new", (database) => {
+describeOnSqlite("POST /user/api-access-tokens/new", (database) => {
   let world: World;
   let acme: TestOrganization;
   let ada: Visitor;

@@ -7,11 +7,11 @@ import { deactivateUser } from "../../../../shared/accounts/users.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { disableApplication } from "../../../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../../../shared/oauth/grants.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
 import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("another user's property", (database) => {
+describeOnSqlite("another user's property", (database) => {
   let pages: Pages;
   let ada: Visitor;
   let bob: Visitor;

@@ -3,14 +3,14 @@ import { after, before, it } from "node:test";
 import { type Visitor, visitor } from "../../../../scripts/scratch/visitor.ts";
 import { changePassword, findUserByPassword, startSession } from "../../../../shared/accounts/sessions.ts";
 import { setPassword } from "../../../../shared/accounts/users.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
 import { startWorld, type World } from "../../../helpers/world.ts";
 
 const first = "correct horse battery";
 const second = "another password";
 
-describeWithDatabase("POST /user/password", (database) => {
+describeOnSqlite("POST /user/password", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
 
@@ -48,7 +48,7 @@ const ours: Record<string, string> = {
   "/é": "/%C3%A9",
 };
 
-describeWithDatabase("the return path of a sign-in", (database) => {
+describeOnSqlite("the return path of a sign-in", (database) => {
   let pages: Pages;
   let ada: Visitor;
   before(async () => {

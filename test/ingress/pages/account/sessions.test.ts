@@ -6,7 +6,7 @@ import { startSession } from "../../../../shared/accounts/sessions.ts";
 import { findUser } from "../../../../shared/accounts/user-store.ts";
 import { deactivateUser, setPassword } from "../../../../shared/accounts/users.ts";
 import { issueToken } from "../../../../shared/crypto/tokens.ts";
-import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
+import { describeOnSqlite, sqlite } from "../../../helpers/databases.ts";
 import { type Answer, request } from "../../../helpers/http.ts";
 import { password } from "../../../helpers/organization.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
@@ -14,7 +14,7 @@ import { type Pages, startPages } from "../../../helpers/pages.ts";
 const dayMs = 86_400_000;
 const token = /sbss_[0-9A-Za-z]{49}/;
 
-describeWithDatabase("a session at the pages", (database) => {
+describeOnSqlite("a session at the pages", (database) => {
   let pages: Pages;
 
   before(async () => {

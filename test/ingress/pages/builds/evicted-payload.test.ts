@@ -3,10 +3,10 @@ import { it } from "node:test";
 import { dayMs } from "../../../../shared/durations.ts";
 import { evictPayloads } from "../../../../shared/triggers/payloads/payloads.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the page of a build", (database) => {
+describeOnSqlite("the page of a build", (database) => {
   it("says when the webhook's payload is no longer kept", async () => {
     const pages = await startQueuePages(database);
     const { path } = await pages.acme.trigger();

@@ -3,10 +3,10 @@ import { after, before, it } from "node:test";
 import { minuteMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { FigureName } from "../../../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the chart of a cluster", (database) => {
+describeOnSqlite("the chart of a cluster", (database) => {
   let pages: QueuePages;
 
   before(async () => {

@@ -5,10 +5,10 @@ import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the list of clusters", (database) => {
+describeOnSqlite("the list of clusters", (database) => {
   let pages: QueuePages;
 
   before(async () => {

@@ -9,7 +9,7 @@ import { openDeliveryBuilder } from "../../../../shared/triggers/deliveries/buil
 import { deletePayloads } from "../../../../shared/triggers/payloads/store.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
 import { allBuilds, buildWebhook, countBuilds } from "../../../helpers/builds.ts";
-import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
+import { describeOnSqlite, sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { onlyInFullRun } from "../../../helpers/run-mode.ts";
@@ -19,7 +19,7 @@ const triggerPath = (id: string) => `${pipeline}/triggers/${id}`;
 const hidden = (html: string, name: string) =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
 
-describeWithDatabase("the pages of deliveries", (database) => {
+describeOnSqlite("the pages of deliveries", (database) => {
   let pages: QueuePages;
 
   before(async () => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
 import { type Codes, type Pages, startPages } from "../../../helpers/pages.ts";
 
 const plenty = { USER_CODE_FAILURES: "1000", USER_CODE_FAILURES_PER_IP: "1000" };
 
-describeWithDatabase("entering a user code", (database) => {
+describeOnSqlite("entering a user code", (database) => {
   let pages: Pages;
   let ada: Visitor;
   let bob: Visitor;
@@ -168,7 +168,7 @@ describeWithDatabase("entering a user code", (database) => {
   });
 });
 
-describeWithDatabase("guessing user codes", (database) => {
+describeOnSqlite("guessing user codes", (database) => {
   let pages: Pages;
 
   before(async () => {

@@ -6,10 +6,10 @@ import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue, updateQueue } from "../../../../shared/queues/queues.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the pages of an organization", (database) => {
+describeOnSqlite("the pages of an organization", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
 

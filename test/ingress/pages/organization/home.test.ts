@@ -5,13 +5,13 @@ import { createOrganization } from "../../../../shared/accounts/organizations.ts
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { openRefusalCounts } from "../../../../shared/triggers/deliveries/refusal-counts.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { addPerson } from "../../../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 const hourMs = 3_600_000;
 
-describeWithDatabase("home", (database) => {
+describeOnSqlite("home", (database) => {
   let pages: QueuePages;
 
   before(async () => {

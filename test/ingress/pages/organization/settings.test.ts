@@ -7,12 +7,12 @@ import {
   requireOrganization,
   updateOrganization,
 } from "../../../../shared/accounts/organizations.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 const path = "/organizations/acme/settings";
 
-describeWithDatabase("the settings of an organization", (database) => {
+describeOnSqlite("the settings of an organization", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
 

@@ -3,12 +3,12 @@ import { after, before, it } from "node:test";
 import { dayMs, hourMs } from "../../../../shared/durations.ts";
 import { newId } from "../../../../shared/ids.ts";
 import type { FigureName } from "../../../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
 import { exhibitUse } from "../looks/figures.ts";
 
-describeWithDatabase("the use of an organization", (database) => {
+describeOnSqlite("the use of an organization", (database) => {
   let pages: Pages;
 
   before(async () => {

@@ -6,7 +6,7 @@ import { environmentOfPipeline } from "../../../../shared/pipelines/environment.
 import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { assertRefused, read } from "../triggers/trigger-pages.ts";
@@ -28,7 +28,7 @@ function valuesOf(answer: Answer): Record<string, string> {
   return Object.fromEntries([...inputs, ...areas]);
 }
 
-describeWithDatabase("the form of a pipeline", (database) => {
+describeOnSqlite("the form of a pipeline", (database) => {
   let pages: QueuePages;
   /** Bob is a member, not an admin. */
   let bob: Visitor;

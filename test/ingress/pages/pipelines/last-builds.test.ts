@@ -6,10 +6,10 @@ import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { minuteMs } from "../../../../shared/durations.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState } from "../../../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the last builds on the page of a pipeline", (database) => {
+describeOnSqlite("the last builds on the page of a pipeline", (database) => {
   let pages: QueuePages;
   let visitor: Visitor;
 

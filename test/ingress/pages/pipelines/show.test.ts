@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../../../shared/pipelines/steps.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the page of a pipeline", (database) => {
+describeOnSqlite("the page of a pipeline", (database) => {
   let pages: QueuePages;
 
   before(async () => {

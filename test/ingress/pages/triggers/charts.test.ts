@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
 import { hourMs, hourOf } from "../../../../shared/durations.ts";
 import type { FigureName, RefusalCause } from "../../../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { exhibitWeek } from "../looks/figures.ts";
 import { startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pages.ts";
 
@@ -12,7 +12,7 @@ const allCauses = [
   ...["too_deep", "too_many_large", "busy"],
 ] as RefusalCause[];
 
-describeWithDatabase("the charts of a trigger", (database) => {
+describeOnSqlite("the charts of a trigger", (database) => {
   let pages: TriggerPages;
   let triggerId: string;
 

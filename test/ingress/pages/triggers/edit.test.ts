@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { environmentOf, secretOf } from "../../../../shared/triggers/members.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import {
   assertRefused,
@@ -14,7 +14,7 @@ import {
   triggersPath,
 } from "./trigger-pages.ts";
 
-describeWithDatabase("a trigger", (database) => {
+describeOnSqlite("a trigger", (database) => {
   let pages: TriggerPages;
 
   before(async () => {

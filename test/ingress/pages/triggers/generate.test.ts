@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, it } from "node:test";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { secretOf } from "../../../../shared/triggers/members.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { form, read, startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pages.ts";
 
-describeWithDatabase("the secret of a trigger", (database) => {
+describeOnSqlite("the secret of a trigger", (database) => {
   let pages: TriggerPages;
 
   before(async () => {

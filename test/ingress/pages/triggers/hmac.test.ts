@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, it } from "node:test";
 import { secretOf } from "../../../../shared/triggers/members.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import {
   assertRefused,
   form,
@@ -11,7 +11,7 @@ import {
   triggersPath,
 } from "./trigger-pages.ts";
 
-describeWithDatabase("the form of a trigger of type hmac", (database) => {
+describeOnSqlite("the form of a trigger of type hmac", (database) => {
   let pages: TriggerPages;
 
   before(async () => {

@@ -4,7 +4,7 @@ import { after, afterEach, before, it } from "node:test";
 import { promisify } from "node:util";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { environmentOf, secretOf } from "../../../../shared/triggers/members.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import {
   assertRefused,
   form,
@@ -17,7 +17,7 @@ import {
 
 const run = promisify(execFile);
 
-describeWithDatabase("the form of a new trigger", (database) => {
+describeOnSqlite("the form of a new trigger", (database) => {
   let pages: TriggerPages;
 
   before(async () => {

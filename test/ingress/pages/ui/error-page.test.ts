@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { csrfTokenIn, type Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { newId } from "../../../../shared/ids.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("an error page", (database) => {
+describeOnSqlite("an error page", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
 

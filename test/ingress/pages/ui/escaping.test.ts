@@ -5,7 +5,7 @@ import { recordUsage } from "../../../../shared/accounts/access-tokens.ts";
 import { createOrganization } from "../../../../shared/accounts/organizations.ts";
 import type { User } from "../../../../shared/accounts/user-store.ts";
 import { createUser } from "../../../../shared/accounts/users.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
 import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
 
@@ -17,7 +17,7 @@ const [application, deviceAgent, browserAgent, organization, person, apiAgent, d
   1, 2, 3, 4, 5, 6, 7,
 ];
 
-describeWithDatabase("untrusted text on pages", (database) => {
+describeOnSqlite("untrusted text on pages", (database) => {
   let pages: Pages;
   let mallory: User;
   let browser: Visitor;

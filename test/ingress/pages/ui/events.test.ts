@@ -7,11 +7,11 @@ import { addMember, expelMember, removeMember } from "../../../../shared/account
 import { deactivateUser } from "../../../../shared/accounts/users.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { redisKeys } from "../../../../shared/redis/keys.ts";
-import { describeWithDatabase, sqlite } from "../../../helpers/databases.ts";
+import { describeOnSqlite, sqlite } from "../../../helpers/databases.ts";
 import { eventually, request } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("GET /events", (database) => {
+describeOnSqlite("GET /events", (database) => {
   let pages: QueuePages;
   let elsewhere: Awaited<ReturnType<QueuePages["another"]>>;
 

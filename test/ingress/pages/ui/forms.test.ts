@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { csrfTokenIn, type Visitor } from "../../../../scripts/scratch/visitor.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("a form", (database) => {
+describeOnSqlite("a form", (database) => {
   let pages: Pages;
   let ada: Visitor;
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createOrganization } from "../../../../shared/accounts/organizations.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { addPerson } from "../../../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("breadcrumbs and titles", (database) => {
+describeOnSqlite("breadcrumbs and titles", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
   let trigger: string;
