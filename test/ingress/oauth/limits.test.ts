@@ -13,8 +13,8 @@ import {
   setUpClient,
 } from "../../helpers/device.ts";
 import type { Answer } from "../../helpers/http.ts";
-import { countedByRedis } from "../../helpers/limits.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
+import { countedByRedis } from "../../redis/counted-by-redis.ts";
 
 const count = (answers: Answer[], status: number) => answers.filter((each) => each.status === status).length;
 const invalidClient = (answering: Promise<Answer>) => assertOAuthError(answering, 401, "invalid_client");

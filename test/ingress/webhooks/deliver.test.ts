@@ -11,9 +11,9 @@ import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { type Answer, post, request, untilNotBusy } from "../../helpers/http.ts";
-import { countedByRedis } from "../../helpers/limits.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
+import { countedByRedis } from "../../redis/counted-by-redis.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
