@@ -110,7 +110,7 @@ async function requireJobOfToken(services: Services, token: string, id: string) 
 
 /** The job that an agent has or had, also one that it lost and may still run: its lease is stale. */
 async function requireJobOfSession({ db }: Services, agent: Agent, id: string) {
-  const found = isId(id) ? await findJobWithBuild(db, id) : undefined;
+  const found = isId(id) ? await findJobWithBuild(db, { id }) : undefined;
   if (!found || (found.job.agentId !== agent.id && agent.lostJobId !== id)) throw notFound("job");
   return { ...found, agent, lease: { jobId: id, agentId: agent.id, attempt: found.job.attempt } };
 }
@@ -145,7 +145,7 @@ async function findDataCaller(services: Services, event: H3Event): Promise<DataC
 }
 
 async function findJobOfSession({ db }: Services, agent: Agent): Promise<DataCaller | undefined> {
-  const found = agent.jobId ? await findJobWithBuild(db, agent.jobId) : undefined;
+  const found = agent.jobId ? await findJobWithBuild(db, { id: agent.jobId }) : undefined;
   if (!found || found.job.agentId !== agent.id) return undefined;
   const { job, build } = found;
   const lease = { jobId: job.id, agentId: agent.id, attempt: job.attempt };

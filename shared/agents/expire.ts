@@ -55,7 +55,7 @@ async function changeJob(
   change: (tx: Tx, build: Build) => Promise<Job | undefined>,
 ): Promise<boolean> {
   const changed = await services.db.transaction(async (tx) => {
-    const build = await lockBuildIfFree(tx, buildId);
+    const build = await lockBuildIfFree(tx, { id: buildId });
     const job = build && (await change(tx, build));
     return job && { build, job };
   });

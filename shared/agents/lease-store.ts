@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
 import type { Build, Job } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { isWaiting, orderOfArrival } from "../dispatch/store.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
 
@@ -40,7 +40,7 @@ export const listJobsById = prepared<{ ids: string[] }, Job, Db>((db) => {
   return db.select().from(jobs).where(isOneOf(jobs.id, "ids"));
 });
 
-const jobWithBuild = prepared<{ id: string }, { job: Job; build: Build }, Db>((db) => {
+export const findJobWithBuild = preparedRow<{ id: string }, { job: Job; build: Build }, Db>((db) => {
   const { jobs, builds } = db.tables;
   return db
     .select({ job: jobs, build: builds })
@@ -49,14 +49,10 @@ const jobWithBuild = prepared<{ id: string }, { job: Job; build: Build }, Db>((d
     .where(eq(jobs.id, sql.placeholder("id")));
 });
 
-export async function findJobWithBuild(db: Db, id: string): Promise<{ job: Job; build: Build } | undefined> {
-  const [found] = await jobWithBuild(db, { id });
-  return found;
-}
-
 export type WaitingJob = Pick<Job, "id" | "buildId" | "retryOfJobId" | "scheduledAt">;
 
-const waitingJobs = prepared<{ queueId: string; limit: number }, WaitingJob, Tx>((tx) => {
+/** The queue's waiting jobs, in the order of their arrival. */
+export const listWaitingJobs = prepared<{ queueId: string; limit: number }, WaitingJob, Tx>((tx) => {
   const { jobs } = tx.tables;
   const { id, buildId, retryOfJobId, scheduledAt } = jobs;
   return tx
@@ -66,11 +62,6 @@ const waitingJobs = prepared<{ queueId: string; limit: number }, WaitingJob, Tx>
     .orderBy(...orderOfArrival(jobs))
     .limit(sql.placeholder("limit"));
 });
-
-/** The queue's waiting jobs, in the order of their arrival. */
-export async function listWaitingJobs(tx: Tx, queueId: string, limit: number): Promise<WaitingJob[]> {
-  return waitingJobs(tx, { queueId, limit });
-}
 
 /** The agents that had these jobs, by job id. */
 export async function listAgentsOfJobs(tx: Tx, jobIds: string[]): Promise<Map<string, string | null>> {
@@ -83,26 +74,25 @@ export async function listAgentsOfJobs(tx: Tx, jobIds: string[]): Promise<Map<st
   return new Map(found.map(({ id, agentId }) => [id, agentId]));
 }
 
-const assign = prepared<{ id: string; agentId: string; now: Date }, { id: string }, Tx>((tx) => {
-  const { jobs } = tx.tables;
-  return tx
-    .update(jobs)
-    .set({
-      state: "assigned",
-      agentId: valueFor(jobs.agentId, "agentId"),
-      assignedAt: valueFor(jobs.assignedAt, "now"),
-      dispatchPausedAt: null,
-    })
-    .where(and(eq(jobs.id, sql.placeholder("id")), eq(jobs.state, "scheduled")))
-    .returning({ id: jobs.id });
-});
-
 /** scheduled → assigned. */
-export async function assignIfScheduled(tx: Tx, id: string, agentId: string, now: Date): Promise<boolean> {
-  return (await assign(tx, { id, agentId, now })).length > 0;
-}
+export const assignIfScheduled = preparedRow<{ id: string; agentId: string; now: Date }, { id: string }, Tx>(
+  (tx) => {
+    const { jobs } = tx.tables;
+    return tx
+      .update(jobs)
+      .set({
+        state: "assigned",
+        agentId: valueFor(jobs.agentId, "agentId"),
+        assignedAt: valueFor(jobs.assignedAt, "now"),
+        dispatchPausedAt: null,
+      })
+      .where(and(eq(jobs.id, sql.placeholder("id")), eq(jobs.state, "scheduled")))
+      .returning({ id: jobs.id });
+  },
+);
 
-const accept = prepared<{ jobId: string; agentId: string; now: Date }, Job, Tx>((tx) => {
+/** assigned → assigned and accepted, in a new attempt. */
+export const acceptIfAssigned = preparedRow<{ jobId: string; agentId: string; now: Date }, Job, Tx>((tx) => {
   const { jobs } = tx.tables;
   const isOfAgent = and(eq(jobs.id, sql.placeholder("jobId")), eq(jobs.agentId, sql.placeholder("agentId")));
   return tx
@@ -112,17 +102,8 @@ const accept = prepared<{ jobId: string; agentId: string; now: Date }, Job, Tx>(
     .returning();
 });
 
-/** assigned → assigned and accepted, in a new attempt. */
-export async function acceptIfAssigned(
-  tx: Tx,
-  { jobId, agentId }: Pick<Lease, "jobId" | "agentId">,
-  now: Date,
-): Promise<Job | undefined> {
-  const [accepted] = await accept(tx, { jobId, agentId, now });
-  return accepted;
-}
-
-const start = prepared<Lease & { now: Date; timesOutAt: Date | null }, Job, Tx>((tx) => {
+/** assigned and accepted → running. */
+export const startIfAccepted = preparedRow<Lease & { now: Date; timesOutAt: Date | null }, Job, Tx>((tx) => {
   const { jobs } = tx.tables;
   return tx
     .update(jobs)
@@ -135,17 +116,8 @@ const start = prepared<Lease & { now: Date; timesOutAt: Date | null }, Job, Tx>(
     .returning();
 });
 
-/** assigned and accepted → running. */
-export async function startIfAccepted(
-  tx: Tx,
-  lease: Lease,
-  { now, timesOutAt }: { now: Date; timesOutAt: Date | null },
-): Promise<Job | undefined> {
-  const [started] = await start(tx, { ...lease, now, timesOutAt });
-  return started;
-}
-
-const setStarted = prepared<Lease & { now: Date }, { id: string }, Tx>((tx) => {
+/** Stores when a job started that is being canceled. */
+export const setStartedIfCanceling = preparedRow<Lease & { now: Date }, { id: string }, Tx>((tx) => {
   const { jobs } = tx.tables;
   return tx
     .update(jobs)
@@ -153,11 +125,6 @@ const setStarted = prepared<Lease & { now: Date }, { id: string }, Tx>((tx) => {
     .where(and(isLeased(tx), eq(jobs.state, "canceling"), isNull(jobs.startedAt)))
     .returning({ id: jobs.id });
 });
-
-/** Stores when a job started that is being canceled. */
-export async function setStartedIfCanceling(tx: Tx, lease: Lease, now: Date): Promise<void> {
-  await setStarted(tx, { ...lease, now });
-}
 
 export type Ending = Pick<Job, "state" | "softFailed"> &
   Partial<Pick<Job, "exitStatus" | "signal" | "signalReason" | "failureReason">>;

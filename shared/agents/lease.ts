@@ -77,7 +77,7 @@ export async function acceptJob(
     const present = await requireOwnJob(tx, agent, id);
     const job =
       present.acceptedAt === null
-        ? await acceptIfAssigned(tx, { jobId: id, agentId: agent.id }, now)
+        ? await acceptIfAssigned(tx, { jobId: id, agentId: agent.id, now })
         : present;
     if (!job || job.startedAt !== null) throw new Refusal(422, "The job cannot be accepted any more");
     if (present.acceptedAt !== null)
@@ -105,16 +105,16 @@ export async function acquireJob(
   const now = services.clock.now();
   if (queueId === null) throw new Refusal(422, "A wait has nothing to run");
   await services.db.transaction(async (tx) => {
-    const isDispatching = await lockQueueIfDispatching(tx, queueId);
+    const isDispatching = await lockQueueIfDispatching(tx, { id: queueId });
     const job = await findJob(tx, id);
     if (!job) throw notFound("job");
     if (job.agentId === agent.id && job.state === "assigned") return;
     if (job.state === "waiting") throw new Refusal(423, "The job waits for other jobs of its build");
     if (job.state !== "scheduled") throw new Refusal(422, "The job has been taken, or has finished");
     if (!isDispatching) throw new Refusal(423, "The job's queue is paused");
-    if (!(await reserveIfFree(tx, agent, id, now)))
+    if (!(await reserveIfFree(tx, { id: agent.id, jobId: id, formerJobId: agent.jobId, now })))
       throw new Refusal(422, "The agent has a job, or may take none");
-    if (!(await assignIfScheduled(tx, id, agent.id, now)))
+    if (!(await assignIfScheduled(tx, { id, agentId: agent.id, now })))
       throw new Refusal(422, "The job has been taken, or has finished");
   });
   return acceptJob(services, group, agent, { id, buildId });
@@ -153,9 +153,9 @@ export async function startJob(
     const present = await requireLeasedJob(tx, lease);
     const minutes = present.options?.timeout_in_minutes;
     const timesOutAt = minutes === undefined ? null : new Date(now.getTime() + minutes * minuteMs);
-    const started = await startIfAccepted(tx, lease, { now, timesOutAt });
-    if (started) await startBuildIfScheduled(tx, build.id, now);
-    else await setStartedIfCanceling(tx, lease, now);
+    const started = await startIfAccepted(tx, { ...lease, now, timesOutAt });
+    if (started) await startBuildIfScheduled(tx, { id: build.id, now });
+    else await setStartedIfCanceling(tx, { ...lease, now });
     return { build, job: started ?? present };
   });
   report(services, build, [job]);
@@ -196,7 +196,7 @@ export async function finishJob(
     const present = await findJob(tx, lease.jobId);
     if (present && isFinished(present, lease)) return { build, changed: [] };
     const job = await requireLeasedJob(tx, lease);
-    await freeIfFinished(tx, lease, { isLast: result.isLast, now });
+    await freeIfFinished(tx, { id: lease.agentId, jobId: lease.jobId, isLast: result.isLast, now });
     return { build, changed: await endAttempt(tx, build, job, { ending: endingOf(job, result), now }) };
   });
   report(services, build, changed);

@@ -127,9 +127,9 @@ async function seeNowIfAhead(db: Services["db"], now: Date): Promise<void> {
 
 type EndSession = (tx: Tx, present: Agent) => Promise<Agent | undefined>;
 /** Undefined: another transaction has the build locked. */
-type LockBuild = (tx: Tx, id: string) => Promise<Build | undefined>;
+type LockBuild = (tx: Tx, build: { id: string }) => Promise<Build | undefined>;
 
-const lockBuild: LockBuild = async (tx, id) => (await lockBuilds(tx, [id]))[0];
+const lockBuild: LockBuild = async (tx, { id }) => (await lockBuilds(tx, [id]))[0];
 
 /** Skips a locked agent, so that it does not delay the others. The next run finds it again. */
 function endIfFree(services: Services, agent: Agent, end: EndSession): Promise<boolean> {
@@ -186,7 +186,7 @@ export async function takeBackJobOf(
   const released = await services.db.transaction(async (tx) => {
     const job = await lockJobOfAgent(tx, { agentId: agent.id, jobId, lock: lockBuild });
     if (!job || !onlyIf(job)) return undefined;
-    await freeIfHas(tx, agent.id, jobId);
+    await freeIfHas(tx, { id: agent.id, jobId });
     return releaseLocked(tx, services, job);
   });
   if (released) report(services, released.build, released.changed);
@@ -199,7 +199,7 @@ async function lockJobOfAgent(
 ): Promise<Job | null | undefined> {
   const seen = await findJob(tx, jobId);
   if (!seen) return null;
-  if (!(await lock(tx, seen.buildId))) return undefined;
+  if (!(await lock(tx, { id: seen.buildId }))) return undefined;
   const job = await findJob(tx, jobId);
   return job?.agentId === agentId && leasedJobStates.includes(job.state) ? job : null;
 }

@@ -26,17 +26,18 @@ export async function reserveInQueue(
   agents: Agent[],
   now: Date,
 ): Promise<Reservation[]> {
-  if (!(await lockQueueIfDispatching(tx, queueId))) return [];
-  const waiting = await listWaitingJobs(tx, queueId, agents.length + spareJobs);
+  if (!(await lockQueueIfDispatching(tx, { id: queueId }))) return [];
+  const waiting = await listWaitingJobs(tx, { queueId, limit: agents.length + spareJobs });
   const isAllowed = await findAffinity(tx, queueId, waiting, now);
   const chosen = choose(waiting, agents, isAllowed);
   const builds = await lockBuilds(tx, [...new Set(chosen.map(({ job }) => job.buildId))]);
 
   const reservations: Reservation[] = [];
   for (const { agent, job } of chosen) {
-    if (!(await reserveIfFree(tx, agent, job.id, now))) continue;
+    const { id, jobId: formerJobId } = agent;
+    if (!(await reserveIfFree(tx, { id, jobId: job.id, formerJobId, now }))) continue;
     // A cancel may have come between the list and the lock.
-    if (await assignIfScheduled(tx, job.id, agent.id, now)) reservations.push({ agent, job });
+    if (await assignIfScheduled(tx, { id: job.id, agentId: id, now })) reservations.push({ agent, job });
   }
   await clearPauses(tx, builds, reservations);
   return reservations;

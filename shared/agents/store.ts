@@ -15,7 +15,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { findBy, isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { findBy, isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { AgentState } from "../vocabulary.ts";
@@ -141,7 +141,11 @@ export async function markSeen(tx: Tx, ids: string[], now: Date): Promise<void> 
   await setSeen(tx, { ids: await lockAgentsIfFree(tx, ids), now });
 }
 
-const reserve = prepared<
+/**
+ * Gives a job to an agent that is free.
+ * @param formerJobId the job that the agent was read with, which it has no longer
+ */
+export const reserveIfFree = preparedRow<
   { id: string; jobId: string; formerJobId: string | null; now: Date },
   { id: string },
   Tx
@@ -162,56 +166,33 @@ const reserve = prepared<
     .returning({ id: agents.id });
 });
 
-/**
- * Gives a job to an agent that is free.
- * @param formerJobId the job that the agent was read with, which it has no longer
- */
-export async function reserveIfFree(
-  tx: Tx,
-  { id, jobId: formerJobId }: Pick<Agent, "id" | "jobId">,
-  jobId: string,
-  now: Date,
-): Promise<boolean> {
-  return (await reserve(tx, { id, jobId, formerJobId, now })).length > 0;
-}
-
-const free = prepared<{ id: string; jobId: string }, { id: string }, Tx>((tx) => {
+/** Ends an agent's hold on a job. */
+export const freeIfHas = preparedRow<{ id: string; jobId: string }, { id: string }, Tx>((tx) => {
   const { agents } = tx.tables;
   return tx.update(agents).set({ jobId: null }).where(hasGivenJob(tx)).returning({ id: agents.id });
 });
-
-/** Ends an agent's hold on a job. */
-export async function freeIfHas(tx: Tx, id: string, jobId: string): Promise<void> {
-  await free(tx, { id, jobId });
-}
-
-const freeAfterJob = prepared<{ id: string; jobId: string; isLast: boolean; now: Date }, { id: string }, Tx>(
-  (tx) => {
-    const { agents } = tx.tables;
-    const { ignoreInDispatches } = agents;
-    return tx
-      .update(agents)
-      .set({
-        jobId: null,
-        lastJobFinishedAt: valueFor(agents.lastJobFinishedAt, "now"),
-        ignoreInDispatches: sql`${ignoreInDispatches} or ${valueFor(ignoreInDispatches, "isLast")}`,
-      })
-      .where(hasGivenJob(tx))
-      .returning({ id: agents.id });
-  },
-);
 
 /**
  * Ends an agent's hold on a job that it finished.
  * @param isLast the agent takes no further job
  */
-export async function freeIfFinished(
-  tx: Tx,
-  { agentId, jobId }: { agentId: string; jobId: string },
-  { isLast, now }: { isLast: boolean; now: Date },
-): Promise<void> {
-  await freeAfterJob(tx, { id: agentId, jobId, isLast, now });
-}
+export const freeIfFinished = preparedRow<
+  { id: string; jobId: string; isLast: boolean; now: Date },
+  { id: string },
+  Tx
+>((tx) => {
+  const { agents } = tx.tables;
+  const { ignoreInDispatches } = agents;
+  return tx
+    .update(agents)
+    .set({
+      jobId: null,
+      lastJobFinishedAt: valueFor(agents.lastJobFinishedAt, "now"),
+      ignoreInDispatches: sql`${ignoreInDispatches} or ${valueFor(ignoreInDispatches, "isLast")}`,
+    })
+    .where(hasGivenJob(tx))
+    .returning({ id: agents.id });
+});
 
 function hasGivenJob(tx: Tx): SQL | undefined {
   const { agents } = tx.tables;

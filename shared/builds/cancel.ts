@@ -25,7 +25,7 @@ export async function cancelBuild(
     const [present] = await lockBuilds(tx, [build.id]);
     if (!present || finishedBuildStates.includes(present.state)) return undefined;
     const jobs = await cancelJobsIfUnfinished(tx, { buildId: build.id }, now);
-    await changeIfIn(tx, build.id, ["scheduled", "running", "failing"], "canceling");
+    await changeIfIn(tx, { id: build.id, from: ["scheduled", "running", "failing"], state: "canceling" });
     await settleBuild(tx, { ...present, state: "canceling" }, now);
     if (present.state !== "canceling") await audit(tx, actor, "canceled", auditSubject(build, pipeline));
     return jobs;

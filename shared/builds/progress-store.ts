@@ -14,7 +14,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Reader, Tx } from "../db/database.ts";
-import { findBy, isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { findBy, isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { countRows } from "../db/rows.ts";
 import {
   activeJobStates,
@@ -37,16 +37,11 @@ export async function lockBuilds(tx: Tx, buildIds: string[]): Promise<Build[]> {
   return lockBuildsById(tx, { ids: buildIds });
 }
 
-const lockBuildIfFreeById = prepared<{ id: string }, Build, Tx>((tx) => {
+/** Like `lockBuilds`; undefined if another transaction has it locked. */
+export const lockBuildIfFree = preparedRow<{ id: string }, Build, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx.lock(builds, eq(builds.id, sql.placeholder("id")), "if-free");
 });
-
-/** Like `lockBuilds`; undefined if another transaction has it locked. */
-export async function lockBuildIfFree(tx: Tx, id: string): Promise<Build | undefined> {
-  const [build] = await lockBuildIfFreeById(tx, { id });
-  return build;
-}
 
 /** Call with the build locked. */
 export const findJob = findBy<Job, Tx>(({ jobs }) => jobs.id);
@@ -107,20 +102,18 @@ export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
   return found ?? { hasActive: false, hasFailed: false, hasWaiter: false };
 }
 
-const waiters = prepared<{ buildId: string }, Pick<Job, "id" | "position" | "options">, Tx>((tx) => {
-  const { jobs } = tx.tables;
-  const isOfBuild = eq(jobs.buildId, sql.placeholder("buildId"));
-  return tx
-    .select({ id: jobs.id, position: jobs.position, options: jobs.options })
-    .from(jobs)
-    .where(and(isOfBuild, eq(jobs.state, "waiting"), eq(jobs.type, "waiter")))
-    .orderBy(asc(jobs.position));
-});
-
 /** The waiters that were not reached, in order. */
-export async function listWaiters(tx: Tx, buildId: string) {
-  return waiters(tx, { buildId });
-}
+export const listWaiters = prepared<{ buildId: string }, Pick<Job, "id" | "position" | "options">, Tx>(
+  (tx) => {
+    const { jobs } = tx.tables;
+    const isOfBuild = eq(jobs.buildId, sql.placeholder("buildId"));
+    return tx
+      .select({ id: jobs.id, position: jobs.position, options: jobs.options })
+      .from(jobs)
+      .where(and(isOfBuild, eq(jobs.state, "waiting"), eq(jobs.type, "waiter")))
+      .orderBy(asc(jobs.position));
+  },
+);
 
 /** waiting → passed. */
 export async function passWaiterIfWaiting(tx: Tx, id: string, now: Date): Promise<void> {
@@ -173,7 +166,8 @@ function isWaitingIn(tx: Tx, { buildId, from, to }: WaitingRange): SQL | undefin
   );
 }
 
-const startBuild = prepared<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
+/** scheduled → running. */
+export const startBuildIfScheduled = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
@@ -187,28 +181,26 @@ const startBuild = prepared<{ id: string; now: Date }, { id: string }, Tx>((tx) 
     .returning({ id: builds.id });
 });
 
-/** scheduled → running. */
-export async function startBuildIfScheduled(tx: Tx, id: string, now: Date): Promise<void> {
-  await startBuild(tx, { id, now });
-}
-
-const changeBuild = prepared<{ id: string; from: BuildState[]; state: BuildState }, { id: string }, Tx>(
-  (tx) => {
-    const { builds } = tx.tables;
-    return tx
-      .update(builds)
-      .set({ state: valueFor(builds.state, "state") })
-      .where(and(eq(builds.id, sql.placeholder("id")), isOneOf(builds.state, "from")))
-      .returning({ id: builds.id });
-  },
-);
-
 /** One unfinished state → another. */
-export async function changeIfIn(tx: Tx, id: string, from: BuildState[], state: BuildState): Promise<void> {
-  await changeBuild(tx, { id, from, state });
-}
+export const changeIfIn = preparedRow<
+  { id: string; from: BuildState[]; state: BuildState },
+  { id: string },
+  Tx
+>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({ state: valueFor(builds.state, "state") })
+    .where(and(eq(builds.id, sql.placeholder("id")), isOneOf(builds.state, "from")))
+    .returning({ id: builds.id });
+});
 
-const finishBuild = prepared<{ id: string; state: BuildState; now: Date }, { id: string }, Tx>((tx) => {
+/** scheduled, running, failing, canceling → finished. */
+export const finishBuildIfUnfinished = preparedRow<
+  { id: string; state: BuildState; now: Date },
+  { id: string },
+  Tx
+>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
@@ -221,15 +213,6 @@ const finishBuild = prepared<{ id: string; state: BuildState; now: Date }, { id:
     .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
     .returning({ id: builds.id });
 });
-
-/** scheduled, running, failing, canceling → finished. */
-export async function finishBuildIfUnfinished(
-  tx: Tx,
-  id: string,
-  { state, now }: { state: BuildState; now: Date },
-): Promise<void> {
-  await finishBuild(tx, { id, state, now });
-}
 
 /** A finished build → scheduled, or running if it had started. */
 export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {

@@ -34,7 +34,7 @@ export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<Job[
   if (!hasActive) {
     const scheduled = hasWaiter ? await reachWaiters(tx, build.id, { hasFailed, now }) : [];
     if (scheduled.length === 0) {
-      await finishBuildIfUnfinished(tx, build.id, { state: finalState(build, hasFailed), now });
+      await finishBuildIfUnfinished(tx, { id: build.id, state: finalState(build, hasFailed), now });
       return [];
     }
     await showFailure(tx, build.id, hasFailed);
@@ -50,8 +50,8 @@ function finalState({ state }: Build, hasFailed: boolean) {
 }
 
 async function showFailure(tx: Tx, buildId: string, hasFailed: boolean): Promise<void> {
-  if (hasFailed) await changeIfIn(tx, buildId, ["scheduled", "running"], "failing");
-  else await changeIfIn(tx, buildId, ["failing"], "running");
+  if (hasFailed) await changeIfIn(tx, { id: buildId, from: ["scheduled", "running"], state: "failing" });
+  else await changeIfIn(tx, { id: buildId, from: ["failing"], state: "running" });
 }
 
 /** Goes from `wait` to `wait` until jobs are scheduled. After a failure only `continue_on_failure` is reached. */
@@ -60,7 +60,7 @@ async function reachWaiters(
   buildId: string,
   { hasFailed, now }: { hasFailed: boolean; now: Date },
 ): Promise<Job[]> {
-  const waiters = await listWaiters(tx, buildId);
+  const waiters = await listWaiters(tx, { buildId });
   for (const [index, waiter] of waiters.entries()) {
     const range = { buildId, from: waiter.position, to: waiters[index + 1]?.position };
     if (hasFailed && !waiter.options?.continue_on_failure) {

@@ -24,6 +24,14 @@ export function prepared<Values extends object, Row, On extends Db | Tx = Db | T
   };
 }
 
+/** Like `prepared`, for one row at most. */
+export function preparedRow<Values extends object, Row, On extends Db | Tx = Db | Tx>(
+  build: (db: On) => { prepare(): Prepared<Row> },
+): (db: On, values: Values) => Promise<Row | undefined> {
+  const rows = prepared<Values, Row, On>(build);
+  return async (db, values) => (await rows(db, values))[0];
+}
+
 /**
  * A prepared query for the one row that has a value in a column.
  * @param columnOf names a unique column of the row's table
@@ -31,7 +39,7 @@ export function prepared<Values extends object, Row, On extends Db | Tx = Db | T
 export function findBy<Row, On extends Db | Tx = Db | Tx>(
   columnOf: (tables: Tables) => SQLiteColumn,
 ): (db: On, value: string) => Promise<Row | undefined> {
-  const rows = prepared<{ value: string }, Row, On>((db) => {
+  const row = preparedRow<{ value: string }, Row, On>((db) => {
     const column = columnOf(db.tables);
     const found = db
       .select()
@@ -39,7 +47,7 @@ export function findBy<Row, On extends Db | Tx = Db | Tx>(
       .where(eq(column, sql.placeholder("value")));
     return found as unknown as { prepare(): Prepared<Row> };
   });
-  return async (db, value) => (await rows(db, { value }))[0];
+  return (db, value) => row(db, { value });
 }
 
 /** A value of a prepared query for a column, given by name. It may be null. */

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, not, type SQL, sql } from "drizzle-orm";
 import { countOf } from "../db/columns.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { prepared } from "../db/prepared.ts";
+import { preparedRow } from "../db/prepared.ts";
 import type { Queue } from "../queues/store.ts";
 import { type JobState, leasedJobStates } from "../vocabulary.ts";
 
@@ -31,7 +31,8 @@ export async function resumeIfPaused(tx: Tx, id: string): Promise<Queue | undefi
   return resumed;
 }
 
-const lockDispatchingQueue = prepared<{ id: string }, Queue, Tx>((tx) => {
+/** Locks the queue against a pause. Undefined if it is paused or deleted. */
+export const lockQueueIfDispatching = preparedRow<{ id: string }, Queue, Tx>((tx) => {
   const { queues } = tx.tables;
   const isDispatching = and(
     eq(queues.id, sql.placeholder("id")),
@@ -40,11 +41,6 @@ const lockDispatchingQueue = prepared<{ id: string }, Queue, Tx>((tx) => {
   );
   return tx.lock(queues, isDispatching, "exclusive");
 });
-
-/** Locks the queue against a pause. False if it is paused or deleted. */
-export async function lockQueueIfDispatching(tx: Tx, queueId: string): Promise<boolean> {
-  return (await lockDispatchingQueue(tx, { id: queueId })).length > 0;
-}
 
 /**
  * Finds a mark of the queue's waiting jobs that differs from its pause. Null is the mark of jobs without one.
