@@ -12,6 +12,12 @@ export function pushPayload(bytes: number): string {
   return JSON.stringify(push);
 }
 
+/** 4.7 MB of keys: slow to check, and to deflate. */
+export function manyKeys(): string {
+  const members = Array.from({ length: 330_000 }, (_, index) => `"key${String(index).padStart(6, "0")}":1`);
+  return `{${members.join(",")}}`;
+}
+
 const repository = {
   id: 1296269,
   full_name: "lighthouse/harbour",

@@ -1,5 +1,5 @@
 import { patterns } from "../../../shared/paths.ts";
-import { kilobyte, megabyte } from "../bodies.ts";
+import { kilobyte, manyKeys, megabyte } from "../bodies.ts";
 import { type PlainRequest, postForm, postJson } from "../load/request.ts";
 import type { Assault } from "./assault.ts";
 import { authorized, type Client, openClient, openGrant, openSignIn, refresh } from "./client.ts";
@@ -150,12 +150,6 @@ export const attacks = {
 } satisfies Record<string, Attack>;
 
 export type AttackName = keyof typeof attacks;
-
-/** 4.7 MB, slow to check. */
-function manyKeys(): string {
-  const members = Array.from({ length: 330_000 }, (_, index) => `"key${String(index).padStart(6, "0")}":1`);
-  return `{${members.join(",")}}`;
-}
 
 /** @returns the delivery's id */
 async function deliver({ attacker, client }: Assault, body: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { patterns } from "../../../shared/paths.ts";
+import { csrfTokenIn } from "../../scratch/visitor.ts";
 import { poll } from "../device/codes.ts";
 import { type PlainRequest, postForm } from "../load/request.ts";
 import { clientId, type Tenant } from "./tenants.ts";
@@ -34,7 +35,7 @@ export async function openSignIn(client: Client, { url }: Tenant) {
   const form = `${url}${patterns.signIn}`;
   const { headers, text } = await client({ method: "GET", url: form });
   const Cookie = headers.getSetCookie()[0]?.split(";")[0] ?? "";
-  const csrf_token = /name="csrf_token" value="([^"]*)"/.exec(text)?.[1] ?? "";
+  const csrf_token = csrfTokenIn(text) ?? "";
   return (email: string, password: string): PlainRequest => {
     const request = postForm(form, { email, password, csrf_token });
     return { ...request, headers: { ...request.headers, Cookie } };

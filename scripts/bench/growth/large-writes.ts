@@ -4,6 +4,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
 import { withServices } from "../../scratch/installation.ts";
+import { metricOf, readMetrics } from "../../scratch/metrics.ts";
 import { step } from "../../scratch/progress.ts";
 import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
@@ -11,7 +12,7 @@ import { addBuilds } from "../builds.ts";
 import { type Line, lineOf } from "../comparison.ts";
 import { startGenerator } from "../load/load.ts";
 import { postJson } from "../load/request.ts";
-import { organization, readMetrics, type Server } from "./servers.ts";
+import { organization, type Server } from "./servers.ts";
 
 /** One row in ten: as many jobs wait on a queue that is paused. */
 const waitingShare = 0.1;
@@ -118,8 +119,11 @@ interface Locks {
 }
 
 /** Compares the histogram `signalbox_write_lock_seconds` in two texts of metrics. */
-export function locksBetween(before: string, after: string): Locks {
-  const grown = (name: string) => numberOf(after, name) - numberOf(before, name);
+function locksBetween(before: string, after: string): Locks {
+  // No line: nothing was locked yet.
+  const locked = (metrics: string, name: string) =>
+    metricOf(metrics, `signalbox_write_lock_seconds_${name}`) || 0;
+  const grown = (name: string) => locked(after, name) - locked(before, name);
   const buckets = [...after.matchAll(/^signalbox_write_lock_seconds_bucket\{le="([^"]+)"/gm)].map(
     ([, bound = ""]) => ({ bound, reached: grown(`bucket{le="${bound}"`) }),
   );
@@ -132,10 +136,4 @@ export function locksBetween(before: string, after: string): Locks {
     maxMs: Number(within ?? Number.NaN) * 1000,
     longer: total - short,
   };
-}
-
-/** Zero without a line: nothing was locked yet. */
-function numberOf(metrics: string, name: string): number {
-  const line = metrics.split("\n").find((each) => each.startsWith(`signalbox_write_lock_seconds_${name}`));
-  return Number(line?.split(" ").at(-1) ?? 0);
 }

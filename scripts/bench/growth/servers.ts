@@ -3,6 +3,7 @@ import { secondMs } from "../../../shared/durations.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import { onServer } from "../../scratch/databases.ts";
+import { metricOf, readMetrics } from "../../scratch/metrics.ts";
 import { createAdmin, createEndpoint, createScratchOrganization } from "../../scratch/organization.ts";
 import { step } from "../../scratch/progress.ts";
 import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
@@ -110,14 +111,9 @@ async function settle(databaseUrl: string): Promise<void> {
   });
 }
 
-export async function readMetrics(port: number): Promise<string> {
-  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-}
-
 /** Returns the longest time for which the event loop of the ingress stood still since the last call. */
 export async function takeStallMs({ metricsPort }: Server): Promise<number> {
-  const metrics = await readMetrics(metricsPort);
-  const seconds = Number(/^nodejs_eventloop_lag_max_seconds\S* (\S+)$/m.exec(metrics)?.[1]);
+  const seconds = metricOf(await readMetrics(metricsPort), "nodejs_eventloop_lag_max_seconds");
   if (Number.isNaN(seconds)) throw new RunFailed("The ingress shows no lag of its event loop.");
   return Math.max(0, seconds * secondMs - loopTimerMs);
 }

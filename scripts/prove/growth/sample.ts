@@ -6,6 +6,7 @@ import { timeOfId } from "../../../shared/ids.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { megabyte } from "../../bench/bodies.ts";
 import { onServer } from "../../scratch/databases.ts";
+import { metricOf, readMetrics } from "../../scratch/metrics.ts";
 import { kilobytesOf, listProcesses, treeOf } from "../../scratch/process-tree.ts";
 import type { Installation } from "../installation/installation.ts";
 
@@ -74,8 +75,8 @@ function countDescriptors(pid: number): number {
 /** Memory that V8 uses, with the buffers outside of its heap. It keeps more than it uses. */
 async function readHeaps({ metricsPorts }: Installation): Promise<Record<string, number>> {
   const heaps = [...metricsPorts].map(async ([name, port]) => {
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    const bytesOf = (metric: string) => Number(new RegExp(`^${metric}\\{.*\\} (\\S+)`, "m").exec(text)?.[1]);
+    const metrics = await readMetrics(port);
+    const bytesOf = (name: string) => metricOf(metrics, `${name}{`);
     const bytes = bytesOf("nodejs_heap_size_used_bytes") + bytesOf("nodejs_external_memory_bytes");
     return [`${name} heap MB`, bytes / megabyte];
   });
