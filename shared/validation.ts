@@ -56,6 +56,14 @@ export const maxNoteLength = 2000;
 /** The reason why a queue or an agent is paused. */
 export const pauseNote = text("Note", maxNoteLength);
 
+/** The longest text that a schema takes, for the field of a form. */
+export function maxLengthOf(schema: z.ZodType): number {
+  const { maxLength, anyOf = [] } = z.toJSONSchema(schema, { io: "input" });
+  const found = maxLength ?? anyOf.map((each) => each.maxLength).find((each) => each !== undefined);
+  if (found === undefined) throw new Error("The schema has no longest text.");
+  return found;
+}
+
 /** An object of any names. Zod's own records drop the name `__proto__` without an error. */
 export function record<Value extends z.ZodType>(member: string, value: Value, error: string) {
   return z.preprocess(

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { maxPauseMinutes, pauseAgent, resumeAgent, stopAgent } from "../../shared/agents/control.ts";
+import { pauseAgent, resumeAgent, stopAgent } from "../../shared/agents/control.ts";
+import { maxPauseMinutes } from "../../shared/agents/input.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";

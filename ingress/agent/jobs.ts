@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isVersionAtLeast } from "../../shared/agents/agent-version.ts";
+import { isVersionAtLeast } from "../../shared/agents/job-environment.ts";
 import { acceptJob, acquireJob, attemptOf, leaseOf, startJob } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import { listJobsById } from "../../shared/agents/lease-store.ts";

@@ -2,20 +2,15 @@ import type { H3Event } from "h3";
 import { z } from "zod";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
-import {
-  maxPauseMinutes,
-  pauseAgent,
-  requireAgent,
-  resumeAgent,
-  stopAgent,
-} from "../../shared/agents/control.ts";
+import { pauseAgent, requireAgent, resumeAgent, stopAgent } from "../../shared/agents/control.ts";
+import { agentPause } from "../../shared/agents/input.ts";
 import { listAgentsPage, listJobsWithOwners } from "../../shared/agents/list-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { listQueuesById } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
-import { isStorable, text } from "../../shared/validation.ts";
+import { isStorable } from "../../shared/validation.ts";
 import { readPage } from "../http/number-pager.ts";
 import { agentSchema, presentAgent } from "./json/agent.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
@@ -31,17 +26,6 @@ const stopBody = z.object({
     .nullish()
     .meta({ description: "Cancel its job too, instead of letting it finish" }),
 });
-const minutes = { error: "Timeout in minutes must be a whole number from 1 to 10080" };
-const pauseBody = z.object({
-  note: text("Note", 2000).nullish(),
-  timeout_in_minutes: z
-    .int(minutes)
-    .min(1, minutes)
-    .max(maxPauseMinutes, minutes)
-    .nullish()
-    .meta({ description: "Resume after this time; absent: until somebody resumes it" }),
-});
-
 const filterQuery = {
   name: z.string().meta({ description: "Only agents of this name" }),
   hostname: z.string().meta({ description: "Only agents on this host" }),
@@ -132,7 +116,7 @@ export function agentOperations(services: Services): Operation[] {
       path: patterns.pauseAgent,
       id: "pauseAgent",
       summary: "Let an agent take no further job; the one that it has goes on",
-      body: { schema: pauseBody, isOptional: true, refuse: unprocessable },
+      body: { schema: agentPause, isOptional: true, refuse: unprocessable },
       success: { status: 200, schema: agentSchema, description: "The paused agent" },
       refusals: { 422: ["Agent is already paused", "Agent has disconnected"] },
       run: async (call) => {

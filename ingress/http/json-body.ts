@@ -10,7 +10,7 @@ import { hasUtf8Charset, mediaType } from "./content-type.ts";
 
 const maxBytes = 1024 * 1024;
 /** No body of ours nests deeper than a pipeline's steps. */
-const maxDepth = 100;
+export const maxJsonDepth = 100;
 /** Parsing a larger body blocks the event loop for up to 15 ms a megabyte. */
 const maxBytesAtOnce = 64 * 1024;
 const turns = openTurns(bounds.jsonBodies);
@@ -94,7 +94,7 @@ async function parseObject(bytes: Buffer, isOptional: boolean): Promise<object> 
 
 /** Checks the depth before it parses, which makes an object for each level. */
 async function parse(bytes: Buffer): Promise<unknown> {
-  const problem = await findPayloadProblem(bytes, maxDepth);
+  const problem = await findPayloadProblem(bytes, maxJsonDepth);
   if (problem === "too_deep") throw new Refusal(400, "Body is nested too deeply");
   if (problem) throw new Refusal(400, "Body is not valid JSON");
   return JSON.parse(bytes.toString("utf8"));

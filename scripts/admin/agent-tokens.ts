@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
 import { asOperator } from "../../shared/accounts/organizations.ts";
+import { tokenDescription } from "../../shared/agents/input.ts";
 import { type AgentToken, findAgentTokenById, listAgentTokens } from "../../shared/agents/token-store.ts";
-import { createAgentToken, revokeAgentToken, tokenDescription } from "../../shared/agents/tokens.ts";
+import { createAgentToken, revokeAgentToken } from "../../shared/agents/tokens.ts";
 import { hourMs } from "../../shared/durations.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { type Act, newCommand, parseHours, parseId, requireValid } from "./command.ts";

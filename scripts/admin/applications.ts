@@ -8,11 +8,9 @@ import {
 } from "../../shared/oauth/applications.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { type Act, newCommand, parsePositive } from "./command.ts";
+import { type Act, maxHours, newCommand, parsePositive } from "./command.ts";
 
 const minutesPerHour = 60;
-/** A hundred years. */
-const maxHours = 876_000;
 
 export function applicationCommands(act: Act): Command[] {
   const app = newCommand("app", "OAuth applications: clients that people sign in to with a code");

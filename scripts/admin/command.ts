@@ -55,7 +55,7 @@ export function parsePositive(value: string): number {
 }
 
 /** A hundred years. */
-const maxHours = 876_000;
+export const maxHours = 876_000;
 
 export function parseHours(value: string): number {
   const hours = parsePositive(value);

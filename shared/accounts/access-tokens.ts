@@ -17,14 +17,14 @@ import {
 } from "./access-token-store.ts";
 import { type AuditSubject, audit } from "./audit.ts";
 import { findRole, lockActiveRole } from "./member-store.ts";
-import { auditAsOperator, nameProblems, requireOrganization } from "./organizations.ts";
+import { auditAsOperator, maxNameLength, nameProblems, requireOrganization } from "./organizations.ts";
 import { grantableScopes, isScope } from "./scopes.ts";
 import { requireUser } from "./users.ts";
 
 /** The limit of a user in an organization. A page shows all of them, and one transaction revokes all of a member. */
 const maxOwnTokens = 100;
 
-const description = text("Description", 100);
+const description = text("Description", maxNameLength);
 
 interface NewAccessToken {
   scopes: string[];

@@ -26,7 +26,8 @@ import { type NewUser, prepareUser } from "./users.ts";
 
 // open → used, revoked or expired: then its row is deleted. It is open only while its maker is an admin.
 
-const invitationDays = 7;
+export const invited = requiredText("For", 255);
+export const invitationDays = 7;
 export const maxOpenInvitations = 100;
 
 export interface NewInvitation {
@@ -46,7 +47,7 @@ export async function invite(
   actor: Actor,
   { id, recipient, role }: NewInvitation,
 ): Promise<{ token: string; expiresAt: Date } | undefined> {
-  const problems = problemsOf(requiredText("For", 255), recipient, "recipient");
+  const problems = problemsOf(invited, recipient, "recipient");
   if (problems.length > 0) throw validationFailed(...problems);
   const now = clock.now();
   const organizationId = actor.organization.id;

@@ -25,10 +25,13 @@ export function slugProblems(slug: string): Problem[] {
   return [{ field: "slug", message: "Slug can only contain lower-case letters, numbers and single hyphens" }];
 }
 
+/** Of organizations, users and access tokens. */
+export const maxNameLength = 100;
+
 export function nameProblems(name: string, field = "name"): Problem[] {
   if (name.trim() === "") return [{ field, message: "Name can't be blank" }];
-  if (name.length <= 100) return [];
-  return [{ field, message: "Name is too long (maximum is 100 characters)" }];
+  if (name.length <= maxNameLength) return [];
+  return [{ field, message: `Name is too long (maximum is ${maxNameLength} characters)` }];
 }
 
 /**

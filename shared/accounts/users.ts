@@ -18,7 +18,7 @@ import {
   type User,
 } from "./user-store.ts";
 
-const minPasswordLength = 10;
+export const minPasswordLength = 10;
 /** scrypt accepts any length. */
 const maxPasswordLength = 1000;
 

@@ -12,9 +12,6 @@ import { type Agent, findAgent, updateAgentIfPresent } from "./store.ts";
 /** Null: the agent itself, from inside its job. */
 export type Controller = Actor | null;
 
-/** A week. */
-export const maxPauseMinutes = 7 * 24 * 60;
-
 /** @throws Refusal 404 */
 export async function requireAgent(db: Db, organizationId: string, id: string): Promise<Agent> {
   const agent = isId(id) ? await findAgent(db, id) : undefined;

@@ -9,7 +9,6 @@ import { variablesOfStep } from "../pipelines/step-members.ts";
 import type { Pipeline } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import { web } from "../urls.ts";
-import { isVersionAtLeast } from "./agent-version.ts";
 import { isProtected } from "./protected-names.ts";
 import type { Agent } from "./store.ts";
 
@@ -147,4 +146,11 @@ function checkoutFacts({ pipeline: { repository }, agent }: JobContext): Record<
     SKIP_CHECKOUT: canSkip ? "true" : undefined,
     BOOTSTRAP_PHASES: canSkip ? undefined : "plugin,command",
   };
+}
+
+/** Compares the version that an agent says of itself, such as `3.137.0` or `4.0.0-beta.1`, by its first two numbers. */
+export function isVersionAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [, ownMajor, ownMinor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  if (ownMajor === undefined || ownMinor === undefined) return false;
+  return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor);
 }

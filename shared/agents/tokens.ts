@@ -6,7 +6,6 @@ import { isId, newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { findQueue } from "../queues/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
-import { text } from "../validation.ts";
 import {
   type AgentToken,
   findAgentToken,
@@ -22,9 +21,6 @@ export interface NewAgentToken {
   /** Null: never. */
   expiresAt: Date | null;
 }
-
-const maxDescriptionLength = 255;
-export const tokenDescription = text("Description", maxDescriptionLength);
 
 /** The rights of a registration token. */
 export type Registrar = NonNullable<Awaited<ReturnType<typeof findByTokenHash>>>;

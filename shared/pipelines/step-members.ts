@@ -16,6 +16,9 @@ import {
   wholeNumber,
 } from "./step-forms.ts";
 
+/** Of the label and the key of a step. */
+export const maxStepNameLength = 255;
+
 const maxCommandLength = 65_536;
 const maxTimeoutMinutes = 525_600;
 const maxParallelism = 100;
@@ -33,7 +36,7 @@ const commandLines = nullable(
 /** The members of a command, in the order of their problems. */
 export const commandMembers: Members<CommandStep> = {
   label: member({
-    given: named(["label", "name"], (name) => optionalText(name, 255)),
+    given: named(["label", "name"], (name) => optionalText(name, maxStepNameLength)),
     stored: z.string(),
   }),
   command: member({
@@ -42,7 +45,7 @@ export const commandMembers: Members<CommandStep> = {
     stored: z.string(),
   }),
   key: member({
-    given: named(["key", "id", "identifier"], (name) => optionalText(name, 255)),
+    given: named(["key", "id", "identifier"], (name) => optionalText(name, maxStepNameLength)),
     stored: z.string(),
     variables: (key) => ({ STEP_KEY: key }),
   }),

@@ -11,7 +11,7 @@ export interface HostedChange {
   agentImageRef?: unknown;
 }
 
-const maxImageRefLength = 1000;
+export const maxImageRefLength = 1000;
 const platformNames = { linux: "linux", macos: "mac", windows: "windows" } as const;
 
 type HostedColumns = Partial<Pick<Queue, "instanceShape" | "agentImageRef">>;

@@ -139,6 +139,10 @@ describeOnSqlite("the operator's command for triggers", (database) => {
     for (const bad of ["", "{", "{}x", "\ufeff{}", Buffer.from([0x22, 0xff, 0x22])])
       assert.equal(await send(payload(bad)), "Payload is not valid JSON");
     assert.equal(await send(payload("[".repeat(900))), "Payload is nested too deeply");
+    assert.equal(
+      await send([...payload("{}"), "--event", "x".repeat(256)]),
+      "Event must be 1 to 255 characters that a header can hold",
+    );
     assert.equal(await send(payload(`"${"x".repeat(99_999)}"`)), "Payload is larger than 100,000 bytes");
     const missing = join(folder, "nothing.json");
     assert.equal(await send(["--file", missing]), `${missing} cannot be read`);

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
+import { tokenDescription } from "../../../shared/agents/input.ts";
 import type { AgentToken } from "../../../shared/agents/token-store.ts";
-import { tokenDescription } from "../../../shared/agents/tokens.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api } from "../../../shared/urls.ts";
 import * as field from "./fields.ts";

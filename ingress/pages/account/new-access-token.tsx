@@ -1,5 +1,6 @@
 import { createOwnAccessToken } from "../../../shared/accounts/access-tokens.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { maxNameLength } from "../../../shared/accounts/organizations.ts";
 import { type Scope, scopes, scopeWords, usedScopes } from "../../../shared/accounts/scopes.ts";
 import { isId, newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
@@ -124,7 +125,7 @@ function newTokenForm(
             label="Name"
             name="description"
             value={draft.description}
-            maxLength={100}
+            maxLength={maxNameLength}
             required
             problems={problems}
             hint="Its purpose, so that you recognize it later."

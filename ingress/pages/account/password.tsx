@@ -1,4 +1,5 @@
 import { changePassword } from "../../../shared/accounts/sessions.ts";
+import { minPasswordLength } from "../../../shared/accounts/users.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { setSignInCookies, type Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
@@ -58,9 +59,9 @@ function passwordForm(visitor: Visitor, problems?: FormProblems): PageContent {
           type="password"
           problems={problems}
           autocomplete="new-password"
-          minLength={10}
+          minLength={minPasswordLength}
           required
-          hint="At least 10 characters. You will be signed out everywhere else."
+          hint={`At least ${minPasswordLength} characters. You will be signed out everywhere else.`}
         />
         <Field
           label="New password once more"

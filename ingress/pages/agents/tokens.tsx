@@ -1,17 +1,12 @@
+import { tokenDescription } from "../../../shared/agents/input.ts";
 import type { AgentToken } from "../../../shared/agents/token-store.ts";
-import {
-  createAgentToken,
-  requireAgentToken,
-  revokeAgentToken,
-  tokenDescription,
-} from "../../../shared/agents/tokens.ts";
+import { createAgentToken, requireAgentToken, revokeAgentToken } from "../../../shared/agents/tokens.ts";
 import { dayMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import { problemsOf } from "../../../shared/validation.ts";
-import { seeOther } from "../../http/respond.ts";
+import { maxLengthOf, problemsOf } from "../../../shared/validation.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 import { Field, LinkButton, PostForm, Select } from "../ui/form.tsx";
@@ -106,7 +101,7 @@ export const removeAgentToken = adminAction(async (services, request) => {
 
 /** GET …/tokens: signing in after the session ended leads here. */
 export const redirectToCluster = memberPage(async (services, request) => {
-  return seeOther(clusterPath(request, await loadCluster(services, request)));
+  return clusterPath(request, await loadCluster(services, request));
 });
 
 /** The tokens of a cluster, with a form for admins that creates one. */
@@ -206,7 +201,7 @@ function NewToken({
           label="Description"
           name="description"
           value={refused?.draft.description}
-          maxLength={255}
+          maxLength={maxLengthOf(tokenDescription)}
           hint="Its purpose, so that you recognize it later."
           problems={refused?.problems}
         />

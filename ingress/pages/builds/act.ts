@@ -61,4 +61,4 @@ function jobAction(act: typeof cancelJob | typeof retryJob, notice: Notice) {
 }
 
 /** GET …/cancel: signing in after the session ended leads here. */
-export const redirectToBuild = memberPage(async (_, request) => buildPath(request));
+export const redirectToBuild = memberPage((_, request) => buildPath(request));

@@ -17,7 +17,9 @@ export function PayloadView({ payload, path }: { payload: PayloadStart; path: st
         </a>
       </div>
       {!(isWhole && payload.isWhole) && (
-        <p class="quiet">Only the first 256 KB are shown. The download has all of it.</p>
+        <p class="quiet">
+          Only the first {sizeInWords(maxShownBytes)} are shown. The download has all of it.
+        </p>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area */}
       <pre class="payload" tabIndex={0}>

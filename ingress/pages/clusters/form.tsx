@@ -1,8 +1,8 @@
-import { z } from "zod";
 import type { ClusterChange, NewCluster } from "../../../shared/clusters/clusters.ts";
+import { newCluster } from "../../../shared/clusters/input.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import { clusterName, description } from "../../../shared/validation.ts";
+import { clusterName, description, maxLengthOf } from "../../../shared/validation.ts";
 import { Field, Select } from "../ui/form.tsx";
 import { type FieldNames, type FormProblems, requireValid } from "../ui/problems.ts";
 
@@ -12,8 +12,6 @@ export interface ClusterDraft {
   /** Empty: none. */
   defaultQueueId: string;
 }
-
-const schema = z.object({ name: clusterName, description });
 
 /** A select offers valid choices only, so it is never marked. */
 export const clusterFields: FieldNames = { name: "name", description: "description" };
@@ -33,7 +31,7 @@ export function draftOfCluster({ name, description, defaultQueueId }: Cluster): 
 
 /** @throws Refusal 422 */
 export function toNewCluster({ name, description }: ClusterDraft): NewCluster {
-  requireValid(schema, { name, description });
+  requireValid(newCluster, { name, description });
   return { name, description };
 }
 
@@ -52,12 +50,19 @@ export function ClusterFields({
 }) {
   return (
     <>
-      <Field label="Name" name="name" value={draft?.name} maxLength={100} required problems={problems} />
+      <Field
+        label="Name"
+        name="name"
+        value={draft?.name}
+        maxLength={maxLengthOf(clusterName)}
+        required
+        problems={problems}
+      />
       <Field
         label="Description"
         name="description"
         value={draft?.description}
-        maxLength={2000}
+        maxLength={maxLengthOf(description)}
         problems={problems}
       />
     </>

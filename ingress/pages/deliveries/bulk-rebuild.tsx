@@ -8,7 +8,6 @@ import {
 } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
 import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import type { BulkRebuildFilter } from "../../../shared/vocabulary.ts";
-import { seeOther } from "../../http/respond.ts";
 import { loadTrigger } from "../address/trigger.ts";
 import { PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -61,7 +60,7 @@ export const cancelBulkRebuildForm = memberAction(async (services, request) => {
 /** GET …/cancel: signing in after the session ended leads here. */
 export const redirectToBulkRebuild = memberPage(async (services, request) => {
   const { bulk } = await load(services, request);
-  return seeOther(bulkRebuildPath(request, bulk));
+  return bulkRebuildPath(request, bulk);
 });
 
 /** Shown on the trigger's page while it runs. */

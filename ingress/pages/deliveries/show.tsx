@@ -7,7 +7,6 @@ import { rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts"
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { findPayload, type PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
-import { seeOther } from "../../http/respond.ts";
 import { deliveryPath, loadDelivery } from "../address/delivery.ts";
 import { admitPayload } from "../builds/load.ts";
 import { PayloadView, payloadDownload, sizeInWords } from "../builds/payload.tsx";
@@ -38,7 +37,7 @@ export const buildAgain = memberAction(async (services, request, form) => {
 
 /** GET …/rebuild: signing in after the session ended leads here. */
 export const redirectToDelivery = memberPage(async (services, request) =>
-  seeOther(deliveryPath(request, await loadDelivery(services, request))),
+  deliveryPath(request, await loadDelivery(services, request)),
 );
 
 /** GET …/payload: downloads the request's bytes unchanged. */

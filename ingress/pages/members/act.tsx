@@ -38,7 +38,7 @@ export const removeMemberForm = adminAction(async (services, request) => {
 });
 
 /** GET of an address that only takes forms: signing in after the session ended leads here. */
-export const redirectToMembers = memberPage(async (_, request) => membersPath(request));
+export const redirectToMembers = memberPage((_, request) => membersPath(request));
 
 /** @throws Refusal 404 */
 async function loadMember({ db }: Services, request: MemberRequest) {

@@ -3,8 +3,9 @@ import {
   registerByInvitation,
   requireOpenInvitation,
 } from "../../../shared/accounts/invitations.ts";
+import { maxNameLength } from "../../../shared/accounts/organizations.ts";
 import { startSession } from "../../../shared/accounts/sessions.ts";
-import type { NewUser } from "../../../shared/accounts/users.ts";
+import { minPasswordLength, type NewUser } from "../../../shared/accounts/users.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { unprocessable } from "../../../shared/refusal.ts";
@@ -129,7 +130,7 @@ function Register({ path, refused }: FormProps) {
           label="Your name"
           name="name"
           value={name}
-          maxLength={100}
+          maxLength={maxNameLength}
           autocomplete="name"
           required
           problems={problems}
@@ -148,9 +149,9 @@ function Register({ path, refused }: FormProps) {
           name="password"
           type="password"
           autocomplete="new-password"
-          minLength={10}
+          minLength={minPasswordLength}
           required
-          hint="At least 10 characters."
+          hint={`At least ${minPasswordLength} characters.`}
           problems={problems}
         />
       </PostForm>

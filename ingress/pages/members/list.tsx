@@ -1,9 +1,10 @@
 import { type Invitation, listOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
-import { maxOpenInvitations } from "../../../shared/accounts/invitations.ts";
+import { invitationDays, invited, maxOpenInvitations } from "../../../shared/accounts/invitations.ts";
 import { type ListedMember, listMembersPage } from "../../../shared/accounts/member-store.ts";
 import { newId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { maxLengthOf } from "../../../shared/validation.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { CsrfField, Field, FormError, LinkButton, PostButton, PostForm, Select } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -162,7 +163,7 @@ function NewInvitation({
   return (
     <section class="card" aria-labelledby="invite">
       <h2 id="invite">Invite somebody</h2>
-      <p>You get a link that works once, for 7 days. Send it to the person yourself.</p>
+      <p>You get a link that works once, for {invitationDays} days. Send it to the person yourself.</p>
       <PostForm
         path={pathTo(patterns.invitationsPage, { org: organization.slug })}
         id={draft?.id ?? id}
@@ -173,7 +174,7 @@ function NewInvitation({
           label="For"
           name="recipient"
           value={draft?.recipient}
-          maxLength={255}
+          maxLength={maxLengthOf(invited)}
           required
           problems={problems}
           hint="A name or an email address, so that you know the link in the list."

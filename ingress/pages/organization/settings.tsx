@@ -1,4 +1,4 @@
-import { changeOrganization, features } from "../../../shared/accounts/organizations.ts";
+import { changeOrganization, features, maxNameLength } from "../../../shared/accounts/organizations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Feature } from "../../../shared/vocabulary.ts";
 import { Check, Field, PostForm } from "../ui/form.tsx";
@@ -74,7 +74,14 @@ function show(request: MemberRequest, draft: SettingsDraft, problems?: FormProbl
           Its name in addresses is <code>{organization.slug}</code> and cannot change.
         </p>
         <PostForm path={settingsPath(request)} problems={problems} button="Save">
-          <Field label="Name" name="name" value={draft.name} maxLength={100} required problems={problems} />
+          <Field
+            label="Name"
+            name="name"
+            value={draft.name}
+            maxLength={maxNameLength}
+            required
+            problems={problems}
+          />
           <Field
             label="Deliveries per hour"
             name="deliveries_per_hour"

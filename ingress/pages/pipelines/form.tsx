@@ -3,7 +3,7 @@ import type { Cluster } from "../../../shared/clusters/store.ts";
 import { newPipeline, pipelineChange } from "../../../shared/pipelines/input.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import { toProblems } from "../../../shared/validation.ts";
+import { maxLengthOf, toProblems } from "../../../shared/validation.ts";
 import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
 import { DefaultButton, Field, FormError, Select, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
@@ -25,6 +25,7 @@ export interface PipelineDraft {
   steps: StepsDraft;
 }
 
+const { shape } = newPipeline.in;
 const texts = ["name", "slug", "cluster", "description", "repository", "branch", "environment"] as const;
 
 const members: Record<string, string> = {
@@ -115,11 +116,11 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
     <>
       <FormError problems={problems} />
       <DefaultButton />
-      <Field label="Name" maxLength={100} required {...field("name")} />
+      <Field label="Name" maxLength={maxLengthOf(shape.name)} required {...field("name")} />
       {!variables && (
         <Field
           label="Slug"
-          maxLength={100}
+          maxLength={maxLengthOf(shape.slug)}
           hint="Its name in addresses; it cannot change. Made from the name when empty."
           {...field("slug")}
         />
@@ -130,14 +131,24 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
         options={clusters.map(({ id, name }) => [id, name] as const)}
         hint="Its agents run the steps."
       />
-      <TextArea label="Description" rows={2} maxLength={2000} {...field("description")} />
+      <TextArea
+        label="Description"
+        rows={2}
+        maxLength={maxLengthOf(shape.description)}
+        {...field("description")}
+      />
       <Field
         label="Repository"
-        maxLength={2000}
+        maxLength={maxLengthOf(shape.repository)}
         hint="An address that agents clone. Empty: they check nothing out."
         {...field("repository")}
       />
-      <Field label="Default branch" maxLength={255} hint="main when empty." {...field("branch")} />
+      <Field
+        label="Default branch"
+        maxLength={maxLengthOf(shape.default_branch)}
+        hint="main when empty."
+        {...field("branch")}
+      />
       {variables ? (
         <EnvironmentChoice names={variables} isReplaced={draft.replacesEnvironment} {...environment} />
       ) : (

@@ -3,7 +3,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import { problemsOf } from "../../../shared/validation.ts";
+import { maxLengthOf, problemsOf } from "../../../shared/validation.ts";
 import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
 import { EnvironmentField, environmentFormOptions, readEnvironment } from "../ui/environment-field.tsx";
 import { Field, PostForm } from "../ui/form.tsx";
@@ -63,19 +63,25 @@ export function NewBuild({
     <details id="new-build" class="fold" open={refused !== undefined}>
       <summary>New build</summary>
       <PostForm path={pipelinePath(request, patterns.newBuildPage)} problems={problems} button="Create build">
-        <Field label="Message" name="message" value={draft?.message} maxLength={10_000} problems={problems} />
+        <Field
+          label="Message"
+          name="message"
+          value={draft?.message}
+          maxLength={maxLengthOf(newBuild.shape.message)}
+          problems={problems}
+        />
         <Field
           label="Branch"
           name="branch"
           value={draft?.branch ?? pipeline.defaultBranch}
-          maxLength={1000}
+          maxLength={maxLengthOf(newBuild.shape.branch)}
           problems={problems}
         />
         <Field
           label="Commit"
           name="commit"
           value={draft?.commit ?? "HEAD"}
-          maxLength={1000}
+          maxLength={maxLengthOf(newBuild.shape.commit)}
           problems={problems}
         />
         <EnvironmentField value={draft?.environment ?? ""} problems={problems ?? []} />

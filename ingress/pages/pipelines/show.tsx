@@ -25,7 +25,7 @@ export const pipelinePage = memberPage((services, request) => showPipeline(servi
 export const addBuildToPipeline = addBuild(showPipeline);
 
 /** GET …/builds: signing in after the session ended leads here. */
-export const redirectToPipeline = memberPage(async (_, request) => pipelinePath(request));
+export const redirectToPipeline = memberPage((_, request) => pipelinePath(request));
 
 async function showPipeline(
   services: Services,

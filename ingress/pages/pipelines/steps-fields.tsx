@@ -1,4 +1,6 @@
 import { patterns } from "../../../shared/paths.ts";
+import { maxStepNameLength } from "../../../shared/pipelines/step-members.ts";
+import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
 import { Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { type StepRow, type StepsDraft, stepField } from "./steps.ts";
@@ -105,11 +107,11 @@ function Row({
       {row.kind === "command" && (
         <>
           <TextArea label="Command" rows={2} {...field("command")} {...code} {...focus} />
-          <Field label="Label" maxLength={255} {...field("label")} />
+          <Field label="Label" maxLength={maxStepNameLength} {...field("label")} />
           <Field
             label="Queue"
             list="queues"
-            maxLength={100}
+            maxLength={maxLengthOf(queueKey)}
             placeholder="the cluster's default queue"
             {...field("queue")}
           />

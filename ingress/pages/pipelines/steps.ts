@@ -3,6 +3,7 @@ import { type Problem, validationFailed } from "../../../shared/refusal.ts";
 import { findPayloadProblem } from "../../../shared/triggers/payloads/problem.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
+import { maxJsonDepth } from "../../http/json-body.ts";
 import { readEnvironment } from "../ui/environment-field.tsx";
 
 // The steps of a pipeline's form: rows of fields, or JSON. Members without a field are JSON in their row.
@@ -28,8 +29,6 @@ export const stepTexts = ["label", "command", "queue", "environment", "more"] as
 const maxRows = 100;
 /** Steps and the fields of 100 rows must be within the 300 KB of a page. */
 const maxShownLength = 40_000;
-/** The same as in REST: parsers make a call for each level. */
-const maxDepth = 100;
 
 export const newRow: StepRow = {
   kind: "command",
@@ -135,7 +134,7 @@ function toCommandStep(row: StepRow, more: object, environment: Record<string, s
 
 /** Checks the depth first. */
 async function parse(json: string): Promise<{ value?: unknown; problem?: string }> {
-  const problem = await findPayloadProblem(Buffer.from(json.toWellFormed()), maxDepth);
+  const problem = await findPayloadProblem(Buffer.from(json.toWellFormed()), maxJsonDepth);
   if (problem === "too_deep") return { problem: "are nested too deeply" };
   return problem ? { problem: "are not valid JSON" } : { value: JSON.parse(json) };
 }

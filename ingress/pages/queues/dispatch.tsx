@@ -1,6 +1,5 @@
 import { pauseDispatch, resumeDispatch } from "../../../shared/dispatch/pause.ts";
 import { pauseNote, problemsOf } from "../../../shared/validation.ts";
-import { seeOther } from "../../http/respond.ts";
 import { loadQueue, queuePath } from "../address/queue.ts";
 import { adminAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
@@ -34,7 +33,7 @@ export const resumeQueue = adminAction(async (services, request) => {
 /** GET of a form-only address: a visitor whose session ended returns here after signing in. */
 export const redirectToQueue = memberPage(async (services, request) => {
   const { queue } = await loadQueue(services, request);
-  return seeOther(queuePath(request, queue));
+  return queuePath(request, queue);
 });
 
 /** Lets the admin copy the note. */

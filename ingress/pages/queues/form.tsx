@@ -1,9 +1,11 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { maxImageRefLength } from "../../../shared/queues/hosted.ts";
+import { newQueue, queueMembers } from "../../../shared/queues/input.ts";
 import type { NewQueue, QueueChange } from "../../../shared/queues/queues.ts";
 import { findShape, type InstanceShape, shapeProblems, shapes } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import { description, queueKey } from "../../../shared/validation.ts";
+import { description, maxLengthOf, queueKey } from "../../../shared/validation.ts";
 import { Field, Select } from "../ui/form.tsx";
 import { type FieldNames, type FormProblems, requireValid } from "../ui/problems.ts";
 import { affinityWords, machineInWords, sizeInWords } from "./words.ts";
@@ -31,10 +33,8 @@ export const queueFields: FieldNames = {
   "hostedAgents.agentImageRef": "image",
 };
 
-const changeSchema = z.object({ description });
-const newSchema = z.object({
-  key: queueKey,
-  description,
+const changeSchema = z.object(queueMembers);
+const newSchema = newQueue.extend({
   shape: z
     .string()
     .refine((name) => name === "" || findShape(name), "Instance shape is not a valid instance shape"),
@@ -93,7 +93,7 @@ export function NewQueueFields({ draft, organization, problems }: FieldsProps) {
         label="Key"
         name="key"
         value={draft.key}
-        maxLength={100}
+        maxLength={maxLengthOf(queueKey)}
         required
         problems={problems}
         hint="Letters, numbers, hyphens and underscores. Steps and agents name it; it cannot be changed."
@@ -123,7 +123,7 @@ export function QueueFields({ draft, organization, problems, queue }: FieldsProp
           label="Agent image"
           name="image"
           value={draft.image ?? ""}
-          maxLength={1000}
+          maxLength={maxImageRefLength}
           problems={problems}
           hint="Address of a public image; empty for the default one."
         />
@@ -133,7 +133,15 @@ export function QueueFields({ draft, organization, problems, queue }: FieldsProp
 }
 
 function DescriptionField({ value, problems }: { value: string; problems: FormProblems | undefined }) {
-  return <Field label="Description" name="description" value={value} maxLength={2000} problems={problems} />;
+  return (
+    <Field
+      label="Description"
+      name="description"
+      value={value}
+      maxLength={maxLengthOf(description)}
+      problems={problems}
+    />
+  );
 }
 
 function AgentsField({ value, organization }: { value: string; organization: Organization }) {

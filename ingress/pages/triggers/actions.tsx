@@ -5,7 +5,6 @@ import { replaceTrigger } from "../../../shared/triggers/create.ts";
 import { keepRefusedBodies, refusedBodiesUntil } from "../../../shared/triggers/deliveries/refused-bodies.ts";
 import { findTrigger } from "../../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
-import { seeOther } from "../../http/respond.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { loadPipelineOfTriggers, loadTrigger, triggerPath } from "../address/trigger.ts";
 import { readFormId } from "../ui/form-id.ts";
@@ -50,7 +49,7 @@ function switchRefusedBodies(isKept: boolean) {
 /** GET of the forms above: signing in after the session ended leads here. */
 export const redirectToTrigger = memberPage(async (services, request) => {
   const { trigger } = await loadTrigger(services, request);
-  return seeOther(triggerPath(request, trigger));
+  return triggerPath(request, trigger);
 });
 
 /** GET …/replace */

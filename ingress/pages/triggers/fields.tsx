@@ -1,4 +1,5 @@
 import type { Problem } from "../../../shared/refusal.ts";
+import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import { filterExpression } from "../../../shared/triggers/input.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { TextArea } from "../ui/form.tsx";
@@ -21,7 +22,7 @@ export function FilterField({
       name="filter"
       value={value}
       problems={problems}
-      maxLength={256}
+      maxLength={maxExpressionBytes}
       rows={2}
       class="code"
       autocomplete="off"

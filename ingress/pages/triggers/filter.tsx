@@ -3,6 +3,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { Refusal, validationFailed } from "../../../shared/refusal.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
+import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import type { FilterTests, Trial } from "../../../shared/triggers/filter/filter-tests.ts";
 import { filterExpression } from "../../../shared/triggers/input.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
@@ -119,11 +120,11 @@ async function show(
             name="expression"
             value={expression}
             problems={problems}
-            maxLength={256}
+            maxLength={maxExpressionBytes}
             class="code"
             autocomplete="off"
             spellcheck={false}
-            hint="CEL, 256 bytes at most. Empty: every delivery builds."
+            hint={`CEL, ${maxExpressionBytes} bytes at most. Empty: every delivery builds.`}
           />
           {deliveries.length > 0 && (
             <Select

@@ -2,11 +2,16 @@ import { randomBytes } from "node:crypto";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
-import type { NewTrigger, TriggerChange } from "../../../shared/triggers/input.ts";
+import {
+  buildText,
+  type NewTrigger,
+  type TriggerChange,
+  triggerLabel,
+} from "../../../shared/triggers/input.ts";
 import { newTriggerProblems, triggerChangeProblems } from "../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, hmacDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
-import { problemsOf, requiredText, text } from "../../../shared/validation.ts";
+import { maxLengthOf, problemsOf, requiredText, text } from "../../../shared/validation.ts";
 import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
 import { Check, DefaultButton, Field, FormError } from "../ui/form.tsx";
 import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
@@ -42,7 +47,7 @@ const textFields = [
     name: "label",
     member: "label",
     label: "Description",
-    maxLength: 255,
+    maxLength: maxLengthOf(triggerLabel),
     required: true,
     hint: "Its name in the list of triggers.",
   },
@@ -50,7 +55,7 @@ const textFields = [
     name: "branch",
     member: "build.branch",
     label: "Branch",
-    maxLength: 1000,
+    maxLength: maxLengthOf(buildText.branch),
     required: false,
     hint: "main when empty.",
   },
@@ -58,7 +63,7 @@ const textFields = [
     name: "commit",
     member: "build.commit",
     label: "Commit",
-    maxLength: 1000,
+    maxLength: maxLengthOf(buildText.commit),
     required: false,
     hint: "HEAD when empty.",
   },
@@ -66,7 +71,7 @@ const textFields = [
     name: "message",
     member: "build.message",
     label: "Build message",
-    maxLength: 1000,
+    maxLength: maxLengthOf(buildText.message),
     required: false,
     hint: "Triggered build when empty. Nothing in a payload changes branch, commit or message.",
   },

@@ -1,7 +1,7 @@
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
-import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
+import { maxEventLength, sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { deliveryPath } from "../address/delivery.ts";
@@ -69,7 +69,7 @@ function show(
               label="Event"
               name="event"
               value={event}
-              maxLength={100}
+              maxLength={maxEventLength}
               hint={`The value of the header ${type.eventHeader}.`}
             />
           )}

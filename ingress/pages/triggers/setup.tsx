@@ -39,7 +39,7 @@ export const triggerSetupPage = memberPage(async (services, request) => {
         <section aria-labelledby="limits">
           <h2 id="limits">Limits</h2>
           <ul>
-            <li>A payload has at most 5 MB.</li>
+            <li>A payload has at most {setup.maxPayload}.</li>
             <li>
               All triggers of {organization.name} together take {setup.deliveriesPerHour} deliveries an hour.
             </li>

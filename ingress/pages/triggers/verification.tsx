@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Problem } from "../../../shared/refusal.ts";
 import { type SignatureChange, signatureMembers, signingSecret } from "../../../shared/triggers/input.ts";
 import { hmacDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
-import { problemsOf, toProblems } from "../../../shared/validation.ts";
+import { maxLengthOf, problemsOf, toProblems } from "../../../shared/validation.ts";
 import { type HmacSignature, hmacAlgorithms } from "../../../shared/vocabulary.ts";
 import { Check, Field, Select } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
@@ -99,7 +99,7 @@ export function VerificationField({
               autofocus: !problems.length,
             }
           : { type: "password", autocomplete: "new-password" })}
-        maxLength={1000}
+        maxLength={maxLengthOf(signingSecret)}
         problems={problems}
         hint={
           isGenerated
@@ -132,7 +132,7 @@ function SignatureFields({
     name: signatureFields[member],
     class: "mono",
     value: signature[member],
-    maxLength: 100,
+    maxLength: maxLengthOf(signatureMembers[member]),
     autocomplete: "off",
     spellcheck: false,
     problems,

@@ -12,7 +12,8 @@ import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
 
 const contentType = "application/json";
 /** The events that `readIndexed` stores unchanged. */
-const eventPattern = /^[ -~]{1,255}$/;
+export const maxEventLength = 255;
+const eventPattern = new RegExp(`^[ -~]{1,${maxEventLength}}$`);
 
 /**
  * Sends a test delivery; a webhook's checks and limit apply.
@@ -27,7 +28,7 @@ export async function sendDelivery(
   const { config, cipher, clock, rateLimiter } = services;
   const type = typeOfTrigger(config.issueTracker, trigger);
   if (event !== undefined && !eventPattern.test(event))
-    throw new Refusal(422, "Event must be 1 to 255 characters that a header can hold");
+    throw new Refusal(422, `Event must be 1 to ${maxEventLength} characters that a header can hold`);
   if (!trigger.enabled) throw new DeliveryRefusal("disabled");
   if (body.length > config.maxPayloadBytes) throw payloadTooLarge(config.maxPayloadBytes);
   const secret = secretOf(cipher, trigger);

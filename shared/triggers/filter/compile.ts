@@ -3,7 +3,7 @@ import { environment, type WebhookVariable } from "./environment.ts";
 import { describeError, describePosition } from "./messages.ts";
 import { applyRules } from "./rules.ts";
 
-const maxExpressionBytes = 256;
+export const maxExpressionBytes = 256;
 
 /** Only the verdict true builds. */
 export type FilterOutcome = { verdict: boolean } | { error: string };

@@ -58,7 +58,7 @@ describeWithDatabase("the pages of agents", (database) => {
     for (const minutes of ["0", "x", "99999"]) {
       const refused = await bob.post(`${at}/pause`, { note: "kept", minutes });
       assert.equal(refused.status, 422);
-      assert.match(refused.text, /Minutes must be a whole number/);
+      assert.match(refused.text, /Timeout in minutes must be a whole number from 1 to 10080/);
       assert.match(refused.text, /kept/);
     }
     const stopped = await bob.post(`${at}/stop`, {});

@@ -140,7 +140,9 @@ describeOnSqlite("the pages of deliveries", (database) => {
   it("send a test delivery through the usual checks", async () => {
     const { at, id } = await trigger({ secret: "a secret of ours" });
     const bob = await pages.visitor(pages.bob);
-    assert.match((await bob.get(`${at}/send`)).text, /refs\/heads\/main/);
+    const form = (await bob.get(`${at}/send`)).text;
+    assert.match(form, /refs\/heads\/main/);
+    assert.match(form, /<input[^>]*name="event"[^>]*maxlength="255"/i);
 
     const sent = await bob.post(`${at}/send`, { event: "release", payload: '{"tag":"v1"}' });
 
