@@ -1,7 +1,9 @@
 import { and, asc, eq, gte, inArray, lt, sql, sum } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import { findFact, putFact } from "../db/facts-store.ts";
 import type { Tables } from "../db/schema.ts";
+import { lowestIdAt, timeOfId } from "../ids.ts";
 import type { FigureName } from "../vocabulary.ts";
 
 type Row = Tables["figures"]["$inferSelect"];
@@ -134,6 +136,17 @@ export async function takeFiguresBefore(
 
 function keyOf({ subjectId, time, figure, minutes }: Tables["figures"]) {
   return [subjectId, time, figure, minutes];
+}
+
+/** Finds the time of the first id in a column that was made at `from` or later. */
+export async function findTimeOfNextId(db: Reader, id: SQLiteColumn, from: Date): Promise<Date | undefined> {
+  const [found] = await db
+    .select({ id: sql<string>`${id}` })
+    .from(id.table)
+    .where(gte(id, lowestIdAt(from)))
+    .orderBy(asc(id))
+    .limit(1);
+  return found && timeOfId(found.id);
 }
 
 const progressOf = (source: string) => `${source}_counted_to`;

@@ -18,31 +18,20 @@ export interface CreatedTrigger {
   token: string;
 }
 
+/** Undefined if a form came twice: then a trigger has its id. */
+type CreatedOnce<Id> = CreatedTrigger | (Id extends string ? undefined : never);
+
 /**
  * @param id of a form that may come twice
- * @returns undefined if it exists
  * @throws Refusal 404, 422
  */
-export function createTrigger(
+export async function createTrigger<Id extends string | undefined = undefined>(
   services: Services,
   actor: Actor,
   pipeline: Pipeline,
   input: NewTrigger,
-): Promise<CreatedTrigger>;
-export function createTrigger(
-  services: Services,
-  actor: Actor,
-  pipeline: Pipeline,
-  input: NewTrigger,
-  id: string,
-): Promise<CreatedTrigger | undefined>;
-export async function createTrigger(
-  services: Services,
-  actor: Actor,
-  pipeline: Pipeline,
-  input: NewTrigger,
-  id?: string,
-): Promise<CreatedTrigger | undefined> {
+  id?: Id,
+): Promise<CreatedOnce<Id>> {
   const { config } = services;
   const problems = newTriggerProblems(config, actor, input);
   const type = findTypeByName(config.issueTracker, input.type);
@@ -63,35 +52,21 @@ export async function createTrigger(
   };
   const created = await services.db.transaction((tx) => addTrigger(tx, actor, { pipeline, columns, id }));
   publishTriggerChange(services, created?.trigger);
-  return created;
+  return created as CreatedOnce<Id>;
 }
 
 /**
  * Replaces a trigger whose URL has leaked.
  * @param id of a form that may come twice
- * @returns undefined if it exists
  * @throws Refusal 404
  */
-export function replaceTrigger(
+export async function replaceTrigger<Id extends string | undefined = undefined>(
   services: Services,
   actor: Actor,
   pipeline: Pipeline,
   trigger: Trigger,
-): Promise<CreatedTrigger>;
-export function replaceTrigger(
-  services: Services,
-  actor: Actor,
-  pipeline: Pipeline,
-  trigger: Trigger,
-  id: string,
-): Promise<CreatedTrigger | undefined>;
-export async function replaceTrigger(
-  services: Services,
-  actor: Actor,
-  pipeline: Pipeline,
-  trigger: Trigger,
-  id?: string,
-): Promise<CreatedTrigger | undefined> {
+  id?: Id,
+): Promise<CreatedOnce<Id>> {
   const replaced = await services.db.transaction(async (tx) => {
     // Lock first: of two equal forms, the second must see the first's changes.
     if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
@@ -100,7 +75,7 @@ export async function replaceTrigger(
     return addTrigger(tx, actor, { pipeline, columns: old, id });
   });
   publishTriggerChange(services, trigger);
-  return replaced;
+  return replaced as CreatedOnce<Id>;
 }
 
 type Columns = Pick<

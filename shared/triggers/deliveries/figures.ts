@@ -1,8 +1,8 @@
 import type { FigureSource } from "../../figures/roll-up.ts";
-import type { Figure } from "../../figures/store.ts";
+import { type Figure, findTimeOfNextId } from "../../figures/store.ts";
 import type { DeliveryStatus, FigureName } from "../../vocabulary.ts";
 import { listOrganizationsOfTriggers } from "../store.ts";
-import { countDeliveries, findDeliveryTime } from "./figures-store.ts";
+import { countDeliveries } from "./figures-store.ts";
 
 const figureOf: Record<DeliveryStatus, FigureName> = {
   build_created: "deliveries_built",
@@ -13,7 +13,7 @@ const figureOf: Record<DeliveryStatus, FigureName> = {
 export const deliveryFigures: FigureSource = {
   name: "deliveries",
   figures: [...Object.values(figureOf), "deliveries_undecided"],
-  findNext: findDeliveryTime,
+  findNext: (db, from) => findTimeOfNextId(db, db.tables.deliveries.id, from),
   async count(db, from, to) {
     const counts = (await countDeliveries(db, from, to)).map(
       ({ triggerId, status, value }): Count => ({

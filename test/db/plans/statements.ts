@@ -22,7 +22,7 @@ import {
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
-import { countBuilds, findBuildTime } from "../../../shared/builds/figures-store.ts";
+import { countBuilds } from "../../../shared/builds/figures-store.ts";
 import {
   listJobsPage,
   listLongestWaiting,
@@ -76,6 +76,7 @@ import {
 import { countWaits, findFinishTime } from "../../../shared/dispatch/wait-figures-store.ts";
 import {
   addToHours,
+  findTimeOfNextId,
   listFigures,
   listMinute,
   listSumsByTime,
@@ -120,7 +121,7 @@ import {
   listRunningIds,
   listRunningOfOrganization,
 } from "../../../shared/triggers/bulk-rebuilds/store.ts";
-import { countDeliveries, findDeliveryTime } from "../../../shared/triggers/deliveries/figures-store.ts";
+import { countDeliveries } from "../../../shared/triggers/deliveries/figures-store.ts";
 import {
   listRecentRefusalCounts,
   listRefusalCountsOfOrganization,
@@ -374,10 +375,10 @@ export const statements: Record<string, Statement> = {
   "recent refusals": (db) => listRecentRefusalCounts(db, time, 1000),
   "triggers of deliveries": (db) => listTriggersOfDeliveries(db, ids),
   "paused queues": (db) => listPausedQueues(db, organizationId, 20),
-  "the next delivery to count": (db) => findDeliveryTime(db, time),
+  "the next delivery to count": (db) => findTimeOfNextId(db, db.tables.deliveries.id, time),
   "deliveries of a minute": (db) => countDeliveries(db, early, new Date(early.getTime() + 60_000)),
   "organizations of triggers": (db) => listOrganizationsOfTriggers(db, ids),
-  "the next build to count": (db) => findBuildTime(db, time),
+  "the next build to count": (db) => findTimeOfNextId(db, db.tables.builds.id, time),
   "builds of a minute": (db) => countBuilds(db, early, new Date(early.getTime() + 60_000)),
   "the next build that finished": (db) => findFinishTime(db, time),
   "waits of a minute": (db) => countWaits(db, early, new Date(early.getTime() + 60_000)),
