@@ -45,6 +45,9 @@ export function lineOf<Name extends string, Result>(
   return { title, rounds: picked, aims };
 }
 
+export const ratioLegend =
+  "÷ is Signalbox as a ratio to the other, within each round, then the median; in brackets its aim.";
+
 /**
  * Makes a table of figures, then of ratios of Signalbox to each other contestant.
  * @param columns titles by name, Signalbox last

@@ -2,7 +2,7 @@ import { step } from "../../scratch/progress.ts";
 import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
-import { compare, interleave, type Line, lineOf } from "../comparison.ts";
+import { compare, interleave, type Line, lineOf, ratioLegend } from "../comparison.ts";
 import { cpuLines } from "../loads.ts";
 import { cpuPerRequest, type Pids, pidsOf } from "../machine/cpu.ts";
 import { type Player, startPlayer } from "../player.ts";
@@ -174,7 +174,7 @@ function legendOf(options: Options): string[] {
   return [
     `Medians of ${options.rounds} rounds: ${jobs} jobs a turn (a tenth for one agent), ${idleSeconds} s a turn of idle agents, ${options.seconds} s a turn of logs;`,
     `${deliveries} deliveries, one after the other. Idle agents ping every 2 to 4 s.`,
-    "÷ is Signalbox as a ratio to the other, within each round, then the median; in brackets its aim.",
+    ratioLegend,
     "CPU µs are of one job, call or MB, by process.",
   ];
 }

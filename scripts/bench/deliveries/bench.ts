@@ -1,7 +1,7 @@
 import { type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
-import { compare, type Line } from "../comparison.ts";
+import { compare, type Line, ratioLegend } from "../comparison.ts";
 import { startGenerator } from "../load/load.ts";
 import { postJson } from "../load/request.ts";
 import { measureLoads } from "../loads.ts";
@@ -87,7 +87,7 @@ function legendOf(options: Options): string[] {
   const { seconds, rounds } = options;
   return [
     `Medians of ${rounds} rounds: ${seconds} s a turn, ${deliveriesOf(options)} deliveries a turn of builds. The hand-made worker uses SQLite.`,
-    "÷ is Signalbox as a ratio to the other, within each round, then the median; in brackets its aim.",
+    ratioLegend,
     "CPU µs are of one request, by process.",
   ];
 }

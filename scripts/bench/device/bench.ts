@@ -1,6 +1,6 @@
 import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
-import { compare, type Line } from "../comparison.ts";
+import { compare, type Line, ratioLegend } from "../comparison.ts";
 import { startGenerator } from "../load/load.ts";
 import { measureLoads, type Track } from "../loads.ts";
 import { startRedis } from "../redis.ts";
@@ -91,7 +91,7 @@ export const device: Bench<keyof typeof measures> = {
 function legendOf(options: Options): string[] {
   return [
     `Medians of ${options.rounds} rounds: ${options.seconds} s a turn, ${exchangesOf(options)} exchanges a turn.`,
-    "÷ is Signalbox as a ratio to the other, within each round, then the median; in brackets its aim.",
+    ratioLegend,
     "CPU µs are of one request, by process.",
   ];
 }

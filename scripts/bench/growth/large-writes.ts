@@ -9,7 +9,7 @@ import { step } from "../../scratch/progress.ts";
 import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
 import { addBuilds } from "../builds.ts";
-import { type Line, lineOf } from "../comparison.ts";
+import { type Line, lineOf, type Round } from "../comparison.ts";
 import { startGenerator } from "../load/load.ts";
 import { postJson } from "../load/request.ts";
 import { organization, type Server } from "./servers.ts";
@@ -43,8 +43,8 @@ export async function measureLargeWrites(scratch: Scratch, servers: Server[]): P
     const { p50, p99 } = await posted;
     return { seconds, ...locks, p50, p99 };
   };
-  const pauses: Record<string, Measured> = {};
-  const evictions: Record<string, Measured> = {};
+  const pauses: Round<string, Measured> = {};
+  const evictions: Round<string, Measured> = {};
   for (const server of servers) {
     const jobs = Math.ceil(server.rows * waitingShare);
     step(`A pause of ${jobs} waiting jobs: ${server.name} rows`);
@@ -75,7 +75,7 @@ export async function measureLargeWrites(scratch: Scratch, servers: Server[]): P
   ];
 }
 
-function linesOf(title: string, measured: Record<string, Measured>): Line<string>[] {
+function linesOf(title: string, measured: Round<string, Measured>): Line<string>[] {
   return [
     lineOf(title, [measured], ({ seconds }) => seconds),
     lineOf("  transactions", [measured], (locks) => locks.count),
