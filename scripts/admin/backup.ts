@@ -9,7 +9,7 @@ import { readConfig } from "../../shared/process/config.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Terminal } from "./command.ts";
 
-/** They open no services: those would use the database that `restore` replaces. */
+/** These commands open no services, which would use the database that `restore` replaces. */
 export function backupCommands(terminal: Terminal): Command[] {
   const print = (value: unknown) => terminal.write(`${toPrintableJson(value, 2)}\n`);
   const onProgress = showPercent(terminal);

@@ -130,7 +130,7 @@ async function readSubjects({ db }: Services, job: WorkJob, maxDeliveries: numbe
   return [...triggers, ...queues];
 }
 
-/** None if another version sent other data. */
+/** The ids of deliveries. Jobs of another version, with other data, have none. */
 function deliveriesOf({ name, data }: WorkJob): string[] {
   const parsed = name === createBuildsJob.name ? createBuildsJob.data.safeParse(data) : undefined;
   return parsed?.data?.deliveryIds ?? [];

@@ -15,7 +15,7 @@ export class Transfer {
   /** Each owner may always have one transfer of this size. */
   readonly maxBytes: number;
   readonly #cuttable: Cuttable;
-  /** Its bytes in memory. */
+  /** Bytes of the transfer in memory. */
   bytes = 0;
   /** A budget has counted it once. */
   isCounted = false;

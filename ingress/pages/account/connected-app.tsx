@@ -63,12 +63,12 @@ function Details({ app }: { app: ConnectedApp }) {
           <Fact name="Organization" value={organization.name} />
           <Fact name="Authorized" value={<Time at={grant.createdAt} />} />
           <Fact name="Expiry" value={<Expiry app={app} />} />
-          <dt>Approved with</dt>
-          <dd class="agent">
-            {grant.approvedUserAgent ?? "unknown"}, IP address {grant.approvedIp || "unknown"}
-          </dd>
-          <dt>Last used</dt>
-          <dd>{grant.lastUsedAt ? <Time at={grant.lastUsedAt} /> : "never"}</dd>
+          <Fact
+            name="Approved with"
+            value={`${grant.approvedUserAgent ?? "unknown"}, IP address ${grant.approvedIp || "unknown"}`}
+            class="agent"
+          />
+          <Fact name="Last used" value={grant.lastUsedAt ? <Time at={grant.lastUsedAt} /> : "never"} />
           {grant.lastUsedAt && (
             <>
               <dt>Last used by</dt>

@@ -151,11 +151,7 @@ function Facts({ details: { agent, jobs, queue, cluster }, org }: { details: Age
     <dl class="facts panel">
       <Fact name="Runs" value={<JobOfAgent agent={agent} jobs={jobs} org={org} />} />
       <Fact name="Last seen" value={<Time at={agent.seenAt} />} />
-      <dt>Queue</dt>
-      <dd>
-        {queue?.key}
-        {cluster && ` in ${cluster.name}`}
-      </dd>
+      <Fact name="Queue" value={[queue?.key, cluster && ` in ${cluster.name}`]} />
       <Fact name="Host" value={agent.hostname || "unknown"} />
       <Fact name="Version" value={agent.version} />
       <Fact name="System" value={[agent.os, agent.arch].filter(Boolean).join(", ")} />

@@ -76,7 +76,7 @@ function update(next) {
   return kept.length === 0;
 }
 
-/** It has taken its new lines already. */
+/** A log that is followed has taken its new lines already. */
 function isFollowing(old, block) {
   return old.dataset.follows !== undefined && old.id === block.id;
 }

@@ -58,7 +58,7 @@ export function asset() {
   });
 }
 
-/** Its policy lets the file run and load nothing when opened by itself. */
+/** A file. Its policy lets it run and load nothing when a browser opens it by itself. */
 export function fileResponse(
   body: Buffer<ArrayBuffer> | string,
   type: string,

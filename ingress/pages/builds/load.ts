@@ -22,7 +22,7 @@ import type { ListedBuild } from "./list.tsx";
 import { maxShownBytes } from "./payload.tsx";
 
 const jobsPerPage = 100;
-/** The most for all jobs of a page. A job's own page leads to the others. */
+/** Earlier attempts of all jobs of a page. A job's own page leads to further ones. */
 const maxEarlierAttempts = 100;
 
 export type LoadedBuild = Awaited<ReturnType<typeof loadBuildDetails>>;

@@ -3,7 +3,7 @@ import type { PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 
 /** The limit for a payload, and for its indented text. */
 export const maxShownBytes = 256 * 1024;
-/** Deeper lines would be mostly spaces. */
+/** Lines that are indented deeper would be mostly spaces. */
 const maxIndent = 24;
 
 export function PayloadView({ payload, path }: { payload: PayloadStart; path: string }) {

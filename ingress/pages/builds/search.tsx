@@ -9,7 +9,7 @@ import { excerpt, Refusal } from "../../../shared/refusal.ts";
 import { type BuildState, runningBuildStates } from "../../../shared/vocabulary.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { Chips, SearchForm } from "../search/form.tsx";
-import { queryOf, readDays, readSearch, requireKnown } from "../search/read.ts";
+import { nobody, queryOf, readDays, readSearch, requireKnown } from "../search/read.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { BuildList } from "./list.tsx";
@@ -91,7 +91,7 @@ async function toFilter(
 
 /** Returns an id that no user has if the address is unknown: a search must not tell which addresses are known. */
 async function findCreatorId(db: Services["db"], email: string): Promise<string> {
-  return (await findUser(db, email))?.id ?? "00000000-0000-7000-8000-000000000000";
+  return (await findUser(db, email))?.id ?? nobody;
 }
 
 /** Chips, the form, the list and its pager. */
@@ -106,7 +106,7 @@ export function SearchedBuilds({
   path: string;
   org: string;
   namesPipeline?: boolean;
-  /** Shown if there is no build at all. */
+  /** The text for a pipeline or organization without builds. */
   none: ComponentChildren;
 }) {
   if (builds.length === 0 && !isSearching) return <p class="empty">{none}</p>;

@@ -2,6 +2,7 @@ import type { User } from "../../../shared/accounts/user-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { CodeList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 export function PausedQueues({
@@ -51,7 +52,14 @@ export function Environment({
     <details id="environment" class="fold" open={isShown}>
       <summary>{names.length} variables</summary>
       <p class="quiet">Everybody who can read this build can read the values.</p>
-      {isShown ? <Values variables={variables} /> : <Names names={names} />}
+      {isShown ? (
+        <Values variables={variables} />
+      ) : (
+        <p>
+          {" "}
+          <CodeList names={names} />{" "}
+        </p>
+      )}
       <p class="actions">
         <a class="button secondary" href={isShown ? path : `${path}?${showEnvironment}#environment`}>
           {isShown ? "Hide" : "Show"} values
@@ -80,18 +88,5 @@ function Values({ variables }: { variables: Record<string, string> }) {
         </>
       ))}
     </dl>
-  );
-}
-
-function Names({ names }: { names: string[] }) {
-  return (
-    <p>
-      {names.map((name, index) => (
-        <>
-          {index > 0 && ", "}
-          <code>{name}</code>
-        </>
-      ))}
-    </p>
   );
 }

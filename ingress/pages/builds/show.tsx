@@ -122,14 +122,10 @@ function Facts({ data, request }: { data: LoadedBuild; request: MemberRequest })
         <UnfoldingTime at={createdAt} id="created-at" /> by{" "}
         {creator ?? (source === "webhook" ? "a webhook" : source)}
       </dd>
-      {original && (
-        <>
-          <dt>Rebuild of</dt>
-          <dd>
-            <a href={pathTo(patterns.buildPage, original)}>#{original.number}</a>
-          </dd>
-        </>
-      )}
+      <Fact
+        name="Rebuild of"
+        value={original && <a href={pathTo(patterns.buildPage, original)}>#{original.number}</a>}
+      />
       {trigger && <Origin trigger={trigger} delivery={build.deliveryId ?? ""} request={request} />}
       <Fact name="Started" value={startedAt && <UnfoldingTime at={startedAt} id="started-at" />} />
       {finishedAt && (

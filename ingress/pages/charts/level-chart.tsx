@@ -139,7 +139,7 @@ function pauseInWords({ from, to }: Span): string {
   return `Paused from ${timeInWords(from)} to ${timeInWords(to)}`;
 }
 
-/** More than three are only counted. */
+/** Names up to three gaps, and only counts more. */
 function gapsInWords(gaps: Span[]): string[] {
   return gaps.length > 3 ? [`${gaps.length} gaps without samples`] : gaps.map(gapInWords);
 }

@@ -63,7 +63,7 @@ export const redirectToBulkRebuild = memberPage(async (services, request) => {
   return bulkRebuildPath(request, bulk);
 });
 
-/** Shown on the trigger's page while it runs. */
+/** A sentence for the trigger's page while the bulk rebuild runs. */
 export function RunningRebuild({ bulk, path }: { bulk: BulkRebuild; path: string }) {
   if (stateOf(bulk) !== "running") return null;
   return (
@@ -85,24 +85,22 @@ function Facts({ bulk, creator }: { bulk: BulkRebuild; creator: string | undefin
       <dl class="facts panel">
         <Fact name="Deliveries" value={filterInWords(bulk.filter)} />
         <Fact name="Built again" value={bulk.built.toLocaleString("en")} />
-        <dt>Left out</dt>
-        <dd>
-          {bulk.skipped.toLocaleString("en")}, because their request is no longer kept or they are in process
-        </dd>
-        <dt>Failed</dt>
-        <dd>{bulk.failed.toLocaleString("en")}, because a step has no queue to run on</dd>
+        <Fact
+          name="Left out"
+          value={`${bulk.skipped.toLocaleString("en")}, because their request is no longer kept or they are in process`}
+        />
+        <Fact
+          name="Failed"
+          value={`${bulk.failed.toLocaleString("en")}, because a step has no queue to run on`}
+        />
         <dt>Asked for</dt>
         <dd>
           <Time at={bulk.createdAt} /> by {creator ?? "somebody"}
         </dd>
-        {bulk.finishedAt && (
-          <>
-            <dt>{bulk.canceledAt ? "Canceled" : "Finished"}</dt>
-            <dd>
-              <Time at={bulk.finishedAt} />
-            </dd>
-          </>
-        )}
+        <Fact
+          name={bulk.canceledAt ? "Canceled" : "Finished"}
+          value={bulk.finishedAt && <Time at={bulk.finishedAt} />}
+        />
       </dl>
     </>
   );

@@ -118,14 +118,10 @@ function Facts({
   return (
     <dl class="facts panel">
       <Fact name="Received" value={<Time at={delivery.receivedAt} />} />
-      {builds.length > 0 && (
-        <>
-          <dt>{builds.length === 1 ? "Build" : "Builds"}</dt>
-          <dd>
-            <BuildLinks builds={builds} parameters={parameters} />
-          </dd>
-        </>
-      )}
+      <Fact
+        name={builds.length === 1 ? "Build" : "Builds"}
+        value={builds.length > 0 && <BuildLinks builds={builds} parameters={parameters} />}
+      />
       <Fact name="Why no build" value={reason} />
       <Fact name="Size" value={sizeInWords(delivery.size)} />
       <Fact name="Content type" value={delivery.contentType} />

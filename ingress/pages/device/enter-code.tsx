@@ -61,8 +61,7 @@ function codePage(visitor: Visitor, props: CodeProps): PageContent {
   });
 }
 
-/** Also on the home page. */
-export function CodeForm({ code, cameByLink, isWrong }: CodeProps & { visitor: Visitor }) {
+function CodeForm({ code, cameByLink, isWrong }: CodeProps & { visitor: Visitor }) {
   return (
     <PostForm path={patterns.enterCode} button="Continue">
       {cameByLink && !isWrong && <input type="hidden" name="came_by_link" value="1" />}

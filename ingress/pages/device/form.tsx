@@ -77,8 +77,7 @@ export function reviewForm(visitor: Visitor, review: Review, _now: Date, refused
 function RequestFacts({ review: { code } }: { review: Review }) {
   return (
     <dl class="facts">
-      <dt>Asked from</dt>
-      <dd>IP address {code.requestIp || "unknown"}</dd>
+      <Fact name="Asked from" value={`IP address ${code.requestIp || "unknown"}`} />
       <Fact name="By" value={code.requestUserAgent ?? "a program that does not say its name"} class="agent" />
       <Fact name="When" value={<Time at={code.createdAt} />} />
     </dl>

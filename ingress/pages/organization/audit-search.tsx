@@ -3,7 +3,7 @@ import type { AuditFilter } from "../../../shared/accounts/audit-store.ts";
 import { findOperator, findUser } from "../../../shared/accounts/user-store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { SearchField } from "../search/form.tsx";
-import { readDays, readSearch, requireKnown } from "../search/read.ts";
+import { nobody, readDays, readSearch, requireKnown } from "../search/read.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 
 const names = ["actor", "action", "type", "name", "from", "to"] as const;
@@ -15,7 +15,6 @@ export const auditFields: SearchField[] = [
   { name: "from", label: "From (UTC)", type: "date" },
   { name: "to", label: "To (UTC)", type: "date" },
 ];
-const nobody = "00000000-0000-7000-8000-000000000000";
 
 /** Reads the address. @throws Refusal 422 */
 export async function readAuditSearch(services: Services, request: MemberRequest) {

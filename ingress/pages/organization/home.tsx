@@ -10,7 +10,7 @@ import { loadOverview } from "./load.ts";
 import { type OrganizationState, OverviewOf, topicsOf } from "./overview.tsx";
 
 const maxMemberships = 200;
-/** The others are links. */
+/** Further organizations are links. */
 const maxOverviews = 5;
 
 type Memberships = Awaited<ReturnType<typeof listMemberships>>;

@@ -91,7 +91,7 @@ async function parse<T>(schema: z.ZodType<T>, draft: PipelineDraft, hasEnvironme
     ...(given === undefined ? {} : { steps: given }),
   });
   const others = parsed.success ? [] : toProblems(parsed.error);
-  // Those of lines and rows name their fields.
+  // Problems of lines and rows name their fields already.
   const isKnown = (field: string) =>
     (ofLines.length > 0 && field === "env") || (ofSteps.length > 0 && field.startsWith("steps"));
   const problems = [...others.filter(({ field }) => !isKnown(field)), ...ofLines, ...ofSteps];

@@ -9,7 +9,7 @@ import { durationInWords } from "../ui/times.tsx";
 const height = 100;
 /** Room for the label of the longest. */
 const top = 16;
-/** Fewer builds would be broad bars. */
+/** Without a minimum, the bars of few builds would be broad. */
 const minPlaces = 20;
 const kinds: Record<BuildState, string> = {
   scheduled: "waiting",

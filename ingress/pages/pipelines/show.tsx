@@ -12,7 +12,7 @@ import { clusterTitle } from "../clusters/title.ts";
 import { LinkButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { Fact, PublicPreview } from "../ui/tables.tsx";
+import { CodeList, Fact, PublicPreview } from "../ui/tables.tsx";
 import { LastBuilds } from "./last-builds.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
 
@@ -97,29 +97,17 @@ function Facts({
 }) {
   return (
     <dl class="facts panel">
-      {cluster && (
-        <>
-          <dt>Runs in</dt>
-          <dd>
+      <Fact
+        name="Runs in"
+        value={
+          cluster && (
             <a href={pathTo(patterns.clusterPage, { org, cluster: cluster.id })}>{clusterTitle(cluster)}</a>
-          </dd>
-        </>
-      )}
+          )
+        }
+      />
       <Fact name="Default branch" value={defaultBranch} />
       <Fact name="Repository" value={repository && <code>{repository}</code>} class="wide" />
-      {variables.length > 0 && (
-        <>
-          <dt>Variables</dt>
-          <dd class="wide">
-            {variables.map((name, index) => (
-              <span key={name}>
-                {index > 0 && ", "}
-                <code>{name}</code>
-              </span>
-            ))}
-          </dd>
-        </>
-      )}
+      <Fact name="Variables" value={variables.length > 0 && <CodeList names={variables} />} class="wide" />
       <dt>Steps</dt>
       <dd class="wide">
         <ol class="steps">

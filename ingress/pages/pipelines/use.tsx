@@ -6,6 +6,7 @@ import { BarChart } from "../charts/bar-chart.tsx";
 import { type Series, sumAt, sumOf } from "../charts/bars.ts";
 import { deliverySeries } from "../charts/deliveries.ts";
 import { combineByTime, lastDays, lastHours, sum, timeInWords } from "../charts/times.ts";
+import { Fact } from "../ui/tables.tsx";
 
 const days = 7;
 
@@ -43,10 +44,10 @@ export function Use({ use: { times, deliveries, builds, limit, busiest } }: { us
     <section aria-labelledby="use">
       <h2 id="use">Use</h2>
       <dl class="facts panel">
-        <dt>Hourly limit</dt>
-        <dd>
-          {used.toLocaleString("en")} of {limit.limit.toLocaleString("en")} deliveries used
-        </dd>
+        <Fact
+          name="Hourly limit"
+          value={`${used.toLocaleString("en")} of ${limit.limit.toLocaleString("en")} deliveries used`}
+        />
         {hasDeliveries && (
           <>
             <dt>Busiest hour of {days} days</dt>

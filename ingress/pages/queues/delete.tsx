@@ -27,7 +27,7 @@ export const removeQueue = adminAction(async (services, request) => {
   return confirm(request, queue, dependents ?? asSentence(outcome.problems));
 });
 
-/** Undefined if only unfinished jobs need the queue. */
+/** Says what needs the queue. Undefined if only unfinished jobs do. */
 async function describeDependents(
   { db }: Services,
   request: MemberRequest,

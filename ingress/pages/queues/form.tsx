@@ -16,7 +16,7 @@ export interface QueueDraft {
   /** Empty: self-hosted. */
   shape: string;
   affinity: string;
-  /** Undefined: no such field. */
+  /** Undefined: the form has no such field. */
   image: string | undefined;
 }
 

@@ -7,6 +7,9 @@ import { isStorable } from "../../../shared/validation.ts";
 
 export const maxSearchLength = 1000;
 
+/** An id that no user has. A search for an unknown address uses it, and so finds nothing. */
+export const nobody = "00000000-0000-7000-8000-000000000000";
+
 /** Reads the filters of the address, by name. @throws Refusal 422 */
 export function readSearch<Name extends string>(
   { url }: H3Event,

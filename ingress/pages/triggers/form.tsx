@@ -138,7 +138,7 @@ export function readDraft(form: URLSearchParams, type = form.get("type") ?? ""):
   };
 }
 
-/** Its deliveries are always verified. Other types leave their owner no choice of the signature. */
+/** Deliveries of this type are always verified. The owner of other types cannot choose the signature. */
 const hmacType = "hmac";
 
 /** Shows the form again, with a fresh secret: the button Generate. */

@@ -143,10 +143,10 @@ function Facts({ data }: { data: TriggerDetails }) {
   return (
     <dl class="facts panel">
       <Fact name="Type" value={type.title} />
-      <dt>Builds</dt>
-      <dd>
-        {trigger.buildBranch ?? buildDefaults.branch} at {trigger.buildCommit ?? buildDefaults.commit}
-      </dd>
+      <Fact
+        name="Builds"
+        value={`${trigger.buildBranch ?? buildDefaults.branch} at ${trigger.buildCommit ?? buildDefaults.commit}`}
+      />
       <Fact name="Message" value={trigger.buildMessage ?? buildDefaults.message} />
       <Fact name="Variables" value={variables.length > 0 && variables.join(", ")} />
       {type.signatures.length > 0 && (
@@ -177,8 +177,7 @@ function Facts({ data }: { data: TriggerDetails }) {
           </dd>
         </>
       )}
-      <dt>URL</dt>
-      <dd>ends in {trigger.tokenHint}; the whole of it is not shown again</dd>
+      <Fact name="URL" value={`ends in ${trigger.tokenHint}; the whole of it is not shown again`} />
       <dt>Created</dt>
       <dd>
         <Time at={trigger.createdAt} /> by {users.get(trigger.createdById)?.name ?? "somebody"}

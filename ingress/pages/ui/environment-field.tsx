@@ -3,10 +3,11 @@ import { environment } from "../../../shared/triggers/input.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { TextArea } from "./form.tsx";
 import type { FormProblems } from "./problems.ts";
+import { CodeList } from "./tables.tsx";
 
 const maxLineProblems = 5;
 
-/** Enough for 100 names, 64 KB of values and some comments. */
+/** The field has room for 100 names, 64 KB of values and some comments. */
 const maxEnvironmentCharacters = 96 * 1024;
 /** A form writes most characters but letters and digits as three. */
 export const environmentFormOptions = { maxFormBytes: 4 * maxEnvironmentCharacters };
@@ -90,16 +91,7 @@ export function EnvironmentChoice({
   return (
     <fieldset class="environment">
       <legend>Environment variables</legend>
-      <p>
-        {names.length === 0
-          ? "None are set."
-          : names.map((name, index) => (
-              <>
-                {index > 0 && ", "}
-                <code>{name}</code>
-              </>
-            ))}
-      </p>
+      <p>{names.length === 0 ? "None are set." : <CodeList names={names} />}</p>
       <label class="check">
         <input type="radio" name="environment_choice" value="keep" checked={!isReplaced} />
         Keep as they are

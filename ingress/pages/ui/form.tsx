@@ -28,7 +28,7 @@ export function FormError({
   );
 }
 
-/** Says beside it the problems that name it. */
+/** A field with its label. The problems that name the field are said beside it. */
 export function Field({
   label,
   name,

@@ -13,7 +13,7 @@ import { findVisitor, type Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
 import { networksOf } from "../../http/network.ts";
 
-/** Less than a closing process gives its clients. */
+/** A closing process waits longer than this for its clients. */
 const heartbeatMs = 250;
 /** Proxies close connections after a silent minute. */
 const beatsPerComment = 60;
@@ -25,7 +25,7 @@ const headers = { "content-type": "text/event-stream", "cache-control": "no-stor
 const encoder = new TextEncoder();
 
 /**
- * Its MAC binds the address to the visitor's session.
+ * The address of a page's events. A MAC binds it to the visitor's session.
  * @param page the organizations of a page, and the topics that it shows
  */
 export function eventsPath(

@@ -45,7 +45,7 @@ export function withNotice(path: string, notice: Notice): string {
   return `${path}?notice=${notice}`;
 }
 
-/** Unknown keys have none: a link must not put foreign text on our pages. */
+/** The text of a key. Unknown keys have none: a link must not put foreign text on our pages. */
 export function noticeText(key: string | null): string | undefined {
   return key !== null && Object.hasOwn(notices, key) ? notices[key as Notice] : undefined;
 }

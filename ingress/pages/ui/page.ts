@@ -25,9 +25,9 @@ export interface PageContent {
   status?: number;
   /** Within the organization of the address. */
   section?: Section;
-  /** It reloads after their events. Answers to forms do not: their address may have no page. */
+  /** The page reloads after events of these topics. An answer to a form does not: its address may have no page. */
   topics?: Topic[];
-  /** Those whose events may reload it. Default: the organization of the address. */
+  /** The organizations that the topics belong to. Default: the organization of the address. */
   organizations?: Organization[];
   /** `once.js` ignores the second submit of a double click. */
   script?: Script | Script[];

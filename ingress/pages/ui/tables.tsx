@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 
 /** Scrolls sideways on a narrow screen. */
 export function Table({
@@ -71,6 +71,20 @@ export function Fact({
     <>
       <dt>{name}</dt>
       <dd class={className}>{value}</dd>
+    </>
+  );
+}
+
+/** Names with commas between them. */
+export function CodeList({ names }: { names: string[] }) {
+  return (
+    <>
+      {names.map((name, index) => (
+        <Fragment key={name}>
+          {index > 0 && ", "}
+          <code>{name}</code>
+        </Fragment>
+      ))}
     </>
   );
 }

@@ -39,7 +39,7 @@ async function checkSealed(services: Services): Promise<Finding> {
   );
 }
 
-/** None without the file. */
+/** Without the file there is nothing to find. */
 function checkFileMode(): Finding[] {
   const mode = statSync(secretKeyFile, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o077) === 0) return [];
