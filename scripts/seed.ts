@@ -135,7 +135,8 @@ async function addAgentToken(services: Services, known: Secrets): Promise<string
   const { db } = services;
   const found = await findTriggerByToken(db, hashToken(known.trigger_token));
   const organization = found && (await findOrganizationById(db, found.organizationId));
-  const pipeline = organization && (await findPipeline(db, organization.id, demoPipeline));
+  const pipeline =
+    organization && (await findPipeline(db, { organizationId: organization.id, slug: demoPipeline }));
   const cluster = pipeline && (await findCluster(db, organization.id, pipeline.clusterId));
   if (!cluster) throw new Error("The demo has no cluster.");
   const queues = await listStepQueues(db, { clusterIds: [cluster.id], keys: [demoQueue] });
@@ -177,7 +178,10 @@ async function findDemo(
   const caller = await authenticate(services, known.api_token);
   if (!trigger?.trigger.enabled || trigger.organizationId !== caller?.organization.id) return undefined;
 
-  const pipeline = await findPipeline(services.db, trigger.organizationId, demoPipeline);
+  const pipeline = await findPipeline(services.db, {
+    organizationId: trigger.organizationId,
+    slug: demoPipeline,
+  });
   if (!pipeline) return undefined;
   return {
     triggerToken: known.trigger_token,

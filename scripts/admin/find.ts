@@ -49,7 +49,7 @@ export async function namedPipeline(
   options: { org: string; pipeline: string },
 ): Promise<{ organization: Organization; pipeline: Pipeline }> {
   const organization = await namedOrganization(db, options.org);
-  const pipeline = await findPipeline(db, organization.id, options.pipeline);
+  const pipeline = await findPipeline(db, { organizationId: organization.id, slug: options.pipeline });
   if (!pipeline) throw noneFound("pipeline", options.pipeline, organization.slug);
   return { organization, pipeline };
 }

@@ -33,7 +33,7 @@ export async function commitRedemptions(
   const applications = new Map(redemptions.map(({ id, application }) => [id, application]));
 
   const redeem = async (tx: Tx) => {
-    const codes = await redeemIfApproved(tx, ids, expiredBefore);
+    const codes = await redeemIfApproved(tx, { ids, expiredBefore });
     const approvals = codes.map((code) => approvalOf(code, applications.get(code.id) as Application));
     const outcomes = await grantAllowed(tx, codes, approvals, now);
     return answerEach(tx, redemptions, outcomes);

@@ -74,7 +74,8 @@ export type RedeemedCode = Pick<
   "id" | "claimedById" | "organizationId" | "grantedScopes" | "approvedUserAgent" | "approvedIp"
 >;
 
-const redeem = prepared<{ ids: string[]; expiredBefore: Date }, RedeemedCode, Tx>((tx) => {
+/** approved → used, unless the application is disabled. Of simultaneous polls exactly one gets the row. */
+export const redeemIfApproved = prepared<{ ids: string[]; expiredBefore: Date }, RedeemedCode, Tx>((tx) => {
   const { deviceCodes, applications } = tx.tables;
   const { id, claimedById, organizationId, grantedScopes, approvedUserAgent, approvedIp } = deviceCodes;
   const enabled = tx
@@ -94,11 +95,6 @@ const redeem = prepared<{ ids: string[]; expiredBefore: Date }, RedeemedCode, Tx
     )
     .returning({ id, claimedById, organizationId, grantedScopes, approvedUserAgent, approvedIp });
 });
-
-/** approved → used, unless the application is disabled. Of simultaneous polls exactly one gets the row. */
-export async function redeemIfApproved(tx: Tx, ids: string[], expiredBefore: Date): Promise<RedeemedCode[]> {
-  return redeem(tx, { ids, expiredBefore });
-}
 
 /** used → denied, in the transaction that redeemed the codes. */
 export async function denyRedeemed(tx: Tx, ids: string[]): Promise<void> {

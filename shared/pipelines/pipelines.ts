@@ -84,7 +84,7 @@ async function slugProblemsOf(
   if (slug === "" && !isGiven)
     return [{ field: "slug", message: "Slug can't be made of this name: give one" }];
   const problems = slugProblems(slug);
-  if (problems.length > 0 || !(await findPipeline(db, organizationId, slug))) return problems;
+  if (problems.length > 0 || !(await findPipeline(db, { organizationId, slug }))) return problems;
   return [{ field: "slug", message: "Slug has already been taken" }];
 }
 
@@ -143,7 +143,7 @@ export async function deletePipeline({ db, clock }: Services, actor: Actor, { id
 
 /** @throws Refusal 404 */
 export async function requirePipeline(db: Db | Tx, organizationId: string, slug: string): Promise<Pipeline> {
-  const pipeline = await findPipeline(db, organizationId, slug);
+  const pipeline = await findPipeline(db, { organizationId, slug });
   if (!pipeline) throw notFound("pipeline");
   return pipeline;
 }

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { isOneOf, prepared } from "../db/prepared.ts";
+import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
 import { countRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { isStorable } from "../validation.ts";
@@ -11,7 +11,7 @@ const maxNameLength = 100;
 
 export type Pipeline = Tables["pipelines"]["$inferSelect"];
 
-const selectPipeline = prepared((db: Db | Tx) => {
+export const findPipeline = preparedRow<{ organizationId: string; slug: string }, Pipeline>((db) => {
   const { pipelines } = db.tables;
   return db
     .select()
@@ -24,15 +24,6 @@ const selectPipeline = prepared((db: Db | Tx) => {
       ),
     );
 });
-
-export async function findPipeline(
-  db: Db | Tx,
-  organizationId: string,
-  slug: string,
-): Promise<Pipeline | undefined> {
-  const [found] = await selectPipeline(db, { organizationId, slug });
-  return found;
-}
 
 /** All pipelines, oldest first. */
 export async function listPipelines(db: Db, organizationId: string): Promise<Pipeline[]> {

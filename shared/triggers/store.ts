@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Reader, Tx } from "../db/database.ts";
-import { isOneOf, prepared } from "../db/prepared.ts";
+import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
@@ -43,7 +43,7 @@ export const listTriggersById = prepared<{ ids: string[] }, Trigger, Tx>((tx) =>
   tx.select().from(tx.tables.triggers).where(isOneOf(tx.tables.triggers.id, "ids")),
 );
 
-const selectTrigger = prepared((db: Db | Tx) => {
+export const findTrigger = preparedRow<{ pipelineId: string; id: string }, Trigger>((db) => {
   const { triggers } = db.tables;
   const isOfPipeline = eq(triggers.pipelineId, sql.placeholder("pipelineId"));
   return db
@@ -51,11 +51,6 @@ const selectTrigger = prepared((db: Db | Tx) => {
     .from(triggers)
     .where(and(eq(triggers.id, sql.placeholder("id")), isOfPipeline, isNull(triggers.deletedAt)));
 });
-
-export async function findTrigger(db: Db | Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
-  const [found] = await selectTrigger(db, { pipelineId, id });
-  return found;
-}
 
 /** Undefined if deleted. */
 export async function lockTrigger(tx: Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {

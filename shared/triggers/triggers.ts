@@ -84,7 +84,7 @@ export async function deleteIfPresent(
 
 /** @throws Refusal 404 */
 export async function requireTrigger(db: Db, pipeline: Pipeline, id: string): Promise<Trigger> {
-  const trigger = isId(id) ? await findTrigger(db, pipeline.id, id) : undefined;
+  const trigger = isId(id) ? await findTrigger(db, { pipelineId: pipeline.id, id }) : undefined;
   if (!trigger) throw notFound("pipeline trigger");
   return trigger;
 }

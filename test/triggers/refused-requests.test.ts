@@ -143,7 +143,7 @@ describeOnBothDatabases("refused requests", (database) => {
       return found && requireRefusedRequest(pages.services, trigger.id, found.id);
     });
   const rowOf = async ({ id }: TestTrigger) => {
-    const row = await findTrigger(pages.services.db, pages.acme.pipeline.id, id);
+    const row = await findTrigger(pages.services.db, { pipelineId: pages.acme.pipeline.id, id });
     assert.ok(row);
     return { ...row, organizationId: pages.acme.id };
   };
@@ -230,7 +230,7 @@ describeOnBothDatabases("refused requests", (database) => {
     assert.equal(copy.trigger.refusedBodiesUntil, null);
     await member.post(`${pathOf(copy.trigger)}/keep-refused-bodies`);
     await member.post(`${pathOf(copy.trigger)}/drop-refused-bodies`);
-    const after = await findTrigger(services.db, acme.pipeline.id, copy.trigger.id);
+    const after = await findTrigger(services.db, { pipelineId: acme.pipeline.id, id: copy.trigger.id });
     assert.equal(after?.refusedBodiesUntil, null);
   });
 

@@ -73,13 +73,13 @@ export const replaceTriggerForm = memberAction(async (services, request, form) =
   const id = readFormId(services, form);
   const [old, copy] = await Promise.all(
     [request.parameter("trigger"), id].map((each) =>
-      isId(each) ? findTrigger(db, pipeline.id, each) : undefined,
+      isId(each) ? findTrigger(db, { pipelineId: pipeline.id, id: each }) : undefined,
     ),
   );
   if (copy) return alreadyCreatedPage(request, copy);
   if (!old) throw notFound("pipeline trigger");
   const replaced = await replaceTrigger(services, request.actor, pipeline, old, id);
-  if (!replaced) return alreadyCreatedPage(request, await findTrigger(db, pipeline.id, id));
+  if (!replaced) return alreadyCreatedPage(request, await findTrigger(db, { pipelineId: pipeline.id, id }));
   return createdPage(services, request, replaced, "Trigger replaced");
 });
 

@@ -62,7 +62,8 @@ export const addTrigger = memberAction(async (services, request, form) => {
       draft: withoutHiddenFields(draft),
       problems: outcome.problems,
     });
-  if (!outcome.done) return alreadyCreatedPage(request, await findTrigger(db, pipeline.id, id));
+  if (!outcome.done)
+    return alreadyCreatedPage(request, await findTrigger(db, { pipelineId: pipeline.id, id }));
   return createdPage(services, request, outcome.done, "Trigger created");
 }, environmentFormOptions);
 

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
-import { prepared } from "../../db/prepared.ts";
+import { preparedRow } from "../../db/prepared.ts";
 import { findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 
@@ -53,7 +53,8 @@ export async function putLogs(tx: Tx, logs: JobLog[]): Promise<void> {
     });
 }
 
-const countLog = prepared<LogKey, JobLog, Tx>((tx) => {
+/** Undefined if it is counted already, or does not exist. */
+export const countLogIfOpen = preparedRow<LogKey, JobLog, Tx>((tx) => {
   const { jobLogs } = tx.tables;
   const isOfAttempt = and(
     eq(jobLogs.jobId, sql.placeholder("jobId")),
@@ -65,12 +66,6 @@ const countLog = prepared<LogKey, JobLog, Tx>((tx) => {
     .where(and(isOfAttempt, eq(jobLogs.isCounted, false)))
     .returning();
 });
-
-/** Undefined if it is counted already, or does not exist. */
-export async function countLogIfOpen(tx: Tx, key: LogKey): Promise<JobLog | undefined> {
-  const [log] = await countLog(tx, { jobId: key.jobId, attempt: key.attempt });
-  return log;
-}
 
 /** The logs of an organization, oldest first, without evicted ones. */
 export async function listOldestLogs(tx: Tx, organizationId: string, limit: number): Promise<JobLog[]> {

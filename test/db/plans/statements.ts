@@ -420,7 +420,7 @@ export const statements: Record<string, Statement> = {
   "old builds": (db) => listBuildsFinishedBefore(db, time, 200),
   "builds of deleted pipelines": (db) => listBuildsOfPipelines(db, [pipelineId], 200),
   "deleted pipelines": (db) => listDeletedPipelineIds(db),
-  "a pipeline": (db) => findPipeline(db, organizationId, "slug"),
+  "a pipeline": (db) => findPipeline(db, { organizationId, slug: "slug" }),
   "an outdated mark": (db) => findOutdatedMark(db, queue),
   "an outdated mark of a resumed queue": (db) =>
     findOutdatedMark(db, { id: pipelineId, dispatchPausedAt: null }),
@@ -433,7 +433,7 @@ export const statements: Record<string, Statement> = {
   "waiting jobs of clusters": (db) => countWaitingOfClusters(db, [pipelineId], 100),
   "queues to fan out": (db) => listQueuesToFanOut(db),
   "a polled code": (db) => findPolledCodes(db, ["hash"]),
-  "a redeemed code": (db) => redeemIfApproved(db, ids, time),
+  "a redeemed code": (db) => redeemIfApproved(db, { ids, expiredBefore: time }),
   "a claimed code": (db) => findClaimed(db, ["mac"], userId),
   "old codes": (db) => deleteExpiredBefore(db, time, 200),
   "the holder of a token": (db) => findTokenHolder(db, "hash", time),

@@ -32,7 +32,7 @@ export async function startTriggerPages(database: TestDatabase) {
     member,
     present: () => listTriggersOfPipeline(services.db, pipelineId),
     find: async (id: string) =>
-      (await findTrigger(services.db, pipelineId, id)) ?? assert.fail("There is no such trigger."),
+      (await findTrigger(services.db, { pipelineId, id })) ?? assert.fail("There is no such trigger."),
     /** Frees the ten places of a pipeline. */
     clear: () =>
       services.db.transaction((tx) =>
