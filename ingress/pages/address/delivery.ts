@@ -7,7 +7,7 @@ import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 import { type LoadedTrigger, loadTrigger } from "./trigger.ts";
 
-export interface LoadedDelivery extends LoadedTrigger {
+interface LoadedDelivery extends LoadedTrigger {
   delivery: Delivery;
 }
 

@@ -26,7 +26,7 @@ const lifetimes = [
   ["365", "a year"],
 ] as const;
 
-export interface TokenDraft {
+interface TokenDraft {
   description: string;
   queueId: string;
   days: string;

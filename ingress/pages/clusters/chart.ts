@@ -4,8 +4,6 @@ import { listFigures, listSumsByTime } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { lastSamples, levelNames, levelsOf, sampledUntil } from "../queues/charts.ts";
 
-export type ClusterChart = Awaited<ReturnType<typeof loadClusterChart>>;
-
 /** Sums of waiting jobs, running jobs and connected agents of these queues, in the last day. */
 export async function loadClusterChart({ db, clock }: Services, queueIds: string[]) {
   const times = lastSamples(sampledUntil(clock.now()));

@@ -14,12 +14,12 @@ import type { FormProblems } from "../ui/problems.ts";
 import { Time } from "../ui/times.tsx";
 
 const perPage = 30;
-export const roles = [
+const roles = [
   ["member", "Member: pipelines, triggers, builds"],
   ["admin", "Admin: also clusters, queues, members and settings"],
 ] as const;
 
-export interface InvitationDraft {
+interface InvitationDraft {
   id: string;
   recipient: string;
   role: string;

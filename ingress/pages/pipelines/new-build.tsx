@@ -13,7 +13,7 @@ import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 
 const names = ["message", "commit", "branch", "environment"] as const;
-export type BuildDraft = Record<(typeof names)[number], string>;
+type BuildDraft = Record<(typeof names)[number], string>;
 
 export interface RefusedBuild {
   draft: BuildDraft;

@@ -25,7 +25,7 @@ export type StepsDraft =
   /** Too large for a page: they stay as they are. */
   | { as: "kept" };
 
-export const stepTexts = ["label", "command", "queue", "environment", "more"] as const;
+const stepTexts = ["label", "command", "queue", "environment", "more"] as const;
 const maxRows = 100;
 /** Steps and the fields of 100 rows must be within the 300 KB of a page. */
 const maxShownLength = 40_000;
