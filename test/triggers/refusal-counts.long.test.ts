@@ -78,7 +78,8 @@ describeOnSqlite("counts of refused deliveries", (database) => {
     ];
     assert.deepEqual(statuses, [201, 415, 415, 415, 413, 401, 401, 400, 400, 400, 403, 201, 429, 404, 400]);
 
-    const sum = async () => (await Promise.all([trigger, disabled, limited].map(total))).reduce((a, b) => a + b);
+    const sum = async () =>
+      (await Promise.all([trigger, disabled, limited].map(total))).reduce((a, b) => a + b);
     await eventually("the counts", async () => (await sum()) >= 11);
     assert.deepEqual(await counted(trigger), {
       wrong_content_type: 1,
