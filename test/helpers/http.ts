@@ -18,14 +18,16 @@ export function get(url: string, token?: string): Promise<Answer> {
 
 /** Below the runner's limit, whose message names no cause. */
 const patienceMs = 200_000;
+/** From one look to the next. It grows, because looks take time from what they wait for. */
+const pausesMs = { first: 10, most: 60 };
 
 /** Waits for another process or job. The limit only ends a hanging test. */
 export async function eventually<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
   const deadline = Date.now() + patienceMs;
-  while (Date.now() < deadline) {
+  for (let pauseMs = pausesMs.first; Date.now() < deadline; pauseMs = Math.min(2 * pauseMs, pausesMs.most)) {
     const found = await look();
     if (found) return found;
-    await sleep(20);
+    await sleep(pauseMs);
   }
   assert.fail(`${what} did not happen within ${patienceMs} ms`);
 }
