@@ -3,10 +3,8 @@ import { after, before, describe, it } from "node:test";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import {
-  allGrants,
   approveClaimed,
   approveCode,
   assertOAuthError,
@@ -18,42 +16,22 @@ import {
   type TestClient,
   tally,
 } from "../helpers/device.ts";
-import { get } from "../helpers/http.ts";
-import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { runSecondIngress } from "../helpers/processes.ts";
-import { startWorld, type World } from "../helpers/world.ts";
-
-/** A race needs several tries. */
-const rounds = Array.from({ length: 4 }, (_, index) => index + 1);
+import type { TestOrganization } from "../helpers/organization.ts";
+import type { World } from "../helpers/world.ts";
+import { type Races, rounds, startRaces, times } from "../oauth/races.ts";
 
 describeOnBothDatabases("simultaneous device requests in two processes", (database) => {
+  let races: Races;
   let world: World;
-  let other: Awaited<ReturnType<typeof runSecondIngress>>;
-  /** Shares the test's clock. */
-  let here: { services: Services; url: string };
+  let here: Races["here"];
   let acme: TestOrganization;
   let client: TestClient;
 
   before(async () => {
-    const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000", DATABASE_HOT_POOL_SIZE: "20" };
-    world = await startWorld(database, settings);
-    here = await world.another();
-    other = await runSecondIngress(world, settings);
-    acme = await setUpOrganization(world);
-    client = await setUpClient(world, { refreshTokens: true });
+    races = await startRaces(database);
+    ({ world, here, acme, client } = races);
   });
-  after(async () => {
-    await other.close();
-    await world.close();
-  });
-
-  const inTurns = (index: number) => (index % 2 ? world : other);
-  const times = <T>(count: number, act: (index: number) => Promise<T>) =>
-    Promise.all(Array.from({ length: count }, (_, index) => act(index)));
-  const statusOf = async (token: string) => (await get(`${other.url}/v2/access-token`, token)).status;
-  const grantsOf = async (userId: string) =>
-    (await allGrants(world)).filter((grant) => grant.userId === userId).length;
-  const newMember = (role?: "admin" | "member") => addPerson(world, acme, role);
+  after(() => races.close());
   const approved = async (user: { id: string }, scope = "read_user") => {
     const device = await startDevice(world, client, { scope });
     await approveCode(world, { id: acme.id, user }, device.userCode);
@@ -64,7 +42,7 @@ describeOnBothDatabases("simultaneous device requests in two processes", (databa
     for (const _ of rounds) {
       const { deviceCode } = await startDevice(world, client);
 
-      const answers = await times(6, (index) => poll(inTurns(index), client, deviceCode));
+      const answers = await times(6, (index) => poll(races.inTurns(index), client, deviceCode));
 
       assert.deepEqual(tally(answers), { authorization_pending: 1, slow_down: 5 });
     }
@@ -72,16 +50,16 @@ describeOnBothDatabases("simultaneous device requests in two processes", (databa
 
   describe("redeeming", () => {
     it("gives tokens to exactly one of 32 polls of an approved code, and makes one grant", async () => {
-      const user = await newMember();
+      const user = await races.newMember();
       for (const round of rounds) {
         const { deviceCode } = await approved(user);
 
-        const answers = await times(32, (index) => poll(inTurns(index), client, deviceCode));
+        const answers = await times(32, (index) => poll(races.inTurns(index), client, deviceCode));
 
         assert.deepEqual(tally(answers), { 200: 1, invalid_grant: 31 });
-        assert.equal(await grantsOf(user.id), round);
+        assert.equal(await races.grantsOf(user.id), round);
         const winner = answers.find(({ status }) => status === 200);
-        assert.equal(await statusOf(winner?.body.access_token), 200);
+        assert.equal(await races.statusOf(winner?.body.access_token), 200);
       }
     });
 
@@ -92,7 +70,7 @@ describeOnBothDatabases("simultaneous device requests in two processes", (databa
 
         const [isApproved, ...answers] = await Promise.all([
           approveClaimed(here, acme, code),
-          ...Array.from({ length: 12 }, (_, index) => poll(inTurns(index), client, deviceCode)),
+          ...Array.from({ length: 12 }, (_, index) => poll(races.inTurns(index), client, deviceCode)),
         ]);
         answers.push(await poll(world, client, deviceCode));
 
@@ -108,47 +86,50 @@ describeOnBothDatabases("simultaneous device requests in two processes", (databa
         await approveCode(world, acme, userCode);
 
         const [answer] = await Promise.all([
-          poll(other, doomed, deviceCode),
+          poll(races.other, doomed, deviceCode),
           disableApplication(world.services, doomed.clientId),
         ]);
 
-        if (answer.status === 200) assert.equal(await statusOf(answer.body.access_token), 401);
+        if (answer.status === 200) assert.equal(await races.statusOf(answer.body.access_token), 401);
         else assert.deepEqual([answer.status, answer.body.error], [401, "invalid_client"]);
         await enableApplication(world.services, doomed.clientId);
-        const later = await poll(other, doomed, deviceCode);
+        const later = await poll(races.other, doomed, deviceCode);
         assert.equal(later.status, answer.status === 200 ? 400 : 200);
       }
     });
 
     it("leaves no working token and no grant when the member is removed at the same time", async () => {
-      const user = await newMember();
+      const user = await races.newMember();
       const membership = { organization: acme.slug, email: user.email, role: "member" as const };
       for (const _ of rounds) {
         const { deviceCode } = await approved(user);
 
         const [answer] = await Promise.all([
-          poll(other, client, deviceCode),
+          poll(races.other, client, deviceCode),
           removeMember(world.services, membership),
         ]);
 
         if (answer.status === 200) {
-          assert.equal(await statusOf(answer.body.access_token), 401);
-          const refreshed = refresh(other, client, answer.body.refresh_token);
+          assert.equal(await races.statusOf(answer.body.access_token), 401);
+          const refreshed = refresh(races.other, client, answer.body.refresh_token);
           await assertOAuthError(refreshed, 400, "invalid_grant");
         } else assert.equal(answer.body.error, "access_denied");
-        assert.equal(await grantsOf(user.id), 0);
+        assert.equal(await races.grantsOf(user.id), 0);
         await addMember(world.services, membership);
       }
     });
 
     it("grants what the old or the new role allows when the role changes at the same time", async () => {
-      const user = await newMember("admin");
+      const user = await races.newMember("admin");
       const change = (role: "admin" | "member") =>
         updateMember(world.services, { organization: acme.slug, email: user.email, role });
       for (const _ of rounds) {
         const { deviceCode } = await approved(user, "read_user write_clusters");
 
-        const [{ status, body }] = await Promise.all([poll(other, client, deviceCode), change("member")]);
+        const [{ status, body }] = await Promise.all([
+          poll(races.other, client, deviceCode),
+          change("member"),
+        ]);
 
         assert.equal(status, 200);
         assert.ok(["read_user write_clusters", "read_user"].includes(body.scope), body.scope);
@@ -169,7 +150,7 @@ describeOnBothDatabases("simultaneous device requests in two processes", (databa
         ]);
 
         assert.notEqual(isApproved, isDenied);
-        const { status, body } = await poll(other, client, deviceCode);
+        const { status, body } = await poll(races.other, client, deviceCode);
         assert.deepEqual([status, body.error], isApproved ? [200, undefined] : [400, "access_denied"]);
       }
     });
@@ -188,7 +169,7 @@ describeOnBothDatabases("simultaneous device requests in two processes", (databa
     });
 
     it("gives a code to exactly one of two users who enter it", async () => {
-      const second = await newMember();
+      const second = await races.newMember();
       for (const _ of rounds) {
         const userCode = (await startDevice(world, client)).userCode.replace("-", "");
         const claims = await times(8, (index) => {
@@ -215,7 +196,7 @@ describeOnBothDatabases("simultaneous device requests in two processes", (databa
         ]);
 
         assert.notEqual(isApproved, isReleased);
-        const { body } = await poll(other, client, deviceCode);
+        const { body } = await poll(races.other, client, deviceCode);
         assert.equal(body.error, isApproved ? undefined : "authorization_pending");
       }
     });
