@@ -9,7 +9,6 @@ import type { RefusedRequests } from "../shared/triggers/deliveries/refused-requ
 import type { FilterTests } from "../shared/triggers/filter/filter-tests.ts";
 import { missingRoutes } from "./agent/missing.ts";
 import { type AgentParts, agentOperations } from "./agent/operations.ts";
-import { operationRoutes } from "./api/operation.ts";
 import { restOperations } from "./api/operations.ts";
 import { apiRoot } from "./api/root.ts";
 import { Attempts } from "./auth/attempts.ts";
@@ -30,6 +29,7 @@ import { introspect } from "./oauth/introspect.ts";
 import { metadata } from "./oauth/metadata.ts";
 import { revoke } from "./oauth/revoke.ts";
 import { token } from "./oauth/token.ts";
+import { operationRoutes } from "./operations/operation.ts";
 import { pages } from "./pages/routes.ts";
 import { errorPage } from "./pages/ui/error-page.tsx";
 import { deliver } from "./webhooks/deliver.ts";

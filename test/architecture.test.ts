@@ -97,6 +97,13 @@ describe("the import rules", () => {
     );
   });
 
+  it("keep the REST API and the calls of agents apart", () => {
+    const isWrong = ({ file, from }: Import) =>
+      (file.startsWith("ingress/api/") && from.startsWith("ingress/agent/")) ||
+      (file.startsWith("ingress/agent/") && from.startsWith("ingress/api/"));
+    assert.deepEqual(offending(isWrong), []);
+  });
+
   it("let pages import nothing of the REST API", () => {
     assert.deepEqual(
       offending(({ file, from }) => file.startsWith("ingress/pages/") && from.startsWith("ingress/api/")),
@@ -145,9 +152,7 @@ describe("the import rules", () => {
   });
 
   it("allow no import cycle, type-only ones included", () => {
-    // tracing.ts loads it only if traces are on, and it takes its types from there.
-    const isLoadedLater = (from: string) => from === "shared/process/tracing/otlp.ts";
-    const known = imports.filter(({ from }) => sources.has(from) && !isLoadedLater(from));
+    const known = imports.filter(({ from }) => sources.has(from));
     assert.deepEqual(cyclesOf(known.map(({ file, from }) => [file, from])), []);
   });
 

@@ -9,7 +9,7 @@ import { listBuildNumbers } from "../../shared/builds/store.ts";
 import { listPipelinesById } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import * as field from "../api/json/fields.ts";
+import * as field from "../operations/fields.ts";
 
 const chunkSeconds = 1;
 

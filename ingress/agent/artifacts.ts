@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { patterns } from "../../shared/paths.ts";
-import { type Operation, operation } from "../api/operation.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 
 const unread = z.string().optional().meta({ description: "Makes no difference" });

@@ -5,7 +5,7 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import { text } from "../../shared/validation.ts";
-import { type Operation, operation } from "../api/operation.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { done, tag } from "./answers.ts";
 
 const stop = z.object({ force: z.boolean({ error: "force must be true or false" }).nullish() });

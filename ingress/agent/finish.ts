@@ -6,8 +6,8 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal, unprocessable } from "../../shared/refusal.ts";
 import { toStorable } from "../../shared/validation.ts";
-import { type Operation, operation } from "../api/operation.ts";
 import { hasSessionEnded } from "../auth/agent.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { done, tag } from "./answers.ts";
 
 /** Cut, not refused: after a refusal the agent forgets the job. */

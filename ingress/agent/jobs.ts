@@ -13,10 +13,10 @@ import { findQueueById } from "../../shared/queues/store.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { turns } from "../../shared/sharing/bounds.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
-import * as field from "../api/json/fields.ts";
-import { type Operation, operation } from "../api/operation.ts";
 import type { Attempts } from "../auth/attempts.ts";
 import type { JobCaller } from "../auth/callers.ts";
+import * as field from "../operations/fields.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { acceptedJob, presentAccepted } from "./accepted-job.ts";
 import { answer, done, tag } from "./answers.ts";
 

@@ -5,7 +5,7 @@ import { chunkTooLarge, maxChunkBytes } from "../../shared/agents/logs/codec.ts"
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { type Operation, operation } from "../api/operation.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { done, tag } from "./answers.ts";
 
 /** Gzip adds a few bytes to what it cannot compress. */

@@ -8,9 +8,9 @@ import type { Services } from "../../shared/process/services.ts";
 import { Refusal, unprocessable } from "../../shared/refusal.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { findPayloadSize } from "../../shared/triggers/payloads/store.ts";
-import { type Operation, operation } from "../api/operation.ts";
 import type { DataCaller } from "../auth/callers.ts";
 import { admitDownload } from "../http/downloads.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 import type { PayloadReads } from "./payload-reads.ts";
 

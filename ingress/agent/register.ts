@@ -4,10 +4,10 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import { toStorable } from "../../shared/validation.ts";
-import * as field from "../api/json/fields.ts";
-import { type Operation, operation } from "../api/operation.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
 import { limitRegistrations } from "../http/limits.ts";
+import * as field from "../operations/fields.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 
 const maxTags = 100;

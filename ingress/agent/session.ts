@@ -5,10 +5,10 @@ import { connectAgent, type Presence } from "../../shared/agents/presence.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
-import * as field from "../api/json/fields.ts";
-import { type Operation, operation } from "../api/operation.ts";
 import { sessionEnded } from "../auth/agent.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
+import * as field from "../operations/fields.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { answer, done, tag } from "./answers.ts";
 
 const pinged = z.object({

@@ -6,8 +6,8 @@ import { patterns } from "../../shared/paths.ts";
 import { uploadedPipeline } from "../../shared/pipelines/steps.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
-import { type Operation, operation } from "../api/operation.ts";
 import { limitPipelineUploads } from "../http/limits.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 
 const upload = z.object({

@@ -1,8 +1,8 @@
 import { revokeOwnToken } from "../../shared/oauth/tokens.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
+import { operation } from "../operations/operation.ts";
 import { accessTokenSchema, presentAccessToken } from "./json/access-token.ts";
-import { operation } from "./operation.ts";
 
 export function accessTokenOperations(services: Services) {
   return [

@@ -12,6 +12,7 @@ import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { readPage } from "../http/number-pager.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import {
   agentTokenSchema,
   createAgentTokenBody,
@@ -20,7 +21,6 @@ import {
   updateAgentTokenBody,
 } from "./json/agent-token.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 
 const tag = "Clusters";
 const reading = { tag, scope: "read_clusters" as const };

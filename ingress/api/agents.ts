@@ -12,9 +12,9 @@ import { listQueuesById } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import { isStorable } from "../../shared/validation.ts";
 import { readPage } from "../http/number-pager.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { agentSchema, presentAgent } from "./json/agent.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 
 const tag = "Agents";
 const reading = { tag, scope: "read_agents" as const };

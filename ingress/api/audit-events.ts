@@ -4,10 +4,10 @@ import { listAuditPage } from "../../shared/accounts/audit-store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import { choiceFilter, readFilters, textFilter, timeFilter, toDate } from "./filters.ts";
 import { auditEventSchema, presentAuditEvent } from "./json/audit-event.ts";
 import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
-import { type Operation, operation } from "./operation.ts";
 
 const filters = {
   actor_id: z

@@ -10,6 +10,7 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { parseBuildNumber } from "../http/routing.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import {
   type BuildContent,
   buildContentQuery,
@@ -19,7 +20,6 @@ import {
 } from "./build-filter.ts";
 import { buildSchema, presentBuild } from "./json/build.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Builds";

@@ -12,10 +12,10 @@ import {
 import { type BulkRebuild, listBulkRebuildsPage } from "../../shared/triggers/bulk-rebuilds/store.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { toDate } from "./filters.ts";
 import { bulkRebuildBody, bulkRebuildSchema, presentBulkRebuild } from "./json/bulk-rebuild.ts";
 import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 import { triggerOf } from "./triggers.ts";
 
 const tag = "Pipeline triggers (public preview)";

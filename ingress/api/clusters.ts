@@ -14,9 +14,9 @@ import { type Cluster, listClustersPage } from "../../shared/clusters/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { readPage } from "../http/number-pager.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { clusterSchema, presentCluster, updateClusterBody } from "./json/cluster.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 
 const tag = "Clusters";
 const reading = { tag, scope: "read_clusters" as const };

@@ -11,6 +11,7 @@ import type { Trigger } from "../../shared/triggers/store.ts";
 import { requireDelivery } from "../../shared/triggers/triggers.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
 import { admitDownload } from "../http/downloads.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { readFilters, toDate } from "./filters.ts";
 import {
   deliveryFilters,
@@ -20,7 +21,6 @@ import {
   presentDeliveryRequest,
 } from "./json/delivery.ts";
 import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 import { triggerOf } from "./triggers.ts";
 
 const tag = "Pipeline triggers (public preview)";

@@ -12,8 +12,8 @@ import { environmentOfPipeline } from "../../shared/pipelines/environment.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
 import { parseBuildNumber } from "../http/routing.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { jobSchema, presentJob } from "./json/job.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Builds";

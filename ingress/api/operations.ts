@@ -1,5 +1,6 @@
 import type { Services } from "../../shared/process/services.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
+import type { Operation } from "../operations/operation.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { agentTokenOperations } from "./agent-tokens.ts";
 import { agentOperations } from "./agents.ts";
@@ -10,7 +11,6 @@ import { clusterOperations } from "./clusters.ts";
 import { deliveryOperations } from "./deliveries.ts";
 import { jobOperations } from "./jobs.ts";
 import { logOperations } from "./logs.ts";
-import type { Operation } from "./operation.ts";
 import { organizationOperations } from "./organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
 import { queueOperations } from "./queues.ts";

@@ -14,9 +14,9 @@ import { listPipelinesPage, type Pipeline } from "../../shared/pipelines/store.t
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
 import { readPage } from "../http/number-pager.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { pipelineSchema, presentPipeline } from "./json/pipeline.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };

@@ -17,6 +17,7 @@ import type { ShapeName } from "../../shared/queues/shapes.ts";
 import { listQueuesPage, type Queue } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import { readPage } from "../http/number-pager.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import {
   createQueueBody,
@@ -26,7 +27,6 @@ import {
   updateQueueBody,
   userIdsOfQueue,
 } from "./json/queue.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 
 const tag = "Queues";
 const reading = { tag, scope: "read_clusters" as const };

@@ -9,6 +9,7 @@ import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
+import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
 import {
   checkedChange,
@@ -20,7 +21,6 @@ import {
   updateTriggerBody,
   userIdsOfTrigger,
 } from "./json/trigger.ts";
-import { type Call, type Operation, operation } from "./operation.ts";
 import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Pipeline triggers (public preview)";

@@ -1,7 +1,7 @@
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
+import { operation } from "../operations/operation.ts";
 import { presentUser, userSchema } from "./json/user.ts";
-import { operation } from "./operation.ts";
 
 export function userOperations({ config }: Services) {
   return [

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Config } from "../../shared/process/config.ts";
 import type { Signature } from "../../shared/triggers/signatures.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
-import * as field from "../api/json/fields.ts";
+import * as field from "../operations/fields.ts";
 import { type HeaderName, rateLimitHeaders } from "./answers.ts";
 import { type Answer, type Declaration, jsonType } from "./declaration.ts";
 

@@ -1,6 +1,6 @@
 import { patterns } from "../../shared/paths.ts";
 import type { Config } from "../../shared/process/config.ts";
-import type { Operation } from "../api/operation.ts";
+import type { Operation } from "../operations/operation.ts";
 import { answerHeaders } from "./answers.ts";
 import type { Declaration } from "./declaration.ts";
 import { declareDeliver } from "./deliveries.ts";

@@ -1,7 +1,7 @@
-import * as field from "../api/json/fields.ts";
-import type { Operation } from "../api/operation.ts";
 import { rootSchema } from "../api/root.ts";
 import { type CallerKind, tokensOf } from "../auth/callers.ts";
+import * as field from "../operations/fields.ts";
+import type { Operation } from "../operations/operation.ts";
 import { type HeaderName, rateLimitHeaders } from "./answers.ts";
 import { type Answer, type Declaration, jsonType } from "./declaration.ts";
 import { parserRefusal } from "./installation.ts";

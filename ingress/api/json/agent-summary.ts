@@ -4,7 +4,7 @@ import type { Agent } from "../../../shared/agents/store.ts";
 import { minuteMs } from "../../../shared/durations.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import * as field from "./fields.ts";
+import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
 const connectionStates = [

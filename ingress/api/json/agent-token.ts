@@ -5,7 +5,7 @@ import { tokenDescription } from "../../../shared/agents/input.ts";
 import type { AgentToken } from "../../../shared/agents/token-store.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api } from "../../../shared/urls.ts";
-import * as field from "./fields.ts";
+import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
 

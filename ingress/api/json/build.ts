@@ -8,7 +8,7 @@ import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import { buildStates } from "../../../shared/vocabulary.ts";
-import * as field from "./fields.ts";
+import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { jobSchema, presentJob } from "./job.ts";
 import { pipelineSchema, presentPipeline } from "./pipeline.ts";

@@ -5,9 +5,9 @@ import { stateOf } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
 import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { api, type PipelineAddress } from "../../../shared/urls.ts";
+import * as field from "../../operations/fields.ts";
 import { choiceFilter } from "../filters.ts";
 import { deliveryFilters } from "./delivery.ts";
-import * as field from "./fields.ts";
 import { only } from "./only.ts";
 import { presentUserById, userSchema } from "./user.ts";
 

@@ -6,8 +6,8 @@ import type { Payload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import { api, type PipelineAddress } from "../../../shared/urls.ts";
+import * as field from "../../operations/fields.ts";
 import { choiceFilter, textFilter, timeFilter } from "../filters.ts";
-import * as field from "./fields.ts";
 
 export const deliveryFilters = {
   status: choiceFilter(

@@ -3,8 +3,8 @@ import type { Agent } from "../../../shared/agents/store.ts";
 import type { Job } from "../../../shared/builds/store.ts";
 import { api, web } from "../../../shared/urls.ts";
 import { jobStates } from "../../../shared/vocabulary.ts";
+import * as field from "../../operations/fields.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";
-import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
 export const jobSchema = z

@@ -4,7 +4,7 @@ import type { CursorPage } from "../../../shared/db/cursor-page.ts";
 import { encodeCursor, splitPage } from "../../http/cursor-pager.ts";
 import { defaultPerPage, maxPerPage, type NumberedList, neighborsOf } from "../../http/number-pager.ts";
 import { setHeader } from "../../http/respond.ts";
-import * as field from "./fields.ts";
+import * as field from "../../operations/fields.ts";
 
 const perPage = z
   .int()

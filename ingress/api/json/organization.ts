@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import * as field from "./fields.ts";
+import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
 export const organizationSchema = z

@@ -7,7 +7,7 @@ import { commandMembers, waitMembers } from "../../../shared/pipelines/step-memb
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import * as field from "./fields.ts";
+import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
 const commandStepSchema = z

@@ -7,7 +7,7 @@ import { findShape, requireShape, shapes, unknownShape } from "../../../shared/q
 import type { Queue } from "../../../shared/queues/store.ts";
 import { api, web } from "../../../shared/urls.ts";
 import { blankToNull, maxNoteLength, pauseNote } from "../../../shared/validation.ts";
-import * as field from "./fields.ts";
+import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
 

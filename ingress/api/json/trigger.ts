@@ -20,7 +20,7 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, hmacDefaults, typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { api, endpointUrl } from "../../../shared/urls.ts";
 import { text } from "../../../shared/validation.ts";
-import * as field from "./fields.ts";
+import * as field from "../../operations/fields.ts";
 import { only } from "./only.ts";
 import { presentUserById, userSchema } from "./user.ts";
 

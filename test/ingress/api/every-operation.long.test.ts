@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
-import type { Operation } from "../../../ingress/api/operation.ts";
 import { restOperations } from "../../../ingress/api/operations.ts";
+import type { Operation } from "../../../ingress/operations/operation.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { type Api, openApi, unknownId } from "../../helpers/api.ts";

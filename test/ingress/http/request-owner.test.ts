@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { H3 } from "h3";
-import { operation, operationRoutes } from "../../../ingress/api/operation.ts";
 import type { Authenticators, CallerKind } from "../../../ingress/auth/callers.ts";
 import type { Bodies } from "../../../ingress/http/body.ts";
 import { route } from "../../../ingress/http/routing.ts";
+import { operation, operationRoutes } from "../../../ingress/operations/operation.ts";
 import { presentOwner } from "../../../shared/sharing/owner.ts";
 
 const bodies: Bodies = { read: () => Promise.reject(new Error("No body is read.")) };
