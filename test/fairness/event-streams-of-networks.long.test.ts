@@ -14,13 +14,17 @@ describe("event streams of one network", () => {
 
   it("are at most half of all, however many users it has; other networks have room", async () => {
     const abort = new AbortController();
+    const kept: Response[] = []; // fetch ends a stream whose response is collected as garbage
     const open = async (ip: string, cookie: string, count: number) => {
       const headers = { cookie, "x-forwarded-for": ip };
       const text = await (await fetch(pages.url + pages.paths.queue, { headers })).text();
       const address = /data-events="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? assert.fail(text);
       const init = { headers, signal: abort.signal };
-      const streams = Array.from({ length: count }, () => fetch(pages.url + address, init));
-      return (await Promise.all(streams)).map(({ status }) => status);
+      const streams = await Promise.all(
+        Array.from({ length: count }, () => fetch(pages.url + address, init)),
+      );
+      kept.push(...streams);
+      return streams.map(({ status }) => status);
     };
     const statuses: number[] = [];
 
@@ -35,5 +39,6 @@ describe("event streams of one network", () => {
     assert.deepEqual(new Set(statuses.slice(0, 500)), new Set([200]));
     assert.deepEqual(new Set(statuses.slice(500)), new Set([429]));
     assert.deepEqual(new Set(elsewhere), new Set([200]));
+    assert.equal(kept.length, 620);
   });
 });

@@ -58,14 +58,14 @@ describe("event streams", () => {
     const statuses: number[] = [];
     const opened = [];
     for (let session = 0; session < 6; session++) {
-      const { streams, leave } = await open(await arrive(pages.ada), 20);
-      statuses.push(...statusesOf(streams));
-      opened.push(leave);
+      const group = await open(await arrive(pages.ada), 20);
+      statuses.push(...statusesOf(group.streams));
+      opened.push(group); // fetch ends a stream whose response is collected as garbage
     }
 
     const opened200 = statuses.filter((status) => status === 200).length;
     assert.ok(opened200 <= 100 && opened200 > 90, `${opened200}; some of the last test may still close`);
-    for (const leave of opened) leave();
+    for (const { leave } of opened) leave();
   });
 
   it("end when their session does, in every process, and those of other sessions go on", async () => {
