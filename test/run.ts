@@ -50,7 +50,7 @@ function finish(exitCode: number): Promise<never> {
 }
 
 /** More of them end closer together, but each loads the program. */
-const processes = { quick: 6, all: 12 };
+const processes = { quick: 8, all: 12 };
 /** Absolute: some programs run in another folder. */
 const compileCache = resolve("node_modules/.cache/compile");
 
