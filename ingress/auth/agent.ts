@@ -1,15 +1,14 @@
 import type { H3Event } from "h3";
 import { type Attempt, attemptOf } from "../../shared/agents/lease.ts";
-import { findJobWithBuild, type Lease } from "../../shared/agents/lease-store.ts";
+import { findJobWithBuild } from "../../shared/agents/lease-store.ts";
 import { type Agent, findAgent, listAgentsByTokenHash } from "../../shared/agents/store.ts";
 import { findRegistrar } from "../../shared/agents/tokens.ts";
+import { isLeased } from "../../shared/builds/is-leased.ts";
 import { findJobPrincipal } from "../../shared/builds/meta-data.ts";
-import type { Job } from "../../shared/builds/store.ts";
 import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
-import { leasedJobStates } from "../../shared/vocabulary.ts";
 import { limitMetaDataCalls } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 import type { Attempts } from "./attempts.ts";
@@ -94,7 +93,7 @@ async function requireJob(services: Services, event: H3Event): Promise<Callers["
   const found = isWellFormedToken("job", token)
     ? await requireJobOfToken(services, token, id)
     : await requireJobOfSession(services, await requireSession(services, event), id);
-  return { ...found, isLeased: isLeased(found), organizationId: found.build.organizationId };
+  return { ...found, isLeased: isLeased(found.job, found.lease), organizationId: found.build.organizationId };
 }
 
 async function requireJobOfToken(services: Services, token: string, id: string) {
@@ -149,12 +148,7 @@ async function findJobOfSession({ db }: Services, agent: Agent): Promise<DataCal
   if (!found || found.job.agentId !== agent.id) return undefined;
   const { job, build } = found;
   const lease = { jobId: job.id, agentId: agent.id, attempt: job.attempt };
-  return isLeased({ job, lease }) ? { jobId: job.id, build, lease } : undefined;
-}
-
-function isLeased({ job, lease }: { job: Job; lease: Lease }): boolean {
-  const isPresent = job.agentId === lease.agentId && job.attempt === lease.attempt;
-  return isPresent && job.acceptedAt !== null && leasedJobStates.includes(job.state);
+  return isLeased(job, lease) ? { jobId: job.id, build, lease } : undefined;
 }
 
 /** @throws Refusal 401 */

@@ -112,7 +112,7 @@ export const startIfAccepted = preparedRow<Lease & { now: Date; timesOutAt: Date
       startedAt: valueFor(jobs.startedAt, "now"),
       timesOutAt: valueFor(jobs.timesOutAt, "timesOutAt"),
     })
-    .where(and(isLeased(tx), eq(jobs.state, "assigned")))
+    .where(and(whileLeased(tx), eq(jobs.state, "assigned")))
     .returning();
 });
 
@@ -122,7 +122,7 @@ export const setStartedIfCanceling = preparedRow<Lease & { now: Date }, { id: st
   return tx
     .update(jobs)
     .set({ startedAt: valueFor(jobs.startedAt, "now") })
-    .where(and(isLeased(tx), eq(jobs.state, "canceling"), isNull(jobs.startedAt)))
+    .where(and(whileLeased(tx), eq(jobs.state, "canceling"), isNull(jobs.startedAt)))
     .returning({ id: jobs.id });
 });
 
@@ -141,7 +141,7 @@ const end = prepared<EndValues, Job, Tx>((tx) => {
   return tx
     .update(jobs)
     .set({ ...ending, finishedAt: valueFor(jobs.finishedAt, "now"), timesOutAt: null })
-    .where(and(isLeased(tx), eq(jobs.state, sql.placeholder("from"))))
+    .where(and(whileLeased(tx), eq(jobs.state, sql.placeholder("from"))))
     .returning();
 });
 
@@ -180,8 +180,8 @@ export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<Job | undef
   return requeued;
 }
 
-/** The condition that the attempt of a lease was accepted and has not ended. */
-function isLeased(tx: Tx): SQL | undefined {
+/** The condition of `isLeased` (builds/is-leased.ts). */
+function whileLeased(tx: Tx): SQL | undefined {
   const { jobs } = tx.tables;
   return and(
     eq(jobs.id, sql.placeholder("jobId")),

@@ -5,8 +5,8 @@ import type { Services } from "../process/services.ts";
 import { excerpt, Refusal } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
 import { isStorable } from "../validation.ts";
-import { leasedJobStates } from "../vocabulary.ts";
 import { buildTopics } from "./create.ts";
+import { isLeased } from "./is-leased.ts";
 import {
   findJobOfToken,
   findMetaData,
@@ -66,8 +66,9 @@ export async function findJobPrincipal(services: Services, token: string): Promi
   const found = await findJobOfToken(services.db, hashToken(token), services.clock.now());
   if (!found) return undefined;
   const { job, attempt, readOnly, build } = found;
-  const isLeased = job.acceptedAt !== null && job.attempt === attempt && leasedJobStates.includes(job.state);
-  return { job, jobId: job.id, attempt, agentId: job.agentId, isLeased, readOnly, build };
+  const { id: jobId, agentId } = job;
+  const isOfPresent = attempt !== null && isLeased(job, { agentId, attempt });
+  return { job, jobId, attempt, agentId, isLeased: isOfPresent, readOnly, build };
 }
 
 /** @throws Refusal 404 */

@@ -93,6 +93,20 @@ describeOnBothDatabases("an agent that lost its job", (database) => {
     assert.deepEqual(await states(), ["failed"]);
   });
 
+  it("cannot write to its log while another agent is about to accept the job", async () => {
+    const { agentOf, jobId, jobToken } = await setUpLost();
+    const second = await agentOf();
+    assert.equal(await second.offered(), jobId);
+
+    const { url } = await api.world.another(); // has not seen the first attempt
+    const path = `/v3/jobs/${jobId}/chunks?sequence=1&offset=0&size=5`;
+    const headers = { Authorization: `Token ${jobToken}`, "Content-Type": "text/plain" };
+    const { status } = await fetch(url + path, { method: "POST", headers, body: "late\n" });
+
+    assert.equal(status, 404);
+    await second.begin(jobId);
+  });
+
   it("is free too if its session is over: stopped, disconnected, or lost for a day", async () => {
     const stopped = await setUpLost();
     await stopped.agent.send("POST", "/heartbeat", {});

@@ -123,9 +123,9 @@ export const mutants: Mutant[] = [
         to: "if (attempt > job.attempt || job.acceptedAt === null) throw",
       },
       {
-        file: "shared/agents/logs/write.ts",
-        from: "job?.agentId === lease.agentId && job.attempt === lease.attempt;",
-        to: "job?.agentId === lease.agentId;",
+        file: "shared/builds/is-leased.ts",
+        from: "const isPresent = job.agentId === agentId && job.attempt === attempt;",
+        to: "const isPresent = job.agentId === agentId && attempt <= job.attempt;",
       },
     ],
     run: { database: "sqlite", seed: 1, minutes: 0.6, perSecond: 0.7, faults: ["kill"] },

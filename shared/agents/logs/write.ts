@@ -1,6 +1,6 @@
+import { isLeased } from "../../builds/is-leased.ts";
 import type { Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
-import { leasedJobStates } from "../../vocabulary.ts";
 import { insertChunks, listSequences, listTouching } from "./chunk-store.ts";
 import { joinTouching, type Range, trimStored } from "./ranges.ts";
 import { type JobLog, type LogKey, listLogs, lockJobs, nameOf, putLogs } from "./store.ts";
@@ -121,8 +121,7 @@ async function listLeased(tx: Tx, chunks: NewChunk[]): Promise<NewChunk[]> {
   const jobs = new Map((await lockJobs(tx, jobIdsOf(chunks))).map((job) => [job.id, job]));
   return chunks.filter(({ lease }) => {
     const job = jobs.get(lease.jobId);
-    const isOwn = job?.agentId === lease.agentId && job.attempt === lease.attempt;
-    return isOwn && leasedJobStates.includes(job.state);
+    return job !== undefined && isLeased(job, lease);
   });
 }
 
