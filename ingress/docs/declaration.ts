@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Token } from "../auth/callers.ts";
-import type { Method } from "../http/routing.ts";
+import type { Operation } from "../operations/operation.ts";
 import type { HeaderName } from "./answers.ts";
 
 /** Names a security scheme of the document, with which a caller authenticates. */
@@ -18,23 +18,15 @@ export interface Answer {
   headers: HeaderName[];
 }
 
+type Common = "methods" | "path" | "id" | "tag" | "summary" | "description" | "query" | "headers";
+
 /** An operation as the document describes it. */
-export interface Declaration {
-  methods: Method[];
-  /** Parameters are `:name`. */
-  path: string;
-  /** The name that generated clients give it. */
-  id: string;
-  tag: string;
-  summary: string;
-  description?: string;
+export interface Declaration extends Pick<Operation, Common> {
   /** Alternatives. None: public. */
   security: (SecurityScheme | "none")[];
   server: ServerSetting;
   /** Descriptions of path parameters that are not in the common list. */
   pathParameters?: Record<string, string>;
-  query?: Record<string, z.ZodType>;
-  headers?: Record<string, z.ZodType>;
   body?: { schema: z.ZodType; mediaType: string; isOptional?: boolean };
   /** By status. */
   answers: Record<string, Answer>;

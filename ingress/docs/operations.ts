@@ -62,14 +62,11 @@ export function declareOperation(operation: Operation): Declaration {
     body,
     rawBody,
   } = operation;
-  const description = describe(operation);
   return {
-    ...{ methods, path, id, tag, summary },
-    ...(description ? { description } : {}),
+    ...{ methods, path, id, tag, summary, query, headers },
+    description: describe(operation),
     security: tokensOf[caller],
     server: "baseUrl",
-    ...(query ? { query } : {}),
-    ...(headers ? { headers } : {}),
     ...(rawBody ? { body: { ...rawBody, isOptional: true } } : {}),
     ...(body ? { body: { ...body, mediaType: jsonType } } : {}),
     answers: answersOf(operation),

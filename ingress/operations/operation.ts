@@ -25,6 +25,7 @@ export interface Operation<Body = unknown, Kind extends CallerKind = CallerKind>
   /** Default: the holder of an access token. */
   caller?: Kind;
   methods: Method[];
+  /** Parameters are `:name`. */
   path: string;
   /** The name that generated clients give it. */
   id: string;
