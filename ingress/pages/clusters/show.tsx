@@ -29,7 +29,6 @@ async function showCluster(
   const details = await loadClusterDetails(services, request);
   const { cluster, queues } = details;
   const queueTopics = queues.map(({ id }) => `queue:${id}` as const);
-  const _now = services.clock.now();
   return {
     title: cluster.name,
     status: refused ? 422 : 200,

@@ -2,7 +2,6 @@ import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { refusedBodiesUntil } from "../../../shared/triggers/deliveries/refused-bodies.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults } from "../../../shared/triggers/types.ts";
-import type { Visitor } from "../../auth/session.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
 import { triggerPath } from "../address/trigger.ts";
 import { BarChart } from "../charts/bar-chart.tsx";
@@ -40,7 +39,7 @@ export const triggerPage = memberPage(async (services, request) => {
           <h1>
             {trigger.label} <State state={trigger.enabled ? "enabled" : "disabled"} /> <PublicPreview />
           </h1>
-          <Actions visitor={visitor} trigger={trigger} path={path} />
+          <Actions trigger={trigger} path={path} />
         </div>
         <BackOff misses={data.filterMisses} />
         <Facts data={data} />
@@ -119,7 +118,6 @@ function Actions({
   trigger,
   path,
 }: {
-  visitor: Visitor;
   trigger: Trigger;
   path: (pattern: PatternWith<"org" | "slug" | "trigger">) => string;
 }) {
