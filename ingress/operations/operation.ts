@@ -41,7 +41,7 @@ export interface Operation<Body = unknown, Kind extends CallerKind = CallerKind>
   rawBody?: { schema: z.ZodType; mediaType: string };
   /** Default media type: JSON. */
   success: { status: 200 | 201 | 204; schema?: z.ZodType; mediaType?: string; description: string };
-  /** Reasons by status, besides those that all operations of such callers have. For the document only. */
+  /** Reasons of refusals, by status, for the document only. It adds the reasons common to a kind of caller. */
   refusals?: Record<number, string[]>;
   /** Stays out of the log if it succeeds: agents repeat it all the time. */
   isQuiet?: boolean;

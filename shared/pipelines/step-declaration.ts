@@ -66,7 +66,7 @@ export function storedBy(members: Record<string, Member<unknown>>): Record<strin
   return Object.fromEntries(entries);
 }
 
-/** The stored forms of given members, without those that the step does not have. */
+/** Parses given members into their stored forms. Leaves out members that the step does not have. */
 export function parseMembers<Step>(members: Members<Step>, given: Given): Step {
   const parsed = Object.entries<Member<unknown>>(members).map(([name, each]) => [name, each.parse(given)]);
   return Object.fromEntries(parsed.filter(([, value]) => value !== undefined));

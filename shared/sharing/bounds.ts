@@ -94,7 +94,7 @@ export const turns = {
   },
   /**
    * Takes three of libuv's four threads, which also deflate small bodies. A second body of an organization would take
-   * another core, and slow others more than it helps: a payload takes 40 ms. Those that wait stay in memory.
+   * another core, and slow others more than it helps: a payload takes 40 ms. Waiting bodies stay in memory.
    */
   payloads: {
     resource: "checks of large payloads",
