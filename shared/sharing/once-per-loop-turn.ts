@@ -1,5 +1,7 @@
 /** Shares reads of a key within a turn of the event loop. */
-export function onceATurn<Key, Value>(read: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
+export function oncePerLoopTurn<Key, Value>(
+  read: (key: Key) => Promise<Value>,
+): (key: Key) => Promise<Value> {
   const reads = new Map<Key, Promise<Value>>();
   const clear = () => reads.clear();
   return (key) => {
