@@ -1,11 +1,9 @@
 import { patterns } from "../../../shared/paths.ts";
 import { maxStepNameLength } from "../../../shared/pipelines/step-members.ts";
 import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
-import { Field, TextArea } from "../ui/form.tsx";
+import { codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { type StepRow, type StepsDraft, stepField } from "./steps.ts";
-
-const code = { class: "code", autocomplete: "off", spellcheck: false } as const;
 
 /** @param queues keys that the cluster has */
 export function StepsFields({
@@ -39,7 +37,7 @@ export function StepsFields({
                 A list, as the <a href={patterns.docs}>REST API</a> takes it.
               </>
             }
-            {...code}
+            {...codeField}
           />
           <p class="actions">
             <Act value="rows">Edit as a form</Act>
@@ -106,7 +104,7 @@ function Row({
       <input type="hidden" name={stepField(index, "kind")} value={row.kind} />
       {row.kind === "command" && (
         <>
-          <TextArea label="Command" rows={2} {...field("command")} {...code} {...focus} />
+          <TextArea label="Command" rows={2} {...field("command")} {...codeField} {...focus} />
           <Field label="Label" maxLength={maxStepNameLength} {...field("label")} />
           <Field
             label="Queue"
@@ -120,7 +118,7 @@ function Row({
             rows={1}
             placeholder="NAME=value, one per line"
             {...field("environment")}
-            {...code}
+            {...codeField}
           />
         </>
       )}
@@ -130,7 +128,7 @@ function Row({
           label="A JSON object"
           placeholder={row.kind === "wait" ? '{"continue_on_failure": true}' : '{"timeout_in_minutes": 30}'}
           {...more}
-          {...code}
+          {...codeField}
         />
       </details>
       <p class="actions">

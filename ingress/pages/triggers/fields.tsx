@@ -2,7 +2,7 @@ import type { Problem } from "../../../shared/refusal.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import { filterExpression } from "../../../shared/triggers/input.ts";
 import { problemsOf } from "../../../shared/validation.ts";
-import { TextArea } from "../ui/form.tsx";
+import { codeField, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 
 // Fields of a trigger's form that are more than a line of text. Checks name REST members.
@@ -24,9 +24,7 @@ export function FilterField({
       problems={problems}
       maxLength={maxExpressionBytes}
       rows={2}
-      class="code"
-      autocomplete="off"
-      spellcheck={false}
+      {...codeField}
       hint={
         isKept ? (
           "Filters are no longer available to this organization. This one still applies; it can only be removed."

@@ -11,7 +11,7 @@ import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { setHeaders } from "../../http/respond.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
-import { CsrfField, FormError, Select, TextArea } from "../ui/form.tsx";
+import { CsrfField, codeField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
@@ -121,9 +121,7 @@ async function show(
             value={expression}
             problems={problems}
             maxLength={maxExpressionBytes}
-            class="code"
-            autocomplete="off"
-            spellcheck={false}
+            {...codeField}
             hint={`CEL, ${maxExpressionBytes} bytes at most. Empty: every delivery builds.`}
           />
           {deliveries.length > 0 && (

@@ -1,7 +1,7 @@
 import type { Problem } from "../../../shared/refusal.ts";
 import { environment } from "../../../shared/triggers/input.ts";
 import { problemsOf } from "../../../shared/validation.ts";
-import { TextArea } from "./form.tsx";
+import { codeField, TextArea } from "./form.tsx";
 import type { FormProblems } from "./problems.ts";
 import { CodeList } from "./tables.tsx";
 
@@ -63,9 +63,7 @@ export function EnvironmentField({
       problems={problems}
       maxLength={maxEnvironmentCharacters}
       rows={4}
-      class="code"
-      autocomplete="off"
-      spellcheck={false}
+      {...codeField}
       hint={
         <>
           One <code>NAME=value</code> per line, set for every build. Blank lines and lines that start with #

@@ -136,6 +136,9 @@ export function Select({
   );
 }
 
+/** For a field that takes code. */
+export const codeField = { class: "code", autocomplete: "off", spellcheck: false } as const;
+
 export function TextArea({
   label,
   name,
