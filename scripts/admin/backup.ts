@@ -7,6 +7,7 @@ import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
 import { backUpSqlite, restoreSqlite } from "../../shared/db/sqlite/backup.ts";
 import { readConfig } from "../../shared/process/config.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { quoteForShell } from "../../shared/shell.ts";
 import type { Terminal } from "./command.ts";
 
 /** These commands open no services, which would use the database that `restore` replaces. */
@@ -27,7 +28,11 @@ export function backupCommands(terminal: Terminal): Command[] {
       const made = isSqliteUrl(databaseUrl)
         ? { file, bytes: await backUpSqlite(sqliteFile(databaseUrl), file, onProgress) }
         : {
-            run: postgresCommand(databaseUrl, "pg_dump --format=custom --no-owner", `--file=${quote(file)}`),
+            run: postgresCommand(
+              databaseUrl,
+              "pg_dump --format=custom --no-owner",
+              `--file=${quoteForShell(file)}`,
+            ),
           };
       if (keyFile !== undefined) writeKey(keyFile, secretKey);
       print({ ...made, secret_key: keyFile ?? keyAdvice(terminal.env) });
@@ -42,7 +47,7 @@ export function backupCommands(terminal: Terminal): Command[] {
       if (!isSqliteUrl(databaseUrl)) {
         const clean = replaces ? " --clean --if-exists" : "";
         const command = `pg_restore --exit-on-error --single-transaction --no-owner${clean}`;
-        print({ run: postgresCommand(databaseUrl, command, quote(file)), next: nextStep });
+        print({ run: postgresCommand(databaseUrl, command, quoteForShell(file)), next: nextStep });
         return;
       }
       const target = sqliteFile(databaseUrl);
@@ -72,12 +77,7 @@ function postgresCommand(databaseUrl: string, program: string, rest: string): st
   const asksPassword = url.password !== "" || url.searchParams.has("password");
   url.password = "";
   url.searchParams.delete("password");
-  return `${asksPassword ? "PGPASSWORD=… " : ""}${program} --dbname=${quote(url.toString())} ${rest}`;
-}
-
-/** Quotes text for a shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  return `${asksPassword ? "PGPASSWORD=… " : ""}${program} --dbname=${quoteForShell(url.toString())} ${rest}`;
 }
 
 function showPercent({ isWatched, writeError }: Terminal): (done: number) => void {

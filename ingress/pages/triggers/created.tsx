@@ -1,5 +1,6 @@
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { quoteForShell } from "../../../shared/shell.ts";
 import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { type TriggerType, typeOfTrigger } from "../../../shared/triggers/types.ts";
@@ -106,21 +107,25 @@ export function curlCommand(
   { sample, eventHeader, sampleEvent, signatures }: TriggerType,
   { url, isVerified }: { url: string; isVerified: boolean },
 ): string {
-  const body = quote(JSON.stringify(sample));
+  const body = quoteForShell(JSON.stringify(sample));
   const headers = [
-    quote("Content-Type: application/json"),
-    ...(eventHeader && sampleEvent ? [quote(`${eventHeader}: ${sampleEvent}`)] : []),
+    quoteForShell("Content-Type: application/json"),
+    ...(eventHeader && sampleEvent ? [quoteForShell(`${eventHeader}: ${sampleEvent}`)] : []),
   ];
   const signature = signatures.find(({ scheme }) => scheme !== "standard");
   if (!isVerified || !signature || signature.scheme === "standard") return curl(url, headers, body);
-  const secret = `SECRET=${quote("the secret of this trigger")}`;
+  const secret = `SECRET=${quoteForShell("the secret of this trigger")}`;
   if (signature.scheme === "token")
     return [secret, curl(url, [...headers, `"${signature.header}: $SECRET"`], body)].join("\n");
   return [
     secret,
     `BODY=${body}`,
     `SIGNATURE=$(printf %s "$BODY" | openssl dgst -${signature.algorithm} -hmac "$SECRET" ${encode[signature.encoding]})`,
-    curl(url, [...headers, `${quote(`${signature.header}: ${signature.prefix}`)}"$SIGNATURE"`], '"$BODY"'),
+    curl(
+      url,
+      [...headers, `${quoteForShell(`${signature.header}: ${signature.prefix}`)}"$SIGNATURE"`],
+      '"$BODY"',
+    ),
   ].join("\n");
 }
 
@@ -128,13 +133,8 @@ const encode = { hex: "-r | cut -d ' ' -f 1", base64: "-binary | openssl base64 
 
 function curl(url: string, headers: string[], body: string): string {
   return [
-    `curl -X POST ${quote(url)}`,
+    `curl -X POST ${quoteForShell(url)}`,
     ...headers.map((header) => `-H ${header}`),
     `--data-raw ${body}`,
   ].join(" \\\n  ");
-}
-
-/** Quotes text for a shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { quoteForShell } from "../../../shared/shell.ts";
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL("../../agent.ts", import.meta.url));
@@ -49,6 +50,5 @@ export async function remove(folder: string): Promise<void> {
 
 /** Node runs the TypeScript itself: the options and settings of the job's own project do not count. */
 function shim(): string {
-  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  return `#!/bin/sh\nunset NODE_OPTIONS\nexec ${quote(process.execPath)} ${quote(program)} "$@"\n`;
+  return `#!/bin/sh\nunset NODE_OPTIONS\nexec ${quoteForShell(process.execPath)} ${quoteForShell(program)} "$@"\n`;
 }
