@@ -1,6 +1,5 @@
 import { z } from "zod";
-
-export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
+import { deviceGrantType } from "../../shared/device/device-code.ts";
 
 const clientParameters = {
   client_id: z.string().optional().meta({ description: "The application. Absent: HTTP Basic names it" }),

@@ -1,9 +1,9 @@
 import { defineHandler } from "h3";
 import { scopes } from "../../shared/accounts/scopes.ts";
+import { deviceGrantType } from "../../shared/device/device-code.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { setHeader } from "../http/respond.ts";
-import { deviceGrantType } from "./forms.ts";
 
 const secretMethods = ["client_secret_basic", "client_secret_post"];
 const allMethods = ["none", ...secretMethods];

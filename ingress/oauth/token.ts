@@ -1,4 +1,5 @@
 import { defineHandler, type HTTPResponse } from "h3";
+import { deviceGrantType } from "../../shared/device/device-code.ts";
 import type { DeviceFlow } from "../../shared/device/flow.ts";
 import type { Application } from "../../shared/oauth/application-store.ts";
 import type { IssuedTokens } from "../../shared/oauth/grants.ts";
@@ -15,7 +16,7 @@ import { wideNetworkOf } from "../http/network.ts";
 import { json } from "../http/respond.ts";
 import type { Clients } from "./client.ts";
 import { type Form, readOAuthForm } from "./form.ts";
-import { deviceGrantType, forms, parametersOf } from "./forms.ts";
+import { forms, parametersOf } from "./forms.ts";
 import { readScopes } from "./scope.ts";
 
 const parameters = parametersOf(forms.token);

@@ -1,6 +1,9 @@
 import { dayMs, minuteMs } from "../durations.ts";
 import type { DeviceCode } from "./store.ts";
 
+/** RFC 8628 §3.4. */
+export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
+
 /** After expiry a poll still gets the state for a day. */
 export const rememberedMs = dayMs;
 /** After expiry an approval can still be redeemed: it may come at the last moment. */

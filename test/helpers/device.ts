@@ -11,6 +11,7 @@ import { createApplication, type NewApplication } from "../../shared/oauth/appli
 import { type Answer, request } from "./http.ts";
 import type { World } from "./world.ts";
 
+/** Written out, so that a change of the wire fails. */
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
 /** Pairs may repeat a name; `undefined` omits one. */

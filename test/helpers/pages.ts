@@ -7,6 +7,7 @@ import { hourMs, minuteMs } from "../../shared/durations.ts";
 import { newId } from "../../shared/ids.ts";
 import { createApplication, type NewApplication } from "../../shared/oauth/applications.ts";
 import type { TestDatabase } from "./databases.ts";
+import { deviceGrantType } from "./device.ts";
 import { type Answer, request } from "./http.ts";
 import { setUpOrganization } from "./organization.ts";
 import { startWorld, type World } from "./world.ts";
@@ -115,8 +116,11 @@ function device({ url }: World) {
       return answer.body;
     },
     async poll({ device_code }: Codes, clientId = "cli") {
-      const grant = "urn:ietf:params:oauth:grant-type:device_code";
-      const { body } = await post("/oauth/token", { client_id: clientId, grant_type: grant, device_code });
+      const { body } = await post("/oauth/token", {
+        client_id: clientId,
+        grant_type: deviceGrantType,
+        device_code,
+      });
       return body as { error?: string; access_token: string; scope: string };
     },
   };

@@ -1,6 +1,7 @@
 import { insertMember } from "../../../shared/accounts/member-store.ts";
 import { findOperator } from "../../../shared/accounts/user-store.ts";
 import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
+import { deviceGrantType } from "../../../shared/device/device-code.ts";
 import type { DeviceCode } from "../../../shared/device/store.ts";
 import { newUserCode } from "../../../shared/device/user-code.ts";
 import { newId } from "../../../shared/ids.ts";
@@ -19,8 +20,6 @@ export type Progress = "pending" | "approved";
 
 /** Lasts a whole run. */
 export const deviceCodeSeconds = 3600;
-
-export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
 export interface Seed {
   applicationId: string;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { deviceGrantType } from "../../../shared/device/device-code.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { deviceGrantType } from "../../bench/device/codes.ts";
 import { visitor } from "../../scratch/visitor.ts";
 import { type Attempt, call, formOf } from "./call.ts";
 import type { Lane } from "./lane.ts";

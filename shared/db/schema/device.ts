@@ -10,7 +10,7 @@ export function defineDeviceTables(
 ) {
   const { table, index, uniqueIndex, uuid, text, boolean, time, json } = kit;
 
-  /** RFC 8628. `device/device-code.ts` lists the states. */
+  /** RFC 8628. `device/store.ts` lists the states. */
   const deviceCodes = table(
     "device_codes",
     {

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
+import { deviceGrantType } from "../../../../shared/device/device-code.ts";
 import { client, deviceCodeSeconds, type Progress } from "../codes.ts";
 import { MapAdapter } from "./map-adapter.ts";
 
@@ -18,7 +19,7 @@ const provider = new Provider(`http://127.0.0.1:${PORT}`, {
     {
       client_id: client.id,
       token_endpoint_auth_method: "none",
-      grant_types: ["urn:ietf:params:oauth:grant-type:device_code"],
+      grant_types: [deviceGrantType],
       response_types: [],
       redirect_uris: [],
       id_token_signed_response_alg: "ES256",
