@@ -12,8 +12,8 @@ import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
 import { streamDownload } from "../http/downloads.ts";
 import { parseBuildNumber } from "../http/routing.ts";
+import { logDocument, logResponse } from "../logs/document.tsx";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
-import { logDocument, logResponse } from "../pages/jobs/document.tsx";
 import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Builds";

@@ -1,4 +1,5 @@
-import type { LogLine, LogText } from "../../../shared/agents/logs/parse.ts";
+import type { LogLine } from "../../../shared/agents/logs/parse.ts";
+import { Texts } from "../../logs/texts.tsx";
 
 interface Section {
   /** Undefined: the lines before the first header. */
@@ -86,26 +87,4 @@ function LineTime({ line: { time } }: { line: LogLine }) {
   const date = time === undefined ? undefined : new Date(time);
   if (!date || Number.isNaN(date.getTime())) return null;
   return <time>{date.toISOString().slice(11, 19)}</time>;
-}
-
-/** The text of a line. Preact escapes it. */
-export function Texts({ line: { texts, isCut } }: { line: LogLine }) {
-  return (
-    <>
-      {texts.map((each, index) => (
-        <Text key={index} part={each} />
-      ))}
-      {isCut && <span class="cut"> … The rest of this line is in the raw log.</span>}
-    </>
-  );
-}
-
-function Text({ part: { text, classes, href } }: { part: LogText }): preact.ComponentChild {
-  if (href !== undefined)
-    return (
-      <a class={classes || undefined} href={href} rel="noopener noreferrer nofollow">
-        {text}
-      </a>
-    );
-  return classes ? <span class={classes}>{text}</span> : text;
 }

@@ -5,6 +5,7 @@ import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
+import { logResponse } from "../../logs/document.tsx";
 import { jobPath } from "../address/build.ts";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
@@ -14,7 +15,6 @@ import type { PageContent } from "../ui/page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { Fact, State } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
-import { logResponse } from "./document.tsx";
 import { Lines } from "./lines.tsx";
 import { type LoadedJob, loadJob, loadLines } from "./load.ts";
 

@@ -1,11 +1,11 @@
 import { HTTPResponse } from "h3";
 import { render } from "preact-render-to-string";
-import { LineSplitter, type RawLine } from "../../../shared/agents/logs/lines.ts";
-import { LogParser } from "../../../shared/agents/logs/parse.ts";
-import { type ReadableLog, readLog } from "../../../shared/agents/logs/read.ts";
-import type { Db } from "../../../shared/db/database.ts";
-import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
-import { Texts } from "./lines.tsx";
+import { LineSplitter, type RawLine } from "../../shared/agents/logs/lines.ts";
+import { LogParser } from "../../shared/agents/logs/parse.ts";
+import { type ReadableLog, readLog } from "../../shared/agents/logs/read.ts";
+import type { Db } from "../../shared/db/database.ts";
+import { openLoopPauses } from "../../shared/process/loop-pauses.ts";
+import { Texts } from "./texts.tsx";
 
 /** Browsers must not run what a job wrote. */
 export function logResponse(type: string, body: ReadableStream<Uint8Array>): HTTPResponse {
