@@ -2,6 +2,7 @@ import { z } from "zod";
 import { environmentSchema } from "../pipelines/environment.ts";
 import { requiredText, text } from "../validation.ts";
 import { hmacAlgorithms, hmacEncodings } from "../vocabulary.ts";
+import { maxExpressionBytes } from "./filter/compile.ts";
 
 export const triggerLabel = requiredText("Label", 255);
 
@@ -38,7 +39,8 @@ const signature = z.object(signatureMembers).partial();
 
 export type SignatureChange = z.infer<typeof signature>;
 
-export const filterExpression = requiredText("Filter expression", 1000);
+/** The compiler also counts bytes: a character may have four. */
+export const filterExpression = requiredText("Filter expression", maxExpressionBytes);
 
 export const newTrigger = z.object({
   type: requiredText("Type", 100),

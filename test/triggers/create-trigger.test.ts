@@ -223,6 +223,9 @@ describeOnSqlite("POST …/pipelines/{slug}/triggers", (database) => {
       "Filter must be an object": wrongOf("filter", noObject),
       "Filter expression can't be blank": wrongOf("filter", [{}, { expression: null }, { expression: " " }]),
       "Filter expression must be text": wrongOf("filter.expression", noText),
+      "Filter expression is too long (maximum is 256 characters)": wrongOf("filter.expression", [
+        `true${" ".repeat(253)}`,
+      ]),
       "Filters are not available to this organization": wrongOf("filter.expression", ["true"]),
       "Verification must be an object": wrongOf("verification", noObject),
       "Verification strategy must be hmac": [{}, { strategy: null }, { strategy: "HMAC" }].map((each) => ({

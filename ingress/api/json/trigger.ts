@@ -3,6 +3,7 @@ import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/process/config.ts";
+import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import {
   buildText,
   environment,
@@ -133,7 +134,7 @@ const build = only("Build", {
   }),
 });
 
-const expression = filterExpression.meta({ description: "CEL, at most 256 bytes", maxLength: 256 });
+const expression = filterExpression.meta({ description: `CEL, at most ${maxExpressionBytes} bytes` });
 const filter = only("Filter", { expression }).nullish();
 
 const strategy = z.literal("hmac", { error: "Verification strategy must be hmac" });

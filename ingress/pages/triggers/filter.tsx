@@ -1,6 +1,6 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { Refusal, validationFailed } from "../../../shared/refusal.ts";
+import { Refusal } from "../../../shared/refusal.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
@@ -18,7 +18,6 @@ import type { PageContent } from "../ui/page.ts";
 import { asSentence, type FieldNames, type FormProblems, tryForm } from "../ui/problems.ts";
 import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
-import { checkFilter } from "./fields.tsx";
 import { loadDeliveriesToTry } from "./load.ts";
 
 const fieldNames: FieldNames = { filter: "expression", "filter.expression": "expression" };
@@ -56,22 +55,11 @@ export function tryOrSaveFilter(filterTests: FilterTests) {
       const result = await tryFilter(request, filterTests, trigger, draft);
       return show(services, request, trigger, { ...draft, ...result });
     }
-    const saved = await tryForm(() => saveFilter(services, request, trigger, expression), fieldNames);
+    const change = { filter: expression || null };
+    const saved = await tryForm(() => updateTrigger(services, request.actor, trigger, change), fieldNames);
     if ("done" in saved) return triggerPath(request, trigger);
     return show(services, request, trigger, { ...draft, problems: saved.problems });
   });
-}
-
-/** @throws Refusal 404, 422 */
-async function saveFilter(
-  services: Services,
-  { actor }: MemberRequest,
-  trigger: Trigger,
-  expression: string,
-) {
-  const problems = checkFilter(expression);
-  if (problems.length > 0) throw validationFailed(...problems);
-  return updateTrigger(services, actor, trigger, { filter: expression || null });
 }
 
 async function tryFilter(

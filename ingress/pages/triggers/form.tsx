@@ -15,7 +15,7 @@ import { maxLengthOf, problemsOf, requiredText, text } from "../../../shared/val
 import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
 import { Check, DefaultButton, Field, FormError } from "../ui/form.tsx";
 import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
-import { checkFilter, FilterField } from "./fields.tsx";
+import { FilterField } from "./filter-field.tsx";
 import {
   checkSecret,
   checkSignature,
@@ -209,10 +209,9 @@ function requireNone(problems: Problem[], domainProblems: () => Problem[]): void
 }
 
 function checkTexts(draft: TriggerDraft): Problem[] {
-  const problems = textFields.flatMap(({ name, member, label, maxLength, required }) =>
+  return textFields.flatMap(({ name, member, label, maxLength, required }) =>
     problemsOf(required ? requiredText(label, maxLength) : text(label, maxLength), draft[name], member),
   );
-  return [...problems, ...checkFilter(draft.filter)];
 }
 
 /**

@@ -65,6 +65,10 @@ describeOnSqlite("POST …/triggers/{id}/filter/test", (database) => {
       ["Filter expression can't be blank", { ...good, expression: " " }],
       ["Filter expression can't be blank", { delivery_id: delivery }],
       ["Filter expression must be text", { ...good, expression: 1 }],
+      [
+        "Filter expression is too long (maximum is 256 characters)",
+        { ...good, expression: `true${" ".repeat(253)}` },
+      ],
       ["Delivery id must be text", { expression: "true" }],
       ["Delivery id must be text", { ...good, delivery_id: null }],
       ["Filter test has no x", { ...good, x: 1 }],

@@ -1,12 +1,8 @@
-import type { Problem } from "../../../shared/refusal.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
-import { filterExpression } from "../../../shared/triggers/input.ts";
-import { problemsOf } from "../../../shared/validation.ts";
 import { codeField, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 
-// Fields of a trigger's form that are more than a line of text. Checks name REST members.
-
+/** The filter in the form of a trigger. */
 export function FilterField({
   value,
   isKept,
@@ -39,8 +35,4 @@ export function FilterField({
       }
     />
   );
-}
-
-export function checkFilter(filter: string): Problem[] {
-  return filter ? problemsOf(filterExpression, filter, "filter.expression") : [];
 }
