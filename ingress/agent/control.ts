@@ -1,19 +1,13 @@
 import { z } from "zod";
 import { pauseAgent, resumeAgent, stopAgent } from "../../shared/agents/control.ts";
-import { maxPauseMinutes } from "../../shared/agents/input.ts";
+import { agentPause } from "../../shared/agents/input.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
-import { text } from "../../shared/validation.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { done, tag } from "./answers.ts";
 
 const stop = z.object({ force: z.boolean({ error: "force must be true or false" }).nullish() });
-const minutes = { error: "timeout_in_minutes must be a whole number from 1 to 10080" };
-const pause = z.object({
-  note: text("note", 255).nullish(),
-  timeout_in_minutes: z.int(minutes).min(1, minutes).max(maxPauseMinutes, minutes).nullish(),
-});
 
 /** The calls by which an agent, or a program in its job, stops and pauses it. */
 export function controlOperations(services: Services): Operation[] {
@@ -42,7 +36,7 @@ export function controlOperations(services: Services): Operation[] {
       path: patterns.agentPause,
       id: "pauseOwnAgent",
       summary: "Pause the agent",
-      body: { schema: pause, isOptional: true, refuse: unprocessable },
+      body: { schema: agentPause, isOptional: true, refuse: unprocessable },
       success: done,
       refusals: { 422: ["the agent is paused"] },
       run: async ({ agent, readBody }) => {

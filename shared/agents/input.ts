@@ -4,7 +4,7 @@ import { pauseNote, text } from "../validation.ts";
 // The members of agents and of their tokens as callers send them, by REST, pages and the operator's command alike.
 
 /** A week. */
-export const maxPauseMinutes = 7 * 24 * 60;
+const maxPauseMinutes = 7 * 24 * 60;
 const notMinutes = { error: `Timeout in minutes must be a whole number from 1 to ${maxPauseMinutes}` };
 const pauseMinutes = z.int(notMinutes).min(1, notMinutes).max(maxPauseMinutes, notMinutes);
 

@@ -311,6 +311,9 @@ describeOnBothDatabases("an agent's calls", (database) => {
       assert.equal(await action(), "run");
       for (const timeout_in_minutes of [0, 10_081, 1.5, "5"])
         assert.equal((await agent.send("POST", "/pause", { timeout_in_minutes })).status, 422);
+      for (const note of [7, "n".repeat(2001)])
+        assert.equal((await agent.send("POST", "/pause", { note })).status, 422);
+      assert.equal((await agent.send("POST", "/pause", { note: "n".repeat(2000) })).status, 200);
     });
 
     it("that disconnected are 401, and its job goes back", async () => {

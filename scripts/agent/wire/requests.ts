@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { maxNoteLength } from "../../../shared/validation.ts";
 import { type Call, type Client, read, segment, send } from "./client.ts";
 
 /** The requests of the agent API (ingress/README.md, "Agent API"). Each throws CallFailed. */
@@ -77,8 +78,6 @@ export const heartbeat = (client: Client, sentAt: string, signal: AbortSignal) =
   read(client, { method: "POST", path: "heartbeat", json: { sent_at: sentAt }, signal }, anything);
 
 export const disconnect = (client: Client) => send(client, { method: "POST", path: "disconnect" });
-
-const maxNoteLength = 255;
 
 /** The session takes no jobs; people see the note. */
 export const pauseAgent = (client: Client, note: string) =>
