@@ -8,9 +8,10 @@ import { runInNewContext } from "node:vm";
 import type { H3Event } from "h3";
 import { openBodies } from "../../ingress/http/body.ts";
 import type { RequestBody } from "../../ingress/http/transfers/upload.ts";
+import { requestBytes } from "../../scripts/bench/load/request.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { eventually } from "../helpers/http.ts";
-import { postHead, sendRaw } from "../helpers/sockets.ts";
+import { sendRaw } from "../helpers/sockets.ts";
 
 const megabyte = 1024 * 1024;
 const count = 40;
@@ -37,11 +38,11 @@ describe("40 bodies of 1 MB", () => {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const body = Buffer.alloc(megabyte, "x");
+    const request = requestBytes({ method: "POST", url, body: Buffer.alloc(megabyte, "x") });
     collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
 
-    const sending = Array.from({ length: count }, () => sendRaw(url, postHead("/", megabyte, {}), body));
+    const sending = Array.from({ length: count }, () => sendRaw(url, request));
     while (waiting.length < count) await new Promise(setImmediate);
     await eventually(`less than ${count * 1.5} MB`, async () => {
       collectGarbage(); // buffers that it finds are freed later, by another thread

@@ -3,12 +3,13 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import Client from "better-sqlite3";
+import { requestBytes } from "../../scripts/bench/load/request.ts";
 import { sqliteFile } from "../../shared/db/open.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post, untilNotBusy } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { runIngress } from "../helpers/processes.ts";
-import { postHead, sendRaw } from "../helpers/sockets.ts";
+import { sendRaw } from "../helpers/sockets.ts";
 import { settingsOf, startWorld, type World } from "../helpers/world.ts";
 
 const megabyte = 1024 * 1024;
@@ -74,8 +75,9 @@ describe("an ingress that gets more bodies of 1 MB than fit", { skip: missing },
   /** Sends all of a body but its last byte. */
   async function begin(index: number) {
     const body = bodies[index] as Buffer;
-    const head = postHead(pathOf(index), body.length, { ...json, ...from(index) });
-    const { socket } = await sendRaw(ingress.url, head, body.subarray(0, -1));
+    const url = ingress.url + pathOf(index);
+    const request = requestBytes({ method: "POST", url, headers: { ...json, ...from(index) }, body });
+    const { socket } = await sendRaw(url, request.subarray(0, -1));
     const upload = {
       answer: "",
       end: () => void socket.write(body.subarray(-1)),

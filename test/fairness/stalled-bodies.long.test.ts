@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { requestBytes } from "../../scripts/bench/load/request.ts";
 import { visitor } from "../../scripts/scratch/visitor.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post, request } from "../helpers/http.ts";
 import { type Pages, startPages } from "../helpers/pages.ts";
-import { postHead, type RawRequest, sendRaw } from "../helpers/sockets.ts";
+import { type RawRequest, sendRaw } from "../helpers/sockets.ts";
 
 const kilobyte = 1024;
 /** A sixteenth of the defaults, as are the attacks. */
@@ -32,8 +33,10 @@ describe("stalled bodies", () => {
   after(() => pages.close());
 
   /** Sends all of a body but its last byte. */
-  const stall = (path: string, bytes: number, headers: Record<string, string>) =>
-    sendRaw(pages.url, postHead(path, bytes, headers), Buffer.alloc(bytes - 1, "x"));
+  const stall = (path: string, bytes: number, headers: Record<string, string>) => {
+    const request = { method: "POST", url: pages.url + path, headers, body: "x".repeat(bytes) } as const;
+    return sendRaw(pages.url, requestBytes(request).subarray(0, -1));
+  };
   const stallMany = (count: number, start: (index: number) => Promise<RawRequest>) =>
     Promise.all(Array.from({ length: count }, (_, index) => start(index)));
   const statusesOf = async (uploads: RawRequest[]) => Promise.all(uploads.map(({ status }) => status));

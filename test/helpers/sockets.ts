@@ -8,8 +8,8 @@ export interface RawRequest {
   status: Promise<number>;
 }
 
-/** Sends text on a connection of its own, and reads the start of the answer. */
-export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promise<RawRequest> {
+/** Sends bytes on a connection of its own, and reads the start of the answer. */
+export async function sendRaw(url: string, request: string | Buffer): Promise<RawRequest> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});
@@ -18,13 +18,6 @@ export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promi
     socket.once("data", (data) => resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(String(data))?.[1] ?? 0)));
     socket.once("close", () => resolve(0));
   });
-  for (const part of parts) socket.write(part);
+  socket.write(request);
   return { socket, status };
-}
-
-/** The head of a POST. */
-export function postHead(path: string, length: number, headers: Record<string, string>): string {
-  const all = { Host: "x", "Content-Length": String(length), ...headers };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  return `${[`POST ${path} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n`;
 }

@@ -6,6 +6,7 @@ export interface PlainRequest {
   body?: string | Buffer;
 }
 
+/** The bytes of an HTTP/1.1 request, for a socket. */
 export function requestBytes({ method, url, headers = {}, body = "" }: PlainRequest): Buffer {
   const { pathname, search, host } = new URL(url);
   const lines = [
