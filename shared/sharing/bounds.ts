@@ -52,12 +52,13 @@ export interface StoredBound extends Resource {
 }
 
 export const turns = {
-  /** A request's own work takes about a millisecond. */
+  /** A request's own work takes about a millisecond. Whoever sends more than fits gets a third of the event loop. */
   beginnings: {
     resource: "requests that begin in a turn of the event loop",
     owner: "organization; wide network for pages and refreshes",
     file: "ingress/http/loop-turn.ts",
     maxRunningPerOwner: 2,
+    restFactor: 2,
   },
   /** All bodies of an owner take a quarter of the event loop, as a single one does. */
   uploadPauses: {
@@ -139,11 +140,11 @@ export const turns = {
     maxWaitingPerOwner: 500,
     refusal: 503,
   },
-  /** They take a core of the server each. */
+  /** Each takes a core of the server. */
   longReadsOfPostgres: {
     resource: "long reads of Postgres",
     file: "shared/db/postgres.ts",
-    maxRunningPerOwner: 2,
+    maxRunningPerOwner: 1,
     maxWaitingPerOwner: 500,
     refusal: 503,
   },
