@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, isNull, lte, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { countUpTo } from "../db/list-page.ts";
 import { deleteRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -36,6 +37,16 @@ export async function listOpenInvitations(
     .where(and(eq(invitations.organizationId, organizationId), isOpen(db, now)))
     .orderBy(asc(invitations.createdAt), asc(invitations.id))
     .limit(limit);
+}
+
+export function countOpenInvitations(
+  tx: Tx,
+  organizationId: string,
+  { now, limit }: { now: Date; limit: number },
+): Promise<number> {
+  const { invitations } = tx.tables;
+  const open = and(eq(invitations.organizationId, organizationId), isOpen(tx, now));
+  return countUpTo(tx, invitations, open, limit);
 }
 
 export function findInvitationById(tx: Tx, id: string): Promise<Invitation | undefined> {

@@ -5,18 +5,20 @@ import { isId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal, unprocessable, validationFailed } from "../refusal.ts";
 import { atOnce, expiring } from "../retention/expiring.ts";
+import { stored } from "../sharing/bounds.ts";
+import { roomProblems } from "../sharing/room.ts";
 import type { CallerNetworks } from "../sharing/shares.ts";
 import { problemsOf, requiredText } from "../validation.ts";
 import type { Role } from "../vocabulary.ts";
 import { type Actor, audit } from "./audit.ts";
 import {
+  countOpenInvitations,
   deleteExpiredInvitations,
   deleteIfPresent,
   findInvitationById,
   findOpenInvitation,
   type Invitation,
   insertInvitation,
-  listOpenInvitations,
   takeIfOpen,
 } from "./invitation-store.ts";
 import { findRole, insertMember } from "./member-store.ts";
@@ -28,7 +30,7 @@ import { type NewUser, prepareUser } from "./users.ts";
 
 export const invited = requiredText("For", 255);
 export const invitationDays = 7;
-export const maxOpenInvitations = 100;
+export const { "open invitations": maxOpenInvitations } = stored.invitations.max;
 
 export interface NewInvitation {
   /** The form's id: a form sent twice creates one invitation. */
@@ -43,7 +45,7 @@ export interface NewInvitation {
  * @throws Refusal 422
  */
 export async function invite(
-  { db, clock }: Services,
+  { db, clock, config }: Services,
   actor: Actor,
   { id, recipient, role }: NewInvitation,
 ): Promise<{ token: string; expiresAt: Date } | undefined> {
@@ -56,12 +58,10 @@ export async function invite(
   return db.transaction(async (tx) => {
     await lockOrganization(tx, organizationId); // two requests at once are not one too many
     if (await findInvitationById(tx, id)) return undefined;
-    const open = await listOpenInvitations(tx, organizationId, { now, limit: maxOpenInvitations });
-    if (open.length >= maxOpenInvitations)
-      throw unprocessable({
-        field: "",
-        message: `Organization has ${maxOpenInvitations} open invitations, which is the maximum: revoke one first`,
-      });
+    const full = await roomProblems(config, stored.invitations, (limit) =>
+      countOpenInvitations(tx, organizationId, { now, limit }),
+    );
+    if (full.length > 0) throw unprocessable(...full);
     const tokenHash = hashToken(token);
     const invitation = { id, organizationId, tokenHash, role, recipient, createdAt: now, expiresAt };
     await insertInvitation(tx, { ...invitation, createdById: actor.userId });

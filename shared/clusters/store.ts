@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, type SQL } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { countRows, findRow } from "../db/rows.ts";
@@ -79,16 +79,6 @@ export async function lockCluster(tx: Tx, id: string): Promise<Cluster | undefin
   const { clusters } = tx.tables;
   const [locked] = await tx.lock(clusters, and(eq(clusters.id, id), isNull(clusters.deletedAt)), "exclusive");
   return locked;
-}
-
-export async function takeQueueSlotIfFree(tx: Tx, clusterId: string, limit: number): Promise<boolean> {
-  const { clusters } = tx.tables;
-  const taken = await tx
-    .update(clusters)
-    .set({ queueCount: sql`${clusters.queueCount} + 1` })
-    .where(and(eq(clusters.id, clusterId), lt(clusters.queueCount, limit)))
-    .returning({ id: clusters.id });
-  return taken.length > 0;
 }
 
 export async function hasQueue(tx: Db | Tx, clusterId: string, queueId: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { and, asc, count, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { Db, Reader } from "./database.ts";
+import type { Db, Reader, Tx } from "./database.ts";
 
 /** Rows of a list that are counted at most. */
 export const maxCounted = 1000;
@@ -76,13 +76,18 @@ export async function listCreated<T extends CreatedTable>(
   return listedRows(rows, page, { total, positionOf: positionByCreation });
 }
 
-/** Counts no further than `maxCounted` + 1. */
-export async function countUpTo(db: Reader, table: SQLiteTable, where: SQL | undefined): Promise<number> {
+/** Counts no further than `limit`. */
+export async function countUpTo(
+  db: Reader | Tx,
+  table: SQLiteTable,
+  where: SQL | undefined,
+  limit = maxCounted + 1,
+): Promise<number> {
   const some = db
     .select({ one: sql`1`.as("one") })
     .from(table)
     .where(where)
-    .limit(maxCounted + 1)
+    .limit(limit)
     .as("some");
   const [row] = await db.select({ total: count() }).from(some);
   return row?.total ?? 0;

@@ -1,15 +1,18 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
-import { type Cluster, lockCluster, takeQueueSlotIfFree, updateCluster } from "../clusters/store.ts";
+import { type Cluster, lockCluster, updateCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
+import { roomProblems } from "../sharing/room.ts";
 import { blankToNull } from "../validation.ts";
 import { type RetryAgentAffinity, retryAgentAffinities } from "../vocabulary.ts";
 import { checkHostedChange, type HostedChange } from "./hosted.ts";
 import { type ShapeName, shapeProblems } from "./shapes.ts";
 import {
+  countQueues,
   countUnfinishedJobs,
   deleteQueueIfPresent,
   findQueue,
@@ -54,11 +57,10 @@ export async function createQueue(
   const now = clock.now();
   const created = await db.transaction(async (tx) => {
     if (!(await lockCluster(tx, cluster.id))) throw notFound("cluster");
-    const problems = await newQueueProblems(tx, actor, cluster, input);
-    if (!(await takeQueueSlotIfFree(tx, cluster.id, config.queuesPerCluster))) {
-      const message = `Cluster has reached its limit of ${config.queuesPerCluster} queues`;
-      problems.push({ field: "", message });
-    }
+    const problems = [
+      ...(await newQueueProblems(tx, actor, cluster, input)),
+      ...(await roomProblems(config, stored.queues, (limit) => countQueues(tx, cluster.id, limit))),
+    ];
     if (problems.length > 0) throw validationFailed(...problems);
 
     const queue = newQueue(input, cluster, { now, userId: actor.userId });

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { findBy, isOneOf, prepared } from "../db/prepared.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
@@ -81,7 +81,11 @@ export async function listQueuesPage(db: Db, clusterId: string, page: ListPage):
   return listCreated(db, db.tables.queues, isPresent(db, clusterId), page);
 }
 
-function isPresent(db: Db, clusterId: string): SQL | undefined {
+export function countQueues(tx: Tx, clusterId: string, limit: number): Promise<number> {
+  return countUpTo(tx, tx.tables.queues, isPresent(tx, clusterId), limit);
+}
+
+function isPresent(db: Db | Tx, clusterId: string): SQL | undefined {
   const { queues } = db.tables;
   return and(eq(queues.clusterId, clusterId), isNull(queues.deletedAt));
 }
@@ -128,6 +132,16 @@ export async function listAllPausedQueues(db: Db, limit: number): Promise<Queue[
 
 export async function insertQueue(tx: Tx, queue: Queue): Promise<void> {
   await tx.insert(tx.tables.queues).values(queue);
+  await addToQueueCount(tx, queue.clusterId, 1);
+}
+
+/** Processes of the release before compare it with the limit. */
+async function addToQueueCount(tx: Tx, clusterId: string, amount: 1 | -1): Promise<void> {
+  const { clusters } = tx.tables;
+  await tx
+    .update(clusters)
+    .set({ queueCount: sql`${clusters.queueCount} + ${amount}` })
+    .where(eq(clusters.id, clusterId));
 }
 
 export async function updateQueueIfPresent(
@@ -145,17 +159,14 @@ export async function updateQueueIfPresent(
 }
 
 export async function deleteQueueIfPresent(tx: Tx, queue: Queue, now: Date): Promise<boolean> {
-  const { clusters, queues } = tx.tables;
+  const { queues } = tx.tables;
   const deleted = await tx
     .update(queues)
     .set({ deletedAt: now })
     .where(and(eq(queues.id, queue.id), isNull(queues.deletedAt)))
     .returning({ id: queues.id });
   if (deleted.length === 0) return false;
-  await tx
-    .update(clusters)
-    .set({ queueCount: sql`${clusters.queueCount} - 1` })
-    .where(eq(clusters.id, queue.clusterId));
+  await addToQueueCount(tx, queue.clusterId, -1);
   return true;
 }
 

@@ -51,6 +51,14 @@ export interface StoredBound extends Resource {
   max: Readonly<Record<string, number | keyof Config>>;
 }
 
+/** Things of an owner that are counted before another one is made. */
+export interface NumberBound extends StoredBound {
+  /** One number, by the word of a message for the things: `{ pipelines: "pipelinesPerOrganization" }`. */
+  max: Readonly<Record<string, number | NumericSetting>>;
+  /** The words of a message that say how to make room: `delete one`. */
+  remedy?: string;
+}
+
 export const turns = {
   /** A request's own work takes about a millisecond. Whoever sends more than fits gets a third of the event loop. */
   beginnings: {
@@ -356,7 +364,33 @@ export const windows = {
   }),
 } as const satisfies Record<string, WindowBound>;
 
+/** Those of a setting, or a number that is part of the wire contract or of a page that shows all. */
+const numbers = {
+  queues: {
+    resource: "queues",
+    owner: "cluster",
+    file: "shared/queues/queues.ts",
+    max: { queues: "queuesPerCluster" },
+    refusal: 422,
+  },
+  triggers: {
+    resource: "triggers",
+    owner: "pipeline",
+    file: "shared/triggers/create.ts",
+    max: { triggers: 10 },
+    refusal: 422,
+  },
+  invitations: {
+    resource: "open invitations",
+    file: "shared/accounts/invitations.ts",
+    max: { "open invitations": 100 },
+    refusal: 422,
+    remedy: "revoke one first",
+  },
+} as const satisfies Record<string, NumberBound>;
+
 export const stored = {
+  ...numbers,
   payloads: {
     resource: "payloads",
     file: "shared/triggers/payloads/payloads.ts",

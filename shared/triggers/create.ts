@@ -4,14 +4,16 @@ import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
 import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
-import { notFound, Refusal, validationFailed } from "../refusal.ts";
+import { notFound, unprocessable, validationFailed } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
+import { roomProblems } from "../sharing/room.ts";
 import type { NewTrigger } from "./input.ts";
 import { columnsOf, newTriggerProblems } from "./members.ts";
-import { hasTriggerId, insertTrigger, listTriggersOfPipeline, type Trigger } from "./store.ts";
+import { countTriggers, hasTriggerId, insertTrigger, type Trigger } from "./store.ts";
 import { auditTrigger, deleteIfPresent, publishTriggerChange } from "./triggers.ts";
 import { findTypeByName, hmacDefaults } from "./types.ts";
 
-export const maxTriggersPerPipeline = 10;
+export const { triggers: maxTriggersPerPipeline } = stored.triggers.max;
 
 export interface CreatedTrigger {
   trigger: Trigger;
@@ -50,7 +52,9 @@ export async function createTrigger<Id extends string | undefined = undefined>(
     signature: type.isConfigurable ? { ...hmacDefaults, ...signature } : null,
     ...columnsOf(services.cipher, { ...rest, verification: secret === null ? null : { secret } }),
   };
-  const created = await services.db.transaction((tx) => addTrigger(tx, actor, { pipeline, columns, id }));
+  const created = await services.db.transaction((tx) =>
+    addTrigger(services, tx, actor, { pipeline, columns, id }),
+  );
   publishTriggerChange(services, created?.trigger);
   return created as CreatedOnce<Id>;
 }
@@ -72,7 +76,7 @@ export async function replaceTrigger<Id extends string | undefined = undefined>(
     if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
     if (id && (await hasTriggerId(tx, id))) return undefined;
     const old = await deleteIfPresent(tx, actor, { id: trigger.id, action: "replaced" });
-    return addTrigger(tx, actor, { pipeline, columns: old, id });
+    return addTrigger(services, tx, actor, { pipeline, columns: old, id });
   });
   publishTriggerChange(services, trigger);
   return replaced as CreatedOnce<Id>;
@@ -93,14 +97,15 @@ type Columns = Pick<
 >;
 
 async function addTrigger(
+  { config }: Services,
   tx: Tx,
   actor: Actor,
   { pipeline, columns, id }: { pipeline: Pipeline; columns: Columns; id: string | undefined },
 ): Promise<CreatedTrigger | undefined> {
   if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
   if (id && (await hasTriggerId(tx, id))) return undefined;
-  if ((await listTriggersOfPipeline(tx, pipeline.id)).length >= maxTriggersPerPipeline)
-    throw new Refusal(422, `Pipeline has reached its limit of ${maxTriggersPerPipeline} triggers`);
+  const problems = await roomProblems(config, stored.triggers, (max) => countTriggers(tx, pipeline.id, max));
+  if (problems.length > 0) throw unprocessable(...problems);
 
   const { now } = tx;
   const token = issueToken("trigger");

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Reader, Tx } from "../db/database.ts";
+import { countUpTo } from "../db/list-page.ts";
 import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -113,6 +114,12 @@ export async function listTriggersOfPipeline(db: Db | Tx, pipelineId: string): P
     .from(triggers)
     .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)))
     .orderBy(asc(triggers.id));
+}
+
+export function countTriggers(tx: Tx, pipelineId: string, limit: number): Promise<number> {
+  const { triggers } = tx.tables;
+  const ofPipeline = and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt));
+  return countUpTo(tx, triggers, ofPipeline, limit);
 }
 
 export async function listTriggersPage(db: Db, pipelineId: string, page: CursorPage): Promise<Trigger[]> {

@@ -21,7 +21,7 @@ export function defineClustersTables(
       color: text(),
       /** No foreign key: queues refer to clusters already. */
       defaultQueueId: uuid("default_queue_id"),
-      /** Without deleted queues. Spares counting rows. */
+      /** Without deleted queues. Read by processes of the release before. */
       queueCount: integer("queue_count").notNull().default(0),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")

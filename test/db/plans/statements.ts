@@ -172,6 +172,7 @@ import {
   listTriggersPage,
 } from "../../../shared/triggers/store.ts";
 import { agentStatements } from "./agent-statements.ts";
+import { countStatements } from "./count-statements.ts";
 import { shared } from "./fill.ts";
 
 const time = new Date(Date.UTC(2026, 0, 1, 1));
@@ -278,6 +279,7 @@ function deliveryLists(): Record<string, Statement> {
 export const statements: Record<string, Statement> = {
   ...deliveryLists(),
   ...agentStatements,
+  ...countStatements,
   "the number of values sealed under other keys": (db) => countSealedUnderOthers(db, keyName, 1000),
   "the number of values sealed under unknown keys": (db) =>
     countSealedUnderUnknown(db, [keyName, ":0"], 1000),

@@ -1,0 +1,16 @@
+import { countOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
+import type { Db, Tx } from "../../../shared/db/database.ts";
+import { newId } from "../../../shared/ids.ts";
+import { countQueues } from "../../../shared/queues/store.ts";
+import { countTriggers } from "../../../shared/triggers/store.ts";
+
+const now = new Date(Date.UTC(2026, 0, 1, 1));
+const id = newId(now);
+const limit = 100;
+
+/** Counts before another thing is made. */
+export const countStatements: Record<string, (db: Db & Tx) => unknown> = {
+  "the number of queues": (db) => countQueues(db, id, limit),
+  "the number of triggers": (db) => countTriggers(db, id, limit),
+  "the number of open invitations": (db) => countOpenInvitations(db, id, { now, limit }),
+};

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { Readable } from "node:stream";
+import { after, before, describe, it } from "node:test";
+import { runAdmin } from "../../scripts/admin/run.ts";
+import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
+import type { Config } from "../../shared/process/config.ts";
+import type { Services } from "../../shared/process/services.ts";
+import { createQueue } from "../../shared/queues/queues.ts";
+import { Refusal } from "../../shared/refusal.ts";
+import { unique } from "../helpers/api.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { request } from "../helpers/http.ts";
+import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import { patientRedisUrl, secretKey } from "../helpers/world.ts";
+
+/** A thing whose number is bounded. There is one of it at first. */
+interface Thing {
+  limit: keyof Config;
+  /** The refusal at a limit of 3. */
+  message: string;
+  create: (services: Services, pages: QueuePages) => Promise<unknown>;
+  /** Below the organization. */
+  rest?: (pages: QueuePages) => [path: string, body: object];
+  page?: (pages: QueuePages) => [path: string, fields: Record<string, string>];
+  command?: string[];
+}
+
+const things: Record<string, Thing> = {
+  queues: {
+    limit: "queuesPerCluster",
+    message: "Cluster has reached its limit of 3 queues",
+    create: (services, { actor, acme }) =>
+      createQueue(services, actor, acme.cluster, { key: unique("queue") }),
+    rest: ({ acme }) => [`/clusters/${acme.cluster.id}/queues`, { key: unique("queue") }],
+    page: ({ paths }) => [`${paths.cluster}/queues/new`, { key: unique("queue") }],
+    command: ["queue", "create", "--cluster", "Primary", "--key", unique("queue")],
+  },
+};
+
+const settings = { QUEUES_PER_CLUSTER: "3" };
+
+describeOnBothDatabases("the limit of", (database) => {
+  let pages: QueuePages;
+  let second: Services;
+  let token: string;
+
+  before(async () => {
+    pages = await startQueuePages(database, settings);
+    second = (await pages.another()).services;
+    const scopes = ["write_clusters", "write_pipelines"];
+    const of = { email: pages.ada.email, organization: "acme", description: "" };
+    ({ token } = await createAccessToken(pages.services, { ...of, scopes }));
+  });
+  after(() => pages.close());
+
+  const refusalOf = async (creating: Promise<unknown>) => {
+    const refusal = await creating.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    assert.ok(refusal instanceof Refusal, String(refusal));
+    return [refusal.status, refusal.message.replace("Validation failed: ", "")];
+  };
+
+  for (const [name, { limit, message, create, rest, page, command }] of Object.entries(things))
+    describe(name, () => {
+      it("is kept by creates that race in two processes", async () => {
+        const racing = Array.from({ length: 8 }, (_, index) =>
+          create(index % 2 ? second : pages.services, pages),
+        );
+
+        const made = (await Promise.allSettled(racing)).filter(({ status }) => status === "fulfilled");
+
+        assert.equal(made.length, 2);
+        for (const creating of racing)
+          await creating.catch(async () => assert.deepEqual(await refusalOf(creating), [422, message]));
+      });
+
+      it("keeps what is beyond it, and refuses another", async () => {
+        const { services } = pages;
+        const lower = { ...services, config: { ...services.config, [limit]: 2 } };
+
+        assert.deepEqual(await refusalOf(create(lower, pages)), [422, message.replace("3", "2")]);
+
+        const higher = { ...services, config: { ...services.config, [limit]: 4 } };
+        await create(higher, pages); // the three are there
+        assert.deepEqual(await refusalOf(create(higher, pages)), [422, message.replace("3", "4")]);
+      });
+
+      if (rest)
+        it("is a 422 of REST", async () => {
+          const [path, body] = rest(pages);
+
+          const answer = await request(`${pages.url}/v2/organizations/acme${path}`, {
+            method: "POST",
+            body: JSON.stringify(body),
+            headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          });
+
+          assert.deepEqual([answer.status, answer.body.message], [422, `Validation failed: ${message}`]);
+        });
+
+      if (page)
+        it("is a problem of the form", async () => {
+          const [path, fields] = page(pages);
+          const ada = await pages.visitor(pages.ada);
+          await ada.get(pages.paths.pipelines);
+
+          const { status, text } = await ada.post(path, fields);
+
+          assert.deepEqual([status, text.includes(`${message}.`)], [422, true], text);
+        });
+
+      if (command)
+        it("is an error of the operator's command", async () => {
+          const { databaseUrl, redisPrefix } = pages.config;
+          const redis = { REDIS_URL: patientRedisUrl() ?? "", REDIS_PREFIX: redisPrefix };
+          let said = "";
+          const code = await runAdmin([...command, "--org", "acme"], {
+            env: { SECRET_KEY: secretKey, DATABASE_URL: databaseUrl, ...redis, ...settings },
+            stdin: Readable.from([""]),
+            write: (text) => (said += text),
+            writeError: (text) => (said += text),
+          });
+
+          assert.equal(code, 1);
+          assert.ok(said.includes(message), said);
+        });
+    });
+});
