@@ -1,5 +1,6 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
+import { lockOrganization } from "../accounts/organization-store.ts";
 import { slugProblems } from "../accounts/organizations.ts";
 import { findCluster, lockCluster } from "../clusters/store.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
@@ -7,11 +8,14 @@ import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
+import { roomProblems } from "../sharing/room.ts";
 import type { CommandStep, Step } from "../vocabulary.ts";
 import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
 import {
+  countPipelines,
   countUnfinishedJobs,
   deleteTriggersOfPipeline,
   findPipeline,
@@ -36,8 +40,13 @@ export async function createPipeline(
   const id = newId(now);
   const place = sealedPlaces.variablesOfPipeline(id);
   return services.db.transaction(async (tx) => {
+    await lockOrganization(tx, organizationId);
     await lockOwnCluster(tx, organizationId, input.clusterId);
-    const problems = await newPipelineProblems(tx, actor, input);
+    const countUpTo = (limit: number) => countPipelines(tx, organizationId, limit);
+    const problems = [
+      ...(await newPipelineProblems(tx, actor, input)),
+      ...(await roomProblems(services.config, stored.pipelines, countUpTo)),
+    ];
     if (problems.length > 0) throw validationFailed(...problems);
 
     const pipeline: Pipeline = {

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
 import { countRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
@@ -60,7 +60,11 @@ function isNamed(db: Db, part: string): SQL | undefined {
   );
 }
 
-function isPresent(db: Db, organizationId: string): SQL | undefined {
+export function countPipelines(tx: Tx, organizationId: string, limit: number): Promise<number> {
+  return countUpTo(tx, tx.tables.pipelines, isPresent(tx, organizationId), limit);
+}
+
+function isPresent(db: Db | Tx, organizationId: string): SQL | undefined {
   const { pipelines } = db.tables;
   return and(eq(pipelines.organizationId, organizationId), isNull(pipelines.deletedAt));
 }

@@ -366,6 +366,13 @@ export const windows = {
 
 /** Those of a setting, or a number that is part of the wire contract or of a page that shows all. */
 const numbers = {
+  pipelines: {
+    resource: "pipelines",
+    file: "shared/pipelines/pipelines.ts",
+    max: { pipelines: "pipelinesPerOrganization" },
+    refusal: 422,
+    remedy: "delete one",
+  },
   queues: {
     resource: "queues",
     owner: "cluster",

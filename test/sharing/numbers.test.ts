@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
@@ -25,7 +26,28 @@ interface Thing {
   command?: string[];
 }
 
+const steps = [defaultStep];
+
 const things: Record<string, Thing> = {
+  pipelines: {
+    limit: "pipelinesPerOrganization",
+    message:
+      "Organization has reached its limit of 3 pipelines: delete one, or ask the operator to raise PIPELINES_PER_ORGANIZATION",
+    create: (services, { actor, acme }) =>
+      createPipeline(services, actor, { name: unique("Pipeline"), clusterId: acme.cluster.id, steps }),
+    rest: ({ acme }) => ["/pipelines", { name: unique("Pipeline"), cluster_id: acme.cluster.id, steps }],
+    page: ({ acme }) => [
+      "/organizations/acme/new-pipeline",
+      {
+        name: unique("Pipeline"),
+        slug: "",
+        cluster: acme.cluster.id,
+        branch: "main",
+        steps: JSON.stringify(steps),
+      },
+    ],
+    command: ["pipeline", "create", "--cluster", "Primary", "--name", "Another", "--slug", "another"],
+  },
   queues: {
     limit: "queuesPerCluster",
     message: "Cluster has reached its limit of 3 queues",
@@ -37,7 +59,7 @@ const things: Record<string, Thing> = {
   },
 };
 
-const settings = { QUEUES_PER_CLUSTER: "3" };
+const settings = { PIPELINES_PER_ORGANIZATION: "3", QUEUES_PER_CLUSTER: "3" };
 
 describeOnBothDatabases("the limit of", (database) => {
   let pages: QueuePages;
