@@ -1,13 +1,17 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
+import { lockOrganization } from "../accounts/organization-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
+import { roomProblems } from "../sharing/room.ts";
 import { blankToNull } from "../validation.ts";
 import { isCommandStep } from "../vocabulary.ts";
 import {
   type Cluster,
+  countClusters,
   countUnfinishedJobs,
   deleteCluster as deleteClusterRow,
   findCluster,
@@ -38,7 +42,12 @@ export async function createCluster(services: Services, actor: Actor, input: New
   const organizationId = actor.organization.id;
   const name = input.name.trim();
   return services.db.transaction(async (tx) => {
-    const problems = await newClusterProblems(tx, actor, { name });
+    await lockOrganization(tx, organizationId);
+    const countUpTo = (limit: number) => countClusters(tx, organizationId, limit);
+    const problems = [
+      ...(await newClusterProblems(tx, actor, { name })),
+      ...(await roomProblems(services.config, stored.clusters, countUpTo)),
+    ];
     if (problems.length > 0) throw validationFailed(...problems);
     const cluster: Cluster = {
       id: newId(now),

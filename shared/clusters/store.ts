@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray, isNull, type SQL } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { type Step, unfinishedJobStates } from "../vocabulary.ts";
@@ -57,7 +57,11 @@ export async function listClustersPage(
   return listCreated(db, db.tables.clusters, isPresent(db, organizationId), page);
 }
 
-function isPresent(db: Db, organizationId: string): SQL | undefined {
+export function countClusters(tx: Tx, organizationId: string, limit: number): Promise<number> {
+  return countUpTo(tx, tx.tables.clusters, isPresent(tx, organizationId), limit);
+}
+
+function isPresent(db: Db | Tx, organizationId: string): SQL | undefined {
   const { clusters } = db.tables;
   return and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt));
 }

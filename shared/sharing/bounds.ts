@@ -373,6 +373,13 @@ const numbers = {
     refusal: 422,
     remedy: "delete one",
   },
+  clusters: {
+    resource: "clusters",
+    file: "shared/clusters/clusters.ts",
+    max: { clusters: "clustersPerOrganization" },
+    refusal: 422,
+    remedy: "delete one",
+  },
   queues: {
     resource: "queues",
     owner: "cluster",

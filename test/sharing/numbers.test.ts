@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { createCluster } from "../../shared/clusters/clusters.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Services } from "../../shared/process/services.ts";
@@ -48,6 +49,15 @@ const things: Record<string, Thing> = {
     ],
     command: ["pipeline", "create", "--cluster", "Primary", "--name", "Another", "--slug", "another"],
   },
+  clusters: {
+    limit: "clustersPerOrganization",
+    message:
+      "Organization has reached its limit of 3 clusters: delete one, or ask the operator to raise CLUSTERS_PER_ORGANIZATION",
+    create: (services, { actor }) => createCluster(services, actor, { name: unique("Cluster") }),
+    rest: () => ["/clusters", { name: unique("Cluster") }],
+    page: ({ paths }) => [paths.clusters, { name: unique("Cluster"), description: "" }],
+    command: ["cluster", "create", "--name", "Another"],
+  },
   queues: {
     limit: "queuesPerCluster",
     message: "Cluster has reached its limit of 3 queues",
@@ -59,7 +69,11 @@ const things: Record<string, Thing> = {
   },
 };
 
-const settings = { PIPELINES_PER_ORGANIZATION: "3", QUEUES_PER_CLUSTER: "3" };
+const settings = {
+  PIPELINES_PER_ORGANIZATION: "3",
+  CLUSTERS_PER_ORGANIZATION: "3",
+  QUEUES_PER_CLUSTER: "3",
+};
 
 describeOnBothDatabases("the limit of", (database) => {
   let pages: QueuePages;

@@ -303,6 +303,11 @@ const limits = {
     wholeNumber(1, 100_000).default(5000),
     "Pipelines in an organization",
   ),
+  clustersPerOrganization: setting(
+    "CLUSTERS_PER_ORGANIZATION",
+    wholeNumber(1, 10_000).default(100),
+    "Clusters in an organization",
+  ),
   queuesPerCluster: setting(
     "QUEUES_PER_CLUSTER",
     wholeNumber(1, 1_000_000).default(50),

@@ -1,4 +1,5 @@
 import { countOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
+import { countClusters } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import { newId } from "../../../shared/ids.ts";
 import { countPipelines } from "../../../shared/pipelines/store.ts";
@@ -12,6 +13,7 @@ const limit = 100;
 /** Counts before another thing is made. */
 export const countStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the number of pipelines": (db) => countPipelines(db, id, limit),
+  "the number of clusters": (db) => countClusters(db, id, limit),
   "the number of queues": (db) => countQueues(db, id, limit),
   "the number of triggers": (db) => countTriggers(db, id, limit),
   "the number of open invitations": (db) => countOpenInvitations(db, id, { now, limit }),
