@@ -1,6 +1,6 @@
-import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, or, type SQL } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -62,19 +62,22 @@ export async function listAgentTokensPage(
   clusterId: string,
   page: ListPage,
 ): Promise<ListedRows<AgentToken>> {
-  const { agentTokens } = db.tables;
-  const where = and(eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt));
-  return listCreated(db, agentTokens, where, page);
+  return listCreated(db, db.tables.agentTokens, isOfCluster(db, clusterId), page);
+}
+
+/** Counts tokens of a cluster that were not revoked: expired ones are listed too. */
+export function countAgentTokens(tx: Tx, clusterId: string, limit: number): Promise<number> {
+  return countUpTo(tx, tx.tables.agentTokens, isOfCluster(tx, clusterId), limit);
+}
+
+function isOfCluster({ tables: { agentTokens } }: Db | Tx, clusterId: string): SQL | undefined {
+  return and(eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt));
 }
 
 /** All tokens of a cluster that were not revoked, oldest first. */
 export async function listAgentTokens(db: Db, clusterId: string): Promise<AgentToken[]> {
   const { agentTokens } = db.tables;
-  return db
-    .select()
-    .from(agentTokens)
-    .where(and(eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt)))
-    .orderBy(asc(agentTokens.id));
+  return db.select().from(agentTokens).where(isOfCluster(db, clusterId)).orderBy(asc(agentTokens.id));
 }
 
 export async function updateAgentTokenIfActive(

@@ -6,8 +6,11 @@ import { isId, newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { findQueue } from "../queues/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
+import { roomProblems } from "../sharing/room.ts";
 import {
   type AgentToken,
+  countAgentTokens,
   findAgentToken,
   findByTokenHash,
   insertAgentToken,
@@ -30,7 +33,7 @@ export type Registrar = NonNullable<Awaited<ReturnType<typeof findByTokenHash>>>
  * @throws Refusal 404, 422
  */
 export async function createAgentToken(
-  { db }: Services,
+  { db, config }: Services,
   actor: Actor,
   cluster: Cluster,
   input: NewAgentToken,
@@ -42,6 +45,9 @@ export async function createAgentToken(
     const { now } = tx;
     if (input.expiresAt && input.expiresAt <= now)
       throw validationFailed({ field: "expires_at", message: "Expiry must be in the future" });
+    const countUpTo = (limit: number) => countAgentTokens(tx, cluster.id, limit);
+    const full = await roomProblems(config, stored.registrationTokens, countUpTo);
+    if (full.length > 0) throw validationFailed(...full);
     const created: AgentToken = {
       ...input,
       id: newId(now),

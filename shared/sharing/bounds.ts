@@ -387,6 +387,14 @@ const numbers = {
     max: { queues: "queuesPerCluster" },
     refusal: 422,
   },
+  registrationTokens: {
+    resource: "registration tokens that were not revoked",
+    owner: "cluster",
+    file: "shared/agents/tokens.ts",
+    max: { "registration tokens": "registrationTokensPerCluster" },
+    refusal: 422,
+    remedy: "revoke one",
+  },
   triggers: {
     resource: "triggers",
     owner: "pipeline",

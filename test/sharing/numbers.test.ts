@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
+import { createAgentToken } from "../../shared/agents/tokens.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import type { Config } from "../../shared/process/config.ts";
@@ -15,7 +16,7 @@ import { request } from "../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
 import { patientRedisUrl, secretKey } from "../helpers/world.ts";
 
-/** A thing whose number is bounded. There is one of it at first. */
+/** A thing whose number is bounded. There is one of it before the tests. */
 interface Thing {
   limit: keyof Config;
   /** The refusal at a limit of 3. */
@@ -67,9 +68,20 @@ const things: Record<string, Thing> = {
     page: ({ paths }) => [`${paths.cluster}/queues/new`, { key: unique("queue") }],
     command: ["queue", "create", "--cluster", "Primary", "--key", unique("queue")],
   },
+  "registration tokens": {
+    limit: "registrationTokensPerCluster",
+    message:
+      "Cluster has reached its limit of 3 registration tokens: revoke one, or ask the operator to raise REGISTRATION_TOKENS_PER_CLUSTER",
+    create: (services, { actor, acme }) =>
+      createAgentToken(services, actor, acme.cluster, { description: "", queueId: null, expiresAt: null }),
+    rest: ({ acme }) => [`/clusters/${acme.cluster.id}/tokens`, { description: "Another" }],
+    page: ({ paths }) => [`${paths.cluster}/tokens`, { description: "Another", queue: "", days: "" }],
+    command: ["agent-token", "create", "--cluster", "Primary", "--description", "Another"],
+  },
 };
 
 const settings = {
+  REGISTRATION_TOKENS_PER_CLUSTER: "3",
   PIPELINES_PER_ORGANIZATION: "3",
   CLUSTERS_PER_ORGANIZATION: "3",
   QUEUES_PER_CLUSTER: "3",
@@ -85,6 +97,7 @@ describeOnBothDatabases("the limit of", (database) => {
     second = (await pages.another()).services;
     const scopes = ["write_clusters", "write_pipelines"];
     const of = { email: pages.ada.email, organization: "acme", description: "" };
+    await things["registration tokens"]?.create(second, pages);
     ({ token } = await createAccessToken(pages.services, { ...of, scopes }));
   });
   after(() => pages.close());

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { isNull, sql } from "drizzle-orm";
 import type { AgentState } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
@@ -44,7 +44,10 @@ export function defineAgentsTables(
       lastUsedAt: time("last_used_at"),
       revokedAt: time("revoked_at"),
     },
-    (t) => [index("agent_tokens_cluster").on(t.clusterId, t.id)],
+    (t) => [
+      index("agent_tokens_cluster").on(t.clusterId, t.id),
+      index("agent_tokens_list").on(t.clusterId, t.createdAt, t.id).where(isNull(t.revokedAt)),
+    ],
   );
 
   /** A session of an agent: it registers anew with each start. */

@@ -300,18 +300,23 @@ const limits = {
   sessionDays: setting("SESSION_DAYS", wholeNumber(1, 365).default(14), "Days a browser stays signed in"),
   pipelinesPerOrganization: setting(
     "PIPELINES_PER_ORGANIZATION",
-    wholeNumber(1, 100_000).default(5000),
+    wholeNumber(1, 1_000_000).default(5000),
     "Pipelines in an organization",
   ),
   clustersPerOrganization: setting(
     "CLUSTERS_PER_ORGANIZATION",
-    wholeNumber(1, 10_000).default(100),
+    wholeNumber(1, 1_000_000).default(100),
     "Clusters in an organization",
   ),
   queuesPerCluster: setting(
     "QUEUES_PER_CLUSTER",
     wholeNumber(1, 1_000_000).default(50),
     "Queues in a cluster",
+  ),
+  registrationTokensPerCluster: setting(
+    "REGISTRATION_TOKENS_PER_CLUSTER",
+    wholeNumber(1, 1_000_000).default(1000),
+    "Registration tokens of a cluster that were not revoked",
   ),
 };
 

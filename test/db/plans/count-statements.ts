@@ -1,4 +1,5 @@
 import { countOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
+import { countAgentTokens } from "../../../shared/agents/token-store.ts";
 import { countClusters } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import { newId } from "../../../shared/ids.ts";
@@ -15,6 +16,7 @@ export const countStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the number of pipelines": (db) => countPipelines(db, id, limit),
   "the number of clusters": (db) => countClusters(db, id, limit),
   "the number of queues": (db) => countQueues(db, id, limit),
+  "the number of registration tokens": (db) => countAgentTokens(db, id, limit),
   "the number of triggers": (db) => countTriggers(db, id, limit),
   "the number of open invitations": (db) => countOpenInvitations(db, id, { now, limit }),
 };

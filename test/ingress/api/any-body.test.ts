@@ -93,7 +93,10 @@ describeOnSqlite("any body of any write", (database) => {
   let triggers: string;
 
   before(async () => {
-    api = await openApi(database, { QUEUES_PER_CLUSTER: "100000" });
+    api = await openApi(database, {
+      ...{ PIPELINES_PER_ORGANIZATION: "100000", CLUSTERS_PER_ORGANIZATION: "100000" },
+      ...{ QUEUES_PER_CLUSTER: "100000", REGISTRATION_TOKENS_PER_CLUSTER: "100000" },
+    });
     const { cluster } = api.acme;
     const hosted = await api.newQueue({ hostedAgents: { instanceShape: "LINUX_AMD64_2X4" } });
     const queue = `${api.queues}/${(await api.newQueue()).id}`;

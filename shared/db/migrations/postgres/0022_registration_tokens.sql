@@ -1,0 +1,1 @@
+CREATE INDEX "agent_tokens_list" ON "agent_tokens" USING btree ("cluster_id","created_at","id") WHERE "agent_tokens"."revoked_at" is null;
