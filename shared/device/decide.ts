@@ -1,17 +1,22 @@
 import { listMemberships, lockActiveRole } from "../accounts/member-store.ts";
 import type { Organization } from "../accounts/organization-store.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
+import type { Tx } from "../db/database.ts";
 import type { Application } from "../oauth/application-store.ts";
+import { countGrants } from "../oauth/grant-store.ts";
 import type { Services } from "../process/services.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, unprocessable } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
+import { roomProblems } from "../sharing/room.ts";
 import {
   approveIfPending,
   claimIfPending,
+  countApproved,
   denyIfPending,
   findClaimed,
   releaseIfPending,
 } from "./decision-store.ts";
-import { rememberedMs, stateAt } from "./device-code.ts";
+import { redeemableMs, rememberedMs, stateAt } from "./device-code.ts";
 import type { DeviceCode } from "./store.ts";
 
 /** No other user may see or decide the code. */
@@ -78,10 +83,11 @@ export async function listChoices(
 /**
  * Approves a request, without the scopes that the user's role does not allow.
  * @returns false if it was decided or has expired
- * @throws Refusal 422 if the user is not a member, or no scope remains
+ * @throws Refusal 422 if the user is not a member, no scope remains, or the member may connect no more apps: the request
+ * then stays pending
  */
 export async function approve(
-  { db, clock }: Services,
+  { db, clock, config }: Services,
   { code, userId }: { code: DeviceCode; userId: string },
   approval: { organizationId: string; ip: string; userAgent: string | null },
 ): Promise<boolean> {
@@ -93,6 +99,10 @@ export async function approve(
     const grantedScopes = grantableScopes(code.scopes, role);
     if (grantedScopes.length === 0)
       throw refuseApproval("Your role in that organization allows none of the requested scopes");
+    const full = await roomProblems(config, stored.connectedApps, (limit) =>
+      countConnected(tx, { organizationId, userId, now }, limit),
+    );
+    if (full.length > 0) throw unprocessable(...full);
     const decision = { id: code.id, userId, now };
     return approveIfPending(tx, decision, {
       organizationId,
@@ -101,6 +111,16 @@ export async function approve(
       approvedIp: ip,
     });
   });
+}
+
+/** Redeeming a code turns it into a grant, and locks the membership too: neither is counted twice nor missed. */
+async function countConnected(
+  tx: Tx,
+  { organizationId, userId, now }: { organizationId: string; userId: string; now: Date },
+  limit: number,
+): Promise<number> {
+  const member = { organizationId, userId, expiredBefore: new Date(now.getTime() - redeemableMs) };
+  return (await countGrants(tx, member, limit)) + (await countApproved(tx, member, limit));
 }
 
 /** Returns false if it was decided or has expired. */

@@ -1,5 +1,6 @@
-import { and, desc, eq, gt, inArray, isNull, or } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { countUpTo } from "../db/list-page.ts";
 import type { DeviceCode } from "./store.ts";
 
 /**
@@ -38,6 +39,22 @@ export async function findClaimed(db: Db, macs: string[], userId: string) {
     .orderBy(desc(deviceCodes.id))
     .limit(1);
   return found;
+}
+
+/** Counts the codes that a member has approved, and that can still be redeemed. */
+export function countApproved(
+  tx: Tx,
+  { organizationId, userId, expiredBefore }: { organizationId: string; userId: string; expiredBefore: Date },
+  limit: number,
+): Promise<number> {
+  const { deviceCodes } = tx.tables;
+  const isApproved = and(
+    eq(deviceCodes.claimedById, userId),
+    eq(deviceCodes.organizationId, organizationId),
+    sql`${deviceCodes.state} = 'approved'`, // as in the index
+    gt(deviceCodes.expiresAt, expiredBefore),
+  );
+  return countUpTo(tx, deviceCodes, isApproved, limit);
 }
 
 interface Decision {

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { countUpTo } from "../db/list-page.ts";
 import { findBy } from "../db/prepared.ts";
 import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
@@ -13,6 +14,16 @@ const maxDeleted = 200;
 
 export async function insertGrants(tx: Tx, grants: Grant[]): Promise<void> {
   await tx.insertMany(tx.tables.grants, grants);
+}
+
+export function countGrants(
+  tx: Tx,
+  { organizationId, userId }: Pick<Grant, "organizationId" | "userId">,
+  limit: number,
+): Promise<number> {
+  const { grants } = tx.tables;
+  const ofMember = and(eq(grants.organizationId, organizationId), eq(grants.userId, userId));
+  return countUpTo(tx, grants, ofMember, limit);
 }
 
 /** Locks the grant: a refresh and a revocation of it wait for each other. */

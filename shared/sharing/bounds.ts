@@ -402,6 +402,15 @@ const numbers = {
     max: { triggers: 10 },
     refusal: 422,
   },
+  /** An approval takes a place at once: a device that was approved always gets its token. */
+  connectedApps: {
+    resource: "connected apps, and approved devices that have no token yet",
+    owner: "member",
+    file: "shared/device/decide.ts",
+    max: { "connected apps in this organization": "connectedAppsPerMember" },
+    refusal: 422,
+    remedy: "revoke one on the page of connected apps",
+  },
   invitations: {
     resource: "open invitations",
     file: "shared/accounts/invitations.ts",

@@ -26,7 +26,7 @@ export function maxOf(config: Config, { max }: NumberBound): number {
 function messageOf({ owner = "organization", max, remedy }: NumberBound, number: number): string {
   const [[things, limit]] = Object.entries(max) as [[string, NumberBound["max"][string]]];
   const subject = owner.charAt(0).toUpperCase() + owner.slice(1);
-  const reached = `${subject} has reached its limit of ${number.toLocaleString("en")} ${things}`;
+  const reached = `${subject} has reached ${owner === "member" ? "their" : "its"} limit of ${number.toLocaleString("en")} ${things}`;
   if (remedy === undefined) return reached;
   const orRaise = typeof limit === "number" ? "" : `, or ask the operator to raise ${settings[limit].name}`;
   return `${reached}: ${remedy}${orRaise}`;

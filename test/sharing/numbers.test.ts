@@ -5,6 +5,7 @@ import { runAdmin } from "../../scripts/admin/run.ts";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { createAgentToken } from "../../shared/agents/tokens.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
+import { listClusters } from "../../shared/clusters/store.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Services } from "../../shared/process/services.ts";
@@ -29,14 +30,28 @@ interface Thing {
 }
 
 const steps = [defaultStep];
+let nextCluster = 0;
 
 const things: Record<string, Thing> = {
+  clusters: {
+    limit: "clustersPerOrganization",
+    message:
+      "Organization has reached its limit of 3 clusters: delete one, or ask the operator to raise CLUSTERS_PER_ORGANIZATION",
+    create: (services, { actor }) => createCluster(services, actor, { name: unique("Cluster") }),
+    rest: () => ["/clusters", { name: unique("Cluster") }],
+    page: ({ paths }) => [paths.clusters, { name: unique("Cluster"), description: "" }],
+    command: ["cluster", "create", "--name", "Another"],
+  },
   pipelines: {
     limit: "pipelinesPerOrganization",
     message:
       "Organization has reached its limit of 3 pipelines: delete one, or ask the operator to raise PIPELINES_PER_ORGANIZATION",
-    create: (services, { actor, acme }) =>
-      createPipeline(services, actor, { name: unique("Pipeline"), clusterId: acme.cluster.id, steps }),
+    // In several clusters: each locks its own.
+    create: async (services, { actor, acme }) => {
+      const clusters = await listClusters(services.db, acme.id);
+      const clusterId = clusters[nextCluster++ % clusters.length]?.id ?? "";
+      return createPipeline(services, actor, { name: unique("Pipeline"), clusterId, steps: [] });
+    },
     rest: ({ acme }) => ["/pipelines", { name: unique("Pipeline"), cluster_id: acme.cluster.id, steps }],
     page: ({ acme }) => [
       "/organizations/acme/new-pipeline",
@@ -49,15 +64,6 @@ const things: Record<string, Thing> = {
       },
     ],
     command: ["pipeline", "create", "--cluster", "Primary", "--name", "Another", "--slug", "another"],
-  },
-  clusters: {
-    limit: "clustersPerOrganization",
-    message:
-      "Organization has reached its limit of 3 clusters: delete one, or ask the operator to raise CLUSTERS_PER_ORGANIZATION",
-    create: (services, { actor }) => createCluster(services, actor, { name: unique("Cluster") }),
-    rest: () => ["/clusters", { name: unique("Cluster") }],
-    page: ({ paths }) => [paths.clusters, { name: unique("Cluster"), description: "" }],
-    command: ["cluster", "create", "--name", "Another"],
   },
   queues: {
     limit: "queuesPerCluster",

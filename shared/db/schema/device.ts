@@ -42,6 +42,7 @@ export function defineDeviceTables(
     (t) => [
       uniqueIndex("device_codes_user_code").on(t.userCodeMac).where(sql`${t.state} = 'pending'`),
       index("device_codes_claim").on(t.userCodeMac, t.claimedById),
+      index("device_codes_approved").on(t.claimedById, t.organizationId).where(sql`${t.state} = 'approved'`),
       index("device_codes_expiry").on(t.expiresAt),
     ],
   );

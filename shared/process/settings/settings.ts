@@ -318,6 +318,11 @@ const limits = {
     wholeNumber(1, 1_000_000).default(1000),
     "Registration tokens of a cluster that were not revoked",
   ),
+  connectedAppsPerMember: setting(
+    "CONNECTED_APPS_PER_MEMBER",
+    wholeNumber(1, 1_000_000).default(200),
+    "Connected apps of a member of an organization",
+  ),
 };
 
 const agents = {

@@ -43,6 +43,10 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
   "members of an organization": { sqlite: isOrdered, postgres: isOrdered },
   // Without those that were revoked.
   "the number of registration tokens": { sqlite: /agent_tokens_list/, postgres: /agent_tokens_list/ },
+  "the number of approved codes of a member": {
+    sqlite: /device_codes_approved/,
+    postgres: /device_codes_approved/,
+  },
   "open invitations": { sqlite: /invitations_list/, postgres: /invitations_list/ },
   "builds of an organization by meta-data": readsEachBuild,
   "builds of a pipeline by meta-data": readsEachBuild,

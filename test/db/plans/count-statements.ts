@@ -2,7 +2,9 @@ import { countOpenInvitations } from "../../../shared/accounts/invitation-store.
 import { countAgentTokens } from "../../../shared/agents/token-store.ts";
 import { countClusters } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
+import { countApproved } from "../../../shared/device/decision-store.ts";
 import { newId } from "../../../shared/ids.ts";
+import { countGrants } from "../../../shared/oauth/grant-store.ts";
 import { countPipelines } from "../../../shared/pipelines/store.ts";
 import { countQueues } from "../../../shared/queues/store.ts";
 import { countTriggers } from "../../../shared/triggers/store.ts";
@@ -10,6 +12,7 @@ import { countTriggers } from "../../../shared/triggers/store.ts";
 const now = new Date(Date.UTC(2026, 0, 1, 1));
 const id = newId(now);
 const limit = 100;
+const member = { organizationId: id, userId: id };
 
 /** Counts before another thing is made. */
 export const countStatements: Record<string, (db: Db & Tx) => unknown> = {
@@ -17,6 +20,9 @@ export const countStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the number of clusters": (db) => countClusters(db, id, limit),
   "the number of queues": (db) => countQueues(db, id, limit),
   "the number of registration tokens": (db) => countAgentTokens(db, id, limit),
+  "the number of grants of a member": (db) => countGrants(db, member, limit),
+  "the number of approved codes of a member": (db) =>
+    countApproved(db, { ...member, expiredBefore: now }, limit),
   "the number of triggers": (db) => countTriggers(db, id, limit),
   "the number of open invitations": (db) => countOpenInvitations(db, id, { now, limit }),
 };
