@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { registerAgent } from "../../shared/agents/register.ts";
+import { maxTags, registerAgent } from "../../shared/agents/register.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
@@ -10,7 +10,6 @@ import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 
-const maxTags = 100;
 const line = (maxLength: number) =>
   z
     .string()

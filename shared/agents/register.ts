@@ -3,7 +3,8 @@ import { hashToken, issueToken } from "../crypto/tokens.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { findQueue, listStepQueues, type Queue } from "../queues/store.ts";
-import { excerpt, type Problem, Refusal } from "../refusal.ts";
+import { exactSize, excerpt, type Problem, Refusal } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
 import { type Agent, insertAgent } from "./store.ts";
 import { updateAgentTokenIfActive } from "./token-store.ts";
 import type { Registrar } from "./tokens.ts";
@@ -27,12 +28,13 @@ export interface Registration {
 }
 
 const maxNameLength = 255;
+export const { tags: maxTags, bytes: maxTagBytes } = stored.tags.max;
 const queueTag = /^queue=(.*)$/s;
 
 /**
  * Registers an agent. It gets jobs once it is connected.
  * @returns its session token, which is stored only as a hash
- * @throws Refusal 422 if it has no queue, or too long a name
+ * @throws Refusal 422 if it has no queue, too long a name, or tags that are too large
  */
 export async function registerAgent(
   services: Services,
@@ -40,6 +42,7 @@ export async function registerAgent(
   registration: Registration,
 ): Promise<{ agent: Agent; accessToken: string }> {
   const { db, clock } = services;
+  requireSmallTags(registration.metaData);
   const queue = await requireQueue(services, registrar, registration.metaData);
   const accessToken = issueToken("agentSession");
   const now = clock.now();
@@ -81,6 +84,15 @@ export async function registerAgent(
   services.events.publish([`cluster:${cluster.id}`, `queue:${queue.id}`]);
   services.log.info({ agentId: id, name: agent.name, queueId: queue.id }, "an agent registered");
   return { agent, accessToken };
+}
+
+function requireSmallTags(tags: string[]): void {
+  const bytes = tags.reduce((sum, tag) => sum + Buffer.byteLength(tag), 0);
+  if (bytes <= maxTagBytes) return;
+  throw refuse(
+    "meta_data",
+    `The tags have more than ${exactSize(maxTagBytes)} together: give fewer or shorter ones`,
+  );
 }
 
 /** Agents leave some placeholders of their names to the server. A name is part of lines. */

@@ -5,7 +5,8 @@ import type { TurnBounds } from "./turns.ts";
 
 // Every bound of what callers share. `npm run settings` writes the tables of README.md from it.
 
-const mb = 1024 * 1024;
+const kb = 1024;
+const mb = 1024 * kb;
 
 /** A row of the table. */
 interface Resource {
@@ -433,6 +434,14 @@ export const stored = {
     file: "shared/agents/logs/evict.ts",
     max: { bytes: "logBytesPerOrganization" },
     also: "the oldest are evicted",
+  },
+  /** Pages and answers have all tags of each agent of a list. */
+  tags: {
+    resource: "tags",
+    owner: "agent",
+    file: "shared/agents/register.ts",
+    max: { tags: 100, bytes: 4 * kb },
+    refusal: 422,
   },
   /** Pages and answers of a build have all of its meta-data. */
   metaData: {

@@ -264,6 +264,20 @@ describeOnBothDatabases("an agent's calls", (database) => {
       assert.match(await nameOf("\n"), /^host-\w{4}$/);
     });
 
+    it("refuse tags of more than 4 KB together, in bytes", async () => {
+      const most = Array.from(
+        { length: 20 },
+        (_, index) => `${"é".repeat(100)}=${String(index).padStart(3, "0")}`,
+      );
+      assert.equal(Buffer.byteLength(most.join("")), 4080);
+
+      assert.equal((await register(token, { meta_data: [...most, "a=".padEnd(16, "b")] })).status, 200);
+      const { status, body } = await register(token, { meta_data: [...most, "a=".padEnd(17, "b")] });
+
+      const message = "The tags have more than 4 KB together: give fewer or shorter ones";
+      assert.deepEqual([status, body.message], [422, message]);
+    });
+
     it("refuse a name of more than 255 characters once it is filled", async () => {
       const longest = "n".repeat(251);
       const { body } = await register(token, { name: `${longest}%hostname` });
