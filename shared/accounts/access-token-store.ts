@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { countUpTo } from "../db/list-page.ts";
 import { prepared } from "../db/prepared.ts";
 import { deleteRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
@@ -62,18 +63,15 @@ export async function listAccessTokens(db: Db, organizationId: string) {
     .orderBy(asc(accessTokens.id));
 }
 
-/** Counts the active tokens that the user made, up to `max`. */
-export async function countOwnAccessTokens(
+/** Counts the active tokens that a member made. */
+export function countOwnAccessTokens(
   tx: Tx,
-  { organizationId, userId, max }: { organizationId: string; userId: string; max: number },
+  { organizationId, userId }: { organizationId: string; userId: string },
+  limit: number,
 ): Promise<number> {
   const { accessTokens } = tx.tables;
-  const found = await tx
-    .select({ id: accessTokens.id })
-    .from(accessTokens)
-    .where(and(eq(accessTokens.organizationId, organizationId), isActiveOwn(tx, userId, tx.now)))
-    .limit(max);
-  return found.length;
+  const isCounted = and(eq(accessTokens.organizationId, organizationId), isActiveOwn(tx, userId, tx.now));
+  return countUpTo(tx, accessTokens, isCounted, limit);
 }
 
 function isActiveOwn({ tables: { accessTokens } }: Db | Tx, userId: string, now: Date): SQL | undefined {

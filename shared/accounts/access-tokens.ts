@@ -4,6 +4,8 @@ import { hourMs } from "../durations.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal, unprocessable, validationFailed } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
+import { roomProblems } from "../sharing/room.ts";
 import { problemsOf, text } from "../validation.ts";
 import {
   type AccessToken,
@@ -16,13 +18,10 @@ import {
   type TokenHolder,
 } from "./access-token-store.ts";
 import { type AuditSubject, audit } from "./audit.ts";
-import { findRole, lockActiveRole } from "./member-store.ts";
+import { lockActiveRole } from "./member-store.ts";
 import { auditAsOperator, maxNameLength, nameProblems, requireOrganization } from "./organizations.ts";
 import { grantableScopes, isScope } from "./scopes.ts";
 import { requireUser } from "./users.ts";
-
-/** The limit of a user in an organization. A page shows all of them, and one transaction revokes all of a member. */
-const maxOwnTokens = 100;
 
 const description = text("Description", maxNameLength);
 
@@ -48,9 +47,9 @@ export async function createAccessToken(
   return services.db.transaction(async (tx) => {
     const { id: organizationId } = await requireOrganization(tx, input.organization);
     const { id: userId } = await requireUser(tx, input.email);
-    if (!(await findRole(tx, organizationId, userId))) {
-      throw validationFailed({ field: "email", message: "User is not a member of the organization" });
-    }
+    if (!(await lockActiveRole(tx, organizationId, userId)))
+      throw validationFailed({ field: "email", message: "User is not an active member of the organization" });
+    await requireRoom(services, tx, { organizationId, userId });
     const created = newAccessToken({ ...input, scopes, userId, organizationId, now: services.clock.now() });
     await insertAccessTokens(tx, [created.accessToken]);
     await auditAsOperator(tx, organizationId, "created", subjectOf(created.accessToken));
@@ -81,18 +80,23 @@ export async function createOwnAccessToken(
     const refused = scopes.filter((scope) => !grantable.includes(scope));
     if (refused.length > 0) throw scopesRefused(refused, "needs an admin of the organization");
 
-    const counted = { organizationId: input.organizationId, userId, max: maxOwnTokens };
-    if ((await countOwnAccessTokens(tx, counted)) === maxOwnTokens)
-      throw unprocessable({
-        field: "",
-        message: `You have ${maxOwnTokens} tokens of this organization, which is the most that you can have: revoke one first`,
-      });
-
+    await requireRoom(services, tx, { organizationId: input.organizationId, userId });
     const { token, accessToken } = newAccessToken({ ...input, scopes, userId, now: services.clock.now() });
     await insertAccessTokens(tx, [accessToken]);
     await auditAsOwner(tx, accessToken, "created");
     return token;
   });
+}
+
+/** Call with the membership locked. @throws Refusal 422 */
+async function requireRoom(
+  { config }: Services,
+  tx: Tx,
+  member: { organizationId: string; userId: string },
+): Promise<void> {
+  const countUpTo = (limit: number) => countOwnAccessTokens(tx, member, limit);
+  const full = await roomProblems(config, stored.accessTokens, countUpTo);
+  if (full.length > 0) throw unprocessable(...full);
 }
 
 function requireKnownScopes(given: string[]): string[] {

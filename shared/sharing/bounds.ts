@@ -412,6 +412,14 @@ const numbers = {
     refusal: 422,
     remedy: "revoke one on the page of connected apps",
   },
+  accessTokens: {
+    resource: "active API access tokens",
+    owner: "member",
+    file: "shared/accounts/access-tokens.ts",
+    max: { "API access tokens in this organization": "accessTokensPerMember" },
+    refusal: 422,
+    remedy: "revoke one",
+  },
   invitations: {
     resource: "open invitations",
     file: "shared/accounts/invitations.ts",

@@ -6,6 +6,7 @@ import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { createAgentToken } from "../../shared/agents/tokens.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
 import { listClusters } from "../../shared/clusters/store.ts";
+import { newId } from "../../shared/ids.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Services } from "../../shared/process/services.ts";
@@ -74,6 +75,21 @@ const things: Record<string, Thing> = {
     page: ({ paths }) => [`${paths.cluster}/queues/new`, { key: unique("queue") }],
     command: ["queue", "create", "--cluster", "Primary", "--key", unique("queue")],
   },
+  "access tokens": {
+    limit: "accessTokensPerMember",
+    message:
+      "Member has reached their limit of 3 API access tokens in this organization: revoke one, or ask the operator to raise ACCESS_TOKENS_PER_MEMBER",
+    create: (services, { acme, ada }) =>
+      createAccessToken(services, {
+        ...{ email: ada.email, organization: acme.slug, description: "" },
+        scopes: ["write_clusters", "write_pipelines"],
+      }),
+    page: ({ acme }) => [
+      "/user/api-access-tokens/new",
+      { id: newId(new Date()), description: "Another", organization: acme.id, scopes: "read_user" },
+    ],
+    command: ["token", "create", "--user", "ada@acme.example.com", "--scopes", "read_user"],
+  },
   "registration tokens": {
     limit: "registrationTokensPerCluster",
     message:
@@ -87,6 +103,7 @@ const things: Record<string, Thing> = {
 };
 
 const settings = {
+  ACCESS_TOKENS_PER_MEMBER: "3",
   REGISTRATION_TOKENS_PER_CLUSTER: "3",
   PIPELINES_PER_ORGANIZATION: "3",
   CLUSTERS_PER_ORGANIZATION: "3",

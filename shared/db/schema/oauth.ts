@@ -1,4 +1,4 @@
-import { isNotNull, isNull } from "drizzle-orm";
+import { isNotNull, isNull, sql } from "drizzle-orm";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 
@@ -93,6 +93,9 @@ export function defineOauthTables(
     },
     (t) => [
       index("access_tokens_user").on(t.userId),
+      index("access_tokens_own")
+        .on(t.userId, t.organizationId)
+        .where(sql`${t.grantId} is null and ${t.revokedAt} is null`),
       index("access_tokens_grant").on(t.grantId),
       index("access_tokens_expiry").on(t.expiresAt).where(isNotNull(t.expiresAt)),
       index("access_tokens_revocation").on(t.revokedAt).where(isNotNull(t.revokedAt)),

@@ -323,6 +323,11 @@ const limits = {
     wholeNumber(1, 1_000_000).default(200),
     "Connected apps of a member of an organization",
   ),
+  accessTokensPerMember: setting(
+    "ACCESS_TOKENS_PER_MEMBER",
+    wholeNumber(1, 1_000_000).default(100),
+    "Active API access tokens of a member of an organization, without those of connected apps. Removing a member revokes all in one transaction",
+  ),
 };
 
 const agents = {

@@ -43,6 +43,7 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
   "members of an organization": { sqlite: isOrdered, postgres: isOrdered },
   // Without those that were revoked.
   "the number of registration tokens": { sqlite: /agent_tokens_list/, postgres: /agent_tokens_list/ },
+  "the number of access tokens of a member": { sqlite: /access_tokens_own/, postgres: /access_tokens_own/ },
   "the number of approved codes of a member": {
     sqlite: /device_codes_approved/,
     postgres: /device_codes_approved/,

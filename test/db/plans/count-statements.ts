@@ -1,3 +1,4 @@
+import { countOwnAccessTokens } from "../../../shared/accounts/access-token-store.ts";
 import { countOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
 import { countAgentTokens } from "../../../shared/agents/token-store.ts";
 import { countClusters } from "../../../shared/clusters/store.ts";
@@ -20,6 +21,7 @@ export const countStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the number of clusters": (db) => countClusters(db, id, limit),
   "the number of queues": (db) => countQueues(db, id, limit),
   "the number of registration tokens": (db) => countAgentTokens(db, id, limit),
+  "the number of access tokens of a member": (db) => countOwnAccessTokens(db, member, limit),
   "the number of grants of a member": (db) => countGrants(db, member, limit),
   "the number of approved codes of a member": (db) =>
     countApproved(db, { ...member, expiredBefore: now }, limit),

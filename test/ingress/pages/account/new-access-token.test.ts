@@ -90,7 +90,10 @@ describeOnSqlite("POST /user/api-access-tokens/new", (database) => {
     const refused = await send(fields);
 
     assert.equal(refused.status, 422, refused.text);
-    assert.match(refused.text, /You have 100 tokens of this organization/);
+    assert.match(
+      refused.text,
+      /Member has reached their limit of 100 API access tokens in this organization: revoke one, or/,
+    );
     await services.db.transaction((tx) => revokeTokensOfMember(tx, acme.id, acme.user.id, now));
     assert.equal((await send(fields)).status, 200);
   });
