@@ -45,6 +45,17 @@ export class Assault {
     await Promise.all(calling);
   }
 
+  /** Like `keepCalling`, and lets each answer go as it comes: the attacker needs no memory for it. */
+  keepReading(connections: number, { method, url, headers = {} }: PlainRequest): Promise<void> {
+    const read: Client = async () => {
+      const init = { method, headers: { "X-Forwarded-For": address, ...headers }, signal: this.#signal };
+      const answer = await fetch(url, init);
+      for await (const _ of answer.body ?? []);
+      return { status: answer.status, headers: answer.headers, text: "" };
+    };
+    return this.keepCalling(connections, () => ({ method, url }), { client: read });
+  }
+
   /**
    * Keeps this many sockets open, which send a request and never read. Each is replaced once it is closed.
    * @param isStalled sends only half of the body

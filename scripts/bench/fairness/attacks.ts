@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { patterns } from "../../../shared/paths.ts";
+import { accept, ping, register, type Session, start } from "../agents/agent.ts";
+import { logChunk } from "../agents/log-chunks.ts";
 import { kilobyte, manyKeys, megabyte } from "../bodies.ts";
 import { type PlainRequest, postForm, postJson } from "../load/request.ts";
 import type { Assault } from "./assault.ts";
@@ -6,6 +9,7 @@ import { authorized, type Client, openClient, openGrant, openSignIn, refresh } f
 import { slowFilter } from "./tenants.ts";
 import type { ProbeName } from "./victim.ts";
 
+const jobWaitMs = 20;
 /** Slow to filter, quick to accept. */
 const largeText = () => JSON.stringify({ a: "x".repeat(4.7 * megabyte) });
 
@@ -106,6 +110,73 @@ export const attacks = {
     },
   },
 
+  /** Pages of 100 MB: pipelines with 1 MB of steps each. */
+  largeLists: {
+    title: "large lists",
+    probes: ["accept", "list", "page"],
+    run(assault) {
+      const { attacker } = assault;
+      const list = authorized(attacker, { method: "GET", url: `${attacker.rest.pipelines}?per_page=100` });
+      return assault.keepReading(24, list);
+    },
+  },
+
+  /** A build of 2,000 jobs, again and again. */
+  largeBuild: {
+    title: "large build",
+    probes: ["accept", "list", "page"],
+    run(assault) {
+      const { attacker } = assault;
+      const url = `${attacker.url}${attacker.largeBuild}`;
+      return assault.keepReading(24, authorized(attacker, { method: "GET", url }));
+    },
+  },
+
+  /** The audit log of 200,000 entries as a file. */
+  exports: {
+    title: "exports",
+    probes: ["accept", "list", "page"],
+    run(assault) {
+      const { pages, sessionToken } = assault.attacker;
+      const headers = { Cookie: `signalbox=${sessionToken}` };
+      return assault.keepReading(8, { method: "GET", url: pages.auditFile, headers });
+    },
+  },
+
+  /** Webhooks of 2 bytes that become 2,000 jobs of 8 KB each. */
+  amplified: {
+    title: "amplified webhooks",
+    probes: ["accept", "build", "list"],
+    run(assault) {
+      const post = postJson(assault.attacker.amplifiedUrl ?? "", "{}");
+      return assault.keepCalling(4, () => post);
+    },
+  },
+
+  /** Chunks of one log that overlap. */
+  logs: {
+    title: "overlapping logs",
+    probes: ["accept", "list", "page"],
+    async run(assault) {
+      const { url, agentToken = "" } = assault.attacker;
+      const session = await register(url, agentToken, 1);
+      const job = await accept(session, await waitForJob(session));
+      await start(session, job);
+      let sent = 0;
+      await assault.keepCalling(20, () => {
+        const { size, body } = logChunk(sent);
+        const query = `sequence=${sent++}&offset=${(sent % 10) * 1000}&size=${size}`;
+        const headers = {
+          Authorization: `Token ${job.token}`,
+          "Content-Type": "text/plain",
+          "Content-Encoding": "gzip",
+        };
+        return { method: "POST", url: `${url}/v3/jobs/${job.id}/chunks?${query}`, headers, body };
+      });
+      session.connection.close();
+    },
+  },
+
   /** Wrong passwords from the networks of an IPv6 /48. */
   passwords: {
     title: "wrong passwords",
@@ -150,6 +221,14 @@ export const attacks = {
 } satisfies Record<string, Attack>;
 
 export type AttackName = keyof typeof attacks;
+
+async function waitForJob(session: Session): Promise<string> {
+  for (;;) {
+    const id = await ping(session);
+    if (id !== undefined) return id;
+    await sleep(jobWaitMs);
+  }
+}
 
 /** @returns the delivery's id */
 async function deliver({ attacker, client }: Assault, body: string): Promise<string> {

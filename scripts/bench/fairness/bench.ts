@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { kilobytesOf } from "../../scratch/process-tree.ts";
 import { step } from "../../scratch/progress.ts";
 import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
@@ -19,8 +20,6 @@ import {
 
 /** Aims of the ratio. */
 const [maxRatio, wantedRatio] = [3, 1.5];
-/** Builds of the attacker, where the attack needs them. */
-const manyBuilds = 30_000;
 /** The attack does its worst only after a while. */
 const approachMs = 500;
 const warmUpSeconds = 0.5;
@@ -50,6 +49,7 @@ export const fairness: Bench<AttackName> = {
       "÷",
       "answers to the victim",
       "to the attacker",
+      "ingress: MB at most",
     ];
     return {
       tables: [{ columns: ["", ...columns], rows }],
@@ -65,7 +65,7 @@ export const fairness: Bench<AttackName> = {
 function measureAttack(name: AttackName, { seconds, rounds, postgres }: Options): Promise<Cell[][]> {
   const { title, probes }: Attack = attacks[name];
   return withScratch(async (scratch) => {
-    const tenants = await startTenants(scratch, { postgres, builds: name === "lists" ? manyBuilds : 0 });
+    const tenants = await startTenants(scratch, { postgres, attack: name });
     await using victim = await openVictim(tenants);
     const attacker = startPlayer<typeof import("./attacker.ts")>(scratch, "fairness/attacker.ts");
     const found: { alone: Measured[]; attacked: Measured[] }[] = [];
@@ -88,7 +88,8 @@ function measureAttack(name: AttackName, { seconds, rounds, postgres }: Options)
       );
       return rowOf(probe, pairs);
     });
-    return [[title, "", "", "", "", formatAnswers(attackerAnswers)], ...probeRows];
+    const peakMb = Math.round(kilobytesOf(tenants.ingressPid, "VmHWM") / 1024);
+    return [[title, "", "", "", "", formatAnswers(attackerAnswers), peakMb], ...probeRows];
   });
 }
 
@@ -118,6 +119,7 @@ function rowOf(probe: ProbeName, pairs: [alone: Measured, attacked: Measured][])
     rounded(median(pairs.map(([, attacked]) => attacked.p95))),
     marked(median(pairs.map(([alone, attacked]) => attacked.p95 / alone.p95)), maxRatio),
     formatAnswers(answers),
+    "",
     "",
   ];
 }

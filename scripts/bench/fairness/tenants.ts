@@ -9,21 +9,22 @@ import {
   createFilteringOrganization,
 } from "../../scratch/organization.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
-import { addBuilds } from "../builds.ts";
 import { makeCodes } from "../device/codes.ts";
 import { startRedis } from "../redis.ts";
 import { startSignalbox } from "../signalbox.ts";
+import type { AttackName } from "./attacks.ts";
+import { type Prepared, preparations } from "./preparations.ts";
 
 /** An organization and what its admin has. Plain data: it travels to the attacker's process. */
-export interface Tenant {
+export interface Tenant extends Prepared {
   org: string;
   /** `http://127.0.0.1:<port>` */
   url: string;
   email: string;
   pipelineId: string;
   /** URLs. */
-  pages: { pipeline: string; cluster: string };
-  rest: { builds: string; cluster: string; trigger: string };
+  pages: { pipeline: string; cluster: string; auditFile: string };
+  rest: { builds: string; pipelines: string; cluster: string; trigger: string };
   deliveryUrl: string;
   /** The URL of a trigger with the slow filter. */
   filteredUrl: string;
@@ -35,6 +36,7 @@ export interface Tenant {
 
 export interface Tenants {
   databaseUrl: string;
+  ingressPid: number;
   victim: Tenant;
   attacker: Tenant;
 }
@@ -47,39 +49,40 @@ const slug = "web";
 const resources = ["builds", "pipelines", "clusters"];
 const scopes = resources.flatMap((resource) => [`read_${resource}`, `write_${resource}`]);
 
-/**
- * Starts an ingress and a worker of a new installation with two organizations.
- * @param builds of the attacker
- */
+/** Starts an ingress and a worker of a new installation with two organizations. */
 export async function startTenants(
   scratch: Scratch,
-  { postgres, builds }: { postgres: string | undefined; builds: number },
+  { postgres, attack }: { postgres: string | undefined; attack: AttackName },
 ): Promise<Tenants> {
-  const { seed, databaseUrl, startWorker } = await startSignalbox(scratch, await startRedis(scratch), {
+  const { seed, databaseUrl, pids, startWorker } = await startSignalbox(scratch, await startRedis(scratch), {
     name: "fairness",
     postgres,
     settings: { TRUSTED_PROXIES: "127.0.0.1" },
     async seed(services) {
       const flags = { confidential: false, deviceFlow: true, refreshTokens: true };
       const { application } = await createApplication(services, { name: "Bench", clientId, ...flags });
-      const create = (org: string, builds: number) =>
-        createTenant(services, { org, applicationId: application.id, builds });
-      return { victim: await create("victim", 0), attacker: await create("attacker", builds) };
+      const create = (org: string, prepare?: (typeof preparations)[AttackName]) =>
+        createTenant(services, { org, applicationId: application.id, prepare });
+      return { victim: await create("victim"), attacker: await create("attacker", preparations[attack]) };
     },
   });
   await startWorker();
-  return { databaseUrl, ...seed };
+  return { databaseUrl, ingressPid: pids.server ?? 0, ...seed };
 }
 
 async function createTenant(
   services: Services,
-  { org, applicationId, builds }: { org: string; applicationId: string; builds: number },
+  {
+    org,
+    applicationId,
+    prepare,
+  }: { org: string; applicationId: string; prepare: (typeof preparations)[AttackName] },
 ): Promise<Tenant> {
   const url = `http://127.0.0.1:${services.config.port}`;
   const { organization, operator, cluster } = await createFilteringOrganization(services, org);
   const owner = { operator, clusterId: cluster.id };
   const { pipeline, trigger, deliveryUrl } = await createEndpoint(services, owner, { slug });
-  await addBuilds(services, pipeline.id, builds);
+  const prepared = await prepare?.(services, { org, operator, cluster, pipeline });
   const filtered = await addTrigger(services, operator, { pipeline, filter: slowFilter });
   const { user, apiToken } = await createAdmin(services, org, scopes);
   const seed = { applicationId, organizationId: organization.id, userId: user.id };
@@ -92,9 +95,11 @@ async function createTenant(
     pages: {
       pipeline: url + pathTo(patterns.pipelinePage, { org, slug }),
       cluster: url + pathTo(patterns.clusterPage, { org, cluster: cluster.id }),
+      auditFile: url + pathTo(patterns.auditFile, { org }),
     },
     rest: {
       builds: url + pathTo(patterns.builds, { org }),
+      pipelines: url + pathTo(patterns.pipelines, { org }),
       cluster: url + pathTo(patterns.cluster, { org, cluster: cluster.id }),
       trigger: url + pathTo(patterns.trigger, { org, slug, trigger: trigger.id }),
     },
@@ -103,5 +108,6 @@ async function createTenant(
     apiToken,
     sessionToken: (await startSession(services, user, "")) ?? "",
     deviceCode,
+    ...prepared,
   };
 }
