@@ -17,7 +17,7 @@ const entriesAtOnce = 1000;
 /** One for each round, and for its predecessors that were not finished. */
 const jobsWithLogs = 20;
 
-/** Whose organization is prepared. */
+/** The organization to prepare, and its pipeline. */
 export interface Owner {
   org: string;
   operator: Actor;
@@ -25,7 +25,7 @@ export interface Owner {
   pipeline: Pipeline;
 }
 
-/** What an attack needs besides. */
+/** Members of the attacker that only one attack needs. */
 export interface Prepared {
   /** The path of a build with 2,000 jobs. */
   largeBuild?: string;
@@ -65,7 +65,7 @@ export const preparations: {
 
   async exports({ db }, { operator, pipeline }) {
     const subject = { type: "pipeline" as const, id: pipeline.id, name: pipeline.slug };
-    const changes = [{ field: "description", from: "a".repeat(100), to: "b".repeat(100) }];
+    const changes = [{ field: "description", before: "a".repeat(100), after: "b".repeat(100) }];
     const acts = Array.from({ length: entriesAtOnce }, () => ({ actor: operator, subject, changes }));
     for (let done = 0; done < manyEntries; done += entriesAtOnce)
       await db.transaction((tx) => auditAll(tx, "updated", acts));
