@@ -21,7 +21,8 @@ import {
   insertInvitation,
   takeIfOpen,
 } from "./invitation-store.ts";
-import { findRole, insertMember } from "./member-store.ts";
+import { joinOrganization } from "./join.ts";
+import { findRole } from "./member-store.ts";
 import { lockOrganization } from "./organization-store.ts";
 import { findUser, insertUser, type User } from "./user-store.ts";
 import { type NewUser, prepareUser } from "./users.ts";
@@ -89,10 +90,10 @@ export async function requireOpenInvitation({ db, clock }: Services, token: stri
 
 /**
  * A user joins by a link.
- * @throws Refusal 404; 422 for a member, whose link stays open
+ * @throws Refusal 404; 422 for a member, or if the organization may have no more: the link stays open
  */
-export async function acceptInvitation({ db }: Services, token: string, user: User): Promise<void> {
-  await db.transaction((tx) => join(tx, token, user));
+export async function acceptInvitation(services: Services, token: string, user: User): Promise<void> {
+  await services.db.transaction((tx) => join(services, tx, token, user));
 }
 
 /**
@@ -110,18 +111,18 @@ export async function registerByInvitation(
   return services.db.transaction(async (tx) => {
     if (await findUser(tx, user.email)) return undefined;
     await insertUser(tx, user);
-    await join(tx, token, user);
+    await join(services, tx, token, user);
     return user;
   });
 }
 
-async function join(tx: Tx, token: string, user: User): Promise<void> {
+async function join({ config }: Services, tx: Tx, token: string, user: User): Promise<void> {
   const taken = await takeIfOpen(tx, hashToken(token), tx.now);
   if (!taken) throw invitationGone();
   const { organizationId, role } = taken;
   if (await findRole(tx, organizationId, user.id))
     throw unprocessable({ field: "", message: "You are a member of this organization already" });
-  await insertMember(tx, { organizationId, userId: user.id, role, createdAt: tx.now });
+  await joinOrganization(config, tx, { organizationId, userId: user.id, role, createdAt: tx.now });
   const actor = { organization: { id: organizationId }, userId: user.id };
   await audit(tx, actor, `joined as ${role} by`, subjectOf(taken));
 }

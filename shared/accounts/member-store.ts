@@ -200,6 +200,12 @@ export async function hasOtherAdmin(tx: Tx, organizationId: string, userId: stri
   return others.length > 0;
 }
 
+export function countMembers(tx: Tx, organizationId: string, limit: number): Promise<number> {
+  const { members } = tx.tables;
+  return countUpTo(tx, members, eq(members.organizationId, organizationId), limit);
+}
+
+/** Only `joinOrganization` keeps the limit. */
 export async function insertMember(
   tx: Tx,
   member: { organizationId: string; userId: string; role: Role; createdAt: Date },

@@ -4,19 +4,24 @@ import { notFound, Refusal, unprocessable, validationFailed } from "../refusal.t
 import type { Role } from "../vocabulary.ts";
 import { revokeTokensOfMember } from "./access-token-store.ts";
 import { type Actor, audit } from "./audit.ts";
-import { deleteMember, findRole, hasOtherAdmin, insertMember, setRoleIfMember } from "./member-store.ts";
+import { joinOrganization } from "./join.ts";
+import { deleteMember, findRole, hasOtherAdmin, setRoleIfMember } from "./member-store.ts";
 import { lockOrganization } from "./organization-store.ts";
 import { auditAsOperator, requireOrganization } from "./organizations.ts";
 import { publishAccessEnd, requireUser } from "./users.ts";
 
 export type Membership = { organization: string; email: string; role: Role };
 
-/** @throws Refusal 404; 422 if already a member */
+/** @throws Refusal 404; 422 if already a member, or if the organization may have no more */
 export async function addMember(services: Services, input: Membership): Promise<Membership> {
   return changeMember(services, input, "added", async (tx, ids) => {
     if (await findRole(tx, ids.organizationId, ids.userId))
       throw validationFailed({ field: "email", message: "User is already a member" });
-    await insertMember(tx, { ...ids, role: input.role, createdAt: services.clock.now() });
+    await joinOrganization(services.config, tx, {
+      ...ids,
+      role: input.role,
+      createdAt: services.clock.now(),
+    });
     return true;
   });
 }

@@ -6,7 +6,8 @@ import type { Services } from "../process/services.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
 import type { CallerNetworks } from "../sharing/shares.ts";
 import type { Role } from "../vocabulary.ts";
-import { insertMember, listMemberships } from "./member-store.ts";
+import { joinOrganization } from "./join.ts";
+import { listMemberships } from "./member-store.ts";
 import { auditAsOperator, nameProblems, requireOrganization } from "./organizations.ts";
 import { deleteSessionsOfUser } from "./session-store.ts";
 import {
@@ -76,7 +77,7 @@ export async function createUser(
       throw validationFailed({ field: "email", message: "Email has already been taken" });
     await insertUser(tx, user);
     const ids = { organizationId: organization.id, userId: user.id };
-    await insertMember(tx, { ...ids, role: input.role, createdAt: user.createdAt });
+    await joinOrganization(services.config, tx, { ...ids, role: input.role, createdAt: user.createdAt });
     await auditUser(tx, user, "created");
   });
   return user;

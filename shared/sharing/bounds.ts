@@ -367,6 +367,13 @@ export const windows = {
 
 /** Those of a setting, or a number that is part of the wire contract or of a page that shows all. */
 const numbers = {
+  members: {
+    resource: "members",
+    file: "shared/accounts/join.ts",
+    max: { members: "membersPerOrganization" },
+    refusal: 422,
+    remedy: "remove one",
+  },
   pipelines: {
     resource: "pipelines",
     file: "shared/pipelines/pipelines.ts",

@@ -298,6 +298,11 @@ const limits = {
     "Wrong passwords in any 10 minutes, per IP address; three times as many per /24 (IPv4) or /48 (IPv6)",
   ),
   sessionDays: setting("SESSION_DAYS", wholeNumber(1, 365).default(14), "Days a browser stays signed in"),
+  membersPerOrganization: setting(
+    "MEMBERS_PER_ORGANIZATION",
+    wholeNumber(1, 1_000_000).default(10_000),
+    "Members of an organization",
+  ),
   pipelinesPerOrganization: setting(
     "PIPELINES_PER_ORGANIZATION",
     wholeNumber(1, 1_000_000).default(5000),
