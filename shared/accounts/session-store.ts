@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, lt, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import { deleteRows } from "../db/rows.ts";
@@ -6,6 +6,9 @@ import type { Tables } from "../db/schema.ts";
 import type { User } from "./user-store.ts";
 
 export type Session = Tables["sessions"]["$inferSelect"];
+
+/** The most that one statement deletes. */
+const maxDeleted = 200;
 
 export async function insertSession(tx: Tx, session: Session): Promise<void> {
   await tx.insert(tx.tables.sessions).values(session);
@@ -40,6 +43,26 @@ export async function deleteSession(tx: Tx, tokenHash: string): Promise<string |
 export function deleteExpiredSessions(tx: Tx, time: Date, limit: number): Promise<number> {
   const { tokenHash, expiresAt } = tx.tables.sessions;
   return deleteRows(tx, { key: tokenHash, where: lt(expiresAt, time) }, limit);
+}
+
+/**
+ * Deletes sessions of a user but the newest. Call with the user locked.
+ * @returns true if there were more
+ */
+export async function deleteOldestSessions(tx: Tx, userId: string, kept: number): Promise<boolean> {
+  const { sessions } = tx.tables;
+  const oldest = tx
+    .select({ tokenHash: sessions.tokenHash })
+    .from(sessions)
+    .where(eq(sessions.userId, userId))
+    .orderBy(desc(sessions.createdAt))
+    .limit(maxDeleted)
+    .offset(kept);
+  const deleted = await tx
+    .delete(sessions)
+    .where(inArray(sessions.tokenHash, oldest))
+    .returning({ userId: sessions.userId });
+  return deleted.length > 0;
 }
 
 export async function deleteSessionsOfUser(tx: Tx, userId: string): Promise<void> {

@@ -5,10 +5,13 @@ import { dayMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import type { Problem } from "../refusal.ts";
 import { atOnce, expiring } from "../retention/expiring.ts";
+import { stored } from "../sharing/bounds.ts";
+import { maxOf } from "../sharing/room.ts";
 import type { CallerNetworks } from "../sharing/shares.ts";
 import { isKnownBrowser } from "./known-browser.ts";
 import {
   deleteExpiredSessions,
+  deleteOldestSessions,
   deleteSession,
   deleteSessionsOfUser,
   findSessionUser,
@@ -36,7 +39,7 @@ export async function findUserByPassword(
 }
 
 /**
- * Ends the browser's previous session.
+ * Ends the browser's previous session, and the oldest ones of a user that has as many as it may.
  * @returns the token for the cookie; undefined if the password has changed since its check
  */
 export async function startSession(
@@ -44,13 +47,16 @@ export async function startSession(
   user: User,
   previousToken: string,
 ): Promise<string | undefined> {
-  let previousUserId: string | undefined;
+  const ended = new Set<string | undefined>();
   const token = await services.db.transaction(async (tx) => {
+    ended.clear();
     if (!(await lockIfPasswordIs(tx, user))) return undefined;
-    previousUserId = await deleteSession(tx, hashToken(previousToken));
+    ended.add(await deleteSession(tx, hashToken(previousToken)));
+    const kept = maxOf(services.config, stored.sessions) - 1;
+    if (await deleteOldestSessions(tx, user.id, kept)) ended.add(user.id);
     return storeSession(services, tx, user.id);
   });
-  publishAccessEnd(services, previousUserId);
+  for (const userId of ended) publishAccessEnd(services, userId);
   return token;
 }
 

@@ -481,6 +481,14 @@ export const stored = {
     max: { triggers: 3 },
     refusal: 422,
   },
+  /** A refused sign-in would lock the user out. */
+  sessions: {
+    resource: "sessions of browsers",
+    owner: "user",
+    file: "shared/accounts/sessions.ts",
+    max: { sessions: "sessionsPerUser" },
+    also: "the oldest is ended",
+  },
   refreshTokens: {
     resource: "unused refresh tokens",
     owner: "grant",

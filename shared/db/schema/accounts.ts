@@ -81,7 +81,11 @@ export function defineAccountsTables(kit: Kit) {
       createdAt: time("created_at").notNull(),
       expiresAt: time("expires_at").notNull(),
     },
-    (t) => [index("sessions_user").on(t.userId), index("sessions_expiry").on(t.expiresAt)],
+    (t) => [
+      index("sessions_user").on(t.userId),
+      index("sessions_oldest").on(t.userId, t.createdAt),
+      index("sessions_expiry").on(t.expiresAt),
+    ],
   );
 
   /** `subject` stays readable after its row is gone. */

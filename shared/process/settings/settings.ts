@@ -298,6 +298,11 @@ const limits = {
     "Wrong passwords in any 10 minutes, per IP address; three times as many per /24 (IPv4) or /48 (IPv6)",
   ),
   sessionDays: setting("SESSION_DAYS", wholeNumber(1, 365).default(14), "Days a browser stays signed in"),
+  sessionsPerUser: setting(
+    "SESSIONS_PER_USER",
+    wholeNumber(1, 1_000_000).default(100),
+    "Browsers in which a user is signed in; the next sign-in ends the oldest session",
+  ),
   membersPerOrganization: setting(
     "MEMBERS_PER_ORGANIZATION",
     wholeNumber(1, 1_000_000).default(10_000),

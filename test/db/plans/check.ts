@@ -48,6 +48,7 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
     sqlite: /device_codes_approved/,
     postgres: /device_codes_approved/,
   },
+  "the oldest sessions of a user": { sqlite: /sessions_oldest/, postgres: /sessions_oldest/ },
   "open invitations": { sqlite: /invitations_list/, postgres: /invitations_list/ },
   "builds of an organization by meta-data": readsEachBuild,
   "builds of a pipeline by meta-data": readsEachBuild,

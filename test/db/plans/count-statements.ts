@@ -1,6 +1,7 @@
 import { countOwnAccessTokens } from "../../../shared/accounts/access-token-store.ts";
 import { countOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
 import { countMembers } from "../../../shared/accounts/member-store.ts";
+import { deleteOldestSessions } from "../../../shared/accounts/session-store.ts";
 import { countAgentTokens } from "../../../shared/agents/token-store.ts";
 import { countClusters } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
@@ -19,6 +20,7 @@ const member = { organizationId: id, userId: id };
 /** Counts before another thing is made. */
 export const countStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the number of members": (db) => countMembers(db, id, limit),
+  "the oldest sessions of a user": (db) => deleteOldestSessions(db, id, limit),
   "the number of pipelines": (db) => countPipelines(db, id, limit),
   "the number of clusters": (db) => countClusters(db, id, limit),
   "the number of queues": (db) => countQueues(db, id, limit),

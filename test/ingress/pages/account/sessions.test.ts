@@ -6,7 +6,7 @@ import { startSession } from "../../../../shared/accounts/sessions.ts";
 import { findUser } from "../../../../shared/accounts/user-store.ts";
 import { deactivateUser, setPassword } from "../../../../shared/accounts/users.ts";
 import { issueToken } from "../../../../shared/crypto/tokens.ts";
-import { describeOnSqlite, sqlite } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases, sqlite } from "../../../helpers/databases.ts";
 import { type Answer, request } from "../../../helpers/http.ts";
 import { password } from "../../../helpers/organization.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
@@ -14,7 +14,7 @@ import { type Pages, startPages } from "../../../helpers/pages.ts";
 const dayMs = 86_400_000;
 const token = /sbss_[0-9A-Za-z]{49}/;
 
-describeOnSqlite("a session at the pages", (database) => {
+describeOnBothDatabases("a session at the pages", (database) => {
   let pages: Pages;
 
   before(async () => {
@@ -38,6 +38,24 @@ describeOnSqlite("a session at the pages", (database) => {
     await person.get("/");
     assert.ok(!(await isSignedIn(person)));
     assert.deepEqual(await sessions(), before);
+  });
+
+  it("ends with the sign-in that is one too many, if it is the oldest", async () => {
+    const limited = { ...pages.services, config: { ...pages.config, sessionsPerUser: 3 } };
+    const user = (await findUser(pages.services.db, pages.bob.email)) ?? pages.bob;
+    const start = async () => {
+      pages.clock.advance(1000);
+      return visitor(pages.url, `signalbox=${await startSession(limited, user, "")}`);
+    };
+    const people = [await start(), await start(), await start()];
+    assert.deepEqual(await Promise.all(people.map(isSignedIn)), [true, true, true]);
+
+    people.push(await start());
+
+    assert.deepEqual(await Promise.all(people.map(isSignedIn)), [false, true, true, true]);
+    const racing = await Promise.all(Array.from({ length: 8 }, () => startSession(limited, user, "")));
+    const own = (await sessions()).filter(({ userId }) => userId === user.id);
+    assert.deepEqual([racing.length, own.length], [8, 3]);
   });
 
   describe("after sign-in", () => {

@@ -1,0 +1,1 @@
+CREATE INDEX `sessions_oldest` ON `sessions` (`user_id`,`created_at`);
