@@ -8,6 +8,7 @@ import { startPlayer } from "../player.ts";
 import type { Cell } from "../results.ts";
 import { median } from "../statistics.ts";
 import { type Attack, type AttackName, attacks } from "./attacks.ts";
+import { type Prepare, preparations } from "./preparations.ts";
 import { startTenants } from "./tenants.ts";
 import {
   type Measured,
@@ -20,6 +21,7 @@ import {
 
 /** Aims of the ratio. */
 const [maxRatio, wantedRatio] = [3, 1.5];
+const preparationOf: { [Name in AttackName]?: Prepare } = preparations;
 /** The attack does its worst only after a while. */
 const approachMs = 500;
 const warmUpSeconds = 0.5;
@@ -65,7 +67,7 @@ export const fairness: Bench<AttackName> = {
 function measureAttack(name: AttackName, { seconds, rounds, postgres }: Options): Promise<Cell[][]> {
   const { title, probes }: Attack = attacks[name];
   return withScratch(async (scratch) => {
-    const tenants = await startTenants(scratch, { postgres, attack: name });
+    const tenants = await startTenants(scratch, { postgres, prepare: preparationOf[name] });
     await using victim = await openVictim(tenants);
     const attacker = startPlayer<typeof import("./attacker.ts")>(scratch, "fairness/attacker.ts");
     const found: { alone: Measured[]; attacked: Measured[] }[] = [];

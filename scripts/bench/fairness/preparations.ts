@@ -8,7 +8,6 @@ import type { Services } from "../../../shared/process/services.ts";
 import { addTrigger } from "../../scratch/organization.ts";
 import { kilobyte } from "../bodies.ts";
 import { addBuilds } from "../builds.ts";
-import type { AttackName } from "./attacks.ts";
 
 const manyBuilds = 30_000;
 const largePipelines = 100;
@@ -34,10 +33,11 @@ export interface Prepared {
   agentToken?: string;
 }
 
-/** Rows that the attacker has before the attack, made before the ingress starts. */
-export const preparations: {
-  [Name in AttackName]?: (services: Services, owner: Owner) => Promise<Prepared>;
-} = {
+/** Makes rows of the attacker. */
+export type Prepare = (services: Services, owner: Owner) => Promise<Prepared>;
+
+/** By attack. The ingress starts after them. */
+export const preparations = {
   async lists(services, { pipeline }) {
     await addBuilds(services, pipeline.id, manyBuilds);
     return {};
@@ -77,7 +77,7 @@ export const preparations: {
     const input = { description: "Bench", queueId: null, expiresAt: null };
     return { agentToken: (await createAgentToken(services, operator, cluster, input)).token };
   },
-};
+} satisfies Record<string, Prepare>;
 
 /** 20 steps of 8 KB with 100 jobs each: the largest build of one webhook. */
 async function createAmplifyingPipeline(services: Services, { operator, cluster }: Owner) {

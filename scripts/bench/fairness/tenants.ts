@@ -12,8 +12,7 @@ import type { Scratch } from "../../scratch/scratch.ts";
 import { makeCodes } from "../device/codes.ts";
 import { startRedis } from "../redis.ts";
 import { startSignalbox } from "../signalbox.ts";
-import type { AttackName } from "./attacks.ts";
-import { type Prepared, preparations } from "./preparations.ts";
+import type { Prepare, Prepared } from "./preparations.ts";
 
 /** An organization and what its admin has. Plain data: it travels to the attacker's process. */
 export interface Tenant extends Prepared {
@@ -49,10 +48,13 @@ const slug = "web";
 const resources = ["builds", "pipelines", "clusters"];
 const scopes = resources.flatMap((resource) => [`read_${resource}`, `write_${resource}`]);
 
-/** Starts an ingress and a worker of a new installation with two organizations. */
+/**
+ * Starts an ingress and a worker of a new installation with two organizations.
+ * @param prepare makes rows of the attacker
+ */
 export async function startTenants(
   scratch: Scratch,
-  { postgres, attack }: { postgres: string | undefined; attack: AttackName },
+  { postgres, prepare }: { postgres: string | undefined; prepare: Prepare | undefined },
 ): Promise<Tenants> {
   const { seed, databaseUrl, pids, startWorker } = await startSignalbox(scratch, await startRedis(scratch), {
     name: "fairness",
@@ -61,9 +63,9 @@ export async function startTenants(
     async seed(services) {
       const flags = { confidential: false, deviceFlow: true, refreshTokens: true };
       const { application } = await createApplication(services, { name: "Bench", clientId, ...flags });
-      const create = (org: string, prepare?: (typeof preparations)[AttackName]) =>
+      const create = (org: string, prepare?: Prepare) =>
         createTenant(services, { org, applicationId: application.id, prepare });
-      return { victim: await create("victim"), attacker: await create("attacker", preparations[attack]) };
+      return { victim: await create("victim"), attacker: await create("attacker", prepare) };
     },
   });
   await startWorker();
@@ -72,11 +74,7 @@ export async function startTenants(
 
 async function createTenant(
   services: Services,
-  {
-    org,
-    applicationId,
-    prepare,
-  }: { org: string; applicationId: string; prepare: (typeof preparations)[AttackName] },
+  { org, applicationId, prepare }: { org: string; applicationId: string; prepare: Prepare | undefined },
 ): Promise<Tenant> {
   const url = `http://127.0.0.1:${services.config.port}`;
   const { organization, operator, cluster } = await createFilteringOrganization(services, org);
