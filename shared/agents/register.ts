@@ -1,11 +1,13 @@
+import { lockOrganization } from "../accounts/organization-store.ts";
 import { stripControls } from "../control-characters.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import { newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { findQueue, listStepQueues, type Queue } from "../queues/store.ts";
-import { exactSize, excerpt, type Problem, Refusal } from "../refusal.ts";
+import { exactSize, excerpt, type Problem, Refusal, unprocessable } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
-import { type Agent, insertAgent } from "./store.ts";
+import { roomProblems } from "../sharing/room.ts";
+import { type Agent, countAgents, insertAgent } from "./store.ts";
 import { updateAgentTokenIfActive } from "./token-store.ts";
 import type { Registrar } from "./tokens.ts";
 
@@ -34,14 +36,14 @@ const queueTag = /^queue=(.*)$/s;
 /**
  * Registers an agent. It gets jobs once it is connected.
  * @returns its session token, which is stored only as a hash
- * @throws Refusal 422 if it has no queue, too long a name, or tags that are too large
+ * @throws Refusal 422 if it has no queue, too long a name or too large tags, or if there are too many agents
  */
 export async function registerAgent(
   services: Services,
   registrar: Registrar,
   registration: Registration,
 ): Promise<{ agent: Agent; accessToken: string }> {
-  const { db, clock } = services;
+  const { db, clock, config } = services;
   requireSmallTags(registration.metaData);
   const queue = await requireQueue(services, registrar, registration.metaData);
   const accessToken = issueToken("agentSession");
@@ -78,6 +80,10 @@ export async function registerAgent(
     pausedUntil: null,
   };
   await db.transaction(async (tx) => {
+    await lockOrganization(tx, organization.id);
+    const countUpTo = (limit: number) => countAgents(tx, organization.id, limit);
+    const full = await roomProblems(config, stored.agents, countUpTo);
+    if (full.length > 0) throw unprocessable(...full);
     await insertAgent(tx, agent);
     await updateAgentTokenIfActive(tx, token.id, { lastUsedAt: now });
   });

@@ -15,15 +15,25 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { countUpTo } from "../db/list-page.ts";
 import { findBy, isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
-import type { AgentState } from "../vocabulary.ts";
+import { type AgentState, agentStates } from "../vocabulary.ts";
 
 export type Agent = Tables["agents"]["$inferSelect"];
 
 export async function insertAgent(tx: Tx, agent: Agent): Promise<void> {
   await tx.insert(tx.tables.agents).values(agent);
+}
+
+const present = agentStates.filter((state) => state !== "disconnected");
+
+/** Counts agents that have not disconnected. */
+export function countAgents(tx: Tx, organizationId: string, limit: number): Promise<number> {
+  const { agents } = tx.tables;
+  const isPresent = and(eq(agents.organizationId, organizationId), inArray(agents.state, present));
+  return countUpTo(tx, agents, isPresent, limit);
 }
 
 export const listAgentsByTokenHash = prepared<{ hashes: string[] }, Agent, Db>((db) => {

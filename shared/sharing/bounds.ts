@@ -395,6 +395,13 @@ const numbers = {
     max: { queues: "queuesPerCluster" },
     refusal: 422,
   },
+  agents: {
+    resource: "agents that have not disconnected",
+    file: "shared/agents/register.ts",
+    max: { agents: "agentsPerOrganization" },
+    refusal: 422,
+    remedy: "disconnect some",
+  },
   registrationTokens: {
     resource: "registration tokens that were not revoked",
     owner: "cluster",

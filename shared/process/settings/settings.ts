@@ -318,6 +318,11 @@ const limits = {
     wholeNumber(1, 1_000_000).default(100),
     "Clusters in an organization",
   ),
+  agentsPerOrganization: setting(
+    "AGENTS_PER_ORGANIZATION",
+    wholeNumber(1, 1_000_000).default(20_000),
+    "Agents of an organization that have not disconnected: those that were lost count for a day",
+  ),
   queuesPerCluster: setting(
     "QUEUES_PER_CLUSTER",
     wholeNumber(1, 1_000_000).default(50),

@@ -2,6 +2,7 @@ import { countOwnAccessTokens } from "../../../shared/accounts/access-token-stor
 import { countOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
 import { countMembers } from "../../../shared/accounts/member-store.ts";
 import { deleteOldestSessions } from "../../../shared/accounts/session-store.ts";
+import { countAgents } from "../../../shared/agents/store.ts";
 import { countAgentTokens } from "../../../shared/agents/token-store.ts";
 import { countClusters } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
@@ -24,6 +25,7 @@ export const countStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the number of pipelines": (db) => countPipelines(db, id, limit),
   "the number of clusters": (db) => countClusters(db, id, limit),
   "the number of queues": (db) => countQueues(db, id, limit),
+  "the number of agents": (db) => countAgents(db, id, limit),
   "the number of registration tokens": (db) => countAgentTokens(db, id, limit),
   "the number of access tokens of a member": (db) => countOwnAccessTokens(db, member, limit),
   "the number of grants of a member": (db) => countGrants(db, member, limit),
