@@ -134,6 +134,9 @@ export async function updatePipeline(
   });
 }
 
+/** The row of a deleted pipeline stays for good: pipelines that are made and deleted in turn would fill the disk. */
+const emptied = { steps: [], environmentSealed: null, description: null, repository: null };
+
 /**
  * Deletes a pipeline and its triggers. A background job purges its builds.
  * @throws Refusal 404, 422 while it has unfinished jobs
@@ -141,7 +144,7 @@ export async function updatePipeline(
 export async function deletePipeline({ db, clock }: Services, actor: Actor, { id }: Pipeline): Promise<void> {
   const now = clock.now();
   await db.transaction(async (tx) => {
-    const deleted = await updatePipelineIfPresent(tx, id, { deletedAt: now });
+    const deleted = await updatePipelineIfPresent(tx, id, { ...emptied, deletedAt: now });
     if (!deleted) throw notFound("pipeline");
     const unfinishedJobs = await countUnfinishedJobs(tx, id);
     if (unfinishedJobs > 0) throw new Refusal(422, `Pipeline has ${unfinishedJobs} unfinished jobs`);

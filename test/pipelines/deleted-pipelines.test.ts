@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { type Api, openApi } from "../helpers/api.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+
+describeOnBothDatabases("a deleted pipeline", (database) => {
+  let api: Api;
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const rowOf = async (id: string) => {
+    const { db } = api.world.services;
+    const { pipelines } = db.tables;
+    return (await db.select().from(pipelines).where(eq(pipelines.id, id)))[0];
+  };
+
+  it("keeps its name, but none of its large members", async () => {
+    const large = { description: "d".repeat(1000), repository: "https://example.com/web.git" };
+    const { id, slug } = await api.newPipeline({ ...large, env: { TOKEN: "x".repeat(60_000) } });
+    const before = await rowOf(id);
+    assert.ok(before?.environmentSealed && before.steps.length > 0);
+
+    assert.equal((await api.send("DELETE", `/pipelines/${slug}`)).status, 204);
+
+    const row = await rowOf(id);
+    assert.deepEqual(
+      [row?.slug, row?.steps, row?.environmentSealed, row?.description, row?.repository],
+      [slug, [], null, null, null],
+    );
+  });
+
+  it("keeps all of them if it has unfinished jobs, and so is not deleted", async () => {
+    const { id, slug } = await api.newPipeline({ env: { TOKEN: "x" } });
+    await api.build(id);
+    const before = await rowOf(id);
+
+    assert.equal((await api.send("DELETE", `/pipelines/${slug}`)).status, 422);
+
+    assert.deepEqual(await rowOf(id), before);
+  });
+});
