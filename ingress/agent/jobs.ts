@@ -5,7 +5,7 @@ import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import { listJobsById } from "../../shared/agents/lease-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { findQueueOfToken } from "../../shared/agents/token-store.ts";
-import type { Job } from "../../shared/builds/store.ts";
+import type { JobFacts } from "../../shared/builds/job-store.ts";
 import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
@@ -111,7 +111,7 @@ function stateFor({ agent, job: { state }, isLeased }: JobCaller): string {
 }
 
 /** A job that the agent's cluster, and the queue of its token, may run. @throws Refusal 404 */
-async function requireJobOfCluster({ db }: Services, agent: Agent, id: string): Promise<Job> {
+async function requireJobOfCluster({ db }: Services, agent: Agent, id: string): Promise<JobFacts> {
   const [job] = isId(id) ? await listJobsById(db, { ids: [id] }) : [];
   const queue = job?.queueId ? await findQueueById(db, job.queueId) : undefined;
   if (!job || queue?.clusterId !== agent.clusterId) throw notFound("job");

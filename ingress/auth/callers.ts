@@ -6,7 +6,8 @@ import type { Attempt } from "../../shared/agents/lease.ts";
 import type { Lease } from "../../shared/agents/lease-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import type { Registrar } from "../../shared/agents/tokens.ts";
-import type { Build, Job } from "../../shared/builds/store.ts";
+import type { JobFacts } from "../../shared/builds/job-store.ts";
+import type { Build } from "../../shared/builds/store.ts";
 
 /** Names a security scheme of the OpenAPI document. */
 export type Token = "accessToken" | "agentToken" | "sessionToken" | "jobToken";
@@ -41,7 +42,7 @@ export type CallerKind = keyof Callers;
 type Owned<Members> = Members & { organizationId: string };
 
 export interface JobCaller {
-  job: Job;
+  job: JobFacts;
   build: Build;
   /** The attempt that the caller stands for. */
   lease: Lease;

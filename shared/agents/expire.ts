@@ -1,6 +1,7 @@
+import type { JobFacts } from "../builds/job-store.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { lockBuildIfFree } from "../builds/progress-store.ts";
-import type { Build, Job } from "../builds/store.ts";
+import type { Build } from "../builds/store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
@@ -51,8 +52,8 @@ export async function expireJobs(services: Services): Promise<void> {
 /** Skips a locked build, so that it does not delay the others. The next run finds it again. */
 async function changeJob(
   services: Services,
-  { buildId }: Job,
-  change: (tx: Tx, build: Build) => Promise<Job | undefined>,
+  { buildId }: JobFacts,
+  change: (tx: Tx, build: Build) => Promise<JobFacts | undefined>,
 ): Promise<boolean> {
   const changed = await services.db.transaction(async (tx) => {
     const build = await lockBuildIfFree(tx, { id: buildId });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Job } from "../builds/store.ts";
+import type { JobFacts } from "../builds/job-store.ts";
 import { hashToken } from "../crypto/tokens.ts";
 import { minuteMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
@@ -93,7 +93,7 @@ async function readPings({ db, clock }: Services, hashes: string[]): Promise<(Pi
 }
 
 /** Returns undefined for an agent that is free to take a job. */
-function answerWithoutWork(agent: Agent, job: Job | undefined, now: Date): PingAnswer | undefined {
+function answerWithoutWork(agent: Agent, job: JobFacts | undefined, now: Date): PingAnswer | undefined {
   if (agent.state === "disconnected") return { action: "unknown" };
   if (agent.stopRequestedAt) return { action: "disconnect", message: "The agent was asked to stop" };
   if (isPaused(agent, now)) return { action: "pause", message: agent.pausedNote ?? "The agent is paused" };

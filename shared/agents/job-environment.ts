@@ -1,7 +1,8 @@
 import type { Organization } from "../accounts/organization-store.ts";
 import type { User } from "../accounts/user-store.ts";
 import { givenEnvironment, ownEnvironment } from "../builds/environment.ts";
-import type { Build, Job } from "../builds/store.ts";
+import type { Job } from "../builds/job-store.ts";
+import type { Build } from "../builds/store.ts";
 import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";

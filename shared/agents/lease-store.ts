@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
-import type { Build, Job } from "../builds/store.ts";
+import { factColumns, type JobFacts } from "../builds/job-store.ts";
+import type { Build } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { isWaiting, orderOfArrival } from "../dispatch/store.ts";
@@ -35,21 +36,21 @@ export const listQueuesWithWork = prepared<{ ids: string[] }, { id: string }, Db
     );
 });
 
-export const listJobsById = prepared<{ ids: string[] }, Job, Db>((db) => {
+export const listJobsById = prepared<{ ids: string[] }, JobFacts, Db>((db) => {
   const { jobs } = db.tables;
-  return db.select().from(jobs).where(isOneOf(jobs.id, "ids"));
+  return db.select(factColumns(db)).from(jobs).where(isOneOf(jobs.id, "ids"));
 });
 
-export const findJobWithBuild = preparedRow<{ id: string }, { job: Job; build: Build }, Db>((db) => {
+export const findJobWithBuild = preparedRow<{ id: string }, { job: JobFacts; build: Build }, Db>((db) => {
   const { jobs, builds } = db.tables;
   return db
-    .select({ job: jobs, build: builds })
+    .select({ job: factColumns(db), build: builds })
     .from(jobs)
     .innerJoin(builds, eq(builds.id, jobs.buildId))
     .where(eq(jobs.id, sql.placeholder("id")));
 });
 
-export type WaitingJob = Pick<Job, "id" | "buildId" | "retryOfJobId" | "scheduledAt">;
+export type WaitingJob = Pick<JobFacts, "id" | "buildId" | "retryOfJobId" | "scheduledAt">;
 
 /** The queue's waiting jobs, in the order of their arrival. */
 export const listWaitingJobs = prepared<{ queueId: string; limit: number }, WaitingJob, Tx>((tx) => {
@@ -92,29 +93,36 @@ export const assignIfScheduled = preparedRow<{ id: string; agentId: string; now:
 );
 
 /** assigned → assigned and accepted, in a new attempt. */
-export const acceptIfAssigned = preparedRow<{ jobId: string; agentId: string; now: Date }, Job, Tx>((tx) => {
-  const { jobs } = tx.tables;
-  const isOfAgent = and(eq(jobs.id, sql.placeholder("jobId")), eq(jobs.agentId, sql.placeholder("agentId")));
-  return tx
-    .update(jobs)
-    .set({ acceptedAt: valueFor(jobs.acceptedAt, "now"), attempt: sql`${jobs.attempt} + 1` })
-    .where(and(isOfAgent, eq(jobs.state, "assigned"), isNull(jobs.acceptedAt)))
-    .returning();
-});
+export const acceptIfAssigned = preparedRow<{ jobId: string; agentId: string; now: Date }, JobFacts, Tx>(
+  (tx) => {
+    const { jobs } = tx.tables;
+    const isOfAgent = and(
+      eq(jobs.id, sql.placeholder("jobId")),
+      eq(jobs.agentId, sql.placeholder("agentId")),
+    );
+    return tx
+      .update(jobs)
+      .set({ acceptedAt: valueFor(jobs.acceptedAt, "now"), attempt: sql`${jobs.attempt} + 1` })
+      .where(and(isOfAgent, eq(jobs.state, "assigned"), isNull(jobs.acceptedAt)))
+      .returning(factColumns(tx));
+  },
+);
 
 /** assigned and accepted → running. */
-export const startIfAccepted = preparedRow<Lease & { now: Date; timesOutAt: Date | null }, Job, Tx>((tx) => {
-  const { jobs } = tx.tables;
-  return tx
-    .update(jobs)
-    .set({
-      state: "running",
-      startedAt: valueFor(jobs.startedAt, "now"),
-      timesOutAt: valueFor(jobs.timesOutAt, "timesOutAt"),
-    })
-    .where(and(whileLeased(tx), eq(jobs.state, "assigned")))
-    .returning();
-});
+export const startIfAccepted = preparedRow<Lease & { now: Date; timesOutAt: Date | null }, JobFacts, Tx>(
+  (tx) => {
+    const { jobs } = tx.tables;
+    return tx
+      .update(jobs)
+      .set({
+        state: "running",
+        startedAt: valueFor(jobs.startedAt, "now"),
+        timesOutAt: valueFor(jobs.timesOutAt, "timesOutAt"),
+      })
+      .where(and(whileLeased(tx), eq(jobs.state, "assigned")))
+      .returning(factColumns(tx));
+  },
+);
 
 /** Stores when a job started that is being canceled. */
 export const setStartedIfCanceling = preparedRow<Lease & { now: Date }, { id: string }, Tx>((tx) => {
@@ -126,15 +134,15 @@ export const setStartedIfCanceling = preparedRow<Lease & { now: Date }, { id: st
     .returning({ id: jobs.id });
 });
 
-export type Ending = Pick<Job, "state" | "softFailed"> &
-  Partial<Pick<Job, "exitStatus" | "signal" | "signalReason" | "failureReason">>;
+export type Ending = Pick<JobFacts, "state" | "softFailed"> &
+  Partial<Pick<JobFacts, "exitStatus" | "signal" | "signalReason" | "failureReason">>;
 
 /** A leased job has no result yet. */
 const withoutResult = { exitStatus: null, signal: null, signalReason: null, failureReason: null };
 
 type EndValues = Lease & Required<Ending> & { from: JobState; now: Date };
 
-const end = prepared<EndValues, Job, Tx>((tx) => {
+const end = prepared<EndValues, JobFacts, Tx>((tx) => {
   const { jobs } = tx.tables;
   const columns = ["state", "softFailed", "exitStatus", "signal", "signalReason", "failureReason"] as const;
   const ending = Object.fromEntries(columns.map((name) => [name, valueFor(jobs[name], name)]));
@@ -142,7 +150,7 @@ const end = prepared<EndValues, Job, Tx>((tx) => {
     .update(jobs)
     .set({ ...ending, finishedAt: valueFor(jobs.finishedAt, "now"), timesOutAt: null })
     .where(and(whileLeased(tx), eq(jobs.state, sql.placeholder("from"))))
-    .returning();
+    .returning(factColumns(tx));
 });
 
 /** A leased state → a final one. */
@@ -150,13 +158,13 @@ export async function endIfLeased(
   tx: Tx,
   lease: Lease,
   { from, ending, now }: { from: JobState; ending: Ending; now: Date },
-): Promise<Job | undefined> {
+): Promise<JobFacts | undefined> {
   const [ended] = await end(tx, { ...withoutResult, ...ending, ...lease, from, now });
   return ended;
 }
 
 /** assigned, running → scheduled. */
-export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<Job | undefined> {
+export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<JobFacts | undefined> {
   const { jobs } = tx.tables;
   const [requeued] = await tx
     .update(jobs)
@@ -176,7 +184,7 @@ export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<Job | undef
         inArray(jobs.state, ["assigned", "running"]),
       ),
     )
-    .returning();
+    .returning(factColumns(tx));
   return requeued;
 }
 
@@ -193,20 +201,20 @@ function whileLeased(tx: Tx): SQL | undefined {
 }
 
 /** running → timing_out. */
-export async function timeOutIfRunning(tx: Tx, id: string, now: Date): Promise<Job | undefined> {
+export async function timeOutIfRunning(tx: Tx, id: string, now: Date): Promise<JobFacts | undefined> {
   const { jobs } = tx.tables;
   const [timingOut] = await tx
     .update(jobs)
     .set({ state: "timing_out", timesOutAt: null })
     .where(and(eq(jobs.id, id), eq(jobs.state, "running"), lte(jobs.timesOutAt, now)))
-    .returning();
+    .returning(factColumns(tx));
   return timingOut;
 }
 
-export async function listJobsPastTimeout(db: Db, now: Date, limit: number): Promise<Job[]> {
+export async function listJobsPastTimeout(db: Db, now: Date, limit: number): Promise<JobFacts[]> {
   const { jobs } = db.tables;
   return db
-    .select()
+    .select(factColumns(db))
     .from(jobs)
     .where(and(isNotNull(jobs.timesOutAt), lte(jobs.timesOutAt, now)))
     .orderBy(asc(jobs.timesOutAt))
@@ -218,13 +226,13 @@ export async function expireIfScheduled(
   tx: Tx,
   id: string,
   { before, now, reason }: { before: Date; now: Date; reason: string },
-): Promise<Job | undefined> {
+): Promise<JobFacts | undefined> {
   const { jobs } = tx.tables;
   const [expired] = await tx
     .update(jobs)
     .set({ state: "expired", finishedAt: now, dispatchPausedAt: null, failureReason: reason })
     .where(and(eq(jobs.id, id), eq(jobs.state, "scheduled"), lt(jobs.scheduledAt, before)))
-    .returning();
+    .returning(factColumns(tx));
   return expired;
 }
 
@@ -233,10 +241,10 @@ export async function listJobsWaitingSince(
   db: Db,
   queueId: string,
   { before, lowestId, limit }: { before: Date; lowestId: string; limit: number },
-): Promise<Job[]> {
+): Promise<JobFacts[]> {
   const { jobs } = db.tables;
   return db
-    .select()
+    .select(factColumns(db))
     .from(jobs)
     .where(
       and(

@@ -1,9 +1,10 @@
 import { buildTopics } from "../builds/create.ts";
+import type { Job, JobFacts } from "../builds/job-store.ts";
 import { deleteOldJobTokens, insertJobToken } from "../builds/meta-data-store.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, startBuildIfScheduled } from "../builds/progress-store.ts";
 import { retryIfRuled } from "../builds/retry.ts";
-import type { Build, Job } from "../builds/store.ts";
+import type { Build } from "../builds/store.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { lockQueueIfDispatching } from "../dispatch/store.ts";
@@ -75,11 +76,13 @@ export async function acceptJob(
   const { organizationId } = agent;
   const { isFirst, ...accepted } = await group({ buildId, organizationId }, async (tx, build) => {
     const present = await requireOwnJob(tx, agent, id);
-    const job =
+    const accepted =
       present.acceptedAt === null
         ? await acceptIfAssigned(tx, { jobId: id, agentId: agent.id, now })
         : present;
-    if (!job || job.startedAt !== null) throw new Refusal(422, "The job cannot be accepted any more");
+    if (!accepted || accepted.startedAt !== null)
+      throw new Refusal(422, "The job cannot be accepted any more");
+    const job: Job = { ...present, ...accepted };
     if (present.acceptedAt !== null)
       await deleteOldJobTokens(tx, { jobId: id, attempt: job.attempt, kept: maxTokensOfAttempt - 1 });
     const isFirst = present.acceptedAt === null && job.attempt === 1;
@@ -126,7 +129,7 @@ async function requireOwnJob(tx: Tx, agent: Pick<Agent, "id">, jobId: string): P
   return job;
 }
 
-async function issueJobToken(tx: Tx, { id, attempt }: Job, now: Date): Promise<string> {
+async function issueJobToken(tx: Tx, { id, attempt }: JobFacts, now: Date): Promise<string> {
   const token = issueToken("job");
   await insertJobToken(tx, {
     tokenHash: hashToken(token),
@@ -208,7 +211,7 @@ export async function finishJob(
 function traceJob(
   { tracing }: Services,
   name: "job offered" | "job finished",
-  { build, job }: { build: Build; job: Job },
+  { build, job }: { build: Build; job: JobFacts },
 ): void {
   const subject = `${job.id} ${job.attempt}`;
   const isOffer = name === "job offered";
@@ -228,14 +231,14 @@ function traceJob(
 }
 
 /** Call after the commit that changed these jobs. */
-export function report({ events, log }: Services, build: Build, jobs: Job[]): void {
+export function report({ events, log }: Services, build: Build, jobs: JobFacts[]): void {
   for (const { id: jobId, state, agentId, attempt, exitStatus } of jobs)
     log.info({ jobId, buildId: build.id, state, agentId, attempt, exitStatus }, "a job changed");
   if (jobs.length > 0) events.publish(buildTopics(build, jobs));
 }
 
 /** Returns true if the agent ended the attempt. With a failure reason, the server ended it. */
-function isFinished({ agentId, attempt, acceptedAt, state, failureReason }: Job, lease: Lease): boolean {
+function isFinished({ agentId, attempt, acceptedAt, state, failureReason }: JobFacts, lease: Lease): boolean {
   const isOfLease = agentId === lease.agentId && attempt === lease.attempt && acceptedAt !== null;
   return isOfLease && !leasedJobStates.includes(state) && failureReason === null;
 }
@@ -263,17 +266,17 @@ async function endAttempt(
   build: Build,
   job: Job,
   { ending, now }: { ending: Ending; now: Date },
-): Promise<Job[]> {
+): Promise<JobFacts[]> {
   const ended = await endIfLeased(tx, leaseOf(job), { from: job.state, ending, now });
   if (!ended) return [];
   await closeLog(tx, { jobId: job.id, attempt: job.attempt });
-  const retry = build.state === "canceling" ? undefined : await retryIfRuled(tx, ended, now);
+  const retry = build.state === "canceling" ? undefined : await retryIfRuled(tx, { ...job, ...ended }, now);
   const scheduled = await settleBuild(tx, build, now);
   return [ended, ...(retry ? [retry] : []), ...scheduled];
 }
 
 /** The present lease of a job that an agent has. */
-export function leaseOf({ id, agentId, attempt }: Job): Lease {
+export function leaseOf({ id, agentId, attempt }: JobFacts): Lease {
   if (agentId === null) throw new Error(`Job ${id} has no agent.`);
   return { jobId: id, agentId, attempt };
 }
@@ -287,7 +290,7 @@ export async function takeJobBack(
   tx: Tx,
   build: Build,
   { job, maxRestarts, now }: { job: Job; maxRestarts: number; now: Date },
-): Promise<Job[]> {
+): Promise<JobFacts[]> {
   const lease = leaseOf(job);
   const isStopping = job.state === "canceling" || job.state === "timing_out";
   const mayRestart = job.acceptedAt === null || job.attempt <= maxRestarts;

@@ -1,5 +1,5 @@
 import { and, count, eq, inArray, type SQL } from "drizzle-orm";
-import type { Job } from "../builds/store.ts";
+import { firstOfStep, type Job, type StoredJob, wholeJob } from "../builds/job-store.ts";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
@@ -93,9 +93,10 @@ export async function listJobsOfQueue(
 ): Promise<JobWithOwners[]> {
   const { jobs } = db.tables;
   const isOfQueue = and(eq(jobs.queueId, queueId), inArray(jobs.state, states));
-  return selectPage(jobs.id, { ...page, isOldestFirst: true }, ({ condition, order, limit }) =>
+  const found = await selectPage(jobs.id, { ...page, isOldestFirst: true }, ({ condition, order, limit }) =>
     selectWithOwners(db, and(isOfQueue, condition)).orderBy(order).limit(limit),
   );
+  return found.map(withWholeJob);
 }
 
 export async function listJobsWithOwners(
@@ -105,18 +106,25 @@ export async function listJobsWithOwners(
   const wanted = [...new Set(ids)].filter((id) => id !== null);
   if (wanted.length === 0) return new Map();
   const found = await selectWithOwners(db, inArray(db.tables.jobs.id, wanted));
-  return new Map(found.map((row) => [row.job.id, row]));
+  return new Map(found.map((row) => [row.job.id, withWholeJob(row)]));
+}
+
+function withWholeJob<Row extends StoredJob>({ job, first, ...owners }: Row) {
+  return { ...owners, job: wholeJob({ job, first }) };
 }
 
 function selectWithOwners(db: Db, where: SQL | undefined) {
   const { jobs, builds, pipelines } = db.tables;
+  const first = firstOfStep(db);
   return db
     .select({
       job: jobs,
+      first: first.columns,
       build: { number: builds.number, message: builds.message },
       pipeline: { id: pipelines.id, slug: pipelines.slug, name: pipelines.name },
     })
     .from(jobs)
+    .leftJoin(first.table, first.isReferredTo)
     .innerJoin(builds, eq(builds.id, jobs.buildId))
     .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
     .where(where)

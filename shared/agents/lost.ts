@@ -1,5 +1,6 @@
+import type { Job, JobFacts } from "../builds/job-store.ts";
 import { findJob, lockBuildIfFree, lockBuilds } from "../builds/progress-store.ts";
-import type { Build, Job } from "../builds/store.ts";
+import type { Build } from "../builds/store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { findFact, putFact } from "../db/facts-store.ts";
@@ -181,7 +182,7 @@ export async function takeBackJobOf(
   services: Services,
   agent: Agent,
   jobId: string,
-  onlyIf: (job: Job) => boolean,
+  onlyIf: (job: JobFacts) => boolean,
 ): Promise<void> {
   const released = await services.db.transaction(async (tx) => {
     const job = await lockJobOfAgent(tx, { agentId: agent.id, jobId, lock: lockBuild });
@@ -208,7 +209,7 @@ async function releaseLocked(
   tx: Tx,
   { clock, config }: Services,
   job: Job,
-): Promise<{ build: Build; changed: Job[] } | undefined> {
+): Promise<{ build: Build; changed: JobFacts[] } | undefined> {
   const [build] = await lockBuilds(tx, [job.buildId]);
   if (!build) return undefined;
   const changed = await takeJobBack(tx, build, { job, maxRestarts: config.jobRestarts, now: clock.now() });

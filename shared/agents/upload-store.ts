@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, isNull, max, sql } from "drizzle-orm";
-import type { Job } from "../builds/store.ts";
+import { factColumns, type JobFacts } from "../builds/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
@@ -24,7 +24,7 @@ export async function insertUpload(tx: Tx, jobId: string, id: string): Promise<v
 /** The position behind the jobs of a step. */
 export async function findPositionAfterStep(
   tx: Tx,
-  { buildId, stepId, position }: Pick<Job, "buildId" | "stepId" | "position">,
+  { buildId, stepId, position }: Pick<JobFacts, "buildId" | "stepId" | "position">,
 ): Promise<number> {
   const { jobs } = tx.tables;
   const [row] = await tx
@@ -50,7 +50,7 @@ export async function moveJobs(
  * waiting, scheduled, or assigned and not accepted → canceled. Soft failures: the build does not fail for them.
  * @returns the changed jobs
  */
-export async function replaceIfNotStarted(tx: Tx, buildId: string): Promise<Job[]> {
+export async function replaceIfNotStarted(tx: Tx, buildId: string): Promise<JobFacts[]> {
   const { jobs } = tx.tables;
   return tx
     .update(jobs)
@@ -62,5 +62,5 @@ export async function replaceIfNotStarted(tx: Tx, buildId: string): Promise<Job[
       dispatchPausedAt: null,
     })
     .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
-    .returning();
+    .returning(factColumns(tx));
 }

@@ -1,8 +1,9 @@
 import { buildTopics } from "../builds/create.ts";
+import { insertJobs, type Job } from "../builds/job-store.ts";
 import { newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, lockBuilds } from "../builds/progress-store.ts";
-import { type Build, type Job, measureJobs } from "../builds/store.ts";
+import { type Build, measureJobs } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { resolveStepQueues, stepProblems } from "../pipelines/step-queues.ts";
 import {
@@ -93,7 +94,7 @@ async function addJobs(
   const insertion = { clusterId, position, isWaiting: false, createdAt: tx.now };
   const jobs = newJobs(build, steps, queueOf, insertion);
   await moveJobs(tx, { buildId: build.id, position, by: jobs.length });
-  await tx.insertMany(tx.tables.jobs, jobs);
+  await insertJobs(tx, jobs);
   return jobs;
 }
 

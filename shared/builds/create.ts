@@ -4,8 +4,9 @@ import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
 import { isCommandStep } from "../vocabulary.ts";
+import { insertJobs, type Job } from "./job-store.ts";
 import { newJobs } from "./new-jobs.ts";
-import type { Build, Job } from "./store.ts";
+import type { Build } from "./store.ts";
 import { requireFewJobs } from "./too-many-jobs.ts";
 
 export interface BuildRequest {
@@ -57,7 +58,7 @@ export async function createBuilds(
   }
 
   await tx.insertMany(tx.tables.builds, builds);
-  await tx.insertMany(tx.tables.jobs, jobs);
+  await insertJobs(tx, jobs);
   return {
     builds,
     refused: [...byPipeline.values()].flat(),

@@ -1,9 +1,9 @@
 import { leasedJobStates } from "../vocabulary.ts";
-import type { Job } from "./store.ts";
+import type { JobFacts } from "./job-store.ts";
 
 /** Returns true while an attempt of an agent at a job, once accepted, has not ended. */
 export function isLeased(
-  job: Pick<Job, "agentId" | "attempt" | "acceptedAt" | "state">,
+  job: Pick<JobFacts, "agentId" | "attempt" | "acceptedAt" | "state">,
   { agentId, attempt }: { agentId: string | null; attempt: number },
 ): boolean {
   const isPresent = job.agentId === agentId && job.attempt === attempt;

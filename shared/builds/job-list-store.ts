@@ -9,12 +9,14 @@ import {
   inArray,
   isNotNull,
   isNull,
+  type SQL,
   sql,
 } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
 import type { BuildState } from "../vocabulary.ts";
-import type { Job } from "./store.ts";
+import { firstOfStep, type Job, wholeJob } from "./job-store.ts";
 
 /** Commands have up to 64 KB. */
 const maxCommandCharacters = 400;
@@ -41,17 +43,27 @@ export async function listJobsPage(
   const isPresent = and(eq(jobs.buildId, buildId), isNull(jobs.retriedInJobId));
   const [counted] = await db.select({ total: count() }).from(jobs).where(isPresent);
   const total = counted?.total ?? 0;
-  const command = sql<string | null>`substr(${jobs.command}, 1, ${sql.raw(`${maxCommandCharacters}`)})`;
+  const first = firstOfStep(db);
   const rows = await db
-    .select({ job: { ...getTableColumns(jobs), command }, queue: { id: queues.id, key: queues.key } })
+    .select({
+      job: { ...getTableColumns(jobs), ownCommand: beginning(jobs.ownCommand) },
+      first: { ...first.columns, ownCommand: beginning(first.columns.ownCommand) },
+      queue: { id: queues.id, key: queues.key },
+    })
     .from(jobs)
+    .leftJoin(first.table, first.isReferredTo)
     .leftJoin(queues, eq(queues.id, jobs.queueId)) // a waiter has none
     .where(isPresent)
     .orderBy(asc(jobs.position), asc(jobs.id))
     .limit(page.limit + 1)
     .offset(page.offset);
   const positionOf = ({ job }: ListedJob) => ({ number: job.position, id: job.id });
-  return { ...listedRows(rows, page, { total, positionOf }), total };
+  const listed = rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
+  return { ...listedRows(listed, page, { total, positionOf }), total };
+}
+
+function beginning(command: SQLiteColumn): SQL<string | null> {
+  return sql<string | null>`substr(${command}, 1, ${sql.raw(`${maxCommandCharacters}`)})`;
 }
 
 /** The retried jobs of these positions, the latest first. */

@@ -3,7 +3,8 @@ import type { Db, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
-import type { Build, Job } from "./store.ts";
+import { factColumns, type JobFacts } from "./job-store.ts";
+import type { Build } from "./store.ts";
 
 export type JobToken = Tables["jobTokens"]["$inferSelect"];
 
@@ -90,13 +91,13 @@ export async function deleteOldJobTokens(
   if (old.length > 0) await tx.delete(jobTokens).where(inArray(jobTokens.tokenHash, old));
 }
 
-type JobOfToken = Pick<JobToken, "attempt" | "readOnly" | "expiresAt"> & { job: Job; build: Build };
+type JobOfToken = Pick<JobToken, "attempt" | "readOnly" | "expiresAt"> & { job: JobFacts; build: Build };
 
 const jobOfToken = prepared<{ tokenHash: string }, JobOfToken, Db>((db) => {
   const { jobTokens, jobs, builds } = db.tables;
   return db
     .select({
-      job: jobs,
+      job: factColumns(db),
       attempt: jobTokens.attempt,
       readOnly: jobTokens.readOnly,
       expiresAt: jobTokens.expiresAt,

@@ -7,6 +7,7 @@ import { stored } from "../sharing/bounds.ts";
 import { isStorable } from "../validation.ts";
 import { buildTopics } from "./create.ts";
 import { isLeased } from "./is-leased.ts";
+import type { JobFacts } from "./job-store.ts";
 import {
   findJobOfToken,
   findMetaData,
@@ -15,7 +16,7 @@ import {
   measureMetaData,
   putMetaData,
 } from "./meta-data-store.ts";
-import { type Build, type Job, resolveCommitIfStill } from "./store.ts";
+import { type Build, resolveCommitIfStill } from "./store.ts";
 
 /** Postgres refuses index keys over 2,704 bytes. */
 const maxKeyBytes = 1024;
@@ -31,7 +32,7 @@ export interface Entry {
 
 /** The job that a token acts for. */
 export interface JobPrincipal {
-  job: Job;
+  job: JobFacts;
   jobId: string;
   /** Null: the token is for reading by hand. */
   attempt: number | null;
@@ -44,7 +45,7 @@ export interface JobPrincipal {
 }
 
 /** Issues a read-only token for reading a job's meta-data by hand. It expires after an hour. */
-export async function issueReadingToken(services: Services, job: Job): Promise<string> {
+export async function issueReadingToken(services: Services, job: JobFacts): Promise<string> {
   const now = services.clock.now();
   const token = issueToken("job");
   await services.db.transaction((tx) =>

@@ -2,7 +2,8 @@ import { newIds } from "../ids.ts";
 import type { QueueOfStep } from "../pipelines/step-queues.ts";
 import { countJobs } from "../pipelines/steps.ts";
 import { type CommandStep, isCommandStep, type Step, type WaitStep } from "../vocabulary.ts";
-import type { Build, Job } from "./store.ts";
+import type { Job } from "./job-store.ts";
+import type { Build } from "./store.ts";
 
 /** The cluster whose queues run new jobs, and their position behind the jobs of the build so far. */
 export interface Insertion {

@@ -14,7 +14,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Reader, Tx } from "../db/database.ts";
-import { findBy, isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
+import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { countRows } from "../db/rows.ts";
 import {
   activeJobStates,
@@ -25,7 +25,8 @@ import {
   unfinishedBuildStates,
   unfinishedJobStates,
 } from "../vocabulary.ts";
-import type { Build, Job } from "./store.ts";
+import { factColumns, type Job, type JobFacts, type StoredJob, selectJobs, wholeJob } from "./job-store.ts";
+import type { Build } from "./store.ts";
 
 const lockBuildsById = prepared<{ ids: string[] }, Build, Tx>((tx) => {
   const { builds } = tx.tables;
@@ -44,16 +45,22 @@ export const lockBuildIfFree = preparedRow<{ id: string }, Build, Tx>((tx) => {
 });
 
 /** Call with the build locked. */
-export const findJob = findBy<Job, Tx>(({ jobs }) => jobs.id);
+export async function findJob(tx: Tx, id: string): Promise<Job | undefined> {
+  const found = await storedJob(tx, { id });
+  return found && wholeJob(found);
+}
+
+const storedJob = preparedRow<{ id: string }, StoredJob, Tx>((tx) =>
+  selectJobs(tx).where(eq(tx.tables.jobs.id, sql.placeholder("id"))),
+);
 
 /** The jobs that let the build fail, in the order of its steps. */
 export async function listFailedJobs(tx: Tx, buildId: string): Promise<Job[]> {
   const { jobs } = tx.tables;
-  return tx
-    .select()
-    .from(jobs)
+  const found = await selectJobs(tx)
     .where(and(eq(jobs.buildId, buildId), isFailed(jobs)))
     .orderBy(asc(jobs.position));
+  return found.map(wholeJob);
 }
 
 export function countFailedJobs(db: Reader, buildId: string): Promise<number> {
@@ -102,18 +109,18 @@ export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
   return found ?? { hasActive: false, hasFailed: false, hasWaiter: false };
 }
 
+type Waiter = Pick<Job, "id" | "position" | "options">;
+
 /** The waiters that were not reached, in order. */
-export const listWaiters = prepared<{ buildId: string }, Pick<Job, "id" | "position" | "options">, Tx>(
-  (tx) => {
-    const { jobs } = tx.tables;
-    const isOfBuild = eq(jobs.buildId, sql.placeholder("buildId"));
-    return tx
-      .select({ id: jobs.id, position: jobs.position, options: jobs.options })
-      .from(jobs)
-      .where(and(isOfBuild, eq(jobs.state, "waiting"), eq(jobs.type, "waiter")))
-      .orderBy(asc(jobs.position));
-  },
-);
+export const listWaiters = prepared<{ buildId: string }, Waiter, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  const isOfBuild = eq(jobs.buildId, sql.placeholder("buildId"));
+  return tx
+    .select({ id: jobs.id, position: jobs.position, options: jobs.ownOptions })
+    .from(jobs)
+    .where(and(isOfBuild, eq(jobs.state, "waiting"), eq(jobs.type, "waiter")))
+    .orderBy(asc(jobs.position));
+});
 
 /** waiting → passed. */
 export async function passWaiterIfWaiting(tx: Tx, id: string, now: Date): Promise<void> {
@@ -125,13 +132,13 @@ export async function passWaiterIfWaiting(tx: Tx, id: string, now: Date): Promis
 }
 
 /** waiting → scheduled, of positions from `from` and below `to`. */
-export async function scheduleIfWaiting(tx: Tx, range: WaitingRange, now: Date): Promise<Job[]> {
+export async function scheduleIfWaiting(tx: Tx, range: WaitingRange, now: Date): Promise<JobFacts[]> {
   const { jobs } = tx.tables;
   return tx
     .update(jobs)
     .set({ state: "scheduled", scheduledAt: now })
     .where(and(isWaitingIn(tx, range), eq(jobs.type, "script")))
-    .returning();
+    .returning(factColumns(tx));
 }
 
 /** waiting → waiting_failed, of positions from `from` and below `to`. */
@@ -235,7 +242,7 @@ export async function cancelJobsIfUnfinished(
   tx: Tx,
   { buildId, jobId }: { buildId: string; jobId?: string },
   now: Date,
-): Promise<Job[]> {
+): Promise<JobFacts[]> {
   const { jobs } = tx.tables;
   const these = and(eq(jobs.buildId, buildId), jobId === undefined ? undefined : eq(jobs.id, jobId));
   const stopping = await tx
@@ -249,12 +256,12 @@ export async function cancelJobsIfUnfinished(
         sql`${jobs.acceptedAt} is not null`,
       ),
     )
-    .returning();
+    .returning(factColumns(tx));
   const ended = await tx
     .update(jobs)
     .set({ state: "canceled", finishedAt: now, dispatchPausedAt: null })
     .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
-    .returning();
+    .returning(factColumns(tx));
   return [...stopping, ...ended];
 }
 

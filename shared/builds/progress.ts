@@ -1,4 +1,5 @@
 import type { Tx } from "../db/database.ts";
+import type { JobFacts } from "./job-store.ts";
 import { refreshPauses } from "./pause-store.ts";
 import {
   changeIfIn,
@@ -9,7 +10,7 @@ import {
   passWaiterIfWaiting,
   scheduleIfWaiting,
 } from "./progress-store.ts";
-import type { Build, Job } from "./store.ts";
+import type { Build } from "./store.ts";
 
 // States of a build:
 //
@@ -28,7 +29,7 @@ import type { Build, Job } from "./store.ts";
  * the build locked, after a job ended or was added.
  * @returns the jobs that it scheduled
  */
-export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<Job[]> {
+export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
   if (build.pausedQueueId) await refreshPauses(tx, [build.id]);
   const { hasActive, hasFailed, hasWaiter } = await findStanding(tx, build.id);
   if (!hasActive) {
@@ -59,7 +60,7 @@ async function reachWaiters(
   tx: Tx,
   buildId: string,
   { hasFailed, now }: { hasFailed: boolean; now: Date },
-): Promise<Job[]> {
+): Promise<JobFacts[]> {
   const waiters = await listWaiters(tx, { buildId });
   for (const [index, waiter] of waiters.entries()) {
     const range = { buildId, from: waiter.position, to: waiters[index + 1]?.position };

@@ -1,7 +1,7 @@
 import type { Tx } from "../db/database.ts";
 import { type AutomaticRetry, signalName } from "../vocabulary.ts";
+import type { Job } from "./job-store.ts";
 import { findJob } from "./progress-store.ts";
-import type { Job } from "./store.ts";
 
 /** The first rule that matches decides. Its limit counts the earlier retries by the same rule. */
 export async function isRetryRuled(tx: Tx, job: Job): Promise<boolean> {

@@ -9,6 +9,7 @@ import { notFound, Refusal } from "../refusal.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
 import { auditSubject } from "./builds.ts";
 import { buildTopics } from "./create.ts";
+import { insertJobs, type Job } from "./job-store.ts";
 import { newScriptJob } from "./new-jobs.ts";
 import { settleBuild } from "./progress.ts";
 import {
@@ -20,7 +21,7 @@ import {
   waitIfWaitingFailed,
 } from "./progress-store.ts";
 import { isRetryRuled } from "./retry-rules.ts";
-import { type Build, type Job, measureJobs } from "./store.ts";
+import { type Build, measureJobs } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
 
 /** The most in a build with its retries: answers about a build have all of its jobs. */
@@ -169,7 +170,7 @@ async function insertRetries(tx: Tx, jobs: Job[], retryType: RetryType, now: Dat
       retriesCount: job.retriesCount + 1,
     };
   });
-  await tx.insertMany(tx.tables.jobs, retries);
+  await insertJobs(tx, retries);
   const marked = await markRetriedIfNot(tx, jobs);
   if (marked < jobs.length) throw new Refusal(422, "Job was retried already");
   return retries;

@@ -1,11 +1,12 @@
-import { and, asc, count, desc, eq, inArray, lt, or, sql, sum } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, lt, or, type SQL, sql, sum } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "../db/database.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
+import { firstOfStep, type Job, wholeJobs } from "./job-store.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
-export type Job = Tables["jobs"]["$inferSelect"];
 
 /** The last builds by pipeline id. */
 export async function listLastBuilds(
@@ -57,25 +58,35 @@ export async function listBuildsOfDeliveries(db: Db | Tx, deliveryIds: string[])
 export async function listJobs(db: Db, buildIds: string[]) {
   const { jobs, queues } = db.tables;
   if (buildIds.length === 0) return [];
-  return db
+  const rows = await db
     .select({ job: jobs, queue: { id: queues.id, key: queues.key, clusterId: queues.clusterId } })
     .from(jobs)
     .leftJoin(queues, eq(queues.id, jobs.queueId)) // a waiter has none
     .where(inArray(jobs.buildId, buildIds))
     .orderBy(asc(jobs.position), asc(jobs.id));
+  const whole = wholeJobs(rows.map(({ job }) => job));
+  return rows.map(({ queue }, index) => ({ job: whole[index] as Job, queue }));
 }
 
 /** Counts the jobs of builds, retried ones too, and the bytes of their steps. */
 export async function measureJobs(db: Db | Tx, buildIds: string[]): Promise<{ jobs: number; bytes: number }> {
   const { jobs } = db.tables;
-  const sizes = [jobs.label, jobs.command, sql`cast(${jobs.options} as text)`].map(
-    (value) => sql`coalesce(octet_length(${value}), 0)`,
-  );
+  const first = firstOfStep(db);
+  const bytes = sql`case when ${first.table.id} is null then ${sizeOfText(jobs)} else ${sizeOfText(first.table)} end`;
   const [row] = await db
-    .select({ jobs: count(), bytes: sum(sql.join(sizes, sql` + `)).mapWith(Number) })
+    .select({ jobs: count(), bytes: sum(bytes).mapWith(Number) })
     .from(jobs)
+    .leftJoin(first.table, first.isReferredTo)
     .where(inArray(jobs.buildId, buildIds));
   return { jobs: row?.jobs ?? 0, bytes: row?.bytes ?? 0 };
+}
+
+function sizeOfText(job: Record<"ownLabel" | "ownCommand" | "ownOptions", SQLiteColumn>): SQL {
+  const values = [job.ownLabel, job.ownCommand, sql`cast(${job.ownOptions} as text)`];
+  return sql.join(
+    values.map((value) => sql`coalesce(octet_length(${value}), 0)`),
+    sql` + `,
+  );
 }
 
 export type BuildTimes = Awaited<ReturnType<typeof listBuildTimes>>[number];

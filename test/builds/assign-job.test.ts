@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, eq, isNotNull } from "drizzle-orm";
 import { openHandOut } from "../../shared/agents/hand-out.ts";
-import type { Job } from "../../shared/builds/store.ts";
+import type { Job } from "../../shared/builds/job-store.ts";
 import { type HandingOut, openTaker } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { insertJobs } from "../../shared/builds/job-store.ts";
 import { newScriptJob } from "../../shared/builds/new-jobs.ts";
 import { newIds } from "../../shared/ids.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
@@ -32,7 +33,7 @@ describeWithDatabase("the size of builds", (database) => {
       ...newScriptJob({ id, buildId, createdAt: now }),
       ...{ queueId, state: "passed" as const, position: 1 },
     }));
-    await db.transaction((tx) => tx.insertMany(tx.tables.jobs, others));
+    await db.transaction((tx) => insertJobs(tx, others));
 
     await agent.finish(first, 1);
     assert.ok(await agent.runOne(1), "it was retried");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Agent } from "../../../shared/agents/store.ts";
-import type { Job } from "../../../shared/builds/store.ts";
+import type { Job } from "../../../shared/builds/job-store.ts";
 import { api, web } from "../../../shared/urls.ts";
 import { jobStates } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";

@@ -1,4 +1,5 @@
-import type { Build, Job } from "../../../shared/builds/store.ts";
+import type { Job } from "../../../shared/builds/job-store.ts";
+import type { Build } from "../../../shared/builds/store.ts";
 import type { BuildState } from "../../../shared/vocabulary.ts";
 import { Duration } from "../ui/times.tsx";
 

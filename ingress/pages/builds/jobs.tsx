@@ -1,6 +1,6 @@
 import type { ListedJob, RetriedJob } from "../../../shared/builds/job-list-store.ts";
+import type { Job } from "../../../shared/builds/job-store.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
-import type { Job } from "../../../shared/builds/store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { agentPath } from "../address/agent.ts";

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
+import { insertJobs, type Job } from "../../../shared/builds/job-store.ts";
 import { newScriptJob } from "../../../shared/builds/new-jobs.ts";
-import type { Build, Job } from "../../../shared/builds/store.ts";
+import type { Build } from "../../../shared/builds/store.ts";
 import type { Tx } from "../../../shared/db/database.ts";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../../shared/durations.ts";
 import { figureRetentionMs } from "../../../shared/figures/fold.ts";
@@ -74,7 +75,7 @@ export async function insertRows({ db }: Services, base: Base, count: number): P
       await tx.insertMany(tables.deliveries, deliveries);
       await tx.insertMany(tables.payloads, payloads);
       await tx.insertMany(tables.builds, builds);
-      await tx.insertMany(tables.jobs, jobs);
+      await insertJobs(tx, jobs);
       await tx.insertMany(tables.users, users);
       await tx.insertMany(
         tables.members,

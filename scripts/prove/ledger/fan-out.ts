@@ -1,7 +1,8 @@
+import type { JobFacts } from "../../../shared/builds/job-store.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
 
-type Rows = Pick<Ledger, "builds" | "jobs" | "queues">;
+type Rows = Pick<Ledger, "builds" | "queues"> & { jobs: JobFacts[] };
 
 /** Waiting jobs of paused queues are marked, others are not, and builds follow their jobs. */
 export function checkFanOut({ builds, jobs, queues }: Rows): Discrepancy[] {

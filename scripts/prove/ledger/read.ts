@@ -1,5 +1,6 @@
 import { asc, count, eq, gt, inArray, isNull } from "drizzle-orm";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
+import { selectJobs, wholeJob } from "../../../shared/builds/job-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
 import { decodeBody } from "../../../shared/triggers/payloads/codec.ts";
 import { listEncodedPayloads } from "../../../shared/triggers/payloads/store.ts";
@@ -22,11 +23,11 @@ const payloadsAtOnce = 200;
 
 export async function readLedger(db: Db) {
   const { tables } = db;
-  const { builds, jobs, agents, jobTokens, queues, pipelines, deviceCodes, grants, accessTokens } = tables;
+  const { builds, agents, jobTokens, queues, pipelines, deviceCodes, grants, accessTokens } = tables;
   return {
     deliveries: await readDeliveries(db),
     builds: await db.select().from(builds),
-    jobs: await db.select().from(jobs),
+    jobs: (await selectJobs(db)).map(wholeJob),
     agents: await db.select().from(agents),
     jobTokens: await db.select().from(jobTokens),
     logs: await readLogs(db),

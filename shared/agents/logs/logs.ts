@@ -1,5 +1,6 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
 import { auditSubject } from "../../builds/builds.ts";
+import type { Job } from "../../builds/job-store.ts";
 import { type Build, findBuild } from "../../builds/store.ts";
 import type { Db } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
@@ -9,11 +10,11 @@ import { notFound, Refusal } from "../../refusal.ts";
 import { leasedJobStates, unfinishedJobStates } from "../../vocabulary.ts";
 import { deleteLogs } from "./evict.ts";
 import type { ReadableLog } from "./read.ts";
-import { findJobOfBuild, type JobLog, type LoggedJob, listLogs } from "./store.ts";
+import { findJobOfBuild, type JobLog, listLogs } from "./store.ts";
 
 export interface JobWithLogs {
   build: Build;
-  job: LoggedJob;
+  job: Job;
   /** By attempt, the first one first. */
   logs: JobLog[];
 }

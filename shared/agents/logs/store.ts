@@ -1,11 +1,11 @@
 import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
+import { type Job, type JobFacts, selectJobs, wholeJob } from "../../builds/job-store.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { preparedRow } from "../../db/prepared.ts";
 import { findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 
 export type JobLog = Tables["jobLogs"]["$inferSelect"];
-export type LoggedJob = Tables["jobs"]["$inferSelect"];
 
 /** The log of one attempt at a job. */
 export interface LogKey {
@@ -18,7 +18,7 @@ export function nameOf({ jobId, attempt }: LogKey): string {
 }
 
 /** The lock lasts until the end of the transaction, so that no attempt ends meanwhile. */
-export function lockJobs(tx: Tx, ids: string[]): PromiseLike<LoggedJob[]> {
+export function lockJobs(tx: Tx, ids: string[]): PromiseLike<JobFacts[]> {
   const { jobs } = tx.tables;
   return tx.lock(jobs, inArray(jobs.id, ids), "exclusive");
 }
@@ -79,9 +79,10 @@ export async function listOldestLogs(tx: Tx, organizationId: string, limit: numb
 }
 
 /** Undefined also for a job of another build. */
-export function findJobOfBuild(db: Db, buildId: string, jobId: string): Promise<LoggedJob | undefined> {
+export async function findJobOfBuild(db: Db, buildId: string, jobId: string): Promise<Job | undefined> {
   const { jobs } = db.tables;
-  return findRow(db, jobs, and(eq(jobs.id, jobId), eq(jobs.buildId, buildId)));
+  const [found] = await selectJobs(db).where(and(eq(jobs.id, jobId), eq(jobs.buildId, buildId)));
+  return found && wholeJob(found);
 }
 
 /** Lists the logs of a job's attempts that have bytes. */

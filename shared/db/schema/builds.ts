@@ -113,10 +113,11 @@ export function defineBuildsTables(
       stepId: uuid("step_id").notNull(),
       /** In the order of the steps. A retried job has its predecessor's. */
       position: integer().notNull(),
-      label: text(),
+      /** Read through builds/job-store.ts: a job may refer to the first one of its step. */
+      ownLabel: text("label"),
       /** Null: a waiter. */
-      command: text(),
-      options: json<JobOptions>(),
+      ownCommand: text("command"),
+      ownOptions: json<JobOptions>("options"),
       state: text().$type<JobState>().notNull(),
       exitStatus: integer("exit_status"),
       signal: text(),

@@ -1,0 +1,83 @@
+import { and, eq, getTableColumns, ne, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
+import type { Reader, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+// The text of a step is stored once for its build: by the step's first job, whose id is that of the step. Parallel and
+// retried jobs refer to it, and have only their own place among the parallel ones. Jobs from before, and those that are
+// made while a process of an older version may run, have the text themselves.
+
+type JobRow = Tables["jobs"]["$inferSelect"];
+type OwnText = Pick<JobRow, "ownLabel" | "ownCommand" | "ownOptions">;
+/** A job without its step. */
+export type JobFacts = Omit<JobRow, keyof OwnText>;
+export type Job = JobFacts & {
+  label: string | null;
+  /** Null: a waiter. */
+  command: string | null;
+  options: JobRow["ownOptions"];
+};
+
+/**
+ * The command of a job that refers to another. A process of an older version does not know that, and hands it out as it
+ * is: it fails in every shell, where no command would pass.
+ */
+export const referringCommand = "echo This job needs a newer version of the server && exit 1";
+
+/** A job as it is stored, and the job that it refers to. */
+export interface StoredJob {
+  job: JobRow;
+  first: OwnText | null;
+}
+
+export function factColumns({ tables: { jobs } }: Reader | Tx) {
+  const { ownLabel: _label, ownCommand: _command, ownOptions: _options, ...facts } = getTableColumns(jobs);
+  return facts;
+}
+
+/** The first job of a step, to be joined to jobs that refer to it. */
+export function firstOfStep({ tables: { jobs } }: Reader | Tx) {
+  const table = alias(jobs, "first_of_step");
+  const { id, ownLabel, ownCommand, ownOptions } = table;
+  return {
+    table,
+    columns: { ownLabel, ownCommand, ownOptions },
+    isReferredTo: and(
+      ne(jobs.id, jobs.stepId), // before commands are read
+      eq(jobs.ownCommand, referringCommand),
+      eq(id, jobs.stepId),
+    ) as SQL,
+  };
+}
+
+/** Jobs with their steps. `wholeJob` makes them of its rows. */
+export function selectJobs<On extends Reader | Tx>(db: On) {
+  const { jobs } = db.tables;
+  const first = firstOfStep(db);
+  return db.select({ job: jobs, first: first.columns }).from(jobs).leftJoin(first.table, first.isReferredTo);
+}
+
+export function wholeJob({ job, first }: StoredJob): Job {
+  const { ownLabel, ownCommand, ownOptions, ...facts } = job;
+  if (!first) return { ...facts, label: ownLabel, command: ownCommand, options: ownOptions };
+  const options = first.ownOptions || ownOptions ? { ...first.ownOptions, ...ownOptions } : null;
+  return { ...facts, label: first.ownLabel, command: first.ownCommand, options };
+}
+
+/** @param rows all jobs of builds: their steps need not be read again */
+export function wholeJobs(rows: JobRow[]): Job[] {
+  const byId = new Map(rows.map((job) => [job.id, job]));
+  return rows.map((job) => wholeJob({ job, first: (refers(job) && byId.get(job.stepId)) || null }));
+}
+
+function refers({ id, stepId, ownCommand }: JobRow): boolean {
+  return ownCommand === referringCommand && id !== stepId;
+}
+
+export async function insertJobs(tx: Tx, jobs: Job[]): Promise<void> {
+  await tx.insertMany(tx.tables.jobs, jobs.map(withOwnText));
+}
+
+function withOwnText({ label, command, options, ...facts }: Job): JobRow {
+  return { ...facts, ownLabel: label, ownCommand: command, ownOptions: options };
+}
