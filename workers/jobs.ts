@@ -2,6 +2,7 @@ import { recordUsage } from "../shared/accounts/access-tokens.ts";
 import { expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
+import { renewSharedSteps } from "../shared/builds/shared-steps.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
 import { openFanOuts, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
@@ -54,6 +55,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
       async () => (await clockGuard.isRight()) && loseUnseenAgents(services),
     ),
     job(contracts.timeOutJobsJob, async () => (await clockGuard.isRight()) && timeOutJobs(services)),
+    job(contracts.renewSharedStepsJob, () => renewSharedSteps(services)),
     job(contracts.expireJobsJob, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
     job(contracts.rollUpFiguresJob, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
     job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),

@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, ne, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Reader, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
+import { mayShareSteps } from "./shared-steps.ts";
 
 // The text of a step is stored once for its build: by the step's first job, whose id is that of the step. Parallel and
 // retried jobs refer to it, and have only their own place among the parallel ones. Jobs from before, and those that are
@@ -70,12 +71,46 @@ export function wholeJobs(rows: JobRow[]): Job[] {
   return rows.map((job) => wholeJob({ job, first: (refers(job) && byId.get(job.stepId)) || null }));
 }
 
-function refers({ id, stepId, ownCommand }: JobRow): boolean {
-  return ownCommand === referringCommand && id !== stepId;
+function refers(job: JobRow): boolean {
+  return job.ownCommand === referringCommand && isBehindFirst(job);
 }
 
+/** Jobs of a build that refer to the first one of their step. */
+export async function listReferring(tx: Tx, buildId: string, limit: number): Promise<Job[]> {
+  const { jobs } = tx.tables;
+  const isReferring = and(ne(jobs.id, jobs.stepId), eq(jobs.ownCommand, referringCommand));
+  const found = await selectJobs(tx)
+    .where(and(eq(jobs.buildId, buildId), isReferring))
+    .limit(limit);
+  return found.map(wholeJob);
+}
+
+/** Gives a job the text of its step. */
+export async function setOwnText(tx: Tx, { id, label, command, options }: Job): Promise<void> {
+  const { jobs } = tx.tables;
+  const text = { ownLabel: label, ownCommand: command, ownOptions: options };
+  await tx.update(jobs).set(text).where(eq(jobs.id, id));
+}
+
+/** Stores the text of a step once, unless a process of an older version may run. */
 export async function insertJobs(tx: Tx, jobs: Job[]): Promise<void> {
-  await tx.insertMany(tx.tables.jobs, jobs.map(withOwnText));
+  const mayRefer = jobs.some(isBehindFirst) && (await mayShareSteps(tx));
+  const stored = jobs.map((job) => (mayRefer && isBehindFirst(job) ? referring(job) : withOwnText(job)));
+  await tx.insertMany(tx.tables.jobs, stored);
+}
+
+function isBehindFirst({ id, stepId }: JobFacts): boolean {
+  return id !== stepId;
+}
+
+function referring({ label: _label, command: _command, options, ...facts }: Job): JobRow {
+  const parallel = options?.parallel;
+  return {
+    ...facts,
+    ownLabel: null,
+    ownCommand: referringCommand,
+    ownOptions: parallel ? { parallel } : null,
+  };
 }
 
 function withOwnText({ label, command, options, ...facts }: Job): JobRow {

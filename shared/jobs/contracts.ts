@@ -71,4 +71,7 @@ export const loseUnseenAgentsJob = defineRecurringJob("lose-unseen-agents", "dis
 /** Stops jobs past the time-out of their step. */
 export const timeOutJobsJob = defineRecurringJob("time-out-jobs", "dispatch", 5 * secondMs);
 
+/** Lets new jobs refer to the first one of their step while all processes can read that. */
+export const renewSharedStepsJob = defineRecurringJob("renew-shared-steps", "maintenance", 15 * secondMs);
+
 export const expireJobsJob = defineRecurringJob("expire-jobs", "maintenance", hourMs);

@@ -11,14 +11,18 @@ export interface ReportedProcess {
   pid: number;
   /** ISO 8601. */
   startedAt: string;
+  /** It can read jobs that refer to the first one of their step. Absent: it is of an older version. */
+  readsSharedSteps?: true;
 }
 
-/** Processes that run, for the operator's command. Nothing depends on it. */
+/** Processes that run. */
 export interface Processes {
   /** Reports this process until `close`. */
   report(name: string): void;
   /** At most 100, oldest report first. Undefined while Redis is away. */
   list(): Promise<ReportedProcess[] | undefined>;
+  /** Undefined if no process is known, or Redis is away. */
+  doAllReadSharedSteps(): Promise<boolean | undefined>;
   close(): Promise<void>;
 }
 
@@ -26,6 +30,7 @@ const reportEveryMs = 10 * secondMs;
 /** A busy process reports late, and a killed one not at all. */
 const goneAfterMs = 60 * secondMs;
 const maxListed = 100;
+const maxProcesses = 10_000;
 
 export function createProcesses(options: { redis: Redis; keys: RedisKeys; breaker: Breaker }): Processes {
   const { redis, keys, breaker } = options;
@@ -45,19 +50,32 @@ export function createProcesses(options: { redis: Redis; keys: RedisKeys; breake
         .exec(),
     );
 
+  const read = async (limit: number) => {
+    const members = await withTime((nowMs) =>
+      redis.zrangebyscore(keys.processes, nowMs - goneAfterMs, "+inf", "LIMIT", 0, limit),
+    );
+    return members?.map((member) => JSON.parse(member) as ReportedProcess);
+  };
+
   return {
     report(name) {
       const startedAt = new Date().toISOString();
-      description = JSON.stringify({ name, host: hostname(), pid: process.pid, startedAt });
+      description = JSON.stringify({
+        name,
+        host: hostname(),
+        pid: process.pid,
+        startedAt,
+        readsSharedSteps: true,
+      });
       void send();
       timer = setInterval(send, reportEveryMs);
       redis.on("ready", send);
     },
-    async list() {
-      const members = await withTime((nowMs) =>
-        redis.zrangebyscore(keys.processes, nowMs - goneAfterMs, "+inf", "LIMIT", 0, maxListed),
-      );
-      return members?.map((member) => JSON.parse(member) as ReportedProcess);
+    list: () => read(maxListed),
+    async doAllReadSharedSteps() {
+      const all = await read(maxProcesses);
+      if (!all || all.length === 0) return undefined;
+      return all.length < maxProcesses && all.every((each) => each.readsSharedSteps);
     },
     async close() {
       clearInterval(timer);

@@ -30,7 +30,11 @@ export async function readStatus(services: Services) {
   return {
     at: clock.now(),
     processes:
-      (await processes.list())?.map(({ startedAt, ...each }) => ({ ...each, started_at: startedAt })) ?? null,
+      (await processes.list())?.map(({ name, host, pid, startedAt, readsSharedSteps = false }) => ({
+        ...{ name, host, pid },
+        started_at: startedAt,
+        reads_shared_steps: readsSharedSteps,
+      })) ?? null,
     background_jobs: Object.fromEntries(backgroundJobs),
     deliveries: {
       undecided: waiting.total,
