@@ -184,15 +184,19 @@ describeOnBothDatabases("jobs refer to the first one of their step", (database) 
 
   it("only if all processes say that they read that", async () => {
     const { redisUrl, redisPrefix } = api.world.config;
-    const { processes, readRedisClock } = api.world.services;
+    const { processes } = api.world.services;
     const key = redisKeys(redisPrefix).processes;
     const redis = connectFast(redisUrl);
     assert.equal(await processes.doAllReadSharedSteps(), undefined, "none is known");
 
     processes.report("ingress");
     await eventually("the report", async () => (await processes.doAllReadSharedSteps()) === true);
-    const now = (await readRedisClock())?.getTime() ?? 0;
-    await redis.zadd(key, now, JSON.stringify({ name: "worker", host: "h", pid: 1, startedAt: "" }));
+    const [seconds] = await redis.time();
+    await redis.zadd(
+      key,
+      Number(seconds) * 1000,
+      JSON.stringify({ name: "worker", host: "h", pid: 1, startedAt: "" }),
+    );
 
     assert.equal(await processes.doAllReadSharedSteps(), false);
     redis.disconnect();
