@@ -2,7 +2,7 @@ import { oldAuditEvents } from "../shared/accounts/audit.ts";
 import { expiredInvitations } from "../shared/accounts/invitations.ts";
 import { expiredSessions } from "../shared/accounts/sessions.ts";
 import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
-import { oldAgents } from "../shared/agents/lost.ts";
+import { descriptionsOfEndedAgents, oldAgents } from "../shared/agents/lost.ts";
 import { expiredJobTokens, purgeBuilds } from "../shared/builds/builds.ts";
 import { buildFigures } from "../shared/builds/figures.ts";
 import { queueFigures } from "../shared/dispatch/figures.ts";
@@ -39,6 +39,7 @@ const expiring: Expiring[] = [
   expiredSessions,
   expiredInvitations,
   oldAgents,
+  descriptionsOfEndedAgents,
 ];
 
 export async function purgeExpired(services: Services): Promise<void> {

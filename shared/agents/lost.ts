@@ -4,15 +4,16 @@ import type { Build } from "../builds/store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { findFact, putFact } from "../db/facts-store.ts";
-import { dayMs, minuteMs, secondMs } from "../durations.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
-import { afterDays, expiring } from "../retention/expiring.ts";
+import { afterDays, afterMs, expiring } from "../retention/expiring.ts";
 import { type AgentState, leasedJobStates } from "../vocabulary.ts";
 import { report, takeJobBack } from "./lease.ts";
 import {
   type Agent,
   deleteAgentsDisconnectedBefore,
   disconnectIfPresent,
+  dropDescriptionsDisconnectedBefore,
   findAgent,
   freeIfHas,
   listAgentsSeenAfter,
@@ -108,6 +109,20 @@ async function eachUnseen(
     if (agents.length < batchAgents) return;
     await restBetweenTransactions();
   }
+}
+
+/** With the hour until the next purge, less than a day. */
+const describedMs = 20 * hourMs;
+
+/** Agents that start anew for each job leave a row each: it keeps only what their jobs show. */
+export const descriptionsOfEndedAgents = expiring(
+  "agentDescriptions",
+  afterMs(describedMs),
+  dropDescriptionsDisconnectedBefore,
+);
+
+export function isDescribed({ ip }: Agent): boolean {
+  return ip !== "";
 }
 
 export const oldAgents = expiring("agents", afterDays("logRetentionDays"), deleteAgentsDisconnectedBefore);

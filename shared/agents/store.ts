@@ -247,6 +247,26 @@ export async function updateAgentIfPresent(
   return updated;
 }
 
+/** Drops how agents described themselves, but their names. Returns the number of agents. */
+export async function dropDescriptionsDisconnectedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { agents } = tx.tables;
+  const found = tx
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(isNotNull(agents.disconnectedAt), sql`${agents.ip} <> ''`, lt(agents.disconnectedAt, time)))
+    .orderBy(asc(agents.disconnectedAt))
+    .limit(limit);
+  const changed = await tx
+    .update(agents)
+    .set({
+      ...{ hostname: "", os: "", arch: "", version: "", build: "", pid: null },
+      ...{ metaData: [], ip: "", userAgent: null, pausedNote: null },
+    })
+    .where(inArray(agents.id, found))
+    .returning({ id: agents.id });
+  return changed.length;
+}
+
 export function deleteAgentsDisconnectedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
   const { id, state, seenAt } = tx.tables.agents;
   return deleteRows(tx, { key: id, where: and(eq(state, "disconnected"), lt(seenAt, time)) }, limit);

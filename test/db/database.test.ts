@@ -40,6 +40,11 @@ const landed = {
   "sqlite/0019_bulk_rebuilds": "52c0cb8a6fe0b732",
   "sqlite/0020_lost_jobs": "686f9e3bba6c799f",
   "sqlite/0021_refused_bodies": "3841961dbcce20d8",
+  "sqlite/0022_registration_tokens": "c85fe2217e07985d",
+  "sqlite/0023_approved_codes": "6102661017f25a97",
+  "sqlite/0024_own_access_tokens": "649507549b4b6162",
+  "sqlite/0025_oldest_sessions": "db658e1a1c7f5397",
+  "sqlite/0026_described_agents": "606b5606e984f4fd",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -62,6 +67,11 @@ const landed = {
   "postgres/0019_bulk_rebuilds": "9dcc0405ad0489f3",
   "postgres/0020_lost_jobs": "fd6d3a2e631a8181",
   "postgres/0021_refused_bodies": "78e57aef3fbc05dc",
+  "postgres/0022_registration_tokens": "ee3f0a78e3e0e60f",
+  "postgres/0023_approved_codes": "80a90728fc5fbfe1",
+  "postgres/0024_own_access_tokens": "01ede2cd85faa8ea",
+  "postgres/0025_oldest_sessions": "8bfaa8c3a8e4d713",
+  "postgres/0026_described_agents": "267d9047f7023342",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

@@ -16,6 +16,8 @@ const connectionStates = [
   "disconnected",
 ] as const;
 
+const dropped = "Empty a day after the agent ended";
+
 /** An agent without the resources around it. */
 export const agentSummarySchema = z
   .object({
@@ -27,10 +29,10 @@ export const agentSummarySchema = z
     connection_state: z.enum(connectionStates),
     cluster_id: field.id,
     cluster_queue_id: field.id,
-    hostname: z.string(),
-    ip_address: z.string(),
+    hostname: z.string().meta({ description: dropped }),
+    ip_address: z.string().meta({ description: dropped }),
     user_agent: z.string().nullable(),
-    version: z.string(),
+    version: z.string().meta({ description: dropped }),
     created_at: field.timestamp,
     last_job_finished_at: field.timestamp.nullable(),
     lost_job_id: field.id.nullable().meta({
@@ -38,7 +40,7 @@ export const agentSummarySchema = z
         "The job that the agent had when it was lost, until it asks for another. It may still run the command, or repeat reports, which are refused",
     }),
     priority: z.int().nullable(),
-    meta_data: z.array(z.string()).meta({ description: "Tags, as key=value" }),
+    meta_data: z.array(z.string()).meta({ description: `Tags, as key=value. ${dropped}` }),
     paused: z.boolean(),
     paused_at: field.timestamp.nullable(),
     paused_note: z.string().nullable(),

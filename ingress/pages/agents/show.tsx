@@ -1,4 +1,6 @@
 import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
+import { isDescribed } from "../../../shared/agents/lost.ts";
+import type { Agent } from "../../../shared/agents/store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
@@ -146,17 +148,29 @@ function PauseForm({ request, refused }: { request: MemberRequest; refused: Refu
   );
 }
 
+function Description({ agent }: { agent: Agent }) {
+  return (
+    <>
+      <Fact name="Host" value={agent.hostname || "unknown"} />
+      <Fact name="Version" value={agent.version} />
+      <Fact name="System" value={[agent.os, agent.arch].filter(Boolean).join(", ")} />
+      <Fact name="Address" value={agent.ip} />
+      <Fact name="Tags" value={agent.metaData.length > 0 && <Tags agent={agent} />} />
+    </>
+  );
+}
+
 function Facts({ details: { agent, jobs, queue, cluster }, org }: { details: AgentDetails; org: string }) {
   return (
     <dl class="facts panel">
       <Fact name="Runs" value={<JobOfAgent agent={agent} jobs={jobs} org={org} />} />
       <Fact name="Last seen" value={<Time at={agent.seenAt} />} />
       <Fact name="Queue" value={[queue?.key, cluster && ` in ${cluster.name}`]} />
-      <Fact name="Host" value={agent.hostname || "unknown"} />
-      <Fact name="Version" value={agent.version} />
-      <Fact name="System" value={[agent.os, agent.arch].filter(Boolean).join(", ")} />
-      <Fact name="Address" value={agent.ip} />
-      <Fact name="Tags" value={agent.metaData.length > 0 && <Tags agent={agent} />} />
+      {isDescribed(agent) ? (
+        <Description agent={agent} />
+      ) : (
+        <Fact name="Host, version and tags" value="no longer kept: the agent ended more than a day ago" />
+      )}
       <Fact name="Registered" value={<Time at={agent.createdAt} />} />
       <Fact name="Last job ended" value={agent.lastJobFinishedAt && <Time at={agent.lastJobFinishedAt} />} />
     </dl>

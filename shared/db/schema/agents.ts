@@ -78,6 +78,7 @@ export function defineAgentsTables(
       /** Tags, as `key=value`. */
       metaData: json<string[]>("meta_data").notNull(),
       priority: integer(),
+      /** Empty: the agent ended, and its description was dropped. */
       ip: text().notNull(),
       userAgent: text("user_agent"),
       /** The agent takes only jobs that it asks for by id, or no further job. */
@@ -107,6 +108,10 @@ export function defineAgentsTables(
       index("agents_cluster").on(t.clusterId, t.state, t.id),
       index("agents_queue").on(t.queueId, t.state, t.id),
       index("agents_seen").on(t.state, t.seenAt),
+      // Ended agents whose description is still there.
+      index("agents_described")
+        .on(t.disconnectedAt)
+        .where(sql`${t.disconnectedAt} is not null and ${t.ip} <> ''`),
     ],
   );
 

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
-import { loseUnseenAgents, markListening } from "../../../../shared/agents/lost.ts";
+import {
+  descriptionsOfEndedAgents,
+  loseUnseenAgents,
+  markListening,
+} from "../../../../shared/agents/lost.ts";
 import { findRegistrar } from "../../../../shared/agents/tokens.ts";
 import { minuteMs, secondMs } from "../../../../shared/durations.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
@@ -64,6 +68,19 @@ describeWithDatabase("the pages of agents", (database) => {
     const stopped = await bob.post(`${at}/stop`, {});
     assert.equal(stopped.headers.get("location"), `${at}?notice=agent_stopped`);
     assert.equal((await agent.ping()).action, "disconnect");
+  });
+
+  it("says that the description of an agent that ended is no longer kept", async () => {
+    const agent = await start({ name: "ended", hostname: "attic" });
+    await agent.send("POST", "/disconnect");
+    assert.match((await ada.get(agentPath(agent))).text, /attic/);
+    pages.clock.advance(24 * 60 * minuteMs);
+
+    await descriptionsOfEndedAgents.purge(pages.services);
+
+    const { text } = await (await pages.visitor(pages.ada)).get(agentPath(agent));
+    assert.match(text, /ended.*no longer kept/s);
+    assert.doesNotMatch(text, /attic/);
   });
 
   it("shows an agent that came back without its job, until it asks for another", async () => {
