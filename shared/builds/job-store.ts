@@ -103,16 +103,13 @@ function isBehindFirst({ id, stepId }: JobFacts): boolean {
   return id !== stepId;
 }
 
-function referring({ label: _label, command: _command, options, ...facts }: Job): JobRow {
-  const parallel = options?.parallel;
-  return {
-    ...facts,
-    ownLabel: null,
-    ownCommand: referringCommand,
-    ownOptions: parallel ? { parallel } : null,
-  };
+function referring(job: Job): JobRow {
+  const parallel = job.options?.parallel;
+  const ownOptions = parallel ? { parallel } : null;
+  return { ...job, ownLabel: null, ownCommand: referringCommand, ownOptions };
 }
 
-function withOwnText({ label, command, options, ...facts }: Job): JobRow {
-  return { ...facts, ownLabel: label, ownCommand: command, ownOptions: options };
+/** Other members are not stored: to leave them out takes time. */
+function withOwnText(job: Job): JobRow {
+  return { ...job, ownLabel: job.label, ownCommand: job.command, ownOptions: job.options };
 }
