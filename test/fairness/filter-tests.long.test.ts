@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
-import { openFilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -59,26 +58,6 @@ describe("30 filter tests of one organization at once", () => {
     assert.equal(refused.length + checked.length, attacks);
     for (const { headers } of refused) assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
     for (const answer of checked) assert.match((await answer.json()).error, /took longer than 1 second/);
-  });
-
-  it("look for no trigger when they may not wait", async () => {
-    const tests = openFilterTests(world.services);
-    let searches = 0;
-    const search = Promise.withResolvers<never>();
-    const findTrigger = () => {
-      searches++;
-      return search.promise;
-    };
-    const test = { organizationId: "busy", expression: "true", deliveryId: "" };
-    const run = () => tests.run(test, findTrigger, new AbortController().signal);
-    const admitted = [run(), run(), run()].map((each) => assert.rejects(each, /gone/));
-
-    await assert.rejects(run(), { status: 429 });
-
-    assert.equal(searches, 1);
-    search.reject(new Error("gone"));
-    await Promise.all(admitted);
-    await tests.close();
   });
 
   it("free their places when their callers disconnect", async () => {

@@ -32,15 +32,10 @@ export interface FilterTestOptions {
 
 export interface FilterTests {
   /**
-   * @param findTrigger runs in the turn: a test that may not wait costs no query
    * @param signal ends the test: its caller disconnected
    * @throws Refusal 404, 422 when the payload is gone, 429, 503; the signal's reason
    */
-  run(
-    test: Omit<FilterTest, "trigger">,
-    findTrigger: () => Promise<Trigger>,
-    signal: AbortSignal,
-  ): Promise<FilterOutcome>;
+  run(test: FilterTest, signal: AbortSignal): Promise<FilterOutcome>;
   /** Like `run`, and tries the trigger's latest deliveries too, in the same turn. */
   runOnLatest(
     test: FilterTest,
@@ -109,12 +104,7 @@ export function openFilterTests(
   };
 
   return {
-    run: (test, findTrigger, signal) =>
-      turns.take(
-        test.organizationId,
-        async () => tryChosen({ ...test, trigger: await findTrigger() }, signal),
-        signal,
-      ),
+    run: (test, signal) => turns.take(test.organizationId, () => tryChosen(test, signal), signal),
     runOnLatest: (test, signal) =>
       turns.take(
         test.organizationId,
