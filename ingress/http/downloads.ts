@@ -3,8 +3,10 @@ import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { tooMany, unavailable } from "../../shared/refusal.ts";
-import { shares } from "../../shared/sharing/bounds.ts";
+import { turns as bounds, shares } from "../../shared/sharing/bounds.ts";
+import { runFor } from "../../shared/sharing/owner.ts";
 import { Shares } from "../../shared/sharing/shares.ts";
+import { openTurns } from "../../shared/sharing/turns.ts";
 import { clientIp } from "./client-address.ts";
 import { networksOf } from "./network.ts";
 import { nodeRequest, nodeResponse } from "./node.ts";
@@ -23,6 +25,7 @@ export interface Download {
 const minDownloadBytes = 256 * 1024;
 /** Clients may stop reading for a while, to ask where a file goes. */
 const graceMs = 30 * secondMs;
+const turns = openTurns(bounds.pieces);
 
 /** Limits the memory of large answers: a client that does not read makes this process keep them. */
 export class Downloads {
@@ -93,8 +96,9 @@ function tooManyDownloads() {
 }
 
 /**
- * Sends what is too large for memory, piece by piece, as fast as the client reads it. A client that stops reading loses
- * the connection.
+ * Sends what is too large for memory, piece by piece, as fast as the client reads it. Organizations take turns with
+ * their pieces, so a piece is small enough for one turn of the event loop. A client that stops reading loses the
+ * connection.
  * @throws Refusal 429, 503
  */
 export function streamDownload(
@@ -104,11 +108,14 @@ export function streamDownload(
 ): ReadableStream<Uint8Array> {
   admitDownload(event, { ...owner, bytes: minDownloadBytes });
   const transfer = event.context.download as Transfer | undefined;
+  const { organizationId } = owner;
+  // The stream is read wherever the connection has room: its reads have no owner but this one.
+  const makePiece = () => runFor(organizationId, () => pieces.next());
   return new ReadableStream(
     {
       async pull(controller) {
         transfer?.stop(); // the client waits for us
-        const { done, value } = await pieces.next();
+        const { done, value } = await turns.take(organizationId, makePiece);
         if (done) return controller.close();
         controller.enqueue(value);
         transfer?.start();

@@ -84,6 +84,13 @@ export const turns = {
     maxRunningPerOwner: 1,
     restFactor: 2,
   },
+  /** Of logs, exports and other answers that are larger than memory. */
+  pieces: {
+    resource: "making the pieces of streamed answers",
+    file: "ingress/http/downloads.ts",
+    maxRunningPerOwner: 1,
+    restFactor: 2,
+  },
   /**
    * scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. One network
    * leaves a core to others.

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { EventEmitter } from "node:events";
+import { describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { H3Event } from "h3";
+import { Downloads, streamDownload } from "../../../ingress/http/downloads.ts";
+import { presentOwner } from "../../../shared/sharing/owner.ts";
+
+const piecesEach = 5;
+
+/** Streams downloads of organizations, and records who makes a piece, and beside whom. */
+function open() {
+  const downloads = new Downloads({ maxAnswerBytesInFlight: 2 ** 30, minUploadBytesPerSecond: 0 });
+  const making: string[] = [];
+  const made: { organization: string; owner: string | undefined; beside: string[] }[] = [];
+
+  async function* makePieces(organization: string): AsyncGenerator<Uint8Array> {
+    for (let piece = 0; piece < piecesEach; piece++) {
+      making.push(organization);
+      await nextTurn(); // as a read does
+      made.push({
+        organization,
+        owner: presentOwner(),
+        beside: making.filter((each) => each !== organization),
+      });
+      assert.equal(making.filter((each) => each === organization).length, 1);
+      making.splice(making.indexOf(organization), 1);
+      yield Buffer.alloc(1000);
+    }
+  }
+  return {
+    made,
+    async download(organizationId: string, holder: string): Promise<number> {
+      const node = { req: { socket: new EventEmitter() }, res: new EventEmitter() };
+      const context = { downloads, clientIp: "127.0.0.1" };
+      const event = { context, runtime: { node } } as unknown as H3Event;
+      let size = 0;
+      for await (const piece of streamDownload(event, { organizationId, holder }, makePieces(organizationId)))
+        size += piece.length;
+      return size;
+    },
+  };
+}
+
+describe("downloads that are streamed at once", () => {
+  it("make one piece of an organization at a time, in its name, and those of others beside it", async () => {
+    const { download, made } = open();
+
+    const sizes = await Promise.all([
+      ...["a1", "a2", "a3", "a4"].map((holder) => download("a", holder)),
+      download("b", "b1"),
+    ]);
+
+    assert.deepEqual(new Set(sizes), new Set([1000 * piecesEach]));
+    for (const { organization, owner } of made) assert.equal(owner, organization);
+    assert.ok(made.some(({ beside }) => beside.length > 0));
+    const lastOfB = made.findLastIndex(({ organization }) => organization === "b");
+    assert.ok(lastOfB < made.length / 2 + piecesEach, "the other organization need not wait for all of them");
+  });
+});
