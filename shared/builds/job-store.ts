@@ -42,7 +42,8 @@ export function firstOfStep({ tables: { jobs } }: Reader | Tx) {
   const { id, ownLabel, ownCommand, ownOptions } = table;
   return {
     table,
-    columns: { ownLabel, ownCommand, ownOptions },
+    // The id comes first: drizzle takes a joined row whose first column is null for none, and a step may lack a label.
+    columns: { id, ownLabel, ownCommand, ownOptions },
     isReferredTo: and(
       ne(jobs.id, jobs.stepId), // before commands are read
       eq(jobs.ownCommand, referringCommand),

@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { copySteps } from "../../shared/builds/copy-steps.ts";
+import { listJobsPage } from "../../shared/builds/job-list-store.ts";
 import { referringCommand } from "../../shared/builds/job-store.ts";
+import { findJob } from "../../shared/builds/progress-store.ts";
 import { renewSharedSteps } from "../../shared/builds/shared-steps.ts";
 import { listJobs, measureJobs } from "../../shared/builds/store.ts";
 import { putFact } from "../../shared/db/facts-store.ts";
@@ -76,6 +78,29 @@ describeOnBothDatabases("a step of several jobs", (database) => {
     const optionsOf = async (id: string) => (await listJobs(db, [id])).map(({ job }) => job.options);
     assert.deepEqual(await optionsOf(shared.id), await optionsOf(own.id));
     for (const { path } of [own, shared]) await api.send("PUT", `${path}/cancel`);
+  });
+
+  it("is stored once without a label, too", async () => {
+    await allow();
+    const pipeline = await api.newPipeline({ steps: [{ command, parallelism: 2, agents: { queue: key } }] });
+    await api.build(pipeline.id);
+    const path = `/pipelines/${pipeline.slug}/builds/1`;
+    const { body } = await api.send("GET", path);
+    const { db } = api.world.services;
+
+    assert.deepEqual(await storedCommands(body.id), [command, referringCommand]);
+    const ids: string[] = body.jobs.map((job: { id: string }) => job.id);
+    const read = await db.transaction((tx) => Promise.all(ids.map((id) => findJob(tx, id))));
+    assert.deepEqual(
+      read.map((job) => [job?.label, job?.command]),
+      [
+        [null, command],
+        [null, command],
+      ],
+    );
+    const shown = await listJobsPage(db, body.id, { limit: 10, offset: 0 });
+    for (const { job } of shown.rows) assert.ok(job.command && command.startsWith(job.command));
+    await api.send("PUT", `${path}/cancel`);
   });
 
   it("reaches agents whole, and retries of its jobs refer to it", async () => {
