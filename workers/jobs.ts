@@ -9,6 +9,8 @@ import * as contracts from "../shared/jobs/contracts.ts";
 import type { JobContract } from "../shared/jobs/define.ts";
 import { openClockGuard } from "../shared/process/clock-guard.ts";
 import type { Services } from "../shared/process/services.ts";
+import { countStoredBytes } from "../shared/retention/organizations.ts";
+import { recountRecords } from "../shared/retention/records.ts";
 import { openBulkRebuilds, requeueBulkRebuilds } from "../shared/triggers/bulk-rebuilds/run.ts";
 import { type DeliveryBuilder, openDeliveryBuilder } from "../shared/triggers/deliveries/build.ts";
 import { requeueStranded } from "../shared/triggers/deliveries/requeue.ts";
@@ -57,6 +59,11 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(contracts.timeOutJobsJob, async () => (await clockGuard.isRight()) && timeOutJobs(services)),
     job(contracts.renewSharedStepsJob, () => renewSharedSteps(services)),
     job(contracts.expireJobsJob, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
+    job(
+      contracts.countStoredBytesJob,
+      async () => (await clockGuard.isTrusted()) && countStoredBytes(services),
+    ),
+    job(contracts.recountRecordsJob, async () => (await clockGuard.isTrusted()) && recountRecords(services)),
     job(contracts.rollUpFiguresJob, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
     job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];

@@ -52,6 +52,8 @@ export async function createOrganization(
     name: input.name,
     deliveriesPerHour: input.deliveriesPerHour ?? services.config.deliveriesPerHour,
     features: [],
+    storedBytes: 0,
+    recordBytes: 0,
     createdAt: now,
   };
 

@@ -17,8 +17,8 @@ import {
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
 import { findBy, isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
-import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
+import { uncountAgents } from "../retention/records.ts";
 import { type AgentState, agentStates } from "../vocabulary.ts";
 
 export type Agent = Tables["agents"]["$inferSelect"];
@@ -267,7 +267,15 @@ export async function dropDescriptionsDisconnectedBefore(tx: Tx, time: Date, lim
   return changed.length;
 }
 
-export function deleteAgentsDisconnectedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { id, state, seenAt } = tx.tables.agents;
-  return deleteRows(tx, { key: id, where: and(eq(state, "disconnected"), lt(seenAt, time)) }, limit);
+export async function deleteAgentsDisconnectedBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { agents } = tx.tables;
+  const rows = await tx
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(eq(agents.state, "disconnected"), lt(agents.seenAt, time)))
+    .limit(limit);
+  const ids = rows.map(({ id }) => id);
+  await uncountAgents(tx, ids);
+  await tx.delete(agents).where(inArray(agents.id, ids));
+  return ids.length;
 }

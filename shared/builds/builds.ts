@@ -7,6 +7,7 @@ import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pip
 import type { Services } from "../process/services.ts";
 import { exactSize, notFound, Refusal } from "../refusal.ts";
 import { afterDays, atOnce, expiring } from "../retention/expiring.ts";
+import { uncountBuilds } from "../retention/records.ts";
 import { listBuilds } from "./list.ts";
 import type { BuildFilter } from "./list-store.ts";
 import { deleteJobTokensExpiredBefore, listMetaData, measureMetaData } from "./meta-data-store.ts";
@@ -124,7 +125,10 @@ export async function purgeBuilds(
       const ids = await list(maxBuildsAtOnce);
       if (ids.length === 0) return total;
       await purgeLogs(ids);
-      total += await db.transaction((tx) => deleteBuilds(tx, ids));
+      total += await db.transaction(async (tx) => {
+        await uncountBuilds(tx, ids);
+        return deleteBuilds(tx, ids);
+      });
       await restBetweenTransactions();
     }
   };

@@ -23,6 +23,7 @@ export const {
   deliveries,
   payloads,
   payloadTotals,
+  recordTotals,
   refusedDeliveries,
   refusedRequests,
   idempotencyKeys,

@@ -36,6 +36,12 @@ export const expireDeviceCodesJob = defineRecurringJob("expire-device-codes", "m
 /** Stores when access tokens were last used. */
 export const recordUsageJob = defineRecurringJob("record-usage", "maintenance", 5 * secondMs);
 
+/** Totals what organizations store. */
+export const countStoredBytesJob = defineRecurringJob("count-stored-bytes", "maintenance", minuteMs);
+
+/** Corrects the totals of builds, jobs and agents. */
+export const recountRecordsJob = defineRecurringJob("recount-records", "maintenance", 10 * minuteMs);
+
 /** Counts by the minute what charts show. */
 export const rollUpFiguresJob = defineRecurringJob("roll-up-figures", "maintenance", minuteMs);
 

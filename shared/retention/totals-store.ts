@@ -3,7 +3,7 @@ import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
 /** Tables of the stored bytes of organizations by the hour. */
-export type ByteTotals = Tables["payloadTotals"] | Tables["logTotals"];
+export type ByteTotals = Tables["payloadTotals"] | Tables["logTotals"] | Tables["recordTotals"];
 
 export interface OrganizationBytes {
   organizationId: string;
@@ -86,4 +86,29 @@ export async function listOrganizationsToEvict(
     .groupBy(organizationId)
     .having(or(gt(sum(totals.bytes), maxBytes), sql`${min(hour)} < ${sql.param(time, hour)}`));
   return rows.map((row) => row.organizationId);
+}
+
+/** The stored bytes of each organization that has totals. Reads every total, off the event loop. */
+export async function sumByOrganization(db: Db, totals: ByteTotals): Promise<Map<string, number>> {
+  const rows = await db.offLoop
+    .select({ organizationId: totals.organizationId, bytes: sum(totals.bytes).mapWith(Number) })
+    .from(totals)
+    .groupBy(totals.organizationId);
+  return new Map(rows.map(({ organizationId, bytes }) => [organizationId, Math.max(0, bytes)]));
+}
+
+export interface OrganizationSums {
+  id: string;
+  storedBytes: number;
+  recordBytes: number;
+}
+
+export async function listOrganizationSums(db: Db): Promise<OrganizationSums[]> {
+  const { id, storedBytes, recordBytes } = db.tables.organizations;
+  return db.offLoop.select({ id, storedBytes, recordBytes }).from(db.tables.organizations);
+}
+
+export async function setStoredBytes(tx: Tx, id: string, storedBytes: number): Promise<void> {
+  const { organizations } = tx.tables;
+  await tx.update(organizations).set({ storedBytes }).where(eq(organizations.id, id));
 }

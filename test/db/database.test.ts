@@ -45,6 +45,7 @@ const landed = {
   "sqlite/0024_own_access_tokens": "649507549b4b6162",
   "sqlite/0025_oldest_sessions": "db658e1a1c7f5397",
   "sqlite/0026_described_agents": "606b5606e984f4fd",
+  "sqlite/0027_record_totals": "9ea98e1ab60ef01f",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -72,6 +73,7 @@ const landed = {
   "postgres/0024_own_access_tokens": "01ede2cd85faa8ea",
   "postgres/0025_oldest_sessions": "8bfaa8c3a8e4d713",
   "postgres/0026_described_agents": "267d9047f7023342",
+  "postgres/0027_record_totals": "ff091916a7d4c718",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */
@@ -241,6 +243,8 @@ describeOnBothDatabases("the database", (database) => {
       name: "Zoë 😀",
       deliveriesPerHour: 2 ** 31 - 1,
       features: ["webhook_filtering" as const],
+      storedBytes: 2 ** 53 - 1,
+      recordBytes: 0,
       createdAt: at,
     };
     await db.transaction((tx) => tx.insertMany(tx.tables.organizations, [organization]));

@@ -3,7 +3,7 @@ import type { AuditChange, Feature, Role } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 
 export function defineAccountsTables(kit: Kit) {
-  const { table, index, primaryKey, uuid, text, integer, time, json } = kit;
+  const { table, index, primaryKey, uuid, text, integer, bigint, time, json } = kit;
 
   const organizations = table("organizations", {
     id: uuid().primaryKey(),
@@ -11,8 +11,25 @@ export function defineAccountsTables(kit: Kit) {
     name: text().notNull(),
     deliveriesPerHour: integer("deliveries_per_hour").notNull(),
     features: json<Feature[]>().notNull(),
+    /** Bytes of all that is stored and counted, as `count-stored-bytes` found them last. */
+    storedBytes: bigint("stored_bytes").notNull().default(0),
+    /** Those of them that are never evicted: builds, jobs and agents. The sum of `recordTotals`. */
+    recordBytes: bigint("record_bytes").notNull().default(0),
     createdAt: time("created_at").notNull(),
   });
+
+  /** Stored bytes of an organization's builds, their jobs and agents, by the hour of the ids of builds and agents. */
+  const recordTotals = table(
+    "record_totals",
+    {
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      hour: time("hour").notNull(),
+      bytes: bigint().notNull(),
+    },
+    (t) => [primaryKey({ columns: [t.organizationId, t.hour] }), index("record_totals_hour").on(t.hour)],
+  );
 
   /** People, and per organization a built-in `Operator` for the operator's command. */
   const users = table("users", {
@@ -117,7 +134,7 @@ export function defineAccountsTables(kit: Kit) {
     ],
   );
 
-  return { organizations, users, members, invitations, sessions, auditEvents };
+  return { organizations, recordTotals, users, members, invitations, sessions, auditEvents };
 }
 
 export type AccountsTables = ReturnType<typeof defineAccountsTables>;

@@ -1,0 +1,224 @@
+import { and, asc, eq, gt, gte, inArray, lt, type SQL, type SQLWrapper, sql, sum } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import { putFact } from "../db/facts-store.ts";
+import type { Tables } from "../db/schema.ts";
+import type { OrganizationBytes } from "./totals-store.ts";
+
+/** Ids, without `below`. */
+export interface IdRange {
+  from: string;
+  below: string;
+}
+
+/** The bytes of a build, of jobs of a build, or of an agent: the id says in which hour they are totalled. */
+export interface RecordBytes extends OrganizationBytes {
+  id: string;
+}
+
+/** Rows with their indexes take about this much on both databases, without their texts. */
+const rowBytes = { build: 1000, job: 600, metaData: 100, agent: 900 };
+
+/** Builds, jobs and agents with lower ids are in the totals. The migration writes the first value. */
+const countedBelowFact = "records_counted_below";
+
+/**
+ * Locks the totals of records, so that nothing is counted and deleted at once. Transactions that create records never
+ * lock them.
+ * @returns the id below which records are in the totals
+ */
+export async function lockRecordTotals(tx: Tx): Promise<string> {
+  const { settings } = tx.tables;
+  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowFact), "exclusive");
+  if (!countedBelow) throw new Error(`The fact ${countedBelowFact} is missing.`);
+  return countedBelow.value;
+}
+
+export function setRecordsCountedBelow(tx: Tx, id: string): Promise<void> {
+  return putFact(tx, countedBelowFact, id);
+}
+
+/** Finds the first id of a range, or the first after `skipped` ids. */
+export async function findRecordId(
+  db: Db | Tx,
+  kind: "builds" | "jobs" | "agents",
+  { from, below }: IdRange,
+  skipped: number,
+): Promise<string | undefined> {
+  const { id } = db.tables[kind];
+  const [found] = await db
+    .select({ id })
+    .from(db.tables[kind])
+    .where(and(gte(id, from), lt(id, below)))
+    .orderBy(asc(id))
+    .limit(1)
+    .offset(skipped);
+  return found?.id;
+}
+
+/** Measures the new builds, jobs and agents of a range. Bytes of jobs have the id of their build. */
+export async function measureNewRecords(tx: Tx, { from, below }: IdRange): Promise<RecordBytes[]> {
+  const { builds, jobs, agents } = tx.tables;
+  const ofBuilds = await tx
+    .select({
+      id: builds.id,
+      organizationId: builds.organizationId,
+      bytes: sql`${buildRowBytes(tx.tables)} + ${metaDataBytes(tx)}`.mapWith(Number),
+    })
+    .from(builds)
+    .where(and(gte(builds.id, from), lt(builds.id, below)));
+  const ofJobs = await tx
+    .select({
+      id: builds.id,
+      organizationId: builds.organizationId,
+      bytes: sum(jobRowBytes(tx.tables)).mapWith(Number),
+    })
+    .from(jobs)
+    .innerJoin(builds, eq(builds.id, jobs.buildId))
+    .where(and(gte(jobs.id, from), lt(jobs.id, below)))
+    .groupBy(builds.id, builds.organizationId);
+  const ofAgents = await tx
+    .select({
+      id: agents.id,
+      organizationId: agents.organizationId,
+      bytes: agentRowBytes(tx.tables).mapWith(Number),
+    })
+    .from(agents)
+    .where(and(gte(agents.id, from), lt(agents.id, below)));
+  return [...ofBuilds, ...ofJobs, ...ofAgents];
+}
+
+/** Measures builds with all that goes with them, as far as the totals count it. */
+export async function measureCountedBuilds(
+  tx: Tx,
+  ids: string[],
+  countedBelow: string,
+): Promise<RecordBytes[]> {
+  const { builds } = tx.tables;
+  return tx
+    .select({
+      id: builds.id,
+      organizationId: builds.organizationId,
+      bytes: wholeBuildBytes(tx, countedBelow).mapWith(Number),
+    })
+    .from(builds)
+    .where(and(inArray(builds.id, ids), lt(builds.id, countedBelow)));
+}
+
+export async function measureCountedAgents(
+  tx: Tx,
+  ids: string[],
+  countedBelow: string,
+): Promise<RecordBytes[]> {
+  const { agents } = tx.tables;
+  return tx
+    .select({
+      id: agents.id,
+      organizationId: agents.organizationId,
+      bytes: agentRowBytes(tx.tables).mapWith(Number),
+    })
+    .from(agents)
+    .where(and(inArray(agents.id, ids), lt(agents.id, countedBelow)));
+}
+
+/** Sums the builds of a range, with all that goes with them, off the event loop. */
+export async function sumBuildBytes(
+  db: Db,
+  { from, below }: IdRange,
+  countedBelow: string,
+): Promise<OrganizationBytes[]> {
+  const { builds } = db.tables;
+  return db.offLoop
+    .select({
+      organizationId: builds.organizationId,
+      bytes: sum(wholeBuildBytes(db, countedBelow)).mapWith(Number),
+    })
+    .from(builds)
+    .where(and(gte(builds.id, from), lt(builds.id, below)))
+    .groupBy(builds.organizationId);
+}
+
+export async function sumAgentBytes(db: Db, { from, below }: IdRange): Promise<OrganizationBytes[]> {
+  const { agents } = db.tables;
+  return db.offLoop
+    .select({ organizationId: agents.organizationId, bytes: sum(agentRowBytes(db.tables)).mapWith(Number) })
+    .from(agents)
+    .where(and(gte(agents.id, from), lt(agents.id, below)))
+    .groupBy(agents.organizationId);
+}
+
+export async function listRecordTotals(db: Db | Tx, hour: Date): Promise<OrganizationBytes[]> {
+  const { recordTotals } = db.tables;
+  return db
+    .select({ organizationId: recordTotals.organizationId, bytes: recordTotals.bytes })
+    .from(recordTotals)
+    .where(eq(recordTotals.hour, hour))
+    .orderBy(asc(recordTotals.organizationId));
+}
+
+export async function findTotalledHourAfter(db: Db, after: Date): Promise<Date | undefined> {
+  const { hour } = db.tables.recordTotals;
+  const [next] = await db
+    .select({ hour })
+    .from(db.tables.recordTotals)
+    .where(gt(hour, after))
+    .orderBy(asc(hour))
+    .limit(1);
+  return next?.hour;
+}
+
+export async function replaceRecordTotals(tx: Tx, hour: Date, totals: OrganizationBytes[]): Promise<void> {
+  const { recordTotals } = tx.tables;
+  await tx.delete(recordTotals).where(eq(recordTotals.hour, hour));
+  await tx.insertMany(
+    recordTotals,
+    totals.map((each) => ({ ...each, hour })),
+  );
+}
+
+/** Call it with every change of the totals: the organization's row has their sum. */
+export async function addToRecordBytes(tx: Tx, { organizationId, bytes }: OrganizationBytes): Promise<void> {
+  const { organizations } = tx.tables;
+  await tx
+    .update(organizations)
+    .set({ recordBytes: sql`${organizations.recordBytes} + ${bytes}` })
+    .where(eq(organizations.id, organizationId));
+}
+
+/** Reads the sizes of long values, not the values. */
+function bytesOf(rowBytes: number, values: SQLWrapper[]): SQL {
+  const sizes = values.map((value) => sql`coalesce(octet_length(cast(${value} as text)), 0)`);
+  return sql.join([sql.raw(String(rowBytes)), ...sizes], sql` + `);
+}
+
+function buildRowBytes({ builds: { message, commit, branch, environment, ...rest } }: Tables): SQL {
+  return bytesOf(rowBytes.build, [message, commit, branch, environment, rest.environmentSealed, rest.author]);
+}
+
+function jobRowBytes({ jobs: { ownLabel, ownCommand, ownOptions, failureReason } }: Tables): SQL {
+  return bytesOf(rowBytes.job, [ownLabel, ownCommand, ownOptions, failureReason]);
+}
+
+function agentRowBytes({ agents }: Tables): SQL {
+  const { name, hostname, os, arch, version, build, metaData, userAgent, pausedNote } = agents;
+  return bytesOf(rowBytes.agent, [
+    ...[name, hostname, os, arch, version, build, metaData, userAgent, pausedNote],
+  ]);
+}
+
+function metaDataBytes(db: Db | Tx): SQL {
+  const { builds, metaData } = db.tables;
+  const bytes = db
+    .select({ bytes: sum(bytesOf(rowBytes.metaData, [metaData.key, metaData.value])) })
+    .from(metaData)
+    .where(eq(metaData.buildId, builds.id));
+  return sql`coalesce(${bytes}, 0)`;
+}
+
+function wholeBuildBytes(db: Db | Tx, jobsBelow: string): SQL {
+  const { builds, jobs } = db.tables;
+  const ofJobs = db
+    .select({ bytes: sum(jobRowBytes(db.tables)) })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, builds.id), lt(jobs.id, jobsBelow)));
+  return sql`${buildRowBytes(db.tables)} + coalesce(${ofJobs}, 0) + ${metaDataBytes(db)}`;
+}

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, it } from "node:test";
+import { eq, inArray } from "drizzle-orm";
+import { purgeBuilds } from "../../shared/builds/builds.ts";
+import { createBuildByHand } from "../../shared/builds/new-build.ts";
+import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
+import { countStoredBytes } from "../../shared/retention/organizations.ts";
+import { countRecords, recountRecords } from "../../shared/retention/records.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describeOnBothDatabases("totals of records", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  let other: TestOrganization;
+
+  beforeEach(async () => {
+    world = await startWorld(database, { BUILD_RETENTION_DAYS: "60" });
+    acme = await setUpOrganization(world);
+    other = await setUpOrganization(world, "other");
+  });
+  afterEach(() => world.close());
+
+  const build = async (organization: TestOrganization, message = "") =>
+    (await createBuildByHand(world.services, organization.operator, organization.pipeline, { message })).build
+      .id;
+  const recordBytes = async ({ id }: TestOrganization) => {
+    await countStoredBytes(world.services);
+    const { organizations } = world.services.db.tables;
+    const [row] = await world.services.db.select().from(organizations).where(eq(organizations.id, id));
+    assert.equal(row?.storedBytes, row?.recordBytes);
+    return row?.recordBytes ?? 0;
+  };
+
+  it("count builds and their jobs once they are a minute old, for their organization", async () => {
+    await build(acme, "m".repeat(100));
+    assert.equal(await recordBytes(acme), 0);
+
+    world.clock.advance(2 * minuteMs);
+    const one = await recordBytes(acme);
+    assert.ok(one > 1700 && one < 2500, String(one));
+    assert.equal(await recordBytes(other), 0);
+
+    await build(acme, "m".repeat(1100));
+    world.clock.advance(2 * minuteMs);
+    assert.equal(await recordBytes(acme), 2 * one + 1000);
+    assert.equal(await recordBytes(acme), 2 * one + 1000);
+  });
+
+  it("are the same in steps of bounded size", async () => {
+    for (let made = 0; made < 7; made++) await build(acme);
+    world.clock.advance(2 * minuteMs);
+
+    await countRecords(world.services, { rowsAtOnce: 2, maxTransactions: 100 });
+    const counted = await recordBytes(acme);
+    await build(acme);
+    world.clock.advance(2 * minuteMs);
+
+    assert.equal(await recordBytes(acme), (counted / 7) * 8);
+  });
+
+  it("lose what is purged, and nothing of others", async () => {
+    await build(other);
+    await build(acme);
+    world.clock.advance(2 * minuteMs);
+    const theirs = await recordBytes(other);
+    assert.ok((await recordBytes(acme)) > 0);
+    const { db, clock } = world.services;
+    const { builds } = db.tables;
+    await db.transaction(async (tx) => {
+      const finished = { state: "passed" as const, finishedAt: clock.now() };
+      await tx.update(tx.tables.builds).set(finished).where(eq(builds.organizationId, acme.id));
+    });
+    world.clock.advance(61 * dayMs);
+
+    assert.equal(await purgeBuilds(world.services, async () => {}), 1);
+
+    assert.equal(await recordBytes(acme), 0);
+    assert.equal(await recordBytes(other), theirs);
+  });
+
+  it("follow builds of this hour that grow", async () => {
+    const { services } = world;
+    const id = await build(acme);
+    world.clock.advance(2 * minuteMs);
+    const before = await recordBytes(acme);
+    await services.db.transaction((tx) =>
+      tx.insertMany(tx.tables.metaData, [{ buildId: id, key: "k", value: "v".repeat(5000) }]),
+    );
+
+    await recountRecords(services, { maxBuilds: 1 });
+
+    assert.equal(await recordBytes(acme), before + 5101);
+  });
+
+  it("are right again after a recount: of records that grew, went without them or were committed late", async () => {
+    const { services } = world;
+    const [grown, gone] = [await build(acme), await build(acme)];
+    const kept = await build(other);
+    world.clock.advance(2 * minuteMs);
+    const [before, theirs] = [await recordBytes(acme), await recordBytes(other)];
+    await services.db.transaction(async (tx) => {
+      const { builds, metaData, organizations, recordTotals } = tx.tables;
+      await tx.insert(metaData).values({ buildId: grown, key: "k", value: "v".repeat(5000) });
+      await tx.delete(builds).where(inArray(builds.id, [gone]));
+      await tx.delete(recordTotals).where(eq(recordTotals.organizationId, other.id));
+      await tx.update(organizations).set({ recordBytes: 0 }).where(eq(organizations.id, other.id));
+    });
+    assert.equal(await recordBytes(other), 0);
+    world.clock.advance(4 * hourMs);
+    await recordBytes(acme);
+
+    for (let run = 0; run < 2; run++) await recountRecords(services, { maxBuilds: 1 });
+
+    assert.equal(await recordBytes(acme), before / 2 + 5101);
+    assert.equal(await recordBytes(other), theirs, kept);
+  });
+});
