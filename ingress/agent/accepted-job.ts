@@ -6,7 +6,7 @@ import type { Accepted } from "../../shared/agents/lease.ts";
 import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { listBuildNumbers } from "../../shared/builds/store.ts";
-import { listPipelinesById } from "../../shared/pipelines/store.ts";
+import { findPipelineFactsById } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import * as field from "../operations/fields.ts";
@@ -27,7 +27,7 @@ export const acceptedJob = z.object({
 /** The answer of accept and acquire. @throws Refusal 422 if the pipeline was deleted */
 export async function presentAccepted(services: Services, agent: Agent, { job, build, token }: Accepted) {
   const { db, config, cipher } = services;
-  const [pipeline] = await listPipelinesById(db, [build.pipelineId]);
+  const pipeline = await findPipelineFactsById(db, { id: build.pipelineId });
   const organization = await findOrganizationById(db, build.organizationId);
   if (!pipeline || !organization) throw new Refusal(422, "The job's pipeline was deleted");
   const creator = build.creatorId

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { listBuilds } from "../../shared/builds/list.ts";
 import type { Build } from "../../shared/builds/store.ts";
 import { listBuildsOfDeliveries } from "../../shared/builds/store.ts";
-import { listPipelinesById } from "../../shared/pipelines/store.ts";
+import { listPipelineNamesById } from "../../shared/pipelines/store.ts";
 import { type Delivery, listDeliveriesPage } from "../../shared/triggers/deliveries/store.ts";
 import { type BuildState, buildStates } from "../../shared/vocabulary.ts";
 import { type Act, newCommand, orgOption, parseId, parsePositive } from "./command.ts";
@@ -43,7 +43,7 @@ function buildCommand(act: Act): Command {
           includePaused: true,
         };
         const { rows } = await listBuilds(db, filter, { limit: Math.min(limit, maxListed), offset: 0 });
-        const pipelines = await listPipelinesById(db, [...new Set(rows.map((each) => each.pipelineId))]);
+        const pipelines = await listPipelineNamesById(db, [...new Set(rows.map((each) => each.pipelineId))]);
         const slugs = new Map(pipelines.map((each) => [each.id, each.slug]));
         return { builds: rows.map((each) => ({ pipeline: slugs.get(each.pipelineId), ...summary(each) })) };
       }),

@@ -7,7 +7,7 @@ import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";
 import { variablesOfStep } from "../pipelines/step-members.ts";
-import type { Pipeline } from "../pipelines/store.ts";
+import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import { web } from "../urls.ts";
 import { isProtected } from "./protected-names.ts";
@@ -25,7 +25,7 @@ export interface JobContext {
   config: Config;
   cipher: Cipher;
   organization: Organization;
-  pipeline: Pipeline;
+  pipeline: PipelineFacts;
   build: Build;
   job: Job;
   agent: Agent;

@@ -1,5 +1,7 @@
 import { and, count, eq, inArray, type SQL } from "drizzle-orm";
-import { firstOfStep, type Job, type StoredJob, wholeJob } from "../builds/job-store.ts";
+import { briefText } from "../builds/job-list-store.ts";
+import { factColumns, firstOfStep, type Job, type StoredJob, wholeJob } from "../builds/job-store.ts";
+import { listedColumns } from "../builds/store.ts";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
@@ -51,6 +53,19 @@ export async function listAgentsById(db: Db, ids: readonly (string | null)[]): P
   return new Map(found.map((agent) => [agent.id, agent]));
 }
 
+/** In any state. */
+export async function listAgentNames(
+  db: Db,
+  ids: readonly (string | null)[],
+): Promise<Map<string, Pick<Agent, "id" | "name">>> {
+  const { agents } = db.tables;
+  const wanted = [...new Set(ids)].filter((id) => id !== null);
+  if (wanted.length === 0) return new Map();
+  const { id, name } = agents;
+  const found = await db.select({ id, name }).from(agents).where(inArray(id, wanted));
+  return new Map(found.map((agent) => [agent.id, agent]));
+}
+
 /** The id of a connected agent of the queue, if there is one. */
 export async function findConnectedAgentId(db: Db, queueId: string): Promise<string | undefined> {
   const { agents } = db.tables;
@@ -78,6 +93,7 @@ export async function countConnectedAgents(db: Db, limit: number): Promise<Map<s
   return new Map(rows.map(({ queueId, total }) => [queueId, total]));
 }
 
+/** Lists have jobs with the beginning of their command, and few of their options. */
 export interface JobWithOwners {
   job: Job;
   build: { number: number; message: string };
@@ -94,7 +110,7 @@ export async function listJobsOfQueue(
   const { jobs } = db.tables;
   const isOfQueue = and(eq(jobs.queueId, queueId), inArray(jobs.state, states));
   const found = await selectPage(jobs.id, { ...page, isOldestFirst: true }, ({ condition, order, limit }) =>
-    selectWithOwners(db, and(isOfQueue, condition)).orderBy(order).limit(limit),
+    selectPlaced(db, and(isOfQueue, condition)).orderBy(order).limit(limit),
   );
   return found.map(withWholeJob);
 }
@@ -109,8 +125,37 @@ export async function listJobsWithOwners(
   return new Map(found.map((row) => [row.job.id, withWholeJob(row)]));
 }
 
+/** Jobs as lists show them. */
+export async function listPlacedJobs(
+  db: Db,
+  ids: readonly (string | null)[],
+): Promise<Map<string, JobWithOwners>> {
+  const wanted = [...new Set(ids)].filter((id) => id !== null);
+  if (wanted.length === 0) return new Map();
+  const found = await selectPlaced(db, inArray(db.tables.jobs.id, wanted));
+  return new Map(found.map((row) => [row.job.id, withWholeJob(row)]));
+}
+
 function withWholeJob<Row extends StoredJob>({ job, first, ...owners }: Row) {
   return { ...owners, job: wholeJob({ job, first }) };
+}
+
+function selectPlaced(db: Db, where: SQL | undefined) {
+  const { jobs, builds, pipelines } = db.tables;
+  const first = firstOfStep(db);
+  return db
+    .select({
+      job: { ...factColumns(db), ...briefText(jobs) },
+      first: { id: first.columns.id, ...briefText(first.table) },
+      build: { number: builds.number, message: listedColumns(db).message },
+      pipeline: { id: pipelines.id, slug: pipelines.slug, name: pipelines.name },
+    })
+    .from(jobs)
+    .leftJoin(first.table, first.isReferredTo)
+    .innerJoin(builds, eq(builds.id, jobs.buildId))
+    .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
+    .where(where)
+    .$dynamic();
 }
 
 function selectWithOwners(db: Db, where: SQL | undefined) {

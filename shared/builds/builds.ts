@@ -3,7 +3,7 @@ import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db } from "../db/database.ts";
 import type { ListedRows, ListPage } from "../db/list-page.ts";
 import { maxJobBytes } from "../pipelines/steps.ts";
-import { listDeletedPipelineIds, listPipelinesById, type Pipeline } from "../pipelines/store.ts";
+import { listPipelinesById, type Pipeline } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { exactSize, notFound, Refusal } from "../refusal.ts";
 import { afterDays, atOnce, expiring } from "../retention/expiring.ts";
@@ -18,11 +18,13 @@ import {
   listBuildNumbers,
   listBuildsFinishedBefore,
   listBuildsOfPipelines,
+  listDeletedPipelinesWithBuilds,
   listJobs,
   measureJobs,
 } from "./store.ts";
 
 const maxBuildsAtOnce = 200;
+const maxPipelinesAtOnce = 100;
 /** The limit of a page of builds. One build may have as much, with retries. */
 const maxDetailBytes = 2 * maxJobBytes;
 
@@ -61,7 +63,11 @@ async function requireRoomForDetails(db: Db, builds: Build[], hasJobs: boolean):
 }
 
 /** @throws Refusal 404 */
-export async function requireBuild(db: Db, pipeline: Pipeline, number: number): Promise<BuildDetails> {
+export async function requireBuild(
+  db: Db,
+  pipeline: Pick<Pipeline, "id">,
+  number: number,
+): Promise<BuildDetails> {
   const build = await findBuild(db, pipeline.id, number);
   const [details] = build ? await withDetails(db, [build]) : [];
   if (!details) throw notFound("build");
@@ -118,8 +124,6 @@ export async function purgeBuilds(
   purgeLogs: (buildIds: string[]) => Promise<void>,
 ): Promise<number> {
   const before = afterDays("buildRetentionDays")(clock.now(), config);
-  const pipelineIds = await listDeletedPipelineIds(db);
-
   const purge = async (list: (limit: number) => Promise<string[]>) => {
     for (let total = 0; ; ) {
       const ids = await list(maxBuildsAtOnce);
@@ -132,10 +136,11 @@ export async function purgeBuilds(
       await restBetweenTransactions();
     }
   };
-  const ofDeleted = await purge((limit) => listBuildsOfPipelines(db, pipelineIds, limit));
-  return ofDeleted + (await purge((limit) => listBuildsFinishedBefore(db, before, limit)));
+  const listOfDeleted = async (limit: number) =>
+    listBuildsOfPipelines(db, await listDeletedPipelinesWithBuilds(db, maxPipelinesAtOnce), limit);
+  return (await purge(listOfDeleted)) + (await purge((limit) => listBuildsFinishedBefore(db, before, limit)));
 }
 
-export function auditSubject({ id, number }: Build, { slug }: Pipeline) {
+export function auditSubject({ id, number }: Build, { slug }: Pick<Pipeline, "slug">) {
   return { type: "build", id, name: `${slug} #${number}` } as const;
 }

@@ -1,5 +1,5 @@
 import { type Actor, audit } from "../accounts/audit.ts";
-import type { Pipeline } from "../pipelines/store.ts";
+import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
@@ -16,7 +16,7 @@ import type { Build } from "./store.ts";
 export async function cancelBuild(
   services: Services,
   actor: Actor,
-  pipeline: Pipeline,
+  pipeline: PipelineFacts,
   number: number,
 ): Promise<BuildDetails> {
   const { build } = await requireBuild(services.db, pipeline, number);
@@ -42,7 +42,7 @@ export async function cancelBuild(
 export async function cancelJob(
   services: Services,
   actor: Actor,
-  { build, pipeline }: { build: Build; pipeline: Pipeline },
+  { build, pipeline }: { build: Build; pipeline: PipelineFacts },
   jobId: string,
 ): Promise<void> {
   const now = services.clock.now();

@@ -1,32 +1,23 @@
-import {
-  aliasedTable,
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  getTableColumns,
-  inArray,
-  isNotNull,
-  isNull,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { aliasedTable, and, asc, count, desc, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
+import { isPostgres } from "../db/prepared.ts";
+import type { JobOptions } from "../db/schema/builds.ts";
 import type { BuildState } from "../vocabulary.ts";
-import { firstOfStep, type Job, wholeJob } from "./job-store.ts";
+import { factColumns, firstOfStep, type Job, wholeJob } from "./job-store.ts";
+import { beginning } from "./store.ts";
 
 /** Commands have up to 64 KB. */
 const maxCommandCharacters = 400;
+const shownOptions = ["parallel", "retry"] as const;
 /** Builds that may have waiting jobs. */
 const waitingStates: BuildState[] = ["scheduled", "running", "failing"];
 /** The builds of each state that are looked at. */
 const maxWaitingBuilds = 50;
 
 export interface ListedJob {
-  /** A job with only the beginning of its command. */
+  /** A job with the beginning of its command, and few of its options. */
   job: Job;
   queue: { id: string; key: string } | null;
 }
@@ -46,8 +37,8 @@ export async function listJobsPage(
   const first = firstOfStep(db);
   const rows = await db
     .select({
-      job: { ...getTableColumns(jobs), ownCommand: beginning(jobs.ownCommand) },
-      first: { ...first.columns, ownCommand: beginning(first.columns.ownCommand) },
+      job: { ...factColumns(db), ...briefText(jobs) },
+      first: { id: first.columns.id, ...briefText(first.table) },
       queue: { id: queues.id, key: queues.key },
     })
     .from(jobs)
@@ -62,8 +53,29 @@ export async function listJobsPage(
   return { ...listedRows(listed, page, { total, positionOf }), total };
 }
 
-function beginning(command: SQLiteColumn): SQL<string | null> {
-  return sql<string | null>`substr(${command}, 1, ${sql.raw(`${maxCommandCharacters}`)})`;
+/** The text of a step as lists show it. Its variables and plugins are among the options, and may have a megabyte. */
+export function briefText<Label extends SQLiteColumn>({
+  ownLabel,
+  ownCommand,
+  ownOptions,
+}: {
+  ownLabel: Label;
+  ownCommand: SQLiteColumn;
+  ownOptions: SQLiteColumn;
+}) {
+  const member = (name: string) => sql`${ownOptions} -> ${sql.raw(`'${name}'`)}`;
+  const options = [...shownOptions].flatMap((name) => [sql.raw(`'${name}'`), member(name)]);
+  const object = sql.raw(isPostgres(ownOptions) ? "json_build_object" : "json_object");
+  return {
+    ownLabel,
+    ownCommand: beginning<string | null>(ownCommand, maxCommandCharacters),
+    ownOptions: sql<JobOptions>`${object}(${sql.join(options, sql`, `)})`.mapWith(toOptions),
+  };
+}
+
+function toOptions(value: string | JobOptions): JobOptions {
+  const options = typeof value === "string" ? JSON.parse(value) : value;
+  return Object.fromEntries(Object.entries(options).filter(([, member]) => member !== null));
 }
 
 /** The retried jobs of these positions, the latest first. */

@@ -19,7 +19,7 @@ import type { ListPosition } from "../db/list-page.ts";
 import { indexedCharacters, indexedText } from "../db/schema/builds.ts";
 import { lowestIdAt } from "../ids.ts";
 import { type BuildState, buildStates } from "../vocabulary.ts";
-import type { Build } from "./store.ts";
+import type { ListedBuild } from "./store.ts";
 
 export interface BuildFilter {
   organizationId: string;
@@ -155,16 +155,26 @@ export function keyOfPosition(db: Reader, { order }: BuildListPlan, { number, id
   return order === db.tables.builds.id ? id : Math.min(number, maxInteger);
 }
 
+/** The columns of a build that a list reads. */
+export interface BuildColumns<Row extends ListedBuild> {
+  columnsOf: (db: Reader) => Record<keyof Row & string, SQLiteColumn | SQL>;
+}
+
 /** The builds of a slice that pass the rest of the filter. */
-export async function listSlice(
+export async function listSlice<Row extends ListedBuild>(
   db: Reader,
   plan: BuildListPlan,
   slice: Slice,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<Build[]> {
+  { limit, offset, columnsOf }: BuildColumns<Row> & { limit: number; offset: number },
+): Promise<Row[]> {
   const { builds } = db.tables;
   const ids = sql`select id from ${passing(db, plan, slice)} order by place desc limit ${limit} offset ${offset}`;
-  return db.select().from(builds).where(sql`${builds.id} in (${ids})`).orderBy(desc(plan.order));
+  const rows = await db
+    .select(columnsOf(db))
+    .from(builds)
+    .where(sql`${builds.id} in (${ids})`)
+    .orderBy(desc(plan.order));
+  return rows as unknown as Row[];
 }
 
 /** Counts the builds of a slice that pass the rest of the filter. */

@@ -12,6 +12,7 @@ import { hasDeletedPipelines } from "../pipelines/store.ts";
 import { Refusal } from "../refusal.ts";
 import type { BuildState } from "../vocabulary.ts";
 import {
+  type BuildColumns,
   type BuildFilter,
   type BuildListPlan,
   countSlice,
@@ -20,7 +21,7 @@ import {
   listSlice,
   planBuildList,
 } from "./list-store.ts";
-import type { Build } from "./store.ts";
+import { allColumns, type Build, type ListedBuild, listedColumns } from "./store.ts";
 
 /** One statement reads this many builds at most, so that others get their turn. */
 const maxSlice = 5000;
@@ -30,12 +31,30 @@ const defaultDeadlineMs = 2 * secondMs;
  * A page of builds, newest first.
  * @throws Refusal 503 if it has to look at too many builds
  */
-export async function listBuilds(
+export function listBuilds(
   db: Db,
   filter: BuildFilter,
   page: ListPage,
-  { deadlineMs = defaultDeadlineMs } = {},
+  options: { deadlineMs?: number } = {},
 ): Promise<ListedRows<Build>> {
+  return listRows<Build>(db, filter, page, { ...options, columnsOf: allColumns });
+}
+
+/** Like `listBuilds`, as pages show them. @throws Refusal 503 */
+export function listBuildsInBrief(
+  db: Db,
+  filter: BuildFilter,
+  page: ListPage,
+): Promise<ListedRows<ListedBuild>> {
+  return listRows<ListedBuild>(db, filter, page, { columnsOf: listedColumns });
+}
+
+async function listRows<Row extends ListedBuild>(
+  db: Db,
+  filter: BuildFilter,
+  page: ListPage,
+  { columnsOf, deadlineMs = defaultDeadlineMs }: BuildColumns<Row> & { deadlineMs?: number },
+): Promise<ListedRows<Row>> {
   if (filter.states?.length === 0) return { rows: [], next: undefined, total: 0 };
   const isOfPipeline = filter.pipelineId !== undefined;
   const mayBeDeleted = !isOfPipeline && (await hasDeletedPipelines(db, filter.organizationId));
@@ -43,8 +62,9 @@ export async function listBuilds(
   const total = await countBuilds(db, plan);
   if (total !== undefined && !page.after && page.offset >= total) return { rows: [], next: undefined, total };
 
-  const rows = await findRows(db, plan, { ...page, deadlineAt: performance.now() + deadlineMs });
-  const positionOf = ({ id, number, createdAt }: Build) => ({
+  const deadlineAt = performance.now() + deadlineMs;
+  const rows = await findRows<Row>(db, plan, { ...page, columnsOf, deadlineAt });
+  const positionOf = ({ id, number, createdAt }: ListedBuild) => ({
     id,
     number: isOfPipeline ? number : createdAt.getTime(),
   });
@@ -85,13 +105,14 @@ async function countBuilds(db: Db, plan: BuildListPlan): Promise<number | undefi
 }
 
 /** The rows of the page, and one more if there is one. */
-async function findRows(
+async function findRows<Row extends ListedBuild>(
   db: Db,
   plan: BuildListPlan,
-  page: ListPage & { deadlineAt: number },
-): Promise<Build[]> {
+  page: ListPage & BuildColumns<Row> & { deadlineAt: number },
+): Promise<Row[]> {
   const wanted = page.limit + 1;
-  const rows: Build[] = [];
+  const { columnsOf } = page;
+  const rows: Row[] = [];
   let after = page.after && keyOfPosition(db, plan, page.after);
   let skip = page.after ? 0 : page.offset;
   let reader: Reader | undefined;
@@ -100,7 +121,7 @@ async function findRows(
     if (plan.rest.length === 0 && skip + wanted <= maxSlice) {
       const last = { after, size: skip + wanted };
       const lastReader = readerFor(db, plan.streams.length * last.size);
-      return listSlice(lastReader, plan, last, { limit: wanted, offset: skip });
+      return listSlice(lastReader, plan, last, { limit: wanted, offset: skip, columnsOf });
     }
     page.checkCaller?.();
     if (performance.now() > page.deadlineAt) throw tooManyBuilds(plan);
@@ -112,7 +133,8 @@ async function findRows(
     const passed = skip === 0 ? undefined : await countSlice(reader, plan, slice);
     if (passed !== undefined && passed <= skip) skip -= passed;
     else {
-      rows.push(...(await listSlice(reader, plan, slice, { limit: wanted - rows.length, offset: skip })));
+      const limit = wanted - rows.length;
+      rows.push(...(await listSlice(reader, plan, slice, { limit, offset: skip, columnsOf })));
       skip = 0;
     }
     if (end === undefined || rows.length === wanted) return rows;

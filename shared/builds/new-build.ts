@@ -3,7 +3,7 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
-import type { Pipeline } from "../pipelines/store.ts";
+import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
@@ -56,7 +56,7 @@ export function newBuildProblems(
 export async function createBuildByHand(
   services: Services,
   actor: Actor,
-  pipeline: Pipeline,
+  pipeline: PipelineFacts,
   { source = "api", ...input }: Partial<NewBuild> & { source?: "api" | "ui" },
 ): Promise<BuildDetails> {
   const { cipher, config, db, events } = services;

@@ -2,7 +2,7 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environment.ts";
-import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
+import { lockPipeline, type PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
@@ -17,7 +17,7 @@ import { storeInTurn } from "./store-in-turn.ts";
 export async function rebuild(
   services: Services,
   actor: Actor,
-  pipeline: Pipeline,
+  pipeline: PipelineFacts,
   number: number,
   source: "api" | "ui" = "api",
 ): Promise<BuildDetails> {

@@ -2,7 +2,7 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import type { Tx } from "../db/database.ts";
 import { newIds } from "../ids.ts";
 import { maxJobBytes, maxJobsOfBuild } from "../pipelines/steps.ts";
-import type { Pipeline } from "../pipelines/store.ts";
+import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
@@ -31,7 +31,7 @@ const retryable: JobState[] = ["failed", "timed_out", "canceled", "expired"];
 
 interface BuildOfPipeline {
   build: Build;
-  pipeline: Pipeline;
+  pipeline: PipelineFacts;
 }
 
 /**

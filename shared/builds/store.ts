@@ -1,6 +1,20 @@
-import { and, asc, count, desc, eq, inArray, lt, or, type SQL, sql, sum } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  lt,
+  or,
+  type SQL,
+  sql,
+  sum,
+} from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Db, Tx } from "../db/database.ts";
+import type { Db, Reader, Tx } from "../db/database.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
@@ -8,18 +22,38 @@ import { firstOfStep, type Job, wholeJobs } from "./job-store.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
 
+/** A build as lists show it: without its variables and author, and with only the beginning of its message. */
+export type ListedBuild = Omit<Build, "environment" | "environmentSealed" | "author">;
+
+/** Messages have up to 10,000 characters. */
+const maxMessageCharacters = 400;
+
+export function allColumns({ tables: { builds } }: Reader) {
+  return getTableColumns(builds);
+}
+
+export function listedColumns({ tables: { builds } }: Reader) {
+  const { environment: _, environmentSealed: __, author: ___, message, ...facts } = getTableColumns(builds);
+  return { ...facts, message: beginning<string>(message, maxMessageCharacters) };
+}
+
+/** The first characters of a text. */
+export function beginning<Text extends string | null>(column: SQLiteColumn, characters: number): SQL<Text> {
+  return sql<Text>`substr(${column}, 1, ${sql.raw(`${characters}`)})`;
+}
+
 /** The last builds by pipeline id. */
 export async function listLastBuilds(
   db: Db,
   pipelines: { id: string; lastBuildNumber: number }[],
-): Promise<Map<string, Build>> {
+): Promise<Map<string, ListedBuild>> {
   const { builds } = db.tables;
   if (pipelines.length === 0) return new Map();
   const isLast = pipelines.map(({ id, lastBuildNumber }) =>
     and(eq(builds.pipelineId, id), eq(builds.number, lastBuildNumber)),
   );
   const found = await db
-    .select()
+    .select(listedColumns(db))
     .from(builds)
     .where(or(...isLast));
   return new Map(found.map((build) => [build.pipelineId, build]));
@@ -101,6 +135,19 @@ export async function listBuildTimes(db: Db, pipelineId: string, limit: number) 
     .where(eq(builds.pipelineId, pipelineId))
     .orderBy(desc(number))
     .limit(limit);
+}
+
+/** The rows of deleted pipelines stay. */
+export async function listDeletedPipelinesWithBuilds(db: Db, limit: number): Promise<string[]> {
+  const { builds, pipelines } = db.tables;
+  // Postgres would turn "exists" into a join that reads all builds.
+  const first = db.select({ id: builds.id }).from(builds).where(eq(builds.pipelineId, pipelines.id)).limit(1);
+  const rows = await db.offLoop
+    .select({ id: pipelines.id })
+    .from(pipelines)
+    .where(and(isNotNull(pipelines.deletedAt), sql`(${first}) is not null`))
+    .limit(limit);
+  return rows.map(({ id }) => id);
 }
 
 export async function listBuildsOfPipelines(

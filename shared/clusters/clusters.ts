@@ -8,7 +8,7 @@ import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import { blankToNull } from "../validation.ts";
-import { isCommandStep } from "../vocabulary.ts";
+import { countDependents } from "./dependents-store.ts";
 import {
   type Cluster,
   countClusters,
@@ -18,7 +18,6 @@ import {
   findClusterByName,
   hasQueue,
   insertCluster,
-  listPipelineSteps,
   lockCluster,
   updateCluster as updateClusterRow,
 } from "./store.ts";
@@ -140,11 +139,8 @@ async function findDefaultQueueProblem(
   }
   if (queueId !== null || cluster.defaultQueueId === null) return undefined;
 
-  const pipelines = await listPipelineSteps(db, cluster.id);
-  const { length } = pipelines.filter((steps) =>
-    steps.filter(isCommandStep).some((step) => step.agents?.queue === undefined),
-  );
-  return length > 0 ? `Default queue is needed by the steps of ${length} pipelines` : undefined;
+  const pipelines = await countDependents(db, { clusterId: cluster.id, queueKey: null });
+  return pipelines > 0 ? `Default queue is needed by the steps of ${pipelines} pipelines` : undefined;
 }
 
 /**
@@ -153,10 +149,12 @@ async function findDefaultQueueProblem(
  */
 export async function deleteCluster(services: Services, actor: Actor, { id }: Cluster): Promise<void> {
   const now = services.clock.now();
-  await services.db.transaction(async (tx) => {
+  const { db } = services;
+  const known = await countDependents(db.offLoop, { clusterId: id });
+  await db.transaction(async (tx) => {
     const cluster = await lockCluster(tx, id);
     if (!cluster) throw notFound("cluster");
-    const { length: pipelines } = await listPipelineSteps(tx, id);
+    const pipelines = known || (await countDependents(tx, { clusterId: id }));
     if (pipelines > 0) throw new Refusal(422, `Cluster has ${pipelines} pipelines`);
     const unfinishedJobs = await countUnfinishedJobs(tx, id);
     if (unfinishedJobs > 0) throw new Refusal(422, `Cluster has ${unfinishedJobs} unfinished jobs`);

@@ -3,7 +3,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
-import { type Step, unfinishedJobStates } from "../vocabulary.ts";
+import { unfinishedJobStates } from "../vocabulary.ts";
 
 export type Cluster = Tables["clusters"]["$inferSelect"];
 
@@ -92,16 +92,6 @@ export async function hasQueue(tx: Db | Tx, clusterId: string, queueId: string):
     .from(queues)
     .where(and(eq(queues.id, queueId), eq(queues.clusterId, clusterId), isNull(queues.deletedAt)));
   return found.length > 0;
-}
-
-/** The steps of each pipeline. Call with the cluster locked. */
-export async function listPipelineSteps(tx: Db | Tx, clusterId: string): Promise<Step[][]> {
-  const { pipelines } = tx.tables;
-  const found = await tx
-    .select({ steps: pipelines.steps })
-    .from(pipelines)
-    .where(and(eq(pipelines.clusterId, clusterId), isNull(pipelines.deletedAt)));
-  return found.map(({ steps }) => steps);
 }
 
 /** Includes jobs of pipelines that moved to another cluster. */

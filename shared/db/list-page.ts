@@ -1,4 +1,4 @@
-import { and, asc, count, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "./database.ts";
 
@@ -53,13 +53,17 @@ export function capTotal(total: number): number | undefined {
 
 type CreatedTable = SQLiteTable & { id: SQLiteColumn; createdAt: SQLiteColumn };
 
-/** A page of the rows that match, in order of creation. */
-export async function listCreated<T extends CreatedTable>(
+/**
+ * A page of the rows that match, in order of creation.
+ * @param columns default: all
+ */
+export async function listCreated<T extends CreatedTable, Name extends keyof T["$inferSelect"]>(
   db: Db,
   table: T,
   where: SQL | undefined,
   page: ListPage,
-): Promise<ListedRows<T["$inferSelect"]>> {
+  columns?: Record<Name | "id" | "createdAt", SQLiteColumn>,
+): Promise<ListedRows<Pick<T["$inferSelect"], Name>>> {
   const { limit, offset, after } = page;
   const total = capTotal(await countUpTo(db, table, where));
   if (total !== undefined && !after && offset >= total) return { rows: [], next: undefined, total };
@@ -67,12 +71,12 @@ export async function listCreated<T extends CreatedTable>(
   const { id, createdAt } = table as CreatedTable;
   const start = after && sql.param(new Date(after.number), createdAt);
   const rows = (await readerFor(db, after ? 0 : offset)
-    .select()
+    .select(columns ?? getTableColumns(table))
     .from(table as CreatedTable)
     .where(and(where, after && sql`(${createdAt}, ${id}) > (${start}, ${sql.param(after.id, id)})`))
     .orderBy(asc(createdAt), asc(id))
     .limit(limit + 1)
-    .offset(after ? 0 : offset)) as T["$inferSelect"][];
+    .offset(after ? 0 : offset)) as Pick<T["$inferSelect"], Name>[];
   return listedRows(rows, page, { total, positionOf: positionByCreation });
 }
 

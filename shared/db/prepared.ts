@@ -64,8 +64,13 @@ export function valueFor(column: AnySQLiteColumn, name: string): SQL {
  */
 export function isOneOf(column: AnySQLiteColumn, name: string): SQL {
   const list = sql.placeholder(name);
-  if (!is(column, SQLiteColumn)) return sql`${column} = any(${list})`;
+  if (isPostgres(column)) return sql`${column} = any(${list})`;
   return sql`${column} in (select value from json_each(${sql.param(list, jsonText)}))`;
+}
+
+/** For the few expressions that both databases have in different words. */
+export function isPostgres(column: AnySQLiteColumn): boolean {
+  return !is(column, SQLiteColumn);
 }
 
 const jsonText = { mapToDriverValue: JSON.stringify };

@@ -19,9 +19,11 @@ import {
   countUnfinishedJobs,
   deleteTriggersOfPipeline,
   findPipeline,
+  findPipelineFacts,
   insertPipeline,
   lockPipeline,
   type Pipeline,
+  type PipelineFacts,
   updatePipelineIfPresent,
 } from "./store.ts";
 
@@ -93,7 +95,7 @@ async function slugProblemsOf(
   if (slug === "" && !isGiven)
     return [{ field: "slug", message: "Slug can't be made of this name: give one" }];
   const problems = slugProblems(slug);
-  if (problems.length > 0 || !(await findPipeline(db, { organizationId, slug }))) return problems;
+  if (problems.length > 0 || !(await findPipelineFacts(db, { organizationId, slug }))) return problems;
   return [{ field: "slug", message: "Slug has already been taken" }];
 }
 
@@ -110,7 +112,7 @@ const audited = {
 export async function updatePipeline(
   services: Services,
   actor: Actor,
-  { id }: Pipeline,
+  { id }: Pick<Pipeline, "id">,
   change: PipelineChange,
 ): Promise<Pipeline> {
   const { environment, ...columns } = change;
@@ -141,7 +143,11 @@ const emptied = { steps: [], environmentSealed: null, description: null, reposit
  * Deletes a pipeline and its triggers. A background job purges its builds.
  * @throws Refusal 404, 422 while it has unfinished jobs
  */
-export async function deletePipeline({ db, clock }: Services, actor: Actor, { id }: Pipeline): Promise<void> {
+export async function deletePipeline(
+  { db, clock }: Services,
+  actor: Actor,
+  { id }: Pick<Pipeline, "id">,
+): Promise<void> {
   const now = clock.now();
   await db.transaction(async (tx) => {
     const deleted = await updatePipelineIfPresent(tx, id, { ...emptied, deletedAt: now });
@@ -156,6 +162,17 @@ export async function deletePipeline({ db, clock }: Services, actor: Actor, { id
 /** @throws Refusal 404 */
 export async function requirePipeline(db: Db | Tx, organizationId: string, slug: string): Promise<Pipeline> {
   const pipeline = await findPipeline(db, { organizationId, slug });
+  if (!pipeline) throw notFound("pipeline");
+  return pipeline;
+}
+
+/** Like `requirePipeline`, without the steps. @throws Refusal 404 */
+export async function requirePipelineFacts(
+  db: Db | Tx,
+  organizationId: string,
+  slug: string,
+): Promise<PipelineFacts> {
+  const pipeline = await findPipelineFacts(db, { organizationId, slug });
   if (!pipeline) throw notFound("pipeline");
   return pipeline;
 }
@@ -196,6 +213,6 @@ function slugOf(name: string): string {
     .replace(/^-|-$/g, "");
 }
 
-function auditSubject({ id, slug }: Pipeline) {
+function auditSubject({ id, slug }: Pick<Pipeline, "id" | "slug">) {
   return { type: "pipeline", id, name: slug } as const;
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
@@ -11,19 +11,49 @@ const maxNameLength = 100;
 
 export type Pipeline = Tables["pipelines"]["$inferSelect"];
 
-export const findPipeline = preparedRow<{ organizationId: string; slug: string }, Pipeline>((db) => {
+/** A pipeline without its steps, which may have a megabyte. */
+export type PipelineFacts = Omit<Pipeline, "steps">;
+
+/** A pipeline as lists show it. */
+export type ListedPipeline = Pick<
+  Pipeline,
+  "id" | "slug" | "name" | "repository" | "lastBuildNumber" | "createdAt"
+>;
+
+interface Place {
+  organizationId: string;
+  slug: string;
+}
+
+export const findPipeline = preparedRow<Place, Pipeline>((db) =>
+  db.select().from(db.tables.pipelines).where(isAtPlace(db)),
+);
+
+export const findPipelineFacts = preparedRow<Place, PipelineFacts>((db) => {
+  const { pipelines } = db.tables;
+  return db.select(factColumns(db)).from(pipelines).where(isAtPlace(db));
+});
+
+export const findPipelineFactsById = preparedRow<{ id: string }, PipelineFacts>((db) => {
   const { pipelines } = db.tables;
   return db
-    .select()
+    .select(factColumns(db))
     .from(pipelines)
-    .where(
-      and(
-        eq(pipelines.organizationId, sql.placeholder("organizationId")),
-        eq(pipelines.slug, sql.placeholder("slug")),
-        isNull(pipelines.deletedAt),
-      ),
-    );
+    .where(and(eq(pipelines.id, sql.placeholder("id")), isNull(pipelines.deletedAt)));
 });
+
+function factColumns({ tables: { pipelines } }: Db | Tx) {
+  const { steps: _, ...facts } = getTableColumns(pipelines);
+  return facts;
+}
+
+function isAtPlace({ tables: { pipelines } }: Db | Tx): SQL | undefined {
+  return and(
+    eq(pipelines.organizationId, sql.placeholder("organizationId")),
+    eq(pipelines.slug, sql.placeholder("slug")),
+    isNull(pipelines.deletedAt),
+  );
+}
 
 /** All pipelines, oldest first. */
 export async function listPipelines(db: Db, organizationId: string): Promise<Pipeline[]> {
@@ -47,6 +77,21 @@ export async function listPipelinesPage(
 ): Promise<ListedRows<Pipeline>> {
   const where = and(isPresent(db, organizationId), name ? isNamed(db, name) : undefined);
   return listCreated(db, db.tables.pipelines, where, page);
+}
+
+/** Oldest first. */
+export function listPipelineNames(
+  db: Db,
+  organizationId: string,
+  page: ListPage,
+): Promise<ListedRows<ListedPipeline>> {
+  const { pipelines } = db.tables;
+  return listCreated(db, pipelines, isPresent(db, organizationId), page, listedColumns(db));
+}
+
+function listedColumns({ tables: { pipelines } }: Db | Tx) {
+  const { id, slug, name, repository, lastBuildNumber, createdAt } = pipelines;
+  return { id, slug, name, repository, lastBuildNumber, createdAt };
 }
 
 /** SQLite, and Postgres with the locale C, lower only the letters of ASCII: others must match as they are. */
@@ -91,6 +136,18 @@ export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pip
   return ids.length === 0 ? [] : pipelinesById(db, { ids });
 }
 
+const pipelineNamesById = prepared<{ ids: string[] }, ListedPipeline>((db) => {
+  const { pipelines } = db.tables;
+  return db
+    .select(listedColumns(db))
+    .from(pipelines)
+    .where(and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt)));
+});
+
+export async function listPipelineNamesById(db: Db | Tx, ids: string[]): Promise<ListedPipeline[]> {
+  return ids.length === 0 ? [] : pipelineNamesById(db, { ids });
+}
+
 /** Locks the pipelines and their clusters, so that steps and queues stay until the commit. */
 export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> {
   const found = await lockPresentPipelines(tx, { ids });
@@ -107,14 +164,6 @@ const lockPresentPipelines = prepared<{ ids: string[] }, Pipeline, Tx>((tx) => {
 const lockClusters = prepared<{ ids: string[] }, Tables["clusters"]["$inferSelect"], Tx>((tx) =>
   tx.lock(tx.tables.clusters, isOneOf(tx.tables.clusters.id, "ids"), "shared"),
 );
-
-export async function listPipelinesOfCluster(db: Db | Tx, clusterId: string): Promise<Pipeline[]> {
-  const { pipelines } = db.tables;
-  return db
-    .select()
-    .from(pipelines)
-    .where(and(eq(pipelines.clusterId, clusterId), isNull(pipelines.deletedAt)));
-}
 
 export async function insertPipeline(tx: Tx, pipeline: Pipeline): Promise<void> {
   await tx.insert(tx.tables.pipelines).values(pipeline);
@@ -165,12 +214,6 @@ export async function deleteTriggersOfPipeline(
     .update(triggers)
     .set({ deletedAt: now, updatedAt: now, updatedById: userId, version: sql`${triggers.version} + 1` })
     .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)));
-}
-
-export async function listDeletedPipelineIds(db: Db): Promise<string[]> {
-  const { pipelines } = db.tables;
-  const rows = await db.select({ id: pipelines.id }).from(pipelines).where(isNotNull(pipelines.deletedAt));
-  return rows.map(({ id }) => id);
 }
 
 /**

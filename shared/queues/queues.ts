@@ -1,5 +1,6 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
+import { countDependents } from "../clusters/dependents-store.ts";
 import { type Cluster, lockCluster, updateCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
@@ -18,7 +19,6 @@ import {
   findQueue,
   findQueueByKey,
   insertQueue,
-  listPipelinesOfQueue,
   type Queue,
   updateQueueIfPresent,
 } from "./store.ts";
@@ -168,15 +168,22 @@ function hostedColumns({ organization }: Actor, queue: Queue, hosted: HostedChan
  * Deletes a queue. The sentences have no singular, so that callers can compare them.
  * @throws Refusal 404, 422
  */
-export async function deleteQueue(services: Services, actor: Actor, { clusterId, id }: Queue): Promise<void> {
+export async function deleteQueue(
+  services: Services,
+  actor: Actor,
+  { clusterId, id, key }: Queue,
+): Promise<void> {
   const now = services.clock.now();
-  await services.db.transaction(async (tx) => {
+  const { db, events } = services;
+  const dependents = { clusterId, queueKey: key };
+  const known = await countDependents(db.offLoop, dependents);
+  await db.transaction(async (tx) => {
     const cluster = await lockCluster(tx, clusterId);
     const queue = cluster && (await findQueue(tx, clusterId, id));
     if (!queue) throw notFound("cluster queue");
     if (cluster.defaultQueueId === id)
       throw new Refusal(422, "Cluster queue is the default queue of its cluster");
-    const { length: pipelines } = await listPipelinesOfQueue(tx, queue);
+    const pipelines = known || (await countDependents(tx, dependents));
     if (pipelines > 0) throw new Refusal(422, `Cluster queue is the target of ${pipelines} pipelines`);
     const unfinishedJobs = await countUnfinishedJobs(tx, id);
     if (unfinishedJobs > 0) throw new Refusal(422, `Cluster queue has ${unfinishedJobs} unfinished jobs`);
@@ -184,7 +191,7 @@ export async function deleteQueue(services: Services, actor: Actor, { clusterId,
     await deleteQueueIfPresent(tx, queue, now);
     await audit(tx, actor, "deleted", auditSubject(queue));
   });
-  services.events.publish([`cluster:${clusterId}`, `queue:${id}`]);
+  events.publish([`cluster:${clusterId}`, `queue:${id}`]);
 }
 
 /** @throws Refusal 404 */

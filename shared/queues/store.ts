@@ -5,7 +5,7 @@ import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/li
 import { findBy, isOneOf, prepared } from "../db/prepared.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
-import { isCommandStep, unfinishedJobStates } from "../vocabulary.ts";
+import { unfinishedJobStates } from "../vocabulary.ts";
 
 export type Queue = Tables["queues"]["$inferSelect"];
 
@@ -168,18 +168,6 @@ export async function deleteQueueIfPresent(tx: Tx, queue: Queue, now: Date): Pro
   if (deleted.length === 0) return false;
   await addToQueueCount(tx, queue.clusterId, -1);
   return true;
-}
-
-/** Pipelines with a step that names the queue. Call with the cluster locked to rely on it. */
-export async function listPipelinesOfQueue(db: Db | Tx, { clusterId, key }: Queue) {
-  const { pipelines } = db.tables;
-  const ofCluster = await db
-    .select()
-    .from(pipelines)
-    .where(and(eq(pipelines.clusterId, clusterId), isNull(pipelines.deletedAt)));
-  return ofCluster.filter(({ steps }) =>
-    steps.filter(isCommandStep).some((step) => step.agents?.queue === key),
-  );
 }
 
 export function countUnfinishedJobs(tx: Tx, queueId: string): Promise<number> {

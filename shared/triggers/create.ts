@@ -2,7 +2,7 @@ import type { Actor } from "../accounts/audit.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
-import { lockPipeline, type Pipeline } from "../pipelines/store.ts";
+import { lockPipeline, type PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, unprocessable, validationFailed } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
@@ -30,7 +30,7 @@ type CreatedOnce<Id> = CreatedTrigger | (Id extends string ? undefined : never);
 export async function createTrigger<Id extends string | undefined = undefined>(
   services: Services,
   actor: Actor,
-  pipeline: Pipeline,
+  pipeline: PipelineFacts,
   input: NewTrigger,
   id?: Id,
 ): Promise<CreatedOnce<Id>> {
@@ -67,7 +67,7 @@ export async function createTrigger<Id extends string | undefined = undefined>(
 export async function replaceTrigger<Id extends string | undefined = undefined>(
   services: Services,
   actor: Actor,
-  pipeline: Pipeline,
+  pipeline: PipelineFacts,
   trigger: Trigger,
   id?: Id,
 ): Promise<CreatedOnce<Id>> {
@@ -100,7 +100,7 @@ async function addTrigger(
   { config }: Services,
   tx: Tx,
   actor: Actor,
-  { pipeline, columns, id }: { pipeline: Pipeline; columns: Columns; id: string | undefined },
+  { pipeline, columns, id }: { pipeline: PipelineFacts; columns: Columns; id: string | undefined },
 ): Promise<CreatedTrigger | undefined> {
   if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
   if (id && (await hasTriggerId(tx, id))) return undefined;

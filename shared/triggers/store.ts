@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, inArray, isNull, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
@@ -73,14 +73,18 @@ export async function findTriggerWithOwners(db: Db, id: string) {
 }
 
 /** Deleted or not. */
-export async function findTriggerOfDelivery(db: Db, deliveryId: string): Promise<Trigger | undefined> {
+export async function findTriggerNameOfDelivery(
+  db: Db,
+  deliveryId: string,
+): Promise<Pick<Trigger, "id" | "label" | "deletedAt"> | undefined> {
   const { triggers, deliveries } = db.tables;
+  const { id, label, deletedAt } = triggers;
   const [found] = await db
-    .select({ trigger: triggers })
+    .select({ id, label, deletedAt })
     .from(deliveries)
-    .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
+    .innerJoin(triggers, eq(id, deliveries.triggerId))
     .where(eq(deliveries.id, deliveryId));
-  return found?.trigger;
+  return found;
 }
 
 /** Deleted or not, each once. */
@@ -114,6 +118,25 @@ export async function listTriggersOfPipeline(db: Db | Tx, pipelineId: string): P
     .from(triggers)
     .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)))
     .orderBy(asc(triggers.id));
+}
+
+/** A trigger as lists show it: without its filter, its variables and its secret. */
+export type ListedTrigger = Omit<Trigger, "filter" | "environmentSealed" | "secretSealed">;
+
+/** Newest first. */
+export async function listTriggersInBrief(
+  db: Db,
+  pipelineId: string,
+  limit: number,
+): Promise<ListedTrigger[]> {
+  const { triggers } = db.tables;
+  const { filter: _, environmentSealed: __, secretSealed: ___, ...facts } = getTableColumns(triggers);
+  return db
+    .select(facts)
+    .from(triggers)
+    .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)))
+    .orderBy(desc(triggers.id))
+    .limit(limit);
 }
 
 export function countTriggers(tx: Tx, pipelineId: string, limit: number): Promise<number> {

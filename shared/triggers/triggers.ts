@@ -2,7 +2,7 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
-import type { Pipeline } from "../pipelines/store.ts";
+import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import type { AuditChange } from "../vocabulary.ts";
@@ -83,7 +83,7 @@ export async function deleteIfPresent(
 }
 
 /** @throws Refusal 404 */
-export async function requireTrigger(db: Db, pipeline: Pipeline, id: string): Promise<Trigger> {
+export async function requireTrigger(db: Db, pipeline: PipelineFacts, id: string): Promise<Trigger> {
   const trigger = isId(id) ? await findTrigger(db, { pipelineId: pipeline.id, id }) : undefined;
   if (!trigger) throw notFound("pipeline trigger");
   return trigger;

@@ -1,6 +1,6 @@
 import { type Build, findBuild } from "../../../shared/builds/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
@@ -12,7 +12,7 @@ import { loadPipeline } from "./pipeline.ts";
 export async function loadBuild(
   services: Services,
   request: MemberRequest,
-): Promise<{ build: Build; pipeline: Pipeline }> {
+): Promise<{ build: Build; pipeline: PipelineFacts }> {
   const pipeline = await loadPipeline(services, request);
   const build = await findBuild(services.db, pipeline.id, parseBuildNumber(request.parameter("number")));
   if (!build) throw notFound("build");

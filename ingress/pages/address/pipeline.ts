@@ -1,22 +1,32 @@
 import { slugProblems } from "../../../shared/accounts/organizations.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import { requirePipeline } from "../../../shared/pipelines/pipelines.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { requirePipeline, requirePipelineFacts } from "../../../shared/pipelines/pipelines.ts";
+import type { Pipeline, PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 
+/** Without its steps. @throws Refusal 404 */
+export function loadPipeline(services: Services, request: MemberRequest): Promise<PipelineFacts> {
+  return load(services, request, requirePipelineFacts);
+}
+
 /** @throws Refusal 404 */
-export async function loadPipeline(
+export function loadPipelineWithSteps(services: Services, request: MemberRequest): Promise<Pipeline> {
+  return load(services, request, requirePipeline);
+}
+
+async function load<Found extends PipelineFacts>(
   { db }: Services,
   { organization, parameter, event }: MemberRequest,
-): Promise<Pipeline> {
+  require: (db: Services["db"], organizationId: string, slug: string) => Promise<Found>,
+): Promise<Found> {
   const slug = parameter("slug");
   const org = organization.slug;
   addCrumbs(event, { text: "Pipelines", path: pathTo(patterns.pipelinesPage, { org }), isList: true });
   if (slugProblems(slug).length > 0) throw notFound("pipeline");
-  const pipeline = await requirePipeline(db, organization.id, slug);
+  const pipeline = await require(db, organization.id, slug);
   addCrumbs(event, { text: pipeline.name, path: pathTo(patterns.pipelinePage, { org, slug }) });
   return pipeline;
 }

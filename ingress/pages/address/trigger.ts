@@ -1,5 +1,5 @@
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
@@ -8,7 +8,7 @@ import { addCrumbs } from "../ui/page-context.ts";
 import { loadPipeline, pipelinePath } from "./pipeline.ts";
 
 export interface LoadedTrigger {
-  pipeline: Pipeline;
+  pipeline: PipelineFacts;
   trigger: Trigger;
 }
 
@@ -21,7 +21,10 @@ export async function loadTrigger(services: Services, request: MemberRequest): P
 }
 
 /** For the list, and for new triggers. @throws Refusal 404 */
-export async function loadPipelineOfTriggers(services: Services, request: MemberRequest): Promise<Pipeline> {
+export async function loadPipelineOfTriggers(
+  services: Services,
+  request: MemberRequest,
+): Promise<PipelineFacts> {
   const pipeline = await loadPipeline(services, request);
   const path = pipelinePath(request, patterns.triggersPage);
   addCrumbs(request.event, { text: "Triggers", path, isList: true });

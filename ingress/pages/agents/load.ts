@@ -1,6 +1,6 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { hasLostJob } from "../../../shared/agents/hand-out.ts";
-import { type AgentFilter, listAgentsPage, listJobsWithOwners } from "../../../shared/agents/list-store.ts";
+import { type AgentFilter, listAgentsPage, listPlacedJobs } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import type { ListedRows, ListPage } from "../../../shared/db/list-page.ts";
@@ -24,7 +24,7 @@ export async function loadAgents(
 }
 
 async function withContext({ db }: Services, agents: Agent[]) {
-  const jobs = await listJobsWithOwners(
+  const jobs = await listPlacedJobs(
     db,
     agents.flatMap((agent) => [agent.jobId, hasLostJob(agent) ? agent.lostJobId : null]),
   );

@@ -10,6 +10,9 @@ import { State, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import type { LoadedAgents } from "./load.ts";
 
+/** The page of an agent has all of them. */
+const maxListedTags = 10;
+
 /** Agents of a queue or, with their queues, of a cluster. */
 export function Agents({
   agents: { rows, jobs, queues },
@@ -31,7 +34,7 @@ export function Agents({
             <span class="quiet">
               {agent.version} on {agent.hostname}
             </span>
-            <Tags agent={agent} />
+            <Tags agent={agent} max={maxListedTags} />
           </th>
           <td>
             <AgentStates agent={agent} />
@@ -84,14 +87,17 @@ export function AgentStates({ agent }: { agent: Agent }) {
   );
 }
 
-export function Tags({ agent: { metaData } }: { agent: Agent }) {
+/** @param props.max default: all */
+export function Tags({ agent: { metaData }, max = metaData.length }: { agent: Agent; max?: number }) {
+  const more = metaData.length - max;
   return (
     <>
-      {metaData.map((tag) => (
+      {metaData.slice(0, max).map((tag) => (
         <code key={tag} class="agent-tag">
           {tag}
         </code>
       ))}
+      {more > 0 && <span class="quiet">and {more} more tags</span>}
     </>
   );
 }

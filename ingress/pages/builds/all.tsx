@@ -1,7 +1,7 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { memberPage } from "../ui/member-page.ts";
-import type { ListedBuild } from "./list.tsx";
+import type { PlacedBuild } from "./list.tsx";
 import { loadBuildSearch, SearchedBuilds } from "./search.tsx";
 
 /** GET /organizations/:org/builds: of all pipelines. */
@@ -34,7 +34,7 @@ export const buildsPage = memberPage(async (services, request) => {
   };
 });
 
-function topicsOf(builds: ListedBuild[]): Topic[] {
+function topicsOf(builds: PlacedBuild[]): Topic[] {
   const topics = builds.flatMap(({ build }): Topic[] => [
     `build:${build.id}`,
     `pipeline:${build.pipelineId}`,

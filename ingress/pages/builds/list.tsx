@@ -1,12 +1,12 @@
-import type { Build } from "../../../shared/builds/store.ts";
+import type { ListedBuild } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { State } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { Commit } from "./commit.tsx";
 
-export interface ListedBuild {
-  build: Build;
+export interface PlacedBuild {
+  build: ListedBuild;
   pipeline: Pick<Pipeline, "slug" | "name" | "repository">;
   /** Undefined: nobody, such as a webhook. */
   creator: string | undefined;
@@ -18,7 +18,7 @@ export function BuildList({
   org,
   namesPipeline = false,
 }: {
-  builds: ListedBuild[];
+  builds: PlacedBuild[];
   org: string;
   namesPipeline?: boolean;
 }) {

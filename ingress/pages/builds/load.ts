@@ -1,5 +1,5 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { listAgentsById } from "../../../shared/agents/list-store.ts";
+import { listAgentNames } from "../../../shared/agents/list-store.ts";
 import { findCanceler } from "../../../shared/builds/builds.ts";
 import {
   listJobsPage,
@@ -7,18 +7,18 @@ import {
   listRetriedJobs,
 } from "../../../shared/builds/job-list-store.ts";
 import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
-import { type Build, listBuildNumbers } from "../../../shared/builds/store.ts";
+import { type ListedBuild, listBuildNumbers } from "../../../shared/builds/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
-import { listPipelinesById } from "../../../shared/pipelines/store.ts";
+import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import { findPayloadSize, findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
-import { findTriggerOfDelivery } from "../../../shared/triggers/store.ts";
+import { findTriggerNameOfDelivery } from "../../../shared/triggers/store.ts";
 import { admitDownload } from "../../http/downloads.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadBuild } from "../address/build.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
-import type { ListedBuild } from "./list.tsx";
+import type { PlacedBuild } from "./list.tsx";
 import { maxShownBytes } from "./payload.tsx";
 
 const jobsPerPage = 100;
@@ -51,7 +51,7 @@ export async function loadBuildDetails(services: Services, request: MemberReques
       ({ position }) => position,
     ),
     failedJobs: await countFailedJobs(db, build.id),
-    agents: await listAgentsById(
+    agents: await listAgentNames(
       db,
       jobs.map(({ agentId }) => agentId),
     ),
@@ -60,15 +60,18 @@ export async function loadBuildDetails(services: Services, request: MemberReques
       userIds.filter((id) => id !== null),
     ),
     canceler: await findCanceler(db, build),
-    trigger: deliveryId === null ? undefined : await findTriggerOfDelivery(db, deliveryId),
+    trigger: deliveryId === null ? undefined : await findTriggerNameOfDelivery(db, deliveryId),
     payload: deliveryId === null ? undefined : await findPayloadStart(db, deliveryId, maxShownBytes),
   };
 }
 
 /** Leaves out builds whose pipeline was deleted since. */
-export async function withPipelines({ db }: Pick<Services, "db">, builds: Build[]): Promise<ListedBuild[]> {
+export async function withPipelines(
+  { db }: Pick<Services, "db">,
+  builds: ListedBuild[],
+): Promise<PlacedBuild[]> {
   const pipelineIds = [...new Set(builds.map(({ pipelineId }) => pipelineId))];
-  const pipelines = new Map((await listPipelinesById(db, pipelineIds)).map((each) => [each.id, each]));
+  const pipelines = new Map((await listPipelineNamesById(db, pipelineIds)).map((each) => [each.id, each]));
   const users = await listUsersById(
     db,
     builds.flatMap(({ creatorId }) => creatorId ?? []),

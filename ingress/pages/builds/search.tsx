@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { findUser } from "../../../shared/accounts/user-store.ts";
 import { maxCommitsOfPrefix, resolveCommit } from "../../../shared/builds/commits.ts";
-import { countBuildsByStates, listBuilds } from "../../../shared/builds/list.ts";
+import { countBuildsByStates, listBuildsInBrief } from "../../../shared/builds/list.ts";
 import type { BuildFilter } from "../../../shared/builds/list-store.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { excerpt, Refusal } from "../../../shared/refusal.ts";
 import { type BuildState, runningBuildStates } from "../../../shared/vocabulary.ts";
@@ -42,7 +42,7 @@ export type BuildSearch = Awaited<ReturnType<typeof loadBuildSearch>>;
  * One page of the builds that the address asks for, of a pipeline or of the whole organization.
  * @throws Refusal 422, 503
  */
-export async function loadBuildSearch(services: Services, request: MemberRequest, pipeline?: Pipeline) {
+export async function loadBuildSearch(services: Services, request: MemberRequest, pipeline?: PipelineFacts) {
   const { db } = services;
   const search = readSearch(request.event, names);
   requireKnown("State", search.state, Object.keys(chips));
@@ -54,7 +54,7 @@ export async function loadBuildSearch(services: Services, request: MemberRequest
   const counts = await countBuildsByStates(db, filter, Object.values(chips), maxCounted);
   const states = chips[search.state];
   const list = await readWithin(readPageOf(request.event, perPage), (page) =>
-    listBuilds(db, states ? { ...filter, states } : filter, page),
+    listBuildsInBrief(db, states ? { ...filter, states } : filter, page),
   );
   return {
     ...{ search, list, builds: await withPipelines(services, list.rows) },

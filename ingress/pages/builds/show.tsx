@@ -146,7 +146,7 @@ function Origin({
   delivery,
   request,
 }: {
-  trigger: Trigger;
+  trigger: Pick<Trigger, "id" | "label" | "deletedAt">;
   delivery: string;
   request: MemberRequest;
 }) {

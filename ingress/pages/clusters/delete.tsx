@@ -2,14 +2,13 @@ import type { ComponentChildren } from "preact";
 import { deleteCluster } from "../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { listPipelinesOfCluster } from "../../../shared/pipelines/store.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
 import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";
 import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
-import { StillUsed } from "../ui/still-used.tsx";
+import { describeStillUsed } from "../ui/still-used.tsx";
 
 /** GET …/delete */
 export const deleteClusterPage = adminPage(async (services, request) => {
@@ -22,10 +21,8 @@ export const removeCluster = adminAction(async (services, request) => {
   const cluster = await loadCluster(services, request);
   const outcome = await tryForm(() => deleteCluster(services, request.actor, cluster));
   if ("done" in outcome) return withNotice(pathTo(patterns.clustersPage, { org }), "cluster_deleted");
-  const pipelines = await listPipelinesOfCluster(services.db, cluster.id);
-  const problem =
-    pipelines.length > 0 ? <StillUsed pipelines={pipelines} org={org} /> : asSentence(outcome.problems);
-  return confirm(request, cluster, problem);
+  const stillUsed = await describeStillUsed(services.db, { clusterId: cluster.id }, org);
+  return confirm(request, cluster, stillUsed ?? asSentence(outcome.problems));
 });
 
 function confirm(request: MemberRequest, cluster: Cluster, problem?: ComponentChildren): PageContent {

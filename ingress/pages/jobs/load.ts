@@ -1,7 +1,7 @@
 import { type JobWithLogs, logOfAttempt, requireJobWithLogs } from "../../../shared/agents/logs/logs.ts";
 import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
 import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
 import { buildPath } from "../address/build.ts";
@@ -10,7 +10,7 @@ import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 
 export interface LoadedJob extends JobWithLogs {
-  pipeline: Pipeline;
+  pipeline: PipelineFacts;
   attempt: number;
   readable: ReadableLog;
 }

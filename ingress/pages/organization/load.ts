@@ -1,9 +1,9 @@
 import { listAuditPage } from "../../../shared/accounts/audit-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { listJobsWithOwners } from "../../../shared/agents/list-store.ts";
+import { listPlacedJobs } from "../../../shared/agents/list-store.ts";
 import { listLongestWaiting } from "../../../shared/builds/job-list-store.ts";
-import { listBuilds } from "../../../shared/builds/list.ts";
+import { listBuildsInBrief } from "../../../shared/builds/list.ts";
 import { hourMs, hourOf } from "../../../shared/durations.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listPausedQueues, listQueuesById } from "../../../shared/queues/store.ts";
@@ -25,10 +25,10 @@ export type Overview = Awaited<ReturnType<typeof loadOverview>>;
 export async function loadOverview(services: Services, { id }: Organization) {
   const { db, clock } = services;
   const newest = { limit: overviewLengths.builds, offset: 0 };
-  const { rows } = await listBuilds(db, { organizationId: id, includePaused: true }, newest);
+  const { rows } = await listBuildsInBrief(db, { organizationId: id, includePaused: true }, newest);
   const waiting = await listLongestWaiting(db, id, overviewLengths.waiting);
   const paused = await listPausedQueues(db, id, overviewLengths.paused + 1);
-  const placed = await listJobsWithOwners(db, waiting);
+  const placed = await listPlacedJobs(db, waiting);
   const queueIds = [...placed.values()].flatMap(({ job }) => job.queueId ?? []);
   const since = new Date(hourOf(clock.now()).getTime() - hourMs);
   const counts = await listRefusalCountsOfOrganization(db, id, since, overviewLengths.refusalCounts);

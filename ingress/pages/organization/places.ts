@@ -1,6 +1,6 @@
 import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { listPipelinesById } from "../../../shared/pipelines/store.ts";
+import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesWithOwners } from "../../../shared/queues/store.ts";
 import { listPipelinesOfTriggers } from "../../../shared/triggers/store.ts";
@@ -26,7 +26,7 @@ export async function loadPlaces(
     const path = pathTo(patterns.triggerPage, { org, slug, trigger: id });
     places.set(id, { owner: name, ...(deletedAt ? {} : { path }) });
   }
-  for (const { id, slug } of await listPipelinesById(db, idsOf("pipeline")))
+  for (const { id, slug } of await listPipelineNamesById(db, idsOf("pipeline")))
     places.set(id, { path: pathTo(patterns.pipelinePage, { org, slug }) });
   for (const { event } of entries) {
     const [, slug, number] = /^(.+) #(\d+)$/.exec(event.subject) ?? [];

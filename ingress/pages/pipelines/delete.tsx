@@ -1,6 +1,6 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { deletePipeline } from "../../../shared/pipelines/pipelines.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { confirmation } from "../ui/narrow-page.tsx";
@@ -21,7 +21,7 @@ export const removePipeline = memberAction(async (services, request) => {
   return withNotice(pathTo(patterns.pipelinesPage, { org: request.organization.slug }), "pipeline_deleted");
 });
 
-function confirm(request: MemberRequest, { name }: Pipeline, problems?: FormProblems): PageContent {
+function confirm(request: MemberRequest, { name }: PipelineFacts, problems?: FormProblems): PageContent {
   return confirmation({
     title: `Delete the pipeline ${name}?`,
     section: "pipelines",

@@ -5,7 +5,7 @@ import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueues } from "../../../shared/queues/store.ts";
-import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
+import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -25,13 +25,13 @@ import { editSteps } from "./steps.ts";
 
 /** GET …/pipelines/:slug/edit */
 export const editPipelinePage = memberPage(async (services, request) => {
-  const pipeline = await loadPipeline(services, request);
+  const pipeline = await loadPipelineWithSteps(services, request);
   return show(services, request, pipeline, { draft: draftOfPipeline(pipeline) });
 });
 
 /** POST …/edit {fields as in new but slug, environment_choice: keep or replace} */
 export const savePipeline = memberAction(async (services, request, form) => {
-  const pipeline = await loadPipeline(services, request);
+  const pipeline = await loadPipelineWithSteps(services, request);
   const draft = readPipelineDraft(form);
   const names = pipelineFields(draft);
   const edited = await tryForm(() => editSteps(draft.steps, form.get("do") ?? ""), names);

@@ -1,6 +1,6 @@
-import type { Build } from "../../../shared/builds/store.ts";
+import type { ListedBuild } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { ListedPipeline } from "../../../shared/pipelines/store.ts";
 import { LinkButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
@@ -58,8 +58,8 @@ function LastBuild({
   build,
 }: {
   org: string;
-  pipeline: Pipeline;
-  build: Build | undefined;
+  pipeline: ListedPipeline;
+  build: ListedBuild | undefined;
 }) {
   if (!build) return <p class="quiet">No build yet</p>;
   return (

@@ -1,6 +1,6 @@
 import { createBuildByHand, newBuild } from "../../../shared/builds/new-build.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { maxLengthOf, problemsOf } from "../../../shared/validation.ts";
@@ -54,7 +54,7 @@ export function NewBuild({
   request,
   refused,
 }: {
-  pipeline: Pipeline;
+  pipeline: PipelineFacts;
   request: MemberRequest;
   refused: RefusedBuild | undefined;
 }) {

@@ -6,7 +6,7 @@ import { wordsOfStep } from "../../../shared/pipelines/step-members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { type CommandStep, isCommandStep, type WaitStep } from "../../../shared/vocabulary.ts";
-import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
+import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { clusterTitle } from "../clusters/title.ts";
 import { LinkButton } from "../ui/form.tsx";
@@ -17,6 +17,9 @@ import { LastBuilds } from "./last-builds.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
 
 const maxBars = 50;
+/** Steps may have a megabyte. */
+const maxSteps = 50;
+const maxCommandLength = 2000;
 
 /** GET /organizations/:org/pipelines/:slug */
 export const pipelinePage = memberPage((services, request) => showPipeline(services, request));
@@ -33,7 +36,7 @@ async function showPipeline(
   refused?: RefusedBuild,
 ): Promise<PageContent> {
   const { organization } = request;
-  const pipeline = await loadPipeline(services, request);
+  const pipeline = await loadPipelineWithSteps(services, request);
   const found = await loadBuildSearch(services, request, pipeline);
   const lastBuilds = await listBuildTimes(services.db, pipeline.id, maxBars);
   const cluster = await findClusterById(services.db, pipeline.clusterId);
@@ -111,12 +114,13 @@ function Facts({
       <dt>Steps</dt>
       <dd class="wide">
         <ol class="steps">
-          {steps.map((step, index) => (
+          {steps.slice(0, maxSteps).map((step, index) => (
             <li key={`${index}`}>
               {isCommandStep(step) ? <CommandOf step={step} /> : <WaitOf step={step} />}
             </li>
           ))}
         </ol>
+        {steps.length > maxSteps && <p class="quiet">and {steps.length - maxSteps} more steps</p>}
       </dd>
     </dl>
   );
@@ -127,7 +131,7 @@ function CommandOf({ step }: { step: CommandStep }) {
   return (
     <>
       {label && `${label} `}
-      {command === "" ? "Plugins only" : <code>{command}</code>}
+      {command === "" ? "Plugins only" : <code>{beginningOf(command)}</code>}
       {wordsOfStep(step).map((words) => (
         <span key={words} class="quiet">
           {" "}
@@ -137,6 +141,12 @@ function CommandOf({ step }: { step: CommandStep }) {
       {agents?.queue && <span class="quiet"> on the queue {agents.queue}</span>}
     </>
   );
+}
+
+function beginningOf(command: string): string {
+  return command.length > maxCommandLength
+    ? `${command.slice(0, maxCommandLength).toWellFormed()}…`
+    : command;
 }
 
 function WaitOf({ step }: { step: WaitStep }) {

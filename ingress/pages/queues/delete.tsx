@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { deleteQueue } from "../../../shared/queues/queues.ts";
-import { listPipelinesOfQueue, type Queue } from "../../../shared/queues/store.ts";
+import type { Queue } from "../../../shared/queues/store.ts";
 import { clusterPath } from "../address/cluster.ts";
 import { type LoadedQueue, loadQueue, queuePath } from "../address/queue.ts";
 import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";
@@ -10,7 +10,7 @@ import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
-import { StillUsed } from "../ui/still-used.tsx";
+import { describeStillUsed } from "../ui/still-used.tsx";
 
 /** GET …/delete */
 export const deleteQueuePage = adminPage(async (services, request) => {
@@ -40,9 +40,8 @@ async function describeDependents(
         <a href={clusterPath(request, cluster, patterns.editClusterPage)}>Choose another one</a> first.
       </>
     );
-  const pipelines = await listPipelinesOfQueue(db, queue);
-  if (pipelines.length === 0) return undefined;
-  return <StillUsed pipelines={pipelines} org={request.organization.slug} />;
+  const dependents = { clusterId: cluster.id, queueKey: queue.key };
+  return describeStillUsed(db, dependents, request.organization.slug);
 }
 
 function confirm(request: MemberRequest, queue: Queue, problem?: ComponentChildren): PageContent {

@@ -1,7 +1,7 @@
 import { patterns } from "../../../shared/paths.ts";
 import { maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
-import type { Trigger } from "../../../shared/triggers/store.ts";
+import type { ListedTrigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { triggerPath } from "../address/trigger.ts";
@@ -76,7 +76,7 @@ function Row({
   lastDelivery,
   series,
 }: {
-  trigger: Trigger;
+  trigger: ListedTrigger;
   type: string;
   path: string;
   lastDelivery: Delivery | undefined;

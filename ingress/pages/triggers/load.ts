@@ -14,7 +14,7 @@ import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers
 import { maxLatestToTry } from "../../../shared/triggers/filter/filter-tests.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
 import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/members.ts";
-import { listTriggersOfPipeline, type Trigger } from "../../../shared/triggers/store.ts";
+import { listTriggersInBrief, type Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { loadPipelineOfTriggers, loadTrigger } from "../address/trigger.ts";
@@ -28,16 +28,18 @@ import type { MemberRequest } from "../ui/member-page.ts";
 export const deliveryCursors = { older: "after", newer: "before" };
 const deliveriesPerPage = 20;
 const maxAuditEntries = 10;
+/** A pipeline has fewer. */
+const maxTriggers = 100;
 
 /** The triggers of a pipeline, newest first, with the last delivery and the deliveries by the hour of each. */
 export async function loadTriggers(services: Services, request: MemberRequest) {
   const { db, clock } = services;
   const pipeline = await loadPipelineOfTriggers(services, request);
-  const triggers = (await listTriggersOfPipeline(db, pipeline.id)).reverse();
+  const triggers = await listTriggersInBrief(db, pipeline.id, maxTriggers);
   const ids = triggers.map(({ id }) => id);
   const hours = lastHours(clock.now(), refusalRetentionDays);
   const figures = Map.groupBy(await listFigures(db, ids, hours[0] ?? clock.now()), (row) => row.subjectId);
-  const seriesOf = ({ id }: Trigger) => deliverySeries(hours, figures.get(id) ?? []);
+  const seriesOf = ({ id }: Pick<Trigger, "id">) => deliverySeries(hours, figures.get(id) ?? []);
   return { pipeline, triggers, lastDeliveries: await listLastDeliveries(db, ids), seriesOf };
 }
 

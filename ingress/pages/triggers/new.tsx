@@ -1,9 +1,9 @@
 import { newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { createTrigger, maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
-import { findTrigger, listTriggersOfPipeline } from "../../../shared/triggers/store.ts";
+import { findTrigger, listTriggersInBrief } from "../../../shared/triggers/store.ts";
 import { triggerTypes } from "../../../shared/triggers/types.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { loadPipelineOfTriggers } from "../address/trigger.ts";
@@ -30,7 +30,7 @@ import {
 export const newTriggerPage = memberPage(async (services, request) => {
   const { db, clock } = services;
   const pipeline = await loadPipelineOfTriggers(services, request);
-  const triggers = await listTriggersOfPipeline(db, pipeline.id);
+  const triggers = await listTriggersInBrief(db, pipeline.id, maxTriggersPerPipeline);
   if (triggers.length >= maxTriggersPerPipeline) return limitReachedPage(request, pipeline);
   return newPage(services, request, { pipeline, id: newId(clock.now()), draft: emptyDraft });
 });
@@ -73,7 +73,7 @@ function withoutHiddenFields(draft: TriggerDraft): TriggerDraft {
 }
 
 interface NewTriggerForm {
-  pipeline: Pipeline;
+  pipeline: PipelineFacts;
   /** The new trigger's id: a form that is sent twice creates one. */
   id: string;
   draft: TriggerDraft;
@@ -112,7 +112,7 @@ function newPage({ config }: Services, request: MemberRequest, form: NewTriggerF
   });
 }
 
-function limitReachedPage(request: MemberRequest, pipeline: Pipeline): PageContent {
+function limitReachedPage(request: MemberRequest, pipeline: PipelineFacts): PageContent {
   return narrowPage({
     title: "New trigger",
     section: "pipelines",

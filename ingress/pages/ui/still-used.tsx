@@ -1,17 +1,29 @@
 import { Fragment } from "preact";
+import {
+  countDependents,
+  type Dependents,
+  listDependents,
+  type NamedPipeline,
+} from "../../../shared/clusters/dependents-store.ts";
+import type { Db } from "../../../shared/db/database.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
 
 const maxNamed = 10;
 
+/** Says which pipelines need a cluster or queue. Undefined if there are none. */
+export async function describeStillUsed(db: Db, dependents: Dependents, org: string) {
+  const total = await countDependents(db.offLoop, dependents);
+  if (total === 0) return undefined;
+  const named = await listDependents(db.offLoop, dependents, maxNamed);
+  return <StillUsed named={named} total={total} org={org} />;
+}
+
 /** `2 pipelines still use it: Site, Web.`, with links. */
-export function StillUsed({ pipelines, org }: { pipelines: Pipeline[]; org: string }) {
-  const byName = pipelines.toSorted((one, other) => one.name.localeCompare(other.name));
-  const named = byName.slice(0, maxNamed);
-  const more = pipelines.length - named.length;
+function StillUsed({ named, total, org }: { named: NamedPipeline[]; total: number; org: string }) {
+  const more = total - named.length;
   return (
     <>
-      {pipelines.length === 1 ? "1 pipeline still uses it" : `${pipelines.length} pipelines still use it`}:{" "}
+      {total === 1 ? "1 pipeline still uses it" : `${total} pipelines still use it`}:{" "}
       {named.map(({ id, slug, name }, i) => (
         <Fragment key={id}>
           {i > 0 && ", "}

@@ -4,7 +4,7 @@ import type { Job } from "../../builds/job-store.ts";
 import { type Build, findBuild } from "../../builds/store.ts";
 import type { Db } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
-import type { Pipeline } from "../../pipelines/store.ts";
+import type { PipelineFacts } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import { leasedJobStates, unfinishedJobStates } from "../../vocabulary.ts";
@@ -22,7 +22,7 @@ export interface JobWithLogs {
 /** @throws Refusal 404 */
 export async function requireJobWithLogs(
   db: Db,
-  pipeline: Pipeline,
+  pipeline: PipelineFacts,
   { number, jobId }: { number: number; jobId: string },
 ): Promise<JobWithLogs> {
   const build = await findBuild(db, pipeline.id, number);
@@ -51,7 +51,7 @@ export function logOfAttempt({ job, build, logs }: JobWithLogs, attempt = job.at
 export async function deleteJobLogs(
   services: Services,
   actor: Actor,
-  { build, job, logs, pipeline }: JobWithLogs & { pipeline: Pipeline },
+  { build, job, logs, pipeline }: JobWithLogs & { pipeline: PipelineFacts },
 ): Promise<void> {
   if (unfinishedJobStates.includes(job.state))
     throw new Refusal(422, "Log cannot be deleted: the job has not finished");

@@ -4,7 +4,7 @@ import { createOneBuild, listRebuilds, nextRebuild } from "../../builds/rebuild.
 import type { Build } from "../../builds/store.ts";
 import { storeInTurn } from "../../builds/store-in-turn.ts";
 import type { Tx } from "../../db/database.ts";
-import type { Pipeline } from "../../pipelines/store.ts";
+import type { PipelineFacts } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import { planBuild } from "../members.ts";
@@ -20,7 +20,7 @@ import { type Delivery, lockDelivery } from "./store.ts";
 export async function rebuildDelivery(
   services: Services,
   actor: Actor,
-  { pipeline, trigger, delivery }: { pipeline: Pipeline; trigger: Trigger; delivery: Delivery },
+  { pipeline, trigger, delivery }: { pipeline: PipelineFacts; trigger: Trigger; delivery: Delivery },
   expected?: number,
 ): Promise<Build> {
   const { db, events } = services;

@@ -57,6 +57,19 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
   "old payloads": { postgres: /deliveries_pkey on deliveries .*\n *Index Cond/ },
 };
 
+/** Columns that a statement does not select: they may have a megabyte in a row. */
+const unselected: Record<string, RegExp> = {
+  "a pipeline without its steps": /"steps"/,
+  "the pipeline of a job": /"steps"/,
+  "names of pipelines": /"(steps|environment_sealed)"/,
+  "names of some pipelines": /"(steps|environment_sealed)"/,
+  "names of agents": /"meta_data"/,
+  "builds in brief without a filter": /"environment|"author"|(?<!substr\()("builds"\.)?"message"/,
+  "jobs in brief": /(?<!substr\()"(jobs|first_of_step)"\."command"(?! =)/,
+  "triggers in brief": /"(filter|environment_sealed|secret_sealed)"/,
+  "the trigger of a delivery": /"(filter|environment_sealed|secret_sealed)"/,
+};
+
 /** Declares a test for each statement: it reads no growing table from its beginning to its end. */
 export function testPlans(database: TestDatabase, amount: number, { isAnalysed = true } = {}): void {
   let recorder: Recorder;
@@ -84,6 +97,7 @@ export function testPlans(database: TestDatabase, amount: number, { isAnalysed =
       for (const { statement, plan } of plans.filter((each) => !each.statement.includes("where false"))) {
         assert.doesNotMatch(plan, scanOfGrowing, `${statement}\n${plan}`);
         assert.match(plan, expected, `${statement}\n${plan}`);
+        assert.doesNotMatch(statement, unselected[name] ?? /(?!)/);
       }
     });
   }

@@ -15,10 +15,12 @@ import { deleteExpiredSessions, findSessionUser } from "../../../shared/accounts
 import {
   countConnectedAgents,
   findConnectedAgentId,
+  listAgentNames,
   listAgentsById,
   listAgentsPage,
   listJobsOfQueue,
   listJobsWithOwners,
+  listPlacedJobs,
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
@@ -29,7 +31,7 @@ import {
   listQueueIdsOfScheduled,
   listRetriedJobs,
 } from "../../../shared/builds/job-list-store.ts";
-import { countBuildsByStates, listBuilds } from "../../../shared/builds/list.ts";
+import { countBuildsByStates, listBuilds, listBuildsInBrief } from "../../../shared/builds/list.ts";
 import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import {
   deleteJobTokensExpiredBefore,
@@ -50,10 +52,12 @@ import {
   listBuildsOfDeliveries,
   listBuildsOfPipelines,
   listBuildTimes,
+  listDeletedPipelinesWithBuilds,
   listJobs,
   listLastBuilds,
   measureJobs,
 } from "../../../shared/builds/store.ts";
+import { countDependents, listDependents } from "../../../shared/clusters/dependents-store.ts";
 import { listClustersPage } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import {
@@ -99,7 +103,10 @@ import {
 } from "../../../shared/oauth/grant-store.ts";
 import {
   findPipeline,
-  listDeletedPipelineIds,
+  findPipelineFacts,
+  findPipelineFactsById,
+  listPipelineNames,
+  listPipelineNamesById,
   listPipelinesPage,
   takeBuildNumbers,
 } from "../../../shared/pipelines/store.ts";
@@ -164,10 +171,11 @@ import {
 } from "../../../shared/triggers/payloads/totals-store.ts";
 import {
   findTriggerByToken,
-  findTriggerOfDelivery,
+  findTriggerNameOfDelivery,
   listEnabledVersions,
   listOrganizationsOfTriggers,
   listPipelinesOfTriggers,
+  listTriggersInBrief,
   listTriggersOfDeliveries,
   listTriggersPage,
 } from "../../../shared/triggers/store.ts";
@@ -228,6 +236,7 @@ function buildLists(): Record<string, Statement> {
     const ofPipeline = { ...ofOrganization, pipelineId };
     lists[`builds of an organization ${name}`] = (db) => listBuilds(db, ofOrganization, next);
     lists[`builds of a pipeline ${name}`] = (db) => listBuilds(db, ofPipeline, next);
+    lists[`builds in brief ${name}`] = (db) => listBuildsInBrief(db, ofOrganization, next);
     for (const scope of [ofOrganization, ofPipeline])
       lists[`counts of builds ${scope === ofPipeline ? "of a pipeline " : ""}${name}`] = (db) =>
         countBuildsByStates(db, scope, [["passed"], ["running", "failing"]], 100);
@@ -304,6 +313,8 @@ export const statements: Record<string, Statement> = {
   "waiting jobs of a queue, older": (db) =>
     listJobsOfQueue(db, pipelineId, ["scheduled"], { limit: 20, olderThan: id }),
   "jobs with their builds": (db) => listJobsWithOwners(db, ids),
+  "jobs in brief": (db) => listPlacedJobs(db, ids),
+  "names of agents": (db) => listAgentNames(db, ids),
   queues: (db) => listQueuesPage(db, pipelineId, next),
   triggers: (db) => listTriggersPage(db, pipelineId, { limit: 30, olderThan: id }),
   "deliveries, first page": (db) => listDeliveriesPage(db, pipelineId, { limit: 30 }),
@@ -345,7 +356,7 @@ export const statements: Record<string, Statement> = {
   "a payload": (db) => findPayload(db, id),
   "the size of a payload": (db) => findPayloadSize(db, id),
   payloads: (db) => listEncodedPayloads(db, { deliveryIds: ids }),
-  "the trigger of a delivery": (db) => findTriggerOfDelivery(db, id),
+  "the trigger of a delivery": (db) => findTriggerNameOfDelivery(db, id),
   "old payloads": (db) => listOldestPayloads(db, { after: range.from, below: range.below }, 200),
   "old payloads of an organization": (db) =>
     listOldestPayloads(db, { organizationId, after: range.from, below: range.below }, 200),
@@ -421,7 +432,17 @@ export const statements: Record<string, Statement> = {
   "canceled jobs": (db) => cancelJobsIfUnfinished(db, { buildId: id }, time),
   "old builds": (db) => listBuildsFinishedBefore(db, time, 200),
   "builds of deleted pipelines": (db) => listBuildsOfPipelines(db, [pipelineId], 200),
-  "deleted pipelines": (db) => listDeletedPipelineIds(db),
+  "deleted pipelines with builds": (db) => listDeletedPipelinesWithBuilds(db, 100),
+  "a pipeline without its steps": (db) => findPipelineFacts(db, { organizationId, slug: "slug" }),
+  "the pipeline of a job": (db) => findPipelineFactsById(db, { id: pipelineId }),
+  "names of pipelines": (db) => listPipelineNames(db, organizationId, next),
+  "names of some pipelines": (db) => listPipelineNamesById(db, shared.few),
+  "how many pipelines use a cluster": (db) => countDependents(db, { clusterId: pipelineId }),
+  "how many pipelines use a queue": (db) =>
+    countDependents(db, { clusterId: pipelineId, queueKey: "default" }),
+  "pipelines that use the default queue": (db) =>
+    listDependents(db, { clusterId: pipelineId, queueKey: null }, 10),
+  "triggers in brief": (db) => listTriggersInBrief(db, pipelineId, 100),
   "a pipeline": (db) => findPipeline(db, { organizationId, slug: "slug" }),
   "an outdated mark": (db) => findOutdatedMark(db, queue),
   "an outdated mark of a resumed queue": (db) =>

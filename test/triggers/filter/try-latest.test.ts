@@ -4,7 +4,7 @@ import type { Refusal } from "../../../shared/refusal.ts";
 import { type FilterTestOptions, openFilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { type FilterLanes, openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
 import { deletePayloads } from "../../../shared/triggers/payloads/store.ts";
-import { findTriggerOfDelivery } from "../../../shared/triggers/store.ts";
+import { listTriggersById } from "../../../shared/triggers/store.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
 
@@ -29,7 +29,9 @@ describeOnSqlite("a filter that is tried on the latest deliveries", (database) =
     const ids: string[] = [];
     for (const body of bodies) ids.push(await api.deliver(made, body));
     const { db } = api.world.services;
-    const trigger = (await findTriggerOfDelivery(db, ids[0] ?? "")) ?? assert.fail();
+    const [trigger = assert.fail()] = await db.transaction(async (tx) =>
+      listTriggersById(tx, { ids: [made.id] }),
+    );
     const tests = openFilterTests(api.world.services, { lanes, ...options });
     const organizationId = `organization of ${trigger.id}`;
     const run = (expression: string, deliveryId = ids.at(-1) ?? "", signal = never) =>
