@@ -59,6 +59,7 @@ export function excerpt(given: string): string {
 }
 
 const units = [
+  ["GB", 1024 ** 3],
   ["MB", 1024 ** 2],
   ["KB", 1024],
 ] as const;

@@ -38,7 +38,9 @@ export function uploadOperations(services: Services): Operation[] {
       body: { schema: upload, refuse: unprocessable },
       success: applied,
       refusals: {
-        422: ["a step is wrong, the job does not run, or the build would have too many or too large jobs"],
+        422: [
+          "a step is wrong, the job does not run, the build would have too many or too large jobs, or the organization has reached its limit of stored bytes",
+        ],
         429: ["The job uploads too often: wait as Retry-After says"],
       },
       run: async ({ build, lease, organizationId, readBody }) => {

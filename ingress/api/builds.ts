@@ -1,5 +1,6 @@
 import { getRouterParam } from "h3";
 import { z } from "zod";
+import { storageFull } from "../../shared/accounts/storage.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { listAgentsById } from "../../shared/agents/list-store.ts";
 import { type BuildDetails, listBuildDetails, requireBuild } from "../../shared/builds/builds.ts";
@@ -116,7 +117,13 @@ export function buildOperations(services: Services): Operation[] {
       summary: "Make a build",
       body: { schema: newBuild, isOptional: true },
       success: { status: 201, schema: buildSchema, description: "The new build" },
-      refusals: { 422: ["Validation failed: …", "The pipeline cannot build: a step has no queue to run on"] },
+      refusals: {
+        422: [
+          "Validation failed: …",
+          "The pipeline cannot build: a step has no queue to run on",
+          storageFull,
+        ],
+      },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const input = await call.readBody((sound: Partial<z.input<typeof newBuild>>) =>
@@ -133,7 +140,7 @@ export function buildOperations(services: Services): Operation[] {
       id: "rebuildBuild",
       summary: "Make a build like another, with the present steps",
       success: { status: 200, schema: buildSchema, description: "The new build" },
-      refusals: { 422: ["The pipeline cannot build: a step has no queue to run on"] },
+      refusals: { 422: ["The pipeline cannot build: a step has no queue to run on", storageFull] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const number = parseBuildNumber(call.parameter("number"));

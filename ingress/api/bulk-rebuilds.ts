@@ -1,3 +1,4 @@
+import { storageFull } from "../../shared/accounts/storage.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { newId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
@@ -79,6 +80,7 @@ export function bulkRebuildOperations(services: Services): Operation[] {
           "There are too many deliveries to look through: add an earliest and a latest time",
           "Deliveries of this trigger are being built again already. Wait until that has finished, or cancel it",
           "Deliveries of 3 triggers of the organization are being built again. Wait until one has finished",
+          storageFull,
         ],
       },
       run: async (call) => {

@@ -1,4 +1,5 @@
 import { HTTPResponse } from "h3";
+import { storageFull } from "../../shared/accounts/storage.ts";
 import { listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
@@ -117,6 +118,7 @@ export function deliveryOperations(services: Services): Operation[] {
           "The payload of this delivery is no longer kept",
           "The delivery is still being processed",
           "The pipeline cannot build: a step has no queue to run on",
+          storageFull,
         ],
       },
       run: async (call) => {

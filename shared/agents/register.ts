@@ -1,4 +1,5 @@
 import { lockOrganization } from "../accounts/organization-store.ts";
+import { requireStorage } from "../accounts/storage.ts";
 import { stripControls } from "../control-characters.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import { newId } from "../ids.ts";
@@ -81,6 +82,7 @@ export async function registerAgent(
   };
   await db.transaction(async (tx) => {
     await lockOrganization(tx, organization.id);
+    await requireStorage(tx, config, organization.id);
     const countUpTo = (limit: number) => countAgents(tx, organization.id, limit);
     const full = await roomProblems(config, stored.agents, countUpTo);
     if (full.length > 0) throw unprocessable(...full);

@@ -1,3 +1,4 @@
+import { requireStorage } from "../accounts/storage.ts";
 import { buildTopics } from "../builds/create.ts";
 import { insertJobs, type Job } from "../builds/job-store.ts";
 import { newJobs } from "../builds/new-jobs.ts";
@@ -44,7 +45,7 @@ export async function uploadPipeline(
   { build: { id: buildId }, lease }: { build: Build; lease: Lease },
   upload: PipelineUpload,
 ): Promise<void> {
-  const { db, events, log } = services;
+  const { config, db, events, log } = services;
   const clusterId = await findClusterOfJob(db, lease.jobId);
   const uploaded = await db.transaction(async (tx) => {
     await lockClusterOfJobs(tx, clusterId);
@@ -55,6 +56,7 @@ export async function uploadPipeline(
     if (await hasUpload(tx, job.id, upload.id)) return undefined;
     if (job.state !== "running") throw new Refusal(422, "Only a running job can upload steps");
 
+    await requireStorage(tx, config, build.organizationId);
     const replaced = upload.isReplacing ? await replaceIfNotStarted(tx, buildId) : [];
     const added = await addJobs(tx, { build, job, clusterId, steps: upload.pipeline.steps });
     await insertUpload(tx, job.id, upload.id);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Actor, audit } from "../accounts/audit.ts";
+import { requireStorage } from "../accounts/storage.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
@@ -65,6 +66,7 @@ export async function createBuildByHand(
   if (problems.length > 0) throw validationFailed(...problems);
 
   const make = async (tx: Tx) => {
+    await requireStorage(tx, config, pipeline.organizationId);
     const made = await createOneBuild(tx, {
       pipelineId: pipeline.id,
       deliveryId: null,

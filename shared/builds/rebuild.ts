@@ -1,4 +1,5 @@
 import { type Actor, audit } from "../accounts/audit.ts";
+import { requireStorage } from "../accounts/storage.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environment.ts";
@@ -24,6 +25,7 @@ export async function rebuild(
   const { db, events } = services;
   const { build: original } = await requireBuild(db, pipeline, number);
   const make = async (tx: Tx) => {
+    await requireStorage(tx, services.config, pipeline.organizationId);
     const request: BuildRequest = {
       pipelineId: pipeline.id,
       deliveryId: original.deliveryId,

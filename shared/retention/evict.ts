@@ -4,7 +4,8 @@ import type { Tables } from "../db/schema.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import type { Expiry } from "./expiring.ts";
-import { type ByteTotals, findTotal, listOrganizationsToEvict } from "./totals-store.ts";
+import { findExcess, listOrganizationsOver } from "./organizations.ts";
+import { type ByteTotals, listOrganizationsToEvict } from "./totals-store.ts";
 
 /** Stored bytes of organizations, which are totalled by the hour. */
 export interface Evictable {
@@ -27,7 +28,8 @@ export interface EvictionScope {
 }
 
 /**
- * Evicts the old and the excess of each organization, in small transactions.
+ * Evicts the old and the excess of each organization, in small transactions. Over the limit of all that it stores, the
+ * oldest go first, of whichever kind.
  * @param isClockTrusted false: evicts nothing by age
  * @param bounds leave the rest of an organization to the next run
  * @returns the number evicted
@@ -41,14 +43,17 @@ export async function evict(
   const before = isClockTrusted ? expiry(clock.now(), config) : new Date(0);
   const limit = maxBytes(config);
   const table = totals(db.tables);
-  const organizationIds = await listOrganizationsToEvict(db, table, { maxBytes: limit, time: before });
+  const organizationIds = new Set([
+    ...(await listOrganizationsToEvict(db, table, { maxBytes: limit, time: before })),
+    ...(await listOrganizationsOver(db, config.storedBytesPerOrganization)),
+  ]);
   let evicted = 0;
   for (const organizationId of organizationIds)
     evicted += await runBatches(
       db,
       async (tx, after) => {
         await lock(tx, organizationId);
-        const excess = (await findTotal(tx, table, organizationId)) - limit;
+        const excess = await findExcess(tx, config, { organizationId, table, limit });
         return evictNext(tx, { organizationId, before, excess, after });
       },
       bounds,

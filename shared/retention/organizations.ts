@@ -1,6 +1,15 @@
+import type { Db, Tx } from "../db/database.ts";
+import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { countRecords } from "./records.ts";
-import { listOrganizationSums, setStoredBytes, sumByOrganization } from "./totals-store.ts";
+import {
+  type ByteTotals,
+  findRecordBytes,
+  listOrganizationSums,
+  listTotals,
+  setStoredBytes,
+  sumByOrganization,
+} from "./totals-store.ts";
 
 /**
  * Counts new records, and writes what each organization stores into its row, which every request of the organization
@@ -15,4 +24,37 @@ export async function countStoredBytes(services: Services): Promise<void> {
     const storedBytes = Math.max(0, recordBytes) + (logs.get(id) ?? 0) + (payloads.get(id) ?? 0);
     if (storedBytes !== before) await db.transaction((tx) => setStoredBytes(tx, id, storedBytes));
   }
+}
+
+/** Organizations that stored more than this, when they were counted last. */
+export async function listOrganizationsOver(db: Db, bytes: number): Promise<string[]> {
+  const all = await listOrganizationSums(db);
+  return all.flatMap(({ id, storedBytes }) => (storedBytes > bytes ? id : []));
+}
+
+/**
+ * The bytes of a table that an organization has to lose: those over the table's own limit, or its part of those over
+ * the limit of all. Of these the oldest hours go first, of whichever kind; each table finds its own part.
+ */
+export async function findExcess(
+  tx: Tx,
+  { storedBytesPerOrganization }: Config,
+  { organizationId, table, limit }: { organizationId: string; table: ByteTotals; limit: number },
+): Promise<number> {
+  const { logTotals, payloadTotals } = tx.tables;
+  const hours = [];
+  for (const each of [payloadTotals, logTotals])
+    for (const total of await listTotals(tx, each, organizationId)) hours.push({ ...total, table: each });
+  const sumOf = (totals: { bytes: number }[]) => totals.reduce((sum, { bytes }) => sum + bytes, 0);
+  const ownExcess = sumOf(hours.filter((each) => each.table === table)) - limit;
+
+  const records = Math.max(0, await findRecordBytes(tx, organizationId));
+  let over = records + sumOf(hours) - storedBytesPerOrganization;
+  let part = 0;
+  for (const each of hours.toSorted((a, b) => a.hour.getTime() - b.hour.getTime())) {
+    const going = Math.max(0, Math.min(over, each.bytes));
+    if (each.table === table) part += going;
+    over -= going;
+  }
+  return Math.max(ownExcess, part);
 }

@@ -38,12 +38,15 @@ export async function subtractFromTotal(
     .where(and(eq(totals.organizationId, organizationId), eq(totals.hour, hour)));
 }
 
-export async function findTotal(tx: Tx, totals: ByteTotals, organizationId: string): Promise<number> {
-  const [row] = await tx
-    .select({ bytes: sum(totals.bytes).mapWith(Number) })
+export async function listTotals(
+  tx: Tx,
+  totals: ByteTotals,
+  organizationId: string,
+): Promise<{ hour: Date; bytes: number }[]> {
+  return tx
+    .select({ hour: totals.hour, bytes: totals.bytes })
     .from(totals)
     .where(eq(totals.organizationId, organizationId));
-  return row?.bytes ?? 0;
 }
 
 /** Sums of all organizations, and of the one that has most. Reads every total, off the event loop. */
@@ -111,4 +114,14 @@ export async function listOrganizationSums(db: Db): Promise<OrganizationSums[]> 
 export async function setStoredBytes(tx: Tx, id: string, storedBytes: number): Promise<void> {
   const { organizations } = tx.tables;
   await tx.update(organizations).set({ storedBytes }).where(eq(organizations.id, id));
+}
+
+/** The bytes of an organization's builds, jobs and agents. */
+export async function findRecordBytes(tx: Tx, id: string): Promise<number> {
+  const { organizations } = tx.tables;
+  const [row] = await tx
+    .select({ bytes: organizations.recordBytes })
+    .from(organizations)
+    .where(eq(organizations.id, id));
+  return row?.bytes ?? 0;
 }

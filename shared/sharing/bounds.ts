@@ -464,6 +464,13 @@ export const stored = {
     max: { bytes: "logBytesPerOrganization" },
     also: "the oldest are evicted",
   },
+  /** Payloads and logs go first. A webhook that was accepted builds beyond it, and a retry is stored. */
+  everything: {
+    resource: "builds, jobs, agents, logs and payloads together",
+    file: "shared/accounts/storage.ts",
+    max: { bytes: "storedBytesPerOrganization" },
+    also: "the oldest payloads and logs are evicted; if that is not enough, new builds but those of webhooks, uploads of steps and registrations are 422, and bulk rebuilds rest",
+  },
   /** Pages and answers have all tags of each agent of a list. */
   tags: {
     resource: "tags",

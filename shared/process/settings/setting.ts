@@ -14,6 +14,8 @@ export interface Setting<Given, Value> {
 export interface OtherSettings {
   PORT: number;
   PUBLIC_URL?: string | undefined;
+  PAYLOAD_BYTES_PER_ORGANIZATION: number;
+  LOG_BYTES_PER_ORGANIZATION: number;
 }
 
 export function setting<Given>(

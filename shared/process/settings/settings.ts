@@ -400,6 +400,13 @@ const retention = {
     wholeNumber(1).default(10 * 1024 ** 3),
     "Bytes of stored logs per organization, compressed; above it the oldest are evicted",
   ),
+  storedBytesPerOrganization: setting(
+    "STORED_BYTES_PER_ORGANIZATION",
+    wholeNumber(1).optional(),
+    "Bytes that an organization stores in all: builds, jobs, agents, logs and payloads. Above it the oldest payloads and logs are evicted; once builds, jobs and agents alone reach it, new builds but those of webhooks, rebuilds, uploads of steps and agents are refused. Default: 30 GB more than the two settings for payloads and logs, 50 GB with theirs: about ten million builds of three jobs",
+    (given, { PAYLOAD_BYTES_PER_ORGANIZATION, LOG_BYTES_PER_ORGANIZATION }) =>
+      given ?? PAYLOAD_BYTES_PER_ORGANIZATION + LOG_BYTES_PER_ORGANIZATION + 30 * 1024 ** 3,
+  ),
   deliveryRetentionDays: setting(
     "DELIVERY_RETENTION_DAYS",
     wholeNumber(1, 36_500).default(90),

@@ -7,6 +7,7 @@
 
 import type { Actor } from "../../accounts/audit.ts";
 import { lockOrganization } from "../../accounts/organization-store.ts";
+import { requireStorage } from "../../accounts/storage.ts";
 import type { Tx } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
 import { rebuildDeliveriesJob } from "../../jobs/contracts.ts";
@@ -134,7 +135,7 @@ export async function askForBulkRebuild(
   trigger: Trigger,
   { id, search, confirmed }: { id: string; search: DeliverySearch; confirmed?: Confirmed },
 ): Promise<BulkRebuild> {
-  const { db, events, jobs } = services;
+  const { config, db, events, jobs } = services;
   const present = await findBulkRebuild(db, trigger.id, id);
   if (present) return present;
   const { filter, total, lastId } = await countForRebuild(services, trigger, search, confirmed?.lastId);
@@ -145,6 +146,7 @@ export async function askForBulkRebuild(
     if (same) return same;
     if (!(await lockTrigger(tx, trigger.pipelineId, trigger.id))) throw notFound("pipeline trigger");
     await requireRoom(tx, actor, trigger);
+    await requireStorage(tx, config, actor.organization.id);
     const made = await insertIfFree(tx, {
       ...{ id, organizationId: actor.organization.id, triggerId: trigger.id, filter },
       ...{ createdAt: tx.now, createdById: actor.userId, total, lastDeliveryId: lastId, position: null },

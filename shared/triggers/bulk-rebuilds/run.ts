@@ -1,4 +1,5 @@
 import { lockActiveRoles } from "../../accounts/member-store.ts";
+import { isStorageFull } from "../../accounts/storage.ts";
 import { createBuilds } from "../../builds/create.ts";
 import { nextRebuild } from "../../builds/rebuild.ts";
 import { listBuildsOfDeliveries } from "../../builds/store.ts";
@@ -7,6 +8,7 @@ import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
 import { rebuildDeliveriesJob } from "../../jobs/contracts.ts";
 import { lockPipeline } from "../../pipelines/store.ts";
+import type { Config } from "../../process/config.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { turns as turnBounds } from "../../sharing/bounds.ts";
@@ -31,7 +33,7 @@ const maxRequeued = 1000;
 
 /**
  * Runs a bulk rebuild once at a time. Organizations take turns with transactions, and each rests as long as its
- * transaction took. `requeueBulkRebuilds` repeats a run that `close` aborts.
+ * transaction took. `requeueBulkRebuilds` repeats a run that `close` aborts, or that ends while storage is full.
  */
 export function openBulkRebuilds(services: Services): TasksByKey {
   const turns = openTurns(turnBounds.bulkRebuilds);
@@ -52,12 +54,12 @@ export function openBulkRebuilds(services: Services): TasksByKey {
 
 /** Builds the next deliveries: fewer of them if their builds have too many jobs for one transaction. */
 async function rebuildNext(
-  { db, events }: Services,
+  { config, db, events }: Services,
   id: string,
   limit: number,
 ): Promise<{ isOver: boolean; limit: number }> {
   try {
-    const { isOver, changed } = await db.transaction((tx) => rebuildBatch(tx, id, limit));
+    const { isOver, changed } = await db.transaction((tx) => rebuildBatch(tx, config, id, limit));
     events.publish(changed);
     return { isOver, limit };
   } catch (error) {
@@ -69,11 +71,12 @@ async function rebuildNext(
 /** The position moves with the builds, so that a delivery is never built twice. */
 async function rebuildBatch(
   tx: Tx,
+  config: Config,
   id: string,
   limit: number,
 ): Promise<{ isOver: boolean; changed: Topic[] }> {
   const bulk = await lockIfRunning(tx, id);
-  if (!bulk) return { isOver: true, changed: [] };
+  if (!bulk || (await isStorageFull(tx, config, bulk.organizationId))) return { isOver: true, changed: [] };
   const { triggerId, position, lastDeliveryId } = bulk;
   const [trigger] = await listTriggersById(tx, { ids: [triggerId] });
   const range = { after: position, last: lastDeliveryId, limit };

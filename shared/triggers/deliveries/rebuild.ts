@@ -1,4 +1,5 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
+import { requireStorage } from "../../accounts/storage.ts";
 import { auditSubject } from "../../builds/builds.ts";
 import { createOneBuild, listRebuilds, nextRebuild } from "../../builds/rebuild.ts";
 import type { Build } from "../../builds/store.ts";
@@ -23,7 +24,7 @@ export async function rebuildDelivery(
   { pipeline, trigger, delivery }: { pipeline: PipelineFacts; trigger: Trigger; delivery: Delivery },
   expected?: number,
 ): Promise<Build> {
-  const { db, events } = services;
+  const { config, db, events } = services;
   const make = async (tx: Tx) => {
     const present = await lockDelivery(tx, trigger.id, delivery.id);
     const [plan] = (await listTriggersById(tx, { ids: [trigger.id] })).map(planBuild);
@@ -35,6 +36,7 @@ export async function rebuildDelivery(
     const earlier = await listRebuilds(tx, { pipelineId: trigger.pipelineId, deliveryId: delivery.id });
     const same = earlier.find(({ rebuild }) => rebuild === expected);
     if (same) return { build: same, changed: [] };
+    await requireStorage(tx, config, pipeline.organizationId);
     const request = {
       ...plan,
       deliveryId: delivery.id,

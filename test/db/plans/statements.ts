@@ -117,7 +117,7 @@ import {
   listQueuesWithOwners,
   type Queue,
 } from "../../../shared/queues/store.ts";
-import { addToTotals, findTotal } from "../../../shared/retention/totals-store.ts";
+import { addToTotals, listTotals } from "../../../shared/retention/totals-store.ts";
 import {
   cancelIfRunning,
   deleteFinishedBefore,
@@ -364,7 +364,7 @@ export const statements: Record<string, Statement> = {
   "sums of payloads": (db) => sumPayloadBytes(db, range),
   "added bytes": (db) => addToTotals(db, db.tables.payloadTotals, time, [{ organizationId, bytes: 1 }]),
   "subtracted bytes": (db) => subtractFromTotals(db, [{ deliveryId: id, organizationId, size: 1 }]),
-  "a total": (db) => findTotal(db, db.tables.payloadTotals, id),
+  "a total": (db) => listTotals(db, db.tables.payloadTotals, id),
   "empty totals": (db) => deleteEmptyTotals(withTotals(db), id),
   "evicted payloads": (db) => deletePayloads(withTotals(db), ids),
   "old deliveries": (db) => listDecidedBelow(db, id, 200),

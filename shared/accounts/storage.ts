@@ -1,0 +1,44 @@
+import type { Db, Tx } from "../db/database.ts";
+import type { Config } from "../process/config.ts";
+import { settings } from "../process/settings/settings.ts";
+import { exactSize, Refusal } from "../refusal.ts";
+import { findOrganizationById, type Organization } from "./organization-store.ts";
+
+/** From this part of the limit on, people are told. */
+export const nearlyFull = 0.9;
+
+/**
+ * An organization over its limit loses its oldest payloads and logs. It is full once its builds, jobs and agents alone,
+ * which are never evicted, reach the limit. Both are as they were last counted.
+ */
+export type Storage = "roomy" | "nearly-full" | "full";
+
+export function storageOf(
+  { storedBytesPerOrganization: limit }: Pick<Config, "storedBytesPerOrganization">,
+  { storedBytes, recordBytes }: Pick<Organization, "storedBytes" | "recordBytes">,
+): Storage {
+  if (recordBytes >= limit) return "full";
+  return storedBytes >= nearlyFull * limit ? "nearly-full" : "roomy";
+}
+
+/** The refusal for people, as the OpenAPI document has it. */
+export const storageFull = "Organization has reached its limit of … with its builds, jobs and agents: …";
+
+export async function isStorageFull(db: Db | Tx, config: Config, organizationId: string): Promise<boolean> {
+  const organization = await findOrganizationById(db, organizationId);
+  return organization !== undefined && storageOf(config, organization) === "full";
+}
+
+/**
+ * Call it before an organization gets builds, jobs or agents that somebody asks for now. Builds of accepted webhooks and
+ * retries need no room.
+ * @throws Refusal 422
+ */
+export async function requireStorage(db: Db | Tx, config: Config, organizationId: string): Promise<void> {
+  if (!(await isStorageFull(db, config, organizationId))) return;
+  const limit = exactSize(config.storedBytesPerOrganization);
+  throw new Refusal(
+    422,
+    `Organization has reached its limit of ${limit} with its builds, jobs and agents: delete pipelines that it no longer needs and wait an hour, or ask the operator to raise ${settings.storedBytesPerOrganization.name}`,
+  );
+}

@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { evictLogs } from "../../shared/agents/logs/evict.ts";
+import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
+import { countStoredBytes } from "../../shared/retention/organizations.ts";
+import { openBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/run.ts";
+import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
+import { leaseJob, newJob } from "../agents/logs/jobs-with-logs.ts";
+import { agentTokenOf, registration, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import type { Answer } from "../helpers/http.ts";
+import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+
+const mb = 1024 ** 2;
+const message =
+  "Organization has reached its limit of 20 MB with its builds, jobs and agents: delete pipelines that it no longer needs and wait an hour, or ask the operator to raise STORED_BYTES_PER_ORGANIZATION";
+
+describeOnBothDatabases("an organization that is full", (database) => {
+  let api: TriggerApi;
+  let trigger: MadeTrigger;
+  let agent: ScriptedAgent;
+  let registrationToken: string;
+
+  before(async () => {
+    api = await openTriggerApi(database, { STORED_BYTES_PER_ORGANIZATION: String(20 * mb) });
+    trigger = await api.newTrigger();
+    registrationToken = await agentTokenOf(api.world, api.acme.cluster);
+    agent = await startAgent(api.world.url, registrationToken);
+  });
+  after(() => api.close());
+
+  const setRecordBytes = (recordBytes: number) =>
+    api.world.services.db.transaction(async (tx) => {
+      const { organizations } = tx.tables;
+      await tx.update(organizations).set({ recordBytes }).where(eq(organizations.id, api.acme.id));
+    });
+  const fill = () => setRecordBytes(20 * mb);
+  const makeRoom = () => setRecordBytes(20 * mb - 1);
+  const built = async () => {
+    const id = await api.deliver(trigger);
+    await api.work(id);
+    return id;
+  };
+  const takeJob = async () => {
+    const id = (await agent.offered()) ?? "";
+    return { id, ...(await agent.begin(id)) };
+  };
+  const upload = (job: { id: string; token: string }, uuid: string) =>
+    agent.send(
+      "POST",
+      `/jobs/${job.id}/pipelines`,
+      { uuid, pipeline: { steps: [{ command: "x" }] } },
+      job.token,
+    );
+  const bulksAt = ({ id }: MadeTrigger = trigger) => `/pipelines/web/triggers/${id}/rebuilds`;
+
+  it("gets no new builds, steps and agents, and is told what to do", async () => {
+    await makeRoom();
+    const delivery = await built();
+    const job = await takeJob();
+    const doors: Record<string, () => Promise<Answer>> = {
+      build: () => api.send("POST", "/pipelines/web/builds"),
+      rebuild: () => api.send("PUT", "/pipelines/web/builds/1/rebuild"),
+      delivery: () =>
+        api.send("POST", `/pipelines/web/triggers/${trigger.id}/deliveries/${delivery}/rebuild`),
+      upload: () => upload(job, "01910000-0000-7000-8000-000000000001"),
+      register: () =>
+        sendAsAgent(api.world.url, registrationToken, {
+          method: "POST",
+          path: "/register",
+          body: registration,
+        }),
+      bulkRebuild: () => api.send("POST", bulksAt()),
+    };
+    await fill();
+
+    for (const [door, send] of Object.entries(doors)) {
+      const { status, body } = await send();
+      assert.deepEqual([door, status, body], [door, 422, { message }]);
+    }
+
+    await makeRoom();
+    for (const [door, send] of Object.entries(doors)) assert.ok((await send()).status < 300, door);
+    await fill();
+    assert.equal(
+      (await upload(job, "01910000-0000-7000-8000-000000000001")).status,
+      200,
+      "was applied already",
+    );
+    await agent.finish(job.id, 0, job.token);
+  });
+
+  it("still builds accepted webhooks, and retries jobs by rule and by hand", async () => {
+    await makeRoom();
+    const steps = [{ command: "false", retry: { automatic: [{ exit_status: 1, limit: 1 }] } }];
+    const { slug } = await api.newPipeline({ steps });
+    const hook = await api.newTrigger({}, slug);
+    await fill();
+
+    await api.work(await api.deliver(hook));
+    for (let run = 0; run < 20 && (await agent.offered()); run++) await agent.runOne(1);
+
+    const at = `/pipelines/${slug}/builds/1`;
+    const { body } = await api.send("GET", `${at}?include_retried_jobs=true`);
+    assert.deepEqual(
+      body.jobs.map(({ state, retry_type }: { state: string; retry_type: string | null }) => [
+        state,
+        retry_type,
+      ]),
+      [
+        ["failed", null],
+        ["failed", "automatic"],
+      ],
+    );
+    assert.equal((await api.send("PUT", `${at}/jobs/${body.jobs[1].id}/retry`)).status, 200);
+  });
+
+  it("lets a bulk rebuild rest, which goes on once there is room", async () => {
+    await makeRoom();
+    const hook = await api.newTrigger();
+    await api.work(await api.deliver(hook));
+    const { body } = await api.send("POST", bulksAt(hook));
+    const run = async () => {
+      const bulkRebuilds = openBulkRebuilds(api.world.services);
+      bulkRebuilds.add(body.id);
+      await bulkRebuilds.idle();
+      await bulkRebuilds.close();
+      const { state, built } = (await api.send("GET", `${bulksAt(hook)}/${body.id}`)).body;
+      return { state, built };
+    };
+    await fill();
+
+    assert.deepEqual(await run(), { state: "running", built: 0 });
+    await makeRoom();
+
+    assert.deepEqual(await run(), { state: "finished", built: body.total });
+  });
+});
+
+describeOnBothDatabases("an organization over its limit", (database) => {
+  it("loses its oldest payloads and logs, of whichever kind", async () => {
+    const api = await openTriggerApi(database, {
+      STORED_BYTES_PER_ORGANIZATION: String(100_000),
+      MAX_PAYLOAD_BYTES: String(mb),
+      PAYLOAD_RETENTION_DAYS: "30",
+    });
+    const { services, clock } = api.world;
+    const { db } = services;
+    const trigger = await api.newTrigger();
+    const texts: string[] = [];
+    /** Bytes that do not compress. */
+    const text = (seed: number) => {
+      let state = seed + 1;
+      return Array.from({ length: 50_000 }, () => {
+        state = (state * 48_271) % 2_147_483_647;
+        return String.fromCharCode(33 + (state % 90));
+      })
+        .join("")
+        .replaceAll(/["\\]/g, "x");
+    };
+    const payload = async (seed: number) => {
+      const id = await api.deliver(trigger, JSON.stringify({ text: text(seed) }));
+      await api.work(id);
+      texts.push(id);
+    };
+    const log = async (seed: number) => {
+      const job = await leaseJob(services, await newJob(services, api.acme));
+      await job.log(text(seed));
+      await db.transaction((tx) => {
+        const { jobLogs } = tx.tables;
+        return tx.update(jobLogs).set({ createdAt: clock.now() }).where(eq(jobLogs.jobId, job.lease.jobId));
+      });
+      await job.finish();
+    };
+    const evict = async () => {
+      await evictPayloads(services);
+      await evictLogs(services);
+      await countStoredBytes(services);
+    };
+    clock.freeze();
+    clock.advance(hourMs - (clock.now().getTime() % hourMs) - dayMs);
+    await payload(1);
+    clock.advance(2 * hourMs);
+    await log(2);
+    clock.advance(2 * hourMs);
+    await payload(3);
+    clock.advance(2 * hourMs);
+    await log(4);
+    clock.advance(30 * minuteMs);
+    const kept = async () => ({
+      payloads: (await db.select().from(db.tables.payloads)).map(({ deliveryId }) =>
+        texts.indexOf(deliveryId),
+      ),
+      logs: (await db.select().from(db.tables.jobLogs).orderBy(db.tables.jobLogs.createdAt)).map(
+        ({ evictedAt }) => evictedAt === null,
+      ),
+    });
+    await evict(); // counts them all, for the next run
+    assert.deepEqual(await kept(), { payloads: [0, 1], logs: [true, true] });
+    for (let run = 0; run < 2; run++) await evict();
+
+    assert.deepEqual(await kept(), { payloads: [1], logs: [false, true] });
+    await api.close();
+  });
+});
