@@ -1,4 +1,4 @@
-import { asc, eq } from "drizzle-orm";
+import { asc, desc, eq, gte } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { findBy } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
@@ -12,6 +12,21 @@ export const findOrganizationById = findBy<Organization>(({ organizations }) => 
 
 export async function listOrganizations(db: Db): Promise<Organization[]> {
   return db.select().from(db.tables.organizations).orderBy(asc(db.tables.organizations.slug));
+}
+
+/** Organizations that stored at least this when they were counted last, those with most first. */
+export async function listOrganizationsStoring(
+  db: Db,
+  bytes: number,
+  limit: number,
+): Promise<Organization[]> {
+  const { organizations } = db.tables;
+  return db
+    .select()
+    .from(organizations)
+    .where(gte(organizations.storedBytes, bytes))
+    .orderBy(desc(organizations.storedBytes))
+    .limit(limit);
 }
 
 export async function insertOrganization(tx: Tx, organization: Organization): Promise<void> {

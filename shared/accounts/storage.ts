@@ -13,6 +13,24 @@ export const nearlyFull = 0.9;
  */
 export type Storage = "roomy" | "nearly-full" | "full";
 
+/** A sentence for members. Undefined while there is room. */
+export function storageNotice(
+  config: Pick<Config, "storedBytesPerOrganization">,
+  organization: Pick<Organization, "storedBytes" | "recordBytes">,
+): string | undefined {
+  const limit = config.storedBytesPerOrganization;
+  const part = Math.floor((100 * organization.storedBytes) / limit);
+  const raise = `ask the operator to raise ${settings.storedBytesPerOrganization.name}`;
+  switch (storageOf(config, organization)) {
+    case "full":
+      return `This organization has reached its limit of ${exactSize(limit)}. New builds but those of webhooks, rebuilds, uploads of steps and agents are refused. Delete pipelines that it no longer needs, or ${raise}.`;
+    case "nearly-full":
+      return `This organization uses ${part} % of the ${exactSize(limit)} that it may store. Above that its oldest payloads and logs are deleted. To keep them, ${raise}.`;
+    default:
+      return undefined;
+  }
+}
+
 export function storageOf(
   { storedBytesPerOrganization: limit }: Pick<Config, "storedBytesPerOrganization">,
   { storedBytes, recordBytes }: Pick<Organization, "storedBytes" | "recordBytes">,

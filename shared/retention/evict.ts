@@ -4,8 +4,8 @@ import type { Tables } from "../db/schema.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import type { Expiry } from "./expiring.ts";
-import { findExcess, listOrganizationsOver } from "./organizations.ts";
-import { type ByteTotals, listOrganizationsToEvict } from "./totals-store.ts";
+import { findExcess } from "./organizations.ts";
+import { type ByteTotals, listOrganizationsOver, listOrganizationsToEvict } from "./totals-store.ts";
 
 /** Stored bytes of organizations, which are totalled by the hour. */
 export interface Evictable {

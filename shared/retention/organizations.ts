@@ -1,4 +1,4 @@
-import type { Db, Tx } from "../db/database.ts";
+import type { Tx } from "../db/database.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { countRecords } from "./records.ts";
@@ -24,12 +24,6 @@ export async function countStoredBytes(services: Services): Promise<void> {
     const storedBytes = Math.max(0, recordBytes) + (logs.get(id) ?? 0) + (payloads.get(id) ?? 0);
     if (storedBytes !== before) await db.transaction((tx) => setStoredBytes(tx, id, storedBytes));
   }
-}
-
-/** Organizations that stored more than this, when they were counted last. */
-export async function listOrganizationsOver(db: Db, bytes: number): Promise<string[]> {
-  const all = await listOrganizationSums(db);
-  return all.flatMap(({ id, storedBytes }) => (storedBytes > bytes ? id : []));
 }
 
 /**

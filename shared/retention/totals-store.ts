@@ -111,6 +111,28 @@ export async function listOrganizationSums(db: Db): Promise<OrganizationSums[]> 
   return db.offLoop.select({ id, storedBytes, recordBytes }).from(db.tables.organizations);
 }
 
+/** Organizations that stored more than this, when they were counted last. */
+export async function listOrganizationsOver(db: Db, bytes: number): Promise<string[]> {
+  const { organizations } = db.tables;
+  const rows = await db
+    .select({ id: organizations.id })
+    .from(organizations)
+    .where(gt(organizations.storedBytes, bytes));
+  return rows.map(({ id }) => id);
+}
+
+/** Sums of all organizations, and of the one that has most, as they were counted last. */
+export async function findSumsOfOrganizations(db: Db) {
+  const { storedBytes, recordBytes } = db.tables.organizations;
+  const [row] = await db.offLoop
+    .select({
+      all: { bytes: sum(storedBytes).mapWith(Number), largest: max(storedBytes) },
+      records: { bytes: sum(recordBytes).mapWith(Number), largest: max(recordBytes) },
+    })
+    .from(db.tables.organizations);
+  return row;
+}
+
 export async function setStoredBytes(tx: Tx, id: string, storedBytes: number): Promise<void> {
   const { organizations } = tx.tables;
   await tx.update(organizations).set({ storedBytes }).where(eq(organizations.id, id));

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { putFact } from "../../shared/db/facts-store.ts";
 import { acceptClock } from "../../shared/process/clock-guard.ts";
@@ -137,8 +138,17 @@ describeOnBothDatabases("admin doctor", (database) => {
     await db.transaction((tx) =>
       addToTotals(tx, tx.tables.logTotals, clock.now(), [{ organizationId: acme.id, bytes }]),
     );
+    await db.transaction((tx) => {
+      const { organizations } = tx.tables;
+      const storedBytes = config.storedBytesPerOrganization;
+      return tx
+        .update(organizations)
+        .set({ storedBytes, recordBytes: storedBytes })
+        .where(eq(organizations.id, acme.id));
+    });
     const { say } = await examine();
 
+    assert.match(String(say("stored bytes")), /warning: Near or over 50 GB: acme \(full\).*STORED_BYTES_/);
     assert.match(String(say("logs")), /warning: One organization is near .*acme.*LOG_BYTES_PER_ORGANIZATION/);
     assert.match(String(say("payloads")), /^ok/);
   });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
@@ -65,6 +66,13 @@ describeWithDatabase("what operators see of an installation", (database) => {
         },
       ]),
     );
+    const { organizations } = world.services.db.tables;
+    await world.services.db.transaction((tx) =>
+      tx
+        .update(organizations)
+        .set({ storedBytes: 51 * 1024 ** 3, recordBytes: 50 * 1024 ** 3 })
+        .where(eq(organizations.id, acme.id)),
+    );
     world.services.processes.report("ingress");
     await eventually("the report", async () => (await world.services.processes.list())?.length === 1);
 
@@ -91,6 +99,11 @@ describeWithDatabase("what operators see of an installation", (database) => {
     assert.match(screen, /\n {2}acme \/ Primary \/ default: 1 waiting, 0 running\n/);
     assert.match(screen, /\n {2}acme \/ Primary \/ default since [^\n]*: No power\n/);
     assert.match(screen, /invalid_signature 3/);
+    const limit = 50 * 1024 ** 3;
+    assert.deepEqual(status.nearly_full, [
+      { organization: "acme", stored_bytes: 51 * 1024 ** 3, limit, is_full: true },
+    ]);
+    assert.match(screen, /\n {2}acme: 51 GB of 50 GB, full: new builds are refused\n/);
   });
 
   it("repeats it as a line each until it is interrupted", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { hourOf, minuteMs, secondMs } from "../../shared/durations.ts";
 import { createBuildsJob } from "../../shared/jobs/contracts.ts";
@@ -106,6 +107,30 @@ describeOnBothDatabases("the worker that measures", (database) => {
     assert.equal(await readMetric(fresh.services, "largest_stored_bytes", kind), 1400);
     assert.equal(await readMetric(fresh.services, "stored_bytes_limit", kind), 1000);
     assert.equal(await readMetric(fresh.services, "stored_bytes", { kind: "logs" }), 0);
+  });
+
+  it("shows what organizations store in all, and their builds", async () => {
+    const { organizations } = world.services.db.tables;
+    await world.services.db.transaction(async (tx) => {
+      await tx.update(organizations).set({ storedBytes: 5, recordBytes: 3 });
+      await tx
+        .update(organizations)
+        .set({ storedBytes: 700, recordBytes: 400 })
+        .where(eq(organizations.id, acme.id));
+    });
+    const fresh = await world.another();
+    world.clock.advance(minuteMs); // the claim of the last one has ended
+
+    await openMeasurement(fresh.services)();
+
+    const read = (name: string, kind: string) => readMetric(fresh.services, name, { kind });
+    const limit = fresh.services.config.storedBytesPerOrganization;
+    assert.deepEqual([await read("stored_bytes", "all"), await read("stored_bytes", "builds")], [705, 403]);
+    assert.deepEqual(
+      [await read("largest_stored_bytes", "all"), await read("largest_stored_bytes", "builds")],
+      [700, 400],
+    );
+    assert.equal(await read("stored_bytes_limit", "builds"), limit);
   });
 
   it("is one of several; another takes over when it stops", async () => {

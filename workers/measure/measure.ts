@@ -3,7 +3,7 @@ import { minuteMs, secondMs, secondsBetween } from "../../shared/durations.ts";
 import { workQueues } from "../../shared/jobs/define.ts";
 import { claimMeasuring, measureEveryMs } from "../../shared/process/metrics/claim.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { findSumOfTotals } from "../../shared/retention/totals-store.ts";
+import { findSumOfTotals, findSumsOfOrganizations } from "../../shared/retention/totals-store.ts";
 import { findWaiting } from "../../shared/triggers/deliveries/store.ts";
 import { measureQueues } from "./queues.ts";
 
@@ -88,13 +88,16 @@ async function measureBackgroundJobs({ jobs, metrics }: Services): Promise<void>
 async function measureStoredBytes({ db, config, metrics }: Services): Promise<void> {
   const { storedBytes, storedBytesMax, storedBytesLimit } = metrics.installation;
   const { payloadTotals, logTotals } = db.tables;
-  for (const [kind, totals, limit] of [
-    ["payloads", payloadTotals, config.payloadBytesPerOrganization],
-    ["logs", logTotals, config.logBytesPerOrganization],
+  const { storedBytesPerOrganization, payloadBytesPerOrganization, logBytesPerOrganization } = config;
+  const sums = await findSumsOfOrganizations(db);
+  for (const [kind, found, limit] of [
+    ["payloads", await findSumOfTotals(db, payloadTotals), payloadBytesPerOrganization],
+    ["logs", await findSumOfTotals(db, logTotals), logBytesPerOrganization],
+    ["builds", sums?.records, storedBytesPerOrganization],
+    ["all", sums?.all, storedBytesPerOrganization],
   ] as const) {
-    const { bytes, largest } = await findSumOfTotals(db, totals);
-    storedBytes.set({ kind }, bytes);
-    storedBytesMax.set({ kind }, largest);
+    storedBytes.set({ kind }, found?.bytes ?? 0);
+    storedBytesMax.set({ kind }, found?.largest ?? 0);
     storedBytesLimit.set({ kind }, limit);
   }
 }

@@ -1,3 +1,4 @@
+import { storageOf } from "../../../shared/accounts/storage.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
@@ -20,6 +21,7 @@ import { statusWords } from "./list.tsx";
 export const bulkRebuildPage = memberPage(async (services, request) => {
   const { trigger, bulk } = await load(services, request);
   const state = stateOf(bulk);
+  const isResting = state === "running" && storageOf(services.config, request.organization) === "full";
   return {
     title: "Deliveries built again",
     section: "pipelines",
@@ -41,6 +43,9 @@ export const bulkRebuildPage = memberPage(async (services, request) => {
             </div>
           )}
         </div>
+        {isResting && (
+          <p class="warning">It rests while the organization is at its limit, and goes on by itself.</p>
+        )}
         <Facts
           bulk={bulk}
           creator={(await listUsersById(services.db, [bulk.createdById])).get(bulk.createdById)?.name}

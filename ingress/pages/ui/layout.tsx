@@ -30,6 +30,8 @@ interface PageProps {
   now?: Date;
   notice?: string | null;
   outage?: string | undefined;
+  /** A sentence while the organization has little room. */
+  storage?: string | undefined;
 }
 
 /** A whole HTML document. */
@@ -44,7 +46,8 @@ export function renderPage(props: PageProps): string {
 }
 
 function Layout(props: PageProps) {
-  const { title, content, within, trail = [], events, script, visitor, notice = null, outage } = props;
+  const { title, content, within, trail = [], events, script, visitor, notice = null } = props;
+  const { outage, storage } = props;
   const text = noticeText(notice);
   return (
     <html lang="en">
@@ -78,6 +81,11 @@ function Layout(props: PageProps) {
           {outage && (
             <p class="warning" role="status">
               {outage}
+            </p>
+          )}
+          {storage && (
+            <p class="warning" role="status">
+              {storage}
             </p>
           )}
           {text && (

@@ -1,6 +1,7 @@
 import { defineHandler, type EventHandler, type H3Event, HTTPResponse } from "h3";
 import type { ComponentChildren } from "preact";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { storageNotice } from "../../../shared/accounts/storage.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
@@ -172,6 +173,7 @@ function respond(services: Services, { event, visitor }: PageRequest, result: Pa
   const page = renderPage({
     ...shown,
     ...(membership && section && { within: { organization: membership.organization, section } }),
+    storage: membership && storageNotice(services.config, membership.organization),
     ...{ role: membership?.role, memberships, outage, trail: trailAbove(event, content.title) },
     ...{ visitor, now: services.clock.now(), notice: event.url.searchParams.get("notice") },
   });

@@ -1,11 +1,14 @@
-import { findOrganizationById } from "../../../shared/accounts/organization-store.ts";
+import {
+  findOrganizationById,
+  listOrganizationsStoring,
+} from "../../../shared/accounts/organization-store.ts";
+import { nearlyFull, storageOf } from "../../../shared/accounts/storage.ts";
 import { workQueues } from "../../../shared/jobs/define.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listOrganizationsToEvict } from "../../../shared/retention/totals-store.ts";
 import { showBytes } from "./bytes.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
-const nearCap = 0.9;
 const maxNamed = 5;
 
 export async function checkProcesses({ processes }: Services): Promise<Finding[]> {
@@ -52,14 +55,29 @@ export async function checkFailedJobs({ jobs }: Services): Promise<Finding[]> {
   ];
 }
 
-/** Above its cap an organization loses its oldest payloads or logs. */
+/** Above a cap an organization loses its oldest payloads or logs. */
 export async function checkStoredBytes(services: Services): Promise<Finding[]> {
   const { db, config } = services;
   const { payloadTotals, logTotals } = db.tables;
   return [
+    await checkAllBytes(services),
     await checkTotals(services, "payloads", payloadTotals, config.payloadBytesPerOrganization),
     await checkTotals(services, "logs", logTotals, config.logBytesPerOrganization),
   ];
+}
+
+/** An organization that is full gets no new builds but those of webhooks. */
+async function checkAllBytes({ db, config }: Services): Promise<Finding> {
+  const check = "stored bytes";
+  const limit = config.storedBytesPerOrganization;
+  const found = await listOrganizationsStoring(db, nearlyFull * limit, maxNamed);
+  if (found.length === 0) return ok(check, `No organization is near ${showBytes(limit)}`);
+  const named = found.map((each) => `${each.slug}${storageOf(config, each) === "full" ? " (full)" : ""}`);
+  return warning(
+    check,
+    `Near or over ${showBytes(limit)}: ${named.join(", ")}. Over it, the oldest payloads and logs are evicted; a full one gets no new builds but those of webhooks`,
+    "Raise STORED_BYTES_PER_ORGANIZATION if there is room, or lower BUILD_RETENTION_DAYS",
+  );
 }
 
 async function checkTotals(
@@ -68,7 +86,7 @@ async function checkTotals(
   totals: Parameters<typeof listOrganizationsToEvict>[1],
   cap: number,
 ): Promise<Finding> {
-  const ids = await listOrganizationsToEvict(db, totals, { maxBytes: nearCap * cap, time: new Date(0) });
+  const ids = await listOrganizationsToEvict(db, totals, { maxBytes: nearlyFull * cap, time: new Date(0) });
   if (ids.length === 0) return ok(check, `No organization is near ${showBytes(cap)}`);
   const named = await Promise.all(ids.slice(0, maxNamed).map((id) => findOrganizationById(db, id)));
   const slugs = named.flatMap((organization) => organization?.slug ?? []).join(", ");

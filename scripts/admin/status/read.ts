@@ -1,3 +1,5 @@
+import { listOrganizationsStoring } from "../../../shared/accounts/organization-store.ts";
+import { nearlyFull, storageOf } from "../../../shared/accounts/storage.ts";
 import { findQueueWithWaitingJobs } from "../../../shared/agents/lease-store.ts";
 import { countConnectedAgents } from "../../../shared/agents/list-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
@@ -15,6 +17,7 @@ import { listRecentRefusalCounts } from "../../../shared/triggers/deliveries/ref
 import { findWaiting } from "../../../shared/triggers/deliveries/store.ts";
 
 const maxQueues = 20;
+const maxOrganizations = 20;
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
@@ -44,8 +47,21 @@ export async function readStatus(services: Services) {
     queues: await readQueues(db),
     paused_queues: await readPausedQueues(db),
     refused: { since, ...(await countRefusals(db, since)) },
+    nearly_full: await readNearlyFull(services),
     disk: await readDisk(db),
   };
+}
+
+/** Organizations near STORED_BYTES_PER_ORGANIZATION, or over it. */
+async function readNearlyFull({ db, config }: Services) {
+  const limit = config.storedBytesPerOrganization;
+  const found = await listOrganizationsStoring(db, nearlyFull * limit, maxOrganizations);
+  return found.map((each) => ({
+    organization: each.slug,
+    stored_bytes: each.storedBytes,
+    limit,
+    is_full: storageOf(config, each) === "full",
+  }));
 }
 
 /** Queues with waiting jobs. */

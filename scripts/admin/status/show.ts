@@ -34,6 +34,13 @@ export function showStatus(status: Status): string {
           `${placeOf(each)} since ${paused_at?.toISOString()}${note ? `: ${note.split("\n")[0]}` : ""}`,
       ),
     ),
+    ...section(
+      "Organizations near their limit of stored bytes",
+      status.nearly_full.map(
+        ({ organization, stored_bytes, limit, is_full }) =>
+          `${organization}: ${showBytes(stored_bytes)} of ${showBytes(limit)}${is_full ? ", full: new builds are refused" : ""}`,
+      ),
+    ),
     ...section("Disk", [
       `${showBytes(disk.database_bytes)} of database`,
       ...(disk.free_bytes === null ? [] : [`${showBytes(disk.free_bytes)} free`]),

@@ -34,7 +34,11 @@ export function createInstallationMetrics(registry: Registry) {
       "queue",
       "state",
     ]),
-    storedBytes: gauge("stored_bytes", "Stored bytes of payloads and logs of all organizations", ["kind"]),
+    storedBytes: gauge(
+      "stored_bytes",
+      "Stored bytes of all organizations: of payloads, of logs, of builds with their jobs and agents, and of all",
+      ["kind"],
+    ),
     storedBytesMax: gauge("largest_stored_bytes", "Stored bytes of the organization that has most", ["kind"]),
     storedBytesLimit: gauge("stored_bytes_limit", "Stored bytes that an organization may have", ["kind"]),
     databaseBytes: gauge("database_bytes", "Size of the database"),
