@@ -25,11 +25,15 @@ export function readPage(event: H3Event): NumberPage {
   return readPageOf(event, readNumber(event, "per_page", { fallback: defaultPerPage, max: maxPerPage }));
 }
 
-/** Reads `page` and `after` of a list with a fixed `limit`. @throws Refusal 400 */
-export function readPageOf(event: H3Event, limit: number): NumberPage {
+/**
+ * Reads `page` and `after` of a list with a fixed `limit`.
+ * @param prefix of their names, for a second list of a page
+ * @throws Refusal 400
+ */
+export function readPageOf(event: H3Event, limit: number, prefix = ""): NumberPage {
   const max = Math.floor(Number.MAX_SAFE_INTEGER / maxPerPage);
-  const number = readNumber(event, "page", { fallback: 1, max });
-  const after = event.url.searchParams.get("after");
+  const number = readNumber(event, `${prefix}page`, { fallback: 1, max });
+  const after = event.url.searchParams.get(`${prefix}after`);
   return {
     ...pageAt(number, limit),
     after: after === null ? undefined : decodePosition(after),

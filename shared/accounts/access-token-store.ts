@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
 import { prepared } from "../db/prepared.ts";
@@ -83,15 +84,34 @@ function isActiveOwn({ tables: { accessTokens } }: Db | Tx, userId: string, now:
   );
 }
 
-/** Newest first. */
-export async function listOwnAccessTokens(db: Db, userId: string, now: Date) {
+/** The active tokens that a user made: a page of them, newest first. */
+export function listOwnAccessTokens(
+  db: Db,
+  { userId, now }: { userId: string; now: Date },
+  page: CursorPage,
+) {
+  return selectPage(db.tables.accessTokens.id, page, ({ condition, order, limit }) =>
+    selectOwn(db, and(isActiveOwn(db, userId, now), condition))
+      .orderBy(order)
+      .limit(limit),
+  );
+}
+
+export async function findOwnAccessToken(db: Db, { userId, now }: { userId: string; now: Date }, id: string) {
+  const [found] = await selectOwn(db, and(isActiveOwn(db, userId, now), eq(db.tables.accessTokens.id, id)));
+  return found;
+}
+
+export type OwnAccessToken = NonNullable<Awaited<ReturnType<typeof findOwnAccessToken>>>;
+
+function selectOwn(db: Db, where: SQL | undefined) {
   const { accessTokens, organizations } = db.tables;
   return db
     .select({ token: accessTokens, organization: organizations })
     .from(accessTokens)
     .innerJoin(organizations, eq(organizations.id, accessTokens.organizationId))
-    .where(isActiveOwn(db, userId, now))
-    .orderBy(desc(accessTokens.id));
+    .where(where)
+    .$dynamic();
 }
 
 export function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<number> {

@@ -8,7 +8,7 @@ import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
 import { type BuildRequest, createBuilds } from "./create.ts";
-import { type Build, listBuildsOfDeliveries } from "./store.ts";
+import { type Build, listLastRebuilds } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
 
 /**
@@ -57,23 +57,24 @@ function sealedEnvironment({ cipher }: Services, { environment, environmentSeale
 
 async function takeRebuildNumber(tx: Tx, { pipelineId, deliveryId }: Build): Promise<number> {
   if (deliveryId === null) return 0;
-  return nextRebuild(await listRebuilds(tx, { pipelineId, deliveryId }));
+  return lockNextRebuild(tx, { pipelineId, deliveryId });
 }
 
 /**
- * Lists the builds of a delivery, and locks the pipeline so that no other gets the next rebuild number.
+ * The next rebuild number of a delivery. Locks the pipeline, so that no other gets it.
  * @throws Refusal 404
  */
-export async function listRebuilds(
+export async function lockNextRebuild(
   tx: Tx,
   { pipelineId, deliveryId }: { pipelineId: string; deliveryId: string },
-): Promise<Build[]> {
+): Promise<number> {
   if (!(await lockPipeline(tx, pipelineId))) throw notFound("pipeline");
-  return listBuildsOfDeliveries(tx, [deliveryId]);
+  return nextRebuild((await listLastRebuilds(tx, [deliveryId])).get(deliveryId));
 }
 
-export function nextRebuild(builds: { rebuild: number }[]): number {
-  return Math.max(0, ...builds.map(({ rebuild }) => rebuild)) + 1;
+/** @param last the highest number of the delivery's builds */
+export function nextRebuild(last = 0): number {
+  return last + 1;
 }
 
 /** @throws Refusal 422 */

@@ -5,9 +5,11 @@ import {
   desc,
   eq,
   getTableColumns,
+  gte,
   inArray,
   isNotNull,
   lt,
+  max,
   or,
   type SQL,
   sql,
@@ -87,6 +89,47 @@ export async function listBuildsOfDeliveries(db: Db | Tx, deliveryIds: string[])
   const { builds } = db.tables;
   if (deliveryIds.length === 0) return [];
   return db.select().from(builds).where(inArray(builds.deliveryId, deliveryIds)).orderBy(asc(builds.number));
+}
+
+export type BuildOfDelivery = Pick<Build, "id" | "number" | "rebuild"> & { deliveryId: string | null };
+
+/** The last builds of each delivery: `limit` of each, and one more if there is one. */
+export async function listLastBuildsOfDeliveries(
+  db: Db,
+  deliveryIds: string[],
+  limit: number,
+): Promise<BuildOfDelivery[]> {
+  const { builds } = db.tables;
+  const { id, number, rebuild, deliveryId } = builds;
+  const last = [...(await listLastRebuilds(db, deliveryIds))];
+  if (last.length === 0) return [];
+  const areLast = last.map(([delivery, highest]) =>
+    and(eq(deliveryId, delivery), gte(rebuild, highest - limit)),
+  );
+  return db
+    .select({ id, number, rebuild, deliveryId })
+    .from(builds)
+    .where(or(...areLast))
+    .orderBy(asc(number));
+}
+
+/** The highest rebuild number of each delivery that was built. */
+export async function listLastRebuilds(db: Db | Tx, deliveryIds: string[]): Promise<Map<string, number>> {
+  const { builds } = db.tables;
+  if (deliveryIds.length === 0) return new Map();
+  const rows = await db
+    .select({ deliveryId: builds.deliveryId, last: max(builds.rebuild) })
+    .from(builds)
+    .where(inArray(builds.deliveryId, deliveryIds))
+    .groupBy(builds.deliveryId);
+  return new Map(
+    rows.flatMap(({ deliveryId, last }) => (deliveryId && last !== null ? [[deliveryId, last]] : [])),
+  );
+}
+
+export function findBuildOfDelivery(tx: Tx, deliveryId: string, rebuild: number): Promise<Build | undefined> {
+  const { builds } = tx.tables;
+  return findRow(tx, builds, and(eq(builds.deliveryId, deliveryId), eq(builds.rebuild, rebuild)));
 }
 
 export async function listJobs(db: Db, buildIds: string[]) {

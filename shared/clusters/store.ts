@@ -48,6 +48,23 @@ export async function listClusters(db: Db, organizationId: string): Promise<Clus
     .limit(maxRows);
 }
 
+export type ClusterName = Pick<Cluster, "id" | "name">;
+
+/** The first clusters, oldest first. */
+export async function listClusterNames(
+  db: Db,
+  organizationId: string,
+  limit: number,
+): Promise<ClusterName[]> {
+  const { clusters } = db.tables;
+  return db
+    .select({ id: clusters.id, name: clusters.name })
+    .from(clusters)
+    .where(isPresent(db, organizationId))
+    .orderBy(asc(clusters.createdAt), asc(clusters.id))
+    .limit(limit);
+}
+
 /** Oldest first. */
 export async function listClustersPage(
   db: Db,

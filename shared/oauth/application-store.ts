@@ -11,6 +11,8 @@ export async function insertApplication(tx: Tx, application: Application): Promi
 
 export const findApplication = findBy<Application>(({ applications }) => applications.clientId);
 
+export const findApplicationById = findBy<Application>(({ applications }) => applications.id);
+
 export async function listApplications(db: Db): Promise<Application[]> {
   const { applications } = db.tables;
   return db.select().from(applications).orderBy(asc(applications.id));

@@ -1,4 +1,20 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lt, max, notExists, or } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNull,
+  lt,
+  max,
+  notExists,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
 import { findBy } from "../db/prepared.ts";
@@ -68,6 +84,14 @@ export async function deleteGrant(tx: Tx, id: string): Promise<void> {
   await tx.delete(tx.tables.grants).where(eq(tx.tables.grants.id, id));
 }
 
+/** The names of applications by their ids. */
+export async function listApplicationNames(tx: Tx, ids: string[]): Promise<Map<string, string>> {
+  const { applications } = tx.tables;
+  const { id, name } = applications;
+  const rows = await tx.select({ id, name }).from(applications).where(inArray(id, ids));
+  return new Map(rows.map((row) => [row.id, row.name]));
+}
+
 /** Deletes one grant of a user, or all of an application. */
 export async function deleteGrantsOfUser(
   tx: Tx,
@@ -81,44 +105,79 @@ export async function deleteGrantsOfUser(
     .returning();
 }
 
-/** A user's grants, newest first. */
-export async function listGrants(db: Db | Tx, userId: string) {
+/** A page of a user's grants, newest first. */
+export function listGrants(db: Db, userId: string, page: CursorPage) {
+  const { grants } = db.tables;
+  return selectPage(grants.id, page, ({ condition, order, limit }) =>
+    selectGrants(db, and(eq(grants.userId, userId), condition))
+      .orderBy(order)
+      .limit(limit),
+  );
+}
+
+/** Undefined for another user's. */
+export async function findGrant(db: Db, userId: string, id: string): Promise<GrantDetails | undefined> {
+  const { grants } = db.tables;
+  const [found] = await selectGrants(db, and(eq(grants.userId, userId), eq(grants.id, id)));
+  return found;
+}
+
+function selectGrants(db: Db, where: SQL | undefined) {
   const { grants, applications, organizations } = db.tables;
   return db
     .select({ grant: grants, application: applications, organization: organizations })
     .from(grants)
     .innerJoin(applications, eq(applications.id, grants.applicationId))
     .innerJoin(organizations, eq(organizations.id, grants.organizationId))
-    .where(eq(grants.userId, userId))
-    .orderBy(desc(grants.id));
+    .where(where)
+    .$dynamic();
 }
 
 export type GrantDetails = Awaited<ReturnType<typeof listGrants>>[number];
 
-/** The last expiry among the unused refresh tokens of each grant. */
-export async function listRefreshExpiries(db: Db, userId: string) {
-  const { grants, refreshTokens } = db.tables;
-  return db
-    .select({ grantId: grants.id, expiresAt: max(refreshTokens.expiresAt) })
+/** The numbers of a user's grants of applications, by the applications' ids. */
+export async function countGrantsByApplication(
+  db: Db,
+  userId: string,
+  applicationIds: string[],
+): Promise<Map<string, number>> {
+  const { grants } = db.tables;
+  const rows = await db
+    .select({ id: grants.applicationId, total: count() })
     .from(grants)
-    .innerJoin(refreshTokens, eq(refreshTokens.grantId, grants.id))
-    .where(and(eq(grants.userId, userId), isNull(refreshTokens.rotatedAt)))
-    .groupBy(grants.id);
+    .where(and(eq(grants.userId, userId), inArray(grants.applicationId, applicationIds)))
+    .groupBy(grants.applicationId);
+  return new Map(rows.map(({ id, total }) => [id, total]));
 }
 
-export async function listGrantTokens(db: Db, userId: string, now: Date) {
-  const { accessTokens, grants } = db.tables;
+/** The last expiry among the unused refresh tokens of each grant. */
+export async function listRefreshExpiries(db: Db, grantIds: string[]) {
+  const { refreshTokens } = db.tables;
   return db
-    .select({ grantId: grants.id, expiresAt: accessTokens.expiresAt })
+    .select({ grantId: refreshTokens.grantId, expiresAt: max(refreshTokens.expiresAt) })
+    .from(refreshTokens)
+    .where(and(inArray(refreshTokens.grantId, grantIds), isNull(refreshTokens.rotatedAt)))
+    .groupBy(refreshTokens.grantId);
+}
+
+/** The last expiry among the active access tokens of each grant, and how many of them never expire. */
+export async function listAccessExpiries(db: Db, grantIds: string[], now: Date) {
+  const { accessTokens } = db.tables;
+  return db
+    .select({
+      grantId: accessTokens.grantId,
+      expiresAt: max(accessTokens.expiresAt),
+      lasting: sql<number>`count(case when ${accessTokens.expiresAt} is null then 1 end)`.mapWith(Number),
+    })
     .from(accessTokens)
-    .innerJoin(grants, eq(grants.id, accessTokens.grantId))
     .where(
       and(
-        eq(grants.userId, userId),
+        inArray(accessTokens.grantId, grantIds),
         isNull(accessTokens.revokedAt),
         or(isNull(accessTokens.expiresAt), gt(accessTokens.expiresAt, now)),
       ),
-    );
+    )
+    .groupBy(accessTokens.grantId);
 }
 
 export async function listOrganizationIdsOfGrants(tx: Tx, applicationId: string): Promise<string[]> {

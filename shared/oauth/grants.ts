@@ -1,6 +1,7 @@
 import { type AccessToken, insertAccessTokens } from "../accounts/access-token-store.ts";
 import { auditAll } from "../accounts/audit.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
+import type { CursorPage } from "../db/cursor-page.ts";
 import type { Tx } from "../db/database.ts";
 import { dayMs, minuteMs, secondMs } from "../durations.ts";
 import { newId } from "../ids.ts";
@@ -9,12 +10,14 @@ import { notFound } from "../refusal.ts";
 import type { Application } from "./application-store.ts";
 import {
   deleteGrantsOfUser,
+  findGrant,
   type Grant,
   type GrantDetails,
   insertGrants,
   insertRefreshTokens,
+  listAccessExpiries,
+  listApplicationNames,
   listGrants,
-  listGrantTokens,
   listRefreshExpiries,
   type RefreshToken,
 } from "./grant-store.ts";
@@ -113,30 +116,38 @@ export interface ConnectedApp extends GrantDetails {
   expiresAt: Date | "never";
 }
 
-/** Returns a user's grants, newest first. */
-export async function listConnectedApps({ db, clock }: Services, userId: string): Promise<ConnectedApp[]> {
-  const now = clock.now();
-  const [details, refreshExpiries, tokens] = await Promise.all([
-    listGrants(db, userId),
-    listRefreshExpiries(db, userId),
-    listGrantTokens(db, userId, now),
+/** A page of a user's grants, newest first, and one more if there is one. */
+export async function listConnectedApps(
+  services: Services,
+  userId: string,
+  page: CursorPage = { limit: 100 },
+): Promise<ConnectedApp[]> {
+  return withExpiries(services, await listGrants(services.db, userId, page));
+}
+
+async function withExpiries({ db, clock }: Services, details: GrantDetails[]): Promise<ConnectedApp[]> {
+  const ids = details.map(({ grant }) => grant.id);
+  const [refresh, access] = await Promise.all([
+    listRefreshExpiries(db, ids),
+    listAccessExpiries(db, ids, clock.now()),
   ]);
-  const expiryByGrant = new Map(refreshExpiries.map((each) => [each.grantId, each.expiresAt]));
+  const refreshByGrant = new Map(refresh.map((each) => [each.grantId, each.expiresAt]));
+  const accessByGrant = new Map(access.map((each) => [each.grantId, each]));
   return details.map((each) => {
-    const tokensOfGrant = tokens.filter(({ grantId }) => grantId === each.grant.id);
-    return { ...each, expiresAt: expiryOf(each.grant, expiryByGrant.get(each.grant.id), tokensOfGrant) };
+    const { id } = each.grant;
+    return { ...each, expiresAt: expiryOf(each.grant, refreshByGrant.get(id), accessByGrant.get(id)) };
   });
 }
 
 function expiryOf(
   grant: Grant,
   refreshExpiresAt: Date | null | undefined,
-  tokens: { expiresAt: Date | null }[],
+  access: { expiresAt: Date | null; lasting: number } | undefined,
 ): Date | "never" {
   if (refreshExpiresAt) return refreshExpiresAt;
-  if (tokens.some(({ expiresAt }) => expiresAt === null)) return "never";
+  if (access && access.lasting > 0) return "never";
   // Without an active token the end is unknown: the creation is at least past.
-  return new Date(Math.max(grant.createdAt.getTime(), ...tokens.map(({ expiresAt }) => Number(expiresAt))));
+  return new Date(Math.max(grant.createdAt.getTime(), Number(access?.expiresAt ?? 0)));
 }
 
 /** @throws Refusal 404, also for another user's */
@@ -145,7 +156,8 @@ export async function requireConnectedApp(
   userId: string,
   grantId: string,
 ): Promise<ConnectedApp> {
-  const found = (await listConnectedApps(services, userId)).find(({ grant }) => grant.id === grantId);
+  const details = await findGrant(services.db, userId, grantId);
+  const [found] = details ? await withExpiries(services, [details]) : [];
   if (!found) throw notFound("authorized application");
   return found;
 }
@@ -157,11 +169,13 @@ export async function revokeGrants(
   which: { id: string } | { applicationId: string },
 ): Promise<void> {
   await services.db.transaction(async (tx) => {
-    const all = await listGrants(tx, userId);
-    const deleted = new Set((await deleteGrantsOfUser(tx, { userId, ...which })).map(({ id }) => id));
-    for (const { grant, application } of all) {
-      if (deleted.has(grant.id)) await auditGrant(tx, grant, application, "revoked");
-    }
+    const deleted = await deleteGrantsOfUser(tx, { userId, ...which });
+    const ids = [...new Set(deleted.map(({ applicationId }) => applicationId))];
+    const names = await listApplicationNames(tx, ids);
+    const audited = deleted.map((grant) =>
+      auditedGrant(grant, { name: names.get(grant.applicationId) ?? "" }),
+    );
+    await auditAll(tx, "revoked", audited);
   });
 }
 

@@ -76,6 +76,19 @@ export async function listQueues(db: Db, clusterId: string): Promise<Queue[]> {
     .limit(maxRows);
 }
 
+export type QueueKey = Pick<Queue, "id" | "key">;
+
+/** The first queues, oldest first. */
+export async function listQueueKeys(db: Db, clusterId: string, limit: number): Promise<QueueKey[]> {
+  const { queues } = db.tables;
+  return db
+    .select({ id: queues.id, key: queues.key })
+    .from(queues)
+    .where(isPresent(db, clusterId))
+    .orderBy(asc(queues.createdAt), asc(queues.id))
+    .limit(limit);
+}
+
 /** Oldest first. */
 export async function listQueuesPage(db: Db, clusterId: string, page: ListPage): Promise<ListedRows<Queue>> {
   return listCreated(db, db.tables.queues, isPresent(db, clusterId), page);

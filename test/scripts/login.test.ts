@@ -343,7 +343,7 @@ describe("npm run login -- --status", () => {
 
   it("reports a revoked sign-in", async (t) => {
     const here = await signedIn(t);
-    const [newest] = await listGrants(here.services.db, here.organization.user.id);
+    const [newest] = await listGrants(here.services.db, here.organization.user.id, { limit: 100 });
     await revokeGrants(here.services, here.organization.user.id, { id: String(newest?.grant.id) });
 
     const { code, stderr } = await login(here, ["--status"]);
@@ -392,7 +392,8 @@ describe("npm run login -- --sign-out", () => {
   it("revokes the tokens and deletes them", async (t) => {
     const here = await signedIn(t);
     const { access_token } = kept(here);
-    const countGrants = async () => (await listGrants(here.services.db, here.organization.user.id)).length;
+    const countGrants = async () =>
+      (await listGrants(here.services.db, here.organization.user.id, { limit: 100 })).length;
     const before = await countGrants();
 
     const { code, stdout } = await login(here, ["--sign-out"]);

@@ -1,19 +1,26 @@
 import { Fragment } from "preact";
+import type { OwnAccessToken } from "../../../shared/accounts/access-token-store.ts";
 import { revokeAccessToken } from "../../../shared/accounts/access-tokens.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { LinkButton } from "../ui/form.tsx";
 import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { signedInAction, signedInPage } from "../ui/page.ts";
+import { CursorPager } from "../ui/pager.tsx";
 import { Time } from "../ui/times.tsx";
-import { loadAccessToken, loadAccessTokens, type OwnToken, readId } from "./load.ts";
+import { loadAccessToken, loadAccessTokens, readId } from "./load.ts";
 
 /** GET /user/api-access-tokens */
 export const accessTokensPage = signedInPage(async (services, request) => {
-  const tokens = await loadAccessTokens(services, request);
+  const { rows, links } = await loadAccessTokens(services, request);
   return {
     title: "API access tokens",
-    content: <AccessTokens tokens={tokens} />,
+    content: (
+      <>
+        <AccessTokens tokens={rows} />
+        <CursorPager links={links} />
+      </>
+    ),
   };
 });
 
@@ -35,7 +42,7 @@ export const revokeOwnAccessToken = signedInAction(async (services, request) => 
   return withNotice(patterns.accessTokens, "token_revoked");
 });
 
-function AccessTokens({ tokens }: { tokens: OwnToken[] }) {
+function AccessTokens({ tokens }: { tokens: OwnAccessToken[] }) {
   return (
     <>
       <h1>API access tokens</h1>
@@ -56,7 +63,7 @@ function AccessTokens({ tokens }: { tokens: OwnToken[] }) {
   );
 }
 
-function Entry({ ownToken }: { ownToken: OwnToken }) {
+function Entry({ ownToken }: { ownToken: OwnAccessToken }) {
   const { token, organization } = ownToken;
   return (
     <li class="entry">
@@ -94,6 +101,6 @@ function Entry({ ownToken }: { ownToken: OwnToken }) {
   );
 }
 
-function nameOf({ token }: OwnToken): string {
+function nameOf({ token }: OwnAccessToken): string {
   return token.description || "Token without a name";
 }

@@ -36,10 +36,10 @@ export const revokeConnectedApp = signedInAction(async (services, request) => {
 
 /** GET …/connected-apps/applications/:id/revoke */
 export const revokeApplicationPage = signedInPage(async (services, request) => {
-  const { application, grants } = await loadApplication(services, request);
+  const { application, count } = await loadApplication(services, request);
   return confirmation({
     title: `Revoke all access of ${application.name}?`,
-    text: `All ${grants.length} of its sign-ins end, in every organization.`,
+    text: `All ${count} of its sign-ins end, in every organization.`,
     button: "Revoke all",
     path: pathTo(patterns.revokeApplication, { id: application.id }),
     back: patterns.connectedApps,

@@ -1,37 +1,44 @@
 import { isScope, scopeWords } from "../../../shared/accounts/scopes.ts";
-import { type ConnectedApp, listConnectedApps } from "../../../shared/oauth/grants.ts";
+import type { ConnectedApp } from "../../../shared/oauth/grants.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { LinkButton } from "../ui/form.tsx";
 import { signedInPage } from "../ui/page.ts";
+import { CursorPager } from "../ui/pager.tsx";
 import { useNow } from "../ui/rendering.ts";
 import { Time } from "../ui/times.tsx";
+import { loadConnectedApps } from "./load.ts";
 
 const maxNamedScopes = 3;
 
 /** GET /user/connected-apps */
-export const connectedAppsPage = signedInPage(async (services, { user }) => {
-  const apps = await listConnectedApps(services, user.id);
-  return { title: "Connected apps", content: <ConnectedApps apps={apps} /> };
+export const connectedAppsPage = signedInPage(async (services, request) => {
+  const apps = await loadConnectedApps(services, request);
+  return { title: "Connected apps", content: <ConnectedApps {...apps} /> };
 });
 
-function ConnectedApps({ apps }: { apps: ConnectedApp[] }) {
+function ConnectedApps({
+  rows,
+  counts,
+  links,
+}: Awaited<ReturnType<typeof loadConnectedApps>>): preact.ComponentChild {
   return (
     <>
       <h1>Connected apps</h1>
       <section aria-labelledby="authorized">
         <h2 id="authorized">Authorized Applications</h2>
-        {apps.length === 0 ? (
+        {rows.length === 0 ? (
           <p class="empty">
             You have authorized nothing yet. <a href={patterns.enterCode}>Connect a device</a> when a program
             shows you a code.
           </p>
         ) : (
           <ul class="entries">
-            {apps.map((app) => (
-              <Entry key={app.grant.id} app={app} hasSiblings={countOf(apps, app) > 1} />
+            {rows.map((app) => (
+              <Entry key={app.grant.id} app={app} hasSiblings={(counts.get(app.application.id) ?? 0) > 1} />
             ))}
           </ul>
         )}
+        <CursorPager links={links} />
       </section>
     </>
   );
@@ -94,8 +101,4 @@ function summary(scopes: string[]): string {
     .map((text) => text.charAt(0).toLowerCase() + text.slice(1));
   const rest = scopes.length - words.length;
   return `Can ${new Intl.ListFormat("en").format(rest > 0 ? [...words, `${rest} more`] : words)}`;
-}
-
-function countOf(apps: ConnectedApp[], { application }: ConnectedApp): number {
-  return apps.filter((app) => app.application.id === application.id).length;
 }

@@ -4,9 +4,10 @@ import { createAgentToken, requireAgentToken, revokeAgentToken } from "../../../
 import { dayMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import type { Queue } from "../../../shared/queues/store.ts";
+import type { Queue, QueueKey } from "../../../shared/queues/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { maxLengthOf, problemsOf } from "../../../shared/validation.ts";
+import type { NumberedList } from "../../http/number-pager.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 import { Field, LinkButton, PostForm, Select } from "../ui/form.tsx";
@@ -14,6 +15,7 @@ import { adminAction, adminPage, type MemberRequest, memberPage } from "../ui/me
 import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
+import { NumberPager } from "../ui/pager.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { useNow } from "../ui/rendering.ts";
 import { Time } from "../ui/times.tsx";
@@ -106,51 +108,63 @@ export const redirectToCluster = memberPage(async (services, request) => {
 
 /** The tokens of a cluster, with a form for admins that creates one. */
 export function AgentTokens({
-  tokens,
+  list,
   queues,
+  choices,
+  path,
+  prefix,
   request,
   refused,
 }: {
-  tokens: AgentToken[];
-  queues: Queue[];
+  /** A page of them. */
+  list: NumberedList & { rows: AgentToken[] };
+  /** At least the queues of the tokens. */
+  queues: ReadonlyMap<string, Queue>;
+  /** The queues that a new token may be bound to. */
+  choices: QueueKey[];
+  /** The page of the cluster. */
+  path: string;
+  /** The prefix of the list's parameters. */
+  prefix: string;
   request: MemberRequest;
   refused: RefusedToken | undefined;
 }) {
   const now = useNow();
-  const keys = new Map(queues.map(({ id, key }) => [id, key]));
   return (
     <section aria-labelledby="tokens">
       <h2 id="tokens">Registration tokens</h2>
-      {tokens.length === 0 ? (
+      {list.rows.length === 0 ? (
         <p class="empty">No token yet. An agent needs one to register in this cluster.</p>
       ) : (
         <ul class="entries">
-          {tokens.map((token) => (
+          {list.rows.map((token) => (
             <Entry
               key={token.id}
               token={token}
-              queueKey={keys.get(token.queueId ?? "")}
+              queue={queues.get(token.queueId ?? "")}
               {...{ request, now }}
             />
           ))}
         </ul>
       )}
-      {request.role === "admin" && <NewToken request={request} queues={queues} refused={refused} />}
+      <NumberPager list={list} path={path} prefix={prefix} label="Pages of registration tokens" />
+      {request.role === "admin" && <NewToken request={request} queues={choices} refused={refused} />}
     </section>
   );
 }
 
 function Entry({
   token,
-  queueKey,
+  queue,
   request,
 }: {
   token: AgentToken;
-  queueKey: string | undefined;
+  queue: Queue | undefined;
   request: MemberRequest;
 }) {
   const now = useNow();
   const parameters = { org: request.organization.slug, cluster: token.clusterId, token: token.id };
+  const queueKey = queue?.deletedAt === null ? queue.key : undefined;
   return (
     <li class="entry">
       <div>
@@ -188,7 +202,7 @@ function NewToken({
   refused,
 }: {
   request: MemberRequest;
-  queues: Queue[];
+  queues: QueueKey[];
   refused: RefusedToken | undefined;
 }) {
   const { organization, parameter } = request;

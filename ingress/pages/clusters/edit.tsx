@@ -1,7 +1,7 @@
 import { updateCluster } from "../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Queue } from "../../../shared/queues/store.ts";
+import type { QueueKey } from "../../../shared/queues/store.ts";
 import { clusterPath } from "../address/cluster.ts";
 import { PostForm } from "../ui/form.tsx";
 import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";
@@ -45,7 +45,7 @@ function show(
     queues,
     draft,
     problems,
-  }: { cluster: Cluster; queues: Queue[]; draft: ClusterDraft; problems?: FormProblems },
+  }: { cluster: Cluster; queues: QueueKey[]; draft: ClusterDraft; problems?: FormProblems },
 ): PageContent {
   return narrowPage({
     title: "Edit",

@@ -1,7 +1,7 @@
 import type { ClusterChange, NewCluster } from "../../../shared/clusters/clusters.ts";
 import { newCluster } from "../../../shared/clusters/input.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
-import type { Queue } from "../../../shared/queues/store.ts";
+import type { QueueKey } from "../../../shared/queues/store.ts";
 import { clusterName, description, maxLengthOf } from "../../../shared/validation.ts";
 import { Field, Select } from "../ui/form.tsx";
 import { type FieldNames, type FormProblems, requireValid } from "../ui/problems.ts";
@@ -69,7 +69,7 @@ export function ClusterFields({
   );
 }
 
-export function DefaultQueueField({ value, queues }: { value: string; queues: Queue[] }) {
+export function DefaultQueueField({ value, queues }: { value: string; queues: QueueKey[] }) {
   return (
     <Select
       label="Default queue"

@@ -1,18 +1,27 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
-import { listAgentTokens } from "../../../shared/agents/token-store.ts";
+import { listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { type Cluster, listClustersPage } from "../../../shared/clusters/store.ts";
 import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { listQueueIds, listQueues, listQueuesPage, type Queue } from "../../../shared/queues/store.ts";
+import {
+  listQueueIds,
+  listQueueKeys,
+  listQueuesById,
+  listQueuesPage,
+  type QueueKey,
+} from "../../../shared/queues/store.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadCluster } from "../address/cluster.ts";
 import { loadAgents } from "../agents/load.ts";
 import { maxCountedJobs } from "../queues/words.ts";
+import { maxChoices } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { loadClusterChart } from "./chart.ts";
 
 const perPage = 30;
+/** The parameters of the list of registration tokens. */
+export const tokensPrefix = "tokens_";
 const maxPausedQueues = 200;
 /** A page has up to 30 clusters with 50 queues each. */
 const maxCountedOfQueue = 100;
@@ -38,9 +47,12 @@ export async function loadClusters({ db }: Services, { organization, event }: Me
 export async function loadClusterAndQueues(
   services: Services,
   request: MemberRequest,
-): Promise<{ cluster: Cluster; queues: Queue[] }> {
+): Promise<{ cluster: Cluster; queues: QueueKey[] }> {
   const cluster = await loadCluster(services, request);
-  return { cluster, queues: await listQueues(services.db, cluster.id) };
+  const queues = await listQueueKeys(services.db, cluster.id, maxChoices);
+  const { defaultQueueId } = cluster;
+  if (defaultQueueId === null || queues.some(({ id }) => id === defaultQueueId)) return { cluster, queues };
+  return { cluster, queues: [...queues, ...(await listQueuesById(services.db, [defaultQueueId])).values()] };
 }
 
 export type ClusterDetails = Awaited<ReturnType<typeof loadClusterDetails>>;
@@ -60,11 +72,20 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
     ...{ cluster, queues, counts, list },
     agents: await loadAgents(services, ofCluster, { limit: perPage, offset: 0 }),
     chart: await loadClusterChart(services, queueIds),
-    tokens: await listAgentTokens(db, cluster.id),
+    tokens: await loadTokens(services, request, cluster),
     /** For the form of a new token. */
-    allQueues: await listQueues(db, cluster.id),
+    choices: await listQueueKeys(db, cluster.id, maxChoices),
     audit: await loadAudit(services, cluster),
   };
+}
+
+/** One page of the registration tokens that were not revoked, and the queues that they are bound to. */
+async function loadTokens({ db }: Services, { event }: MemberRequest, { id }: Cluster) {
+  const list = await readWithin(readPageOf(event, perPage, tokensPrefix), (page) =>
+    listAgentTokensPage(db, id, page),
+  );
+  const queueIds = list.rows.flatMap(({ queueId }) => queueId ?? []);
+  return { list, queues: await listQueuesById(db, queueIds) };
 }
 
 /** Includes deleted queues. */

@@ -12,7 +12,7 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { State, Table } from "../ui/tables.tsx";
-import { type ClusterDetails, loadClusterDetails } from "./load.ts";
+import { type ClusterDetails, loadClusterDetails, tokensPrefix } from "./load.ts";
 import { clusterTitle } from "./title.ts";
 
 /** GET …/clusters/:cluster: its queues and its history. */
@@ -69,7 +69,14 @@ function ClusterView({
       <NumberPager list={list} path={clusterPath(request, cluster)} />
       <ClusterAgents request={request} details={details} />
       <Use details={details} />
-      <AgentTokens tokens={details.tokens} queues={details.allQueues} request={request} refused={refused} />
+      <AgentTokens
+        {...details.tokens}
+        prefix={tokensPrefix}
+        choices={details.choices}
+        path={clusterPath(request, cluster)}
+        request={request}
+        refused={refused}
+      />
       <AuditList entries={audit} />
       {isAdmin && (
         <p class="audit-log">

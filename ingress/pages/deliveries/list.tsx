@@ -1,4 +1,4 @@
-import type { Build } from "../../../shared/builds/store.ts";
+import type { BuildOfDelivery } from "../../../shared/builds/store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { sizeInWords } from "../builds/payload.tsx";
@@ -27,7 +27,7 @@ export function Deliveries({
   parameters,
 }: {
   deliveries: Delivery[];
-  builds: Build[];
+  builds: BuildOfDelivery[];
   parameters: ParametersOf<typeof patterns.triggerPage>;
 }) {
   const buildsByDelivery = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
@@ -56,17 +56,21 @@ export function Deliveries({
   );
 }
 
+/** The last builds of a delivery that pages show. */
+export const maxBuildsOfDelivery = 10;
+
 /** `#4 #7` */
 export function BuildLinks({
   builds,
   parameters,
 }: {
-  builds: Build[];
+  builds: BuildOfDelivery[];
   parameters: ParametersOf<typeof patterns.pipelinePage>;
 }) {
   return (
     <>
-      {builds.map(({ id, number }) => (
+      {builds.length > maxBuildsOfDelivery && <span class="quiet">earlier ones, </span>}
+      {builds.slice(-maxBuildsOfDelivery).map(({ id, number }) => (
         <a
           key={id}
           class="build"

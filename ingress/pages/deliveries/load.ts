@@ -1,9 +1,10 @@
-import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
+import { listLastBuildsOfDeliveries } from "../../../shared/builds/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { loadDelivery } from "../address/delivery.ts";
 import { maxShownBytes } from "../builds/payload.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { maxBuildsOfDelivery } from "./list.tsx";
 
 /** @throws Refusal 404 */
 export async function loadDeliveryDetails(services: Services, request: MemberRequest) {
@@ -11,7 +12,7 @@ export async function loadDeliveryDetails(services: Services, request: MemberReq
   const loaded = await loadDelivery(services, request);
   return {
     ...loaded,
-    builds: await listBuildsOfDeliveries(db, [loaded.delivery.id]),
+    builds: await listLastBuildsOfDeliveries(db, [loaded.delivery.id], maxBuildsOfDelivery),
     payload: await findPayloadStart(db, loaded.delivery.id, maxShownBytes),
   };
 }

@@ -1,5 +1,5 @@
 import { nextRebuild } from "../../../shared/builds/rebuild.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import type { BuildOfDelivery } from "../../../shared/builds/store.ts";
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
@@ -84,7 +84,7 @@ async function show(
             {payload && delivery.status !== null && (
               <form method="post" action={path(patterns.rebuildPage)}>
                 <CsrfField />
-                <input type="hidden" name="rebuild" value={nextRebuild(builds)} />
+                <input type="hidden" name="rebuild" value={nextRebuild(builds.at(-1)?.rebuild)} />
                 <button type="submit">Build again</button>
               </form>
             )}
@@ -111,7 +111,7 @@ function Facts({
   parameters,
 }: {
   delivery: Delivery;
-  builds: Build[];
+  builds: BuildOfDelivery[];
   parameters: ParametersOf<typeof patterns.pipelinePage>;
 }) {
   const reason = reasonInWords(delivery);

@@ -1,10 +1,8 @@
-import { type Cluster, listClusters } from "../../../shared/clusters/store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { listQueues } from "../../../shared/queues/store.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { PostForm } from "../ui/form.tsx";
@@ -21,6 +19,7 @@ import {
   readPipelineDraft,
   toPipelineChange,
 } from "./form.tsx";
+import { loadChoices } from "./load.ts";
 import { editSteps } from "./steps.ts";
 
 /** GET …/pipelines/:slug/edit */
@@ -46,15 +45,12 @@ export const savePipeline = memberAction(async (services, request, form) => {
 }, environmentFormOptions);
 
 async function show(
-  { db, cipher }: Services,
+  services: Services,
   request: MemberRequest,
   pipeline: Pipeline,
   { draft, problems }: { draft: PipelineDraft; problems?: FormProblems },
 ): Promise<PageContent> {
-  const { organization } = request;
-  const clusters: Cluster[] = await listClusters(db, organization.id);
-  const chosen = clusters.find(({ id }) => id === draft.cluster);
-  const queues = chosen ? await listQueues(db, chosen.id) : [];
+  const choices = await loadChoices(services, request, draft.cluster);
   return narrowPage({
     title: "Edit",
     problems,
@@ -68,9 +64,8 @@ async function show(
         back={pipelinePath(request)}
       >
         <PipelineFields
-          {...{ draft, clusters, problems }}
-          queues={queues.map(({ key }) => key)}
-          variables={Object.keys(environmentOfPipeline(cipher, pipeline))}
+          {...{ draft, ...choices, problems }}
+          variables={Object.keys(environmentOfPipeline(services.cipher, pipeline))}
         />
       </PostForm>
     ),

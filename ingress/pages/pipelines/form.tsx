@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Cluster } from "../../../shared/clusters/store.ts";
+import type { ClusterName } from "../../../shared/clusters/store.ts";
 import { newPipeline, pipelineChange } from "../../../shared/pipelines/input.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
@@ -101,7 +101,7 @@ async function parse<T>(schema: z.ZodType<T>, draft: PipelineDraft, hasEnvironme
 
 interface PipelineFieldsProps {
   draft: PipelineDraft;
-  clusters: Cluster[];
+  clusters: ClusterName[];
   /** Keys of the queues of the chosen cluster. */
   queues: string[];
   problems: FormProblems | undefined;

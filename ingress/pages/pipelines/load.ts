@@ -1,10 +1,27 @@
 import { listLastBuilds } from "../../../shared/builds/store.ts";
+import { type ClusterName, findCluster, listClusterNames } from "../../../shared/clusters/store.ts";
+import { isId } from "../../../shared/ids.ts";
 import { listPipelineNames } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { listQueueKeys } from "../../../shared/queues/store.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
+import { maxChoices } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 
 const perPage = 30;
+
+/** The clusters and queues that a form offers. @param chosenId the present cluster of the form, always offered */
+export async function loadChoices(
+  { db }: Services,
+  { organization }: MemberRequest,
+  chosenId: string,
+): Promise<{ clusters: ClusterName[]; queues: string[] }> {
+  const first = await listClusterNames(db, organization.id, maxChoices);
+  const isOffered = first.some(({ id }) => id === chosenId);
+  const chosen = !isOffered && isId(chosenId) ? await findCluster(db, organization.id, chosenId) : undefined;
+  const queues = isOffered || chosen ? await listQueueKeys(db, chosenId, maxChoices) : [];
+  return { clusters: chosen ? [...first, chosen] : first, queues: queues.map(({ key }) => key) };
+}
 
 /** One page of the organization's pipelines, with the last build of each. */
 export async function loadPipelines({ db }: Services, { organization, event }: MemberRequest) {

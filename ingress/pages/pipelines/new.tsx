@@ -1,8 +1,7 @@
-import { type Cluster, listClusters } from "../../../shared/clusters/store.ts";
+import { listClusterNames } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { listQueues } from "../../../shared/queues/store.ts";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { LinkButton, PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
@@ -19,29 +18,28 @@ import {
   readPipelineDraft,
   toNewPipeline,
 } from "./form.tsx";
+import { loadChoices } from "./load.ts";
 import { editSteps } from "./steps.ts";
 
 /** GET /organizations/:org/new-pipeline */
 export const newPipelinePage = memberPage(async (services, request) => {
-  const clusters = await listClusters(services.db, request.organization.id);
-  const [first] = clusters;
+  const [first] = await listClusterNames(services.db, request.organization.id, 1);
   if (!first) return noClusterPage(request);
-  return show(services, request, { clusters, draft: emptyPipelineDraft(first.id) });
+  return show(services, request, { draft: emptyPipelineDraft(first.id) });
 });
 
 /** POST … {name, slug, cluster, description, repository, branch, environment, steps or rows, do} */
 export const addPipeline = memberAction(async (services, request, form) => {
-  const clusters = await listClusters(services.db, request.organization.id);
   const draft = readPipelineDraft(form);
   const names = pipelineFields(draft);
   const edited = await tryForm(() => editSteps(draft.steps, form.get("do") ?? ""), names);
-  if ("problems" in edited) return show(services, request, { clusters, draft, problems: edited.problems });
-  if (edited.done) return show(services, request, { clusters, draft: { ...draft, steps: edited.done } });
+  if ("problems" in edited) return show(services, request, { draft, problems: edited.problems });
+  if (edited.done) return show(services, request, { draft: { ...draft, steps: edited.done } });
   const outcome = await tryForm(
     async () => createPipeline(services, request.actor, await toNewPipeline(draft)),
     names,
   );
-  if ("problems" in outcome) return show(services, request, { clusters, draft, problems: outcome.problems });
+  if ("problems" in outcome) return show(services, request, { draft, problems: outcome.problems });
   const { slug } = outcome.done;
   return withNotice(
     pathTo(patterns.pipelinePage, { org: request.organization.slug, slug }),
@@ -50,12 +48,12 @@ export const addPipeline = memberAction(async (services, request, form) => {
 }, environmentFormOptions);
 
 async function show(
-  { db }: Services,
-  { organization, event }: MemberRequest,
-  { clusters, draft, problems }: { clusters: Cluster[]; draft: PipelineDraft; problems?: FormProblems },
+  services: Services,
+  request: MemberRequest,
+  { draft, problems }: { draft: PipelineDraft; problems?: FormProblems },
 ): Promise<PageContent> {
-  const chosen = clusters.find(({ id }) => id === draft.cluster);
-  const queues = chosen ? await listQueues(db, chosen.id) : [];
+  const { organization, event } = request;
+  const choices = await loadChoices(services, request, draft.cluster);
   const parameters = { org: organization.slug };
   addCrumbs(event, { text: "Pipelines", path: pathTo(patterns.pipelinesPage, parameters), isList: true });
   return narrowPage({
@@ -69,7 +67,7 @@ async function show(
         button="Create pipeline"
         back={pathTo(patterns.pipelinesPage, parameters)}
       >
-        <PipelineFields {...{ draft, clusters, problems }} queues={queues.map(({ key }) => key)} />
+        <PipelineFields {...{ draft, ...choices, problems }} />
       </PostForm>
     ),
   });

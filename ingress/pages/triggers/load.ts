@@ -1,6 +1,6 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { listBuildsOfDeliveries } from "../../../shared/builds/store.ts";
+import { listLastBuildsOfDeliveries } from "../../../shared/builds/store.ts";
 import { listFigures } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
@@ -21,6 +21,7 @@ import { loadPipelineOfTriggers, loadTrigger } from "../address/trigger.ts";
 import { sumOf } from "../charts/bars.ts";
 import { deliverySeries, refusedSeries } from "../charts/deliveries.ts";
 import { lastHours } from "../charts/times.ts";
+import { maxBuildsOfDelivery } from "../deliveries/list.tsx";
 import { readDeliverySearch } from "../deliveries/search.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 
@@ -101,7 +102,12 @@ async function loadDeliveries(services: Services, { event }: MemberRequest, { id
   const found = await searchDeliveries(services, id, request, filter);
   const page = splitPage(request, found, (delivery) => delivery.id);
   const ids = page.rows.map((delivery) => delivery.id);
-  return { page, search, deliveries: page.rows, builds: await listBuildsOfDeliveries(db, ids) };
+  return {
+    page,
+    search,
+    deliveries: page.rows,
+    builds: await listLastBuildsOfDeliveries(db, ids, maxBuildsOfDelivery),
+  };
 }
 
 /**

@@ -136,6 +136,9 @@ export function Select({
   );
 }
 
+/** The most things that a select offers. */
+export const maxChoices = 1000;
+
 /** For a field that takes code. */
 export const codeField = { class: "code", autocomplete: "off", spellcheck: false } as const;
 

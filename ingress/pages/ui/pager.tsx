@@ -1,22 +1,30 @@
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import { type NumberedList, neighborsOf } from "../../http/number-pager.ts";
 
-/** For numbered lists. @param query parameters that all pages share */
+/**
+ * For numbered lists.
+ * @param props.query parameters that all pages share
+ * @param props.prefix of the parameters, for a second list of a page
+ */
 export function NumberPager({
   list,
   path,
   query = new URLSearchParams(),
+  prefix = "",
+  label = "Pages",
 }: {
   list: NumberedList;
   path: string;
   query?: URLSearchParams;
+  prefix?: string;
+  label?: string;
 }) {
   const { prev, next, last } = neighborsOf(list);
   if (!prev && !next) return null;
   const address = (place: Record<string, string>) =>
-    `${path}?${new URLSearchParams([...query, ...Object.entries(place)])}`;
+    `${path}?${new URLSearchParams([...query, ...Object.entries(place).map(([name, value]) => [prefix + name, value])])}`;
   return (
-    <nav class="pager" aria-label="Pages">
+    <nav class="pager" aria-label={label}>
       {prev && <a href={address({ page: String(prev) })}>Previous</a>}
       <span class="quiet">
         Page {list.page.number} of {last ?? `${maxCounted.toLocaleString("en")}+ entries`}

@@ -2,7 +2,7 @@ import { lockActiveRoles } from "../../accounts/member-store.ts";
 import { isStorageFull } from "../../accounts/storage.ts";
 import { createBuilds } from "../../builds/create.ts";
 import { nextRebuild } from "../../builds/rebuild.ts";
-import { listBuildsOfDeliveries } from "../../builds/store.ts";
+import { listLastRebuilds } from "../../builds/store.ts";
 import { TooManyJobs } from "../../builds/too-many-jobs.ts";
 import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
@@ -119,9 +119,9 @@ async function mayGoOn(tx: Tx, bulk: BulkRebuild, trigger: Trigger): Promise<boo
 /** Like `rebuildDelivery`, for several. */
 async function buildAgain(tx: Tx, { createdById }: BulkRebuild, trigger: Trigger, ids: string[]) {
   const plan = planBuild(trigger);
-  const earlier = Map.groupBy(await listBuildsOfDeliveries(tx, ids), ({ deliveryId }) => deliveryId);
+  const last = await listLastRebuilds(tx, ids);
   const requests = ids.map((deliveryId) => {
-    const rebuild = nextRebuild(earlier.get(deliveryId) ?? []);
+    const rebuild = nextRebuild(last.get(deliveryId));
     return { ...plan, deliveryId, rebuild, creatorId: createdById };
   });
   const { builds, refused, changed } = await createBuilds(tx, requests, tx.now);

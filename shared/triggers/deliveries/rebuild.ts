@@ -1,8 +1,8 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
 import { requireStorage } from "../../accounts/storage.ts";
 import { auditSubject } from "../../builds/builds.ts";
-import { createOneBuild, listRebuilds, nextRebuild } from "../../builds/rebuild.ts";
-import type { Build } from "../../builds/store.ts";
+import { createOneBuild, lockNextRebuild } from "../../builds/rebuild.ts";
+import { type Build, findBuildOfDelivery } from "../../builds/store.ts";
 import { storeInTurn } from "../../builds/store-in-turn.ts";
 import type { Tx } from "../../db/database.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";
@@ -33,14 +33,15 @@ export async function rebuildDelivery(
     if (!(await hasPayload(tx, delivery.id)))
       throw new Refusal(422, "The payload of this delivery is no longer kept");
 
-    const earlier = await listRebuilds(tx, { pipelineId: trigger.pipelineId, deliveryId: delivery.id });
-    const same = earlier.find(({ rebuild }) => rebuild === expected);
+    const next = await lockNextRebuild(tx, { pipelineId: trigger.pipelineId, deliveryId: delivery.id });
+    const wasBuilt = expected !== undefined && Number.isInteger(expected) && expected < next;
+    const same = wasBuilt ? await findBuildOfDelivery(tx, delivery.id, expected) : undefined;
     if (same) return { build: same, changed: [] };
     await requireStorage(tx, config, pipeline.organizationId);
     const request = {
       ...plan,
       deliveryId: delivery.id,
-      rebuild: nextRebuild(earlier),
+      rebuild: next,
       creatorId: actor.userId,
     };
     const created = await createOneBuild(tx, request);

@@ -48,6 +48,7 @@ import {
 } from "../../../shared/builds/progress-store.ts";
 import {
   findBuild,
+  findBuildOfDelivery,
   listBuildsFinishedBefore,
   listBuildsOfDeliveries,
   listBuildsOfPipelines,
@@ -55,10 +56,11 @@ import {
   listDeletedPipelinesWithBuilds,
   listJobs,
   listLastBuilds,
+  listLastRebuilds,
   measureJobs,
 } from "../../../shared/builds/store.ts";
 import { countDependents, listDependents } from "../../../shared/clusters/dependents-store.ts";
-import { listClustersPage } from "../../../shared/clusters/store.ts";
+import { listClusterNames, listClustersPage } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import {
   countSealedUnderOthers,
@@ -91,13 +93,15 @@ import {
 } from "../../../shared/figures/store.ts";
 import { newId } from "../../../shared/ids.ts";
 import {
+  countGrantsByApplication,
   deleteExpiredRefreshTokens,
   deleteOldestCurrent,
+  findGrant,
   findGrantHolder,
   findRefreshToken,
   findRefreshTokenOf,
+  listAccessExpiries,
   listGrants,
-  listGrantTokens,
   listRefreshExpiries,
   rotateIfCurrent,
 } from "../../../shared/oauth/grant-store.ts";
@@ -113,6 +117,7 @@ import {
 import {
   listAllPausedQueues,
   listPausedQueues,
+  listQueueKeys,
   listQueuesPage,
   listQueuesWithOwners,
   type Queue,
@@ -373,6 +378,10 @@ export const statements: Record<string, Statement> = {
   "a build": (db) => findBuild(db, pipelineId, 7),
   "times of the last builds": (db) => listBuildTimes(db, pipelineId, 50),
   "builds of deliveries": (db) => listBuildsOfDeliveries(db, ids),
+  "last rebuilds of deliveries": (db) => listLastRebuilds(db, ids),
+  "the build of a rebuild": (db) => findBuildOfDelivery(db, id, 3),
+  "keys of queues": (db) => listQueueKeys(db, pipelineId, 100),
+  "names of clusters": (db) => listClusterNames(db, organizationId, 100),
   "last builds": (db) =>
     listLastBuilds(
       db,
@@ -461,7 +470,7 @@ export const statements: Record<string, Statement> = {
   "old codes": (db) => deleteExpiredBefore(db, time, 200),
   "the holder of a token": (db) => findTokenHolder(db, "hash", time),
   "the use of a token": (db) => recordUseIfLater(db, id, { at: time, ip: "::1", userAgent: null }),
-  "tokens of a user": (db) => listOwnAccessTokens(db, userId, time),
+  "tokens of a user": (db) => listOwnAccessTokens(db, { userId, now: time }, { limit: 30, olderThan: id }),
   "old tokens": (db) => deleteEndedAccessTokens(db, early, 200),
   "a refresh token": (db) => findRefreshToken(db, "hash"),
   "a rotated token": (db) => rotateIfCurrent(db, "hash", time),
@@ -469,9 +478,11 @@ export const statements: Record<string, Statement> = {
   "refresh tokens beyond the maximum": (db) => deleteOldestCurrent(db, id, 49),
   "old refresh tokens": (db) => deleteExpiredRefreshTokens(db, time, 200),
   "the holder of a grant": (db) => findGrantHolder(db, id),
-  "grants of a user": (db) => listGrants(db, userId),
-  "expiries of grants": (db) => listRefreshExpiries(db, userId),
-  "tokens of grants": (db) => listGrantTokens(db, userId, time),
+  "grants of a user": (db) => listGrants(db, userId, { limit: 30, olderThan: id }),
+  "expiries of grants": (db) => listRefreshExpiries(db, ids),
+  "access expiries of grants": (db) => listAccessExpiries(db, ids, time),
+  "a grant": (db) => findGrant(db, userId, id),
+  "how many grants of applications": (db) => countGrantsByApplication(db, userId, ids),
   "the user of a session": (db) => findSessionUser(db, "hash", time),
   "old audit events": (db) => deleteAuditEventsBefore(db, time, 200),
   "old sessions": (db) => deleteExpiredSessions(db, time, 200),
