@@ -53,6 +53,7 @@ export async function createOrganization(
     deliveriesPerHour: input.deliveriesPerHour ?? services.config.deliveriesPerHour,
     features: [],
     storedBytes: 0,
+    keptBytes: 0,
     recordBytes: 0,
     createdAt: now,
   };

@@ -8,15 +8,15 @@ import { findOrganizationById, type Organization } from "./organization-store.ts
 export const nearlyFull = 0.9;
 
 /**
- * An organization over its limit loses its oldest payloads and logs. It is full once its builds, jobs and agents alone,
- * which are never evicted, reach the limit. Both are as they were last counted.
+ * An organization over its limit loses its oldest payloads and logs. It is full once the rest alone reaches the limit:
+ * builds, jobs and agents, which are never evicted, and logs of running jobs. All are as they were last counted.
  */
 export type Storage = "roomy" | "nearly-full" | "full";
 
 /** A sentence for members. Undefined while there is room. */
 export function storageNotice(
   config: Pick<Config, "storedBytesPerOrganization">,
-  organization: Pick<Organization, "storedBytes" | "recordBytes">,
+  organization: Pick<Organization, "storedBytes" | "keptBytes">,
 ): string | undefined {
   const limit = config.storedBytesPerOrganization;
   const part = Math.floor((100 * organization.storedBytes) / limit);
@@ -33,9 +33,9 @@ export function storageNotice(
 
 export function storageOf(
   { storedBytesPerOrganization: limit }: Pick<Config, "storedBytesPerOrganization">,
-  { storedBytes, recordBytes }: Pick<Organization, "storedBytes" | "recordBytes">,
+  { storedBytes, keptBytes }: Pick<Organization, "storedBytes" | "keptBytes">,
 ): Storage {
-  if (recordBytes >= limit) return "full";
+  if (keptBytes >= limit) return "full";
   return storedBytes >= nearlyFull * limit ? "nearly-full" : "roomy";
 }
 

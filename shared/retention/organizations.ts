@@ -4,11 +4,12 @@ import type { Services } from "../process/services.ts";
 import { countRecords } from "./records.ts";
 import {
   type ByteTotals,
-  findRecordBytes,
+  findKeptBytes,
   listOrganizationSums,
   listTotals,
-  setStoredBytes,
+  setSums,
   sumByOrganization,
+  sumOpenLogs,
 } from "./totals-store.ts";
 
 /**
@@ -18,11 +19,14 @@ import {
 export async function countStoredBytes(services: Services): Promise<void> {
   const { db } = services;
   await countRecords(services);
+  const openLogs = await sumOpenLogs(db);
   const logs = await sumByOrganization(db, db.tables.logTotals);
   const payloads = await sumByOrganization(db, db.tables.payloadTotals);
-  for (const { id, storedBytes: before, recordBytes } of await listOrganizationSums(db)) {
-    const storedBytes = Math.max(0, recordBytes) + (logs.get(id) ?? 0) + (payloads.get(id) ?? 0);
-    if (storedBytes !== before) await db.transaction((tx) => setStoredBytes(tx, id, storedBytes));
+  for (const { id, recordBytes, ...before } of await listOrganizationSums(db)) {
+    const keptBytes = Math.max(0, recordBytes) + (openLogs.get(id) ?? 0);
+    const storedBytes = keptBytes + (logs.get(id) ?? 0) + (payloads.get(id) ?? 0);
+    if (storedBytes === before.storedBytes && keptBytes === before.keptBytes) continue;
+    await db.transaction((tx) => setSums(tx, id, { storedBytes, keptBytes }));
   }
 }
 
@@ -42,8 +46,7 @@ export async function findExcess(
   const sumOf = (totals: { bytes: number }[]) => totals.reduce((sum, { bytes }) => sum + bytes, 0);
   const ownExcess = sumOf(hours.filter((each) => each.table === table)) - limit;
 
-  const records = Math.max(0, await findRecordBytes(tx, organizationId));
-  let over = records + sumOf(hours) - storedBytesPerOrganization;
+  let over = (await findKeptBytes(tx, organizationId)) + sumOf(hours) - storedBytesPerOrganization;
   let part = 0;
   for (const each of hours.toSorted((a, b) => a.hour.getTime() - b.hour.getTime())) {
     const going = Math.max(0, Math.min(over, each.bytes));

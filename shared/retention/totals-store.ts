@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lte, max, min, or, sql, sum } from "drizzle-orm";
+import { and, eq, gt, inArray, lte, max, min, not, or, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -100,15 +100,28 @@ export async function sumByOrganization(db: Db, totals: ByteTotals): Promise<Map
   return new Map(rows.map(({ organizationId, bytes }) => [organizationId, Math.max(0, bytes)]));
 }
 
-export interface OrganizationSums {
-  id: string;
-  storedBytes: number;
-  recordBytes: number;
+/** The stored bytes of logs whose attempt has not ended, which are not in the totals. */
+export async function sumOpenLogs(db: Db): Promise<Map<string, number>> {
+  const { agents, jobLogs } = db.tables;
+  const rows = await db.offLoop
+    .select({ organizationId: agents.organizationId, bytes: sum(jobLogs.storedBytes).mapWith(Number) })
+    .from(agents)
+    .innerJoin(jobLogs, and(eq(jobLogs.jobId, agents.jobId), not(jobLogs.isCounted)))
+    .where(eq(agents.state, "connected"))
+    .groupBy(agents.organizationId);
+  return new Map(rows.map(({ organizationId, bytes }) => [organizationId, bytes]));
 }
 
-export async function listOrganizationSums(db: Db): Promise<OrganizationSums[]> {
-  const { id, storedBytes, recordBytes } = db.tables.organizations;
-  return db.offLoop.select({ id, storedBytes, recordBytes }).from(db.tables.organizations);
+interface OrganizationSums {
+  storedBytes: number;
+  keptBytes: number;
+}
+
+export async function listOrganizationSums(
+  db: Db,
+): Promise<(OrganizationSums & { id: string; recordBytes: number })[]> {
+  const { id, storedBytes, keptBytes, recordBytes } = db.tables.organizations;
+  return db.offLoop.select({ id, storedBytes, keptBytes, recordBytes }).from(db.tables.organizations);
 }
 
 /** Organizations that stored more than this, when they were counted last. */
@@ -123,26 +136,26 @@ export async function listOrganizationsOver(db: Db, bytes: number): Promise<stri
 
 /** Sums of all organizations, and of the one that has most, as they were counted last. */
 export async function findSumsOfOrganizations(db: Db) {
-  const { storedBytes, recordBytes } = db.tables.organizations;
+  const { storedBytes, keptBytes } = db.tables.organizations;
   const [row] = await db.offLoop
     .select({
       all: { bytes: sum(storedBytes).mapWith(Number), largest: max(storedBytes) },
-      records: { bytes: sum(recordBytes).mapWith(Number), largest: max(recordBytes) },
+      kept: { bytes: sum(keptBytes).mapWith(Number), largest: max(keptBytes) },
     })
     .from(db.tables.organizations);
   return row;
 }
 
-export async function setStoredBytes(tx: Tx, id: string, storedBytes: number): Promise<void> {
+export async function setSums(tx: Tx, id: string, sums: OrganizationSums): Promise<void> {
   const { organizations } = tx.tables;
-  await tx.update(organizations).set({ storedBytes }).where(eq(organizations.id, id));
+  await tx.update(organizations).set(sums).where(eq(organizations.id, id));
 }
 
-/** The bytes of an organization's builds, jobs and agents. */
-export async function findRecordBytes(tx: Tx, id: string): Promise<number> {
+/** The bytes of an organization that are not evicted, as they were counted last. */
+export async function findKeptBytes(tx: Tx, id: string): Promise<number> {
   const { organizations } = tx.tables;
   const [row] = await tx
-    .select({ bytes: organizations.recordBytes })
+    .select({ bytes: organizations.keptBytes })
     .from(organizations)
     .where(eq(organizations.id, id));
   return row?.bytes ?? 0;

@@ -46,6 +46,7 @@ const landed = {
   "sqlite/0025_oldest_sessions": "db658e1a1c7f5397",
   "sqlite/0026_described_agents": "606b5606e984f4fd",
   "sqlite/0027_record_totals": "9ea98e1ab60ef01f",
+  "sqlite/0028_kept_bytes": "47aa19d75686bdf8",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -74,6 +75,7 @@ const landed = {
   "postgres/0025_oldest_sessions": "8bfaa8c3a8e4d713",
   "postgres/0026_described_agents": "267d9047f7023342",
   "postgres/0027_record_totals": "ff091916a7d4c718",
+  "postgres/0028_kept_bytes": "e8db6098b1d69a34",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */
@@ -244,6 +246,7 @@ describeOnBothDatabases("the database", (database) => {
       deliveriesPerHour: 2 ** 31 - 1,
       features: ["webhook_filtering" as const],
       storedBytes: 2 ** 53 - 1,
+      keptBytes: 0,
       recordBytes: 0,
       createdAt: at,
     };

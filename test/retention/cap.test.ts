@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
+import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
 import { evictLogs } from "../../shared/agents/logs/evict.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import { countStoredBytes } from "../../shared/retention/organizations.ts";
@@ -9,7 +10,7 @@ import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import { leaseJob, newJob } from "../agents/logs/jobs-with-logs.ts";
 import { agentTokenOf, registration, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
-import type { Answer } from "../helpers/http.ts";
+import { type Answer, request } from "../helpers/http.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 const mb = 1024 ** 2;
@@ -30,13 +31,13 @@ describeOnBothDatabases("an organization that is full", (database) => {
   });
   after(() => api.close());
 
-  const setRecordBytes = (recordBytes: number) =>
+  const setKeptBytes = (keptBytes: number) =>
     api.world.services.db.transaction(async (tx) => {
       const { organizations } = tx.tables;
-      await tx.update(organizations).set({ recordBytes }).where(eq(organizations.id, api.acme.id));
+      await tx.update(organizations).set({ keptBytes }).where(eq(organizations.id, api.acme.id));
     });
-  const fill = () => setRecordBytes(20 * mb);
-  const makeRoom = () => setRecordBytes(20 * mb - 1);
+  const fill = () => setKeptBytes(20 * mb);
+  const makeRoom = () => setKeptBytes(20 * mb - 1);
   const built = async () => {
     const id = await api.deliver(trigger);
     await api.work(id);
@@ -114,6 +115,45 @@ describeOnBothDatabases("an organization that is full", (database) => {
       ],
     );
     assert.equal((await api.send("PUT", `${at}/jobs/${body.jobs[1].id}/retry`)).status, 200);
+  });
+
+  it("drops what running jobs log, which counts before they end", async () => {
+    const { services } = api.world;
+    await makeRoom();
+    await api.work(await api.deliver(trigger));
+    const job = await takeJob();
+    const log = (sequence: number, bytes: Uint8Array<ArrayBuffer>) =>
+      request(
+        `${api.world.url}/v3/jobs/${job.id}/chunks?sequence=${sequence}&offset=${(sequence - 1) * 50_000}`,
+        {
+          method: "POST",
+          headers: { Authorization: `Token ${job.token}`, "Content-Type": "application/octet-stream" },
+          body: bytes,
+        },
+      );
+    const stored = async () => (await listLogsOf(job.id)).map(({ storedBytes }) => storedBytes);
+    const listLogsOf = (id: string) => {
+      const { jobLogs } = services.db.tables;
+      return services.db.select().from(jobLogs).where(eq(jobLogs.jobId, id));
+    };
+    const kept = async () => (await findOrganizationById(services.db, api.acme.id))?.keptBytes ?? 0;
+    const bytes = crypto.getRandomValues(new Uint8Array(50_000));
+    await countStoredBytes(services);
+    const before = await kept();
+
+    assert.equal((await log(1, bytes)).status, 200);
+    await countStoredBytes(services);
+    assert.ok((await kept()) - before >= 50_000);
+    const [first] = await stored();
+    await fill();
+    assert.equal((await log(2, bytes)).status, 200);
+
+    assert.deepEqual(await stored(), [first]);
+    assert.ok(((await listLogsOf(job.id))[0]?.droppedBytes ?? 0) >= 50_000);
+    await makeRoom();
+    assert.equal((await log(2, bytes)).status, 200);
+    assert.ok(((await stored())[0] ?? 0) > 100_000);
+    await agent.finish(job.id, 0, job.token);
   });
 
   it("lets a bulk rebuild rest, which goes on once there is room", async () => {

@@ -143,7 +143,7 @@ describeOnBothDatabases("admin doctor", (database) => {
       const storedBytes = config.storedBytesPerOrganization;
       return tx
         .update(organizations)
-        .set({ storedBytes, recordBytes: storedBytes })
+        .set({ storedBytes, keptBytes: storedBytes })
         .where(eq(organizations.id, acme.id));
     });
     const { say } = await examine();

@@ -70,7 +70,7 @@ describeWithDatabase("what operators see of an installation", (database) => {
     await world.services.db.transaction((tx) =>
       tx
         .update(organizations)
-        .set({ storedBytes: 51 * 1024 ** 3, recordBytes: 50 * 1024 ** 3 })
+        .set({ storedBytes: 51 * 1024 ** 3, keptBytes: 50 * 1024 ** 3 })
         .where(eq(organizations.id, acme.id)),
     );
     world.services.processes.report("ingress");

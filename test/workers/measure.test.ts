@@ -112,10 +112,10 @@ describeOnBothDatabases("the worker that measures", (database) => {
   it("shows what organizations store in all, and their builds", async () => {
     const { organizations } = world.services.db.tables;
     await world.services.db.transaction(async (tx) => {
-      await tx.update(organizations).set({ storedBytes: 5, recordBytes: 3 });
+      await tx.update(organizations).set({ storedBytes: 5, keptBytes: 3 });
       await tx
         .update(organizations)
-        .set({ storedBytes: 700, recordBytes: 400 })
+        .set({ storedBytes: 700, keptBytes: 400 })
         .where(eq(organizations.id, acme.id));
     });
     const fresh = await world.another();
@@ -125,12 +125,12 @@ describeOnBothDatabases("the worker that measures", (database) => {
 
     const read = (name: string, kind: string) => readMetric(fresh.services, name, { kind });
     const limit = fresh.services.config.storedBytesPerOrganization;
-    assert.deepEqual([await read("stored_bytes", "all"), await read("stored_bytes", "builds")], [705, 403]);
+    assert.deepEqual([await read("stored_bytes", "all"), await read("stored_bytes", "kept")], [705, 403]);
     assert.deepEqual(
-      [await read("largest_stored_bytes", "all"), await read("largest_stored_bytes", "builds")],
+      [await read("largest_stored_bytes", "all"), await read("largest_stored_bytes", "kept")],
       [700, 400],
     );
-    assert.equal(await read("stored_bytes_limit", "builds"), limit);
+    assert.equal(await read("stored_bytes_limit", "kept"), limit);
   });
 
   it("is one of several; another takes over when it stops", async () => {

@@ -93,7 +93,7 @@ async function measureStoredBytes({ db, config, metrics }: Services): Promise<vo
   for (const [kind, found, limit] of [
     ["payloads", await findSumOfTotals(db, payloadTotals), payloadBytesPerOrganization],
     ["logs", await findSumOfTotals(db, logTotals), logBytesPerOrganization],
-    ["builds", sums?.records, storedBytesPerOrganization],
+    ["kept", sums?.kept, storedBytesPerOrganization],
     ["all", sums?.all, storedBytesPerOrganization],
   ] as const) {
     storedBytes.set({ kind }, found?.bytes ?? 0);

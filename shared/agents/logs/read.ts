@@ -70,7 +70,10 @@ export async function* readLog(
     if (chunks.length < limit) break;
   }
   if (log.droppedBytes > 0 && position < below)
-    yield remark(position, "The log is larger than the limit. The rest is not kept.");
+    yield remark(
+      position,
+      "The log, or all that its organization stores, is larger than the limit. The rest is not kept.",
+    );
 }
 
 /** The chunks with bytes from a position on, in groups that are loaded together. */

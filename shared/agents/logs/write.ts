@@ -1,5 +1,7 @@
+import { isStorageFull } from "../../accounts/storage.ts";
 import { isLeased } from "../../builds/is-leased.ts";
 import type { Tx } from "../../db/database.ts";
+import type { Config } from "../../process/config.ts";
 import type { Services } from "../../process/services.ts";
 import { insertChunks, listSequences, listTouching } from "./chunk-store.ts";
 import { joinTouching, type Range, trimStored } from "./ranges.ts";
@@ -61,9 +63,7 @@ export function openChunkWriter({ db, config }: Services): ChunkWriter {
 
   return {
     async write(chunks) {
-      const { outcomes, logs } = await db.transaction((tx) =>
-        writeChunks(tx, chunks, { ranges, maxBytes: config.jobLogBytes }),
-      );
+      const { outcomes, logs } = await db.transaction((tx) => writeChunks(tx, chunks, { ranges, config }));
       for (const [name, { known }] of logs) if (known) remember(name, known);
       return outcomes;
     },
@@ -77,18 +77,20 @@ export function openChunkWriter({ db, config }: Services): ChunkWriter {
 async function writeChunks(
   tx: Tx,
   chunks: NewChunk[],
-  { ranges, maxBytes }: { ranges: ReadonlyMap<string, Range>; maxBytes: number },
+  { ranges, config }: { ranges: ReadonlyMap<string, Range>; config: Config },
 ): Promise<{ outcomes: Outcome[]; logs: Map<string, OpenLog> }> {
   const outcomes = new Map<NewChunk, Outcome>();
   const leased = await listLeased(tx, chunks);
   const { sequences, logs } = await loadStored(tx, leased, ranges);
   const stored: NewChunk[] = [];
+  const full = await listFull(tx, config, leased);
   for (const chunk of leased.toSorted((a, b) => a.start - b.start)) {
     outcomes.set(chunk, "acknowledged");
     const sequence = nameOfChunk({ ...chunk.lease, sequence: chunk.sequence });
     if (sequences.has(sequence)) continue;
     const open = logs.get(nameOf(chunk.lease)) ?? openLog(newLog(chunk.lease, tx.now), undefined);
     logs.set(nameOf(chunk.lease), open);
+    const maxBytes = full.has(chunk.lease.organizationId) ? 0 : config.jobLogBytes;
     addDropped(open, chunk.end - maxBytes);
     if (chunk.size === 0) continue;
     const whole = { start: chunk.start, end: chunk.start + chunk.size };
@@ -123,6 +125,14 @@ async function listLeased(tx: Tx, chunks: NewChunk[]): Promise<NewChunk[]> {
     const job = jobs.get(lease.jobId);
     return job !== undefined && isLeased(job, lease);
   });
+}
+
+/** Organizations that are full: what they log is dropped, as it is beyond the limit of a log. */
+async function listFull(tx: Tx, config: Config, chunks: NewChunk[]): Promise<Set<string>> {
+  const full = new Set<string>();
+  for (const id of new Set(chunks.map(({ lease }) => lease.organizationId)))
+    if (await isStorageFull(tx, config, id)) full.add(id);
+  return full;
 }
 
 async function loadStored(tx: Tx, chunks: NewChunk[], ranges: ReadonlyMap<string, Range>) {
@@ -160,7 +170,7 @@ function addDropped(open: OpenLog, bytes: number): void {
 function addToLog(open: OpenLog, { start, size, body }: NewChunk, maxBytes: number): boolean {
   const { log } = open;
   const storedBytes = log.storedBytes + body.length + rowBytes;
-  if (storedBytes > 2 * maxBytes + sparedBytes) {
+  if (maxBytes === 0 || storedBytes > 2 * maxBytes + sparedBytes) {
     addDropped(open, size);
     return false;
   }

@@ -13,7 +13,9 @@ export function defineAccountsTables(kit: Kit) {
     features: json<Feature[]>().notNull(),
     /** Bytes of all that is stored and counted, as `count-stored-bytes` found them last. */
     storedBytes: bigint("stored_bytes").notNull().default(0),
-    /** Those of them that are never evicted: builds, jobs and agents. The sum of `recordTotals`. */
+    /** Those of them that are not evicted: builds, jobs, agents, and logs of running jobs. */
+    keptBytes: bigint("kept_bytes").notNull().default(0),
+    /** Builds, jobs and agents: the sum of `recordTotals`. */
     recordBytes: bigint("record_bytes").notNull().default(0),
     createdAt: time("created_at").notNull(),
   });

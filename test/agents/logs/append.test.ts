@@ -113,7 +113,7 @@ describeOnBothDatabases("chunks of a log", (database) => {
     assert.deepEqual([log?.size, log?.droppedBytes], [limit, 3]);
     assert.equal(
       await textOf(job),
-      `${"a".repeat(limit - 1)}b\n[The log is larger than the limit. The rest is not kept.]\n`,
+      `${"a".repeat(limit - 1)}b\n[The log, or all that its organization stores, is larger than the limit. The rest is not kept.]\n`,
     );
   });
 

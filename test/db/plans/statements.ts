@@ -122,7 +122,7 @@ import {
   listQueuesWithOwners,
   type Queue,
 } from "../../../shared/queues/store.ts";
-import { addToTotals, listTotals } from "../../../shared/retention/totals-store.ts";
+import { addToTotals, listTotals, sumOpenLogs } from "../../../shared/retention/totals-store.ts";
 import {
   cancelIfRunning,
   deleteFinishedBefore,
@@ -370,6 +370,7 @@ export const statements: Record<string, Statement> = {
   "added bytes": (db) => addToTotals(db, db.tables.payloadTotals, time, [{ organizationId, bytes: 1 }]),
   "subtracted bytes": (db) => subtractFromTotals(db, [{ deliveryId: id, organizationId, size: 1 }]),
   "a total": (db) => listTotals(db, db.tables.payloadTotals, id),
+  "logs of running jobs": (db) => sumOpenLogs(db),
   "empty totals": (db) => deleteEmptyTotals(withTotals(db), id),
   "evicted payloads": (db) => deletePayloads(withTotals(db), ids),
   "old deliveries": (db) => listDecidedBelow(db, id, 200),

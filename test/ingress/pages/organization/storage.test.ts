@@ -17,12 +17,12 @@ describeOnSqlite("pages of an organization near its limit of stored bytes", (dat
   });
   after(() => pages.close());
 
-  const setBytes = (storedBytes: number, recordBytes: number) =>
+  const setBytes = (storedBytes: number, keptBytes: number) =>
     pages.services.db.transaction(async (tx) => {
       const { organizations } = tx.tables;
       await tx
         .update(organizations)
-        .set({ storedBytes, recordBytes })
+        .set({ storedBytes, keptBytes })
         .where(eq(organizations.id, pages.acme.id));
     });
   const textOf = async (path: string) => (await bob.get(path)).text;

@@ -1,0 +1,1 @@
+ALTER TABLE `organizations` ADD `kept_bytes` integer DEFAULT 0 NOT NULL;
