@@ -84,6 +84,14 @@ export const turns = {
     maxRunningPerOwner: 1,
     restFactor: 2,
   },
+  /** 16 KB full of colors take 10 ms. */
+  logPages: {
+    resource: "parsing of logs for pages",
+    file: "shared/agents/logs/page.ts",
+    maxRunningPerOwner: 1,
+    restFactor: 2,
+    each: { max: 16, unit: "KB" },
+  },
   /** Of logs, exports and other answers that are larger than memory. */
   pieces: {
     resource: "making the pieces of streamed answers",

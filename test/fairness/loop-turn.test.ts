@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { loopTurn, openLoopTurns } from "../../ingress/http/loop-turn.ts";
+import { loopTurn } from "../../ingress/http/loop-turn.ts";
+import { openLoopTurns } from "../../shared/sharing/loop-turns.ts";
 
 describe("requests of one owner that come at once", () => {
   it("begin two in each turn of the event loop, so that others begin before the last", async () => {

@@ -1,5 +1,7 @@
 import type { Db } from "../../db/database.ts";
 import { openLoopPauses } from "../../process/loop-pauses.ts";
+import { turns } from "../../sharing/bounds.ts";
+import { openLoopTurns, openSlices } from "../../sharing/loop-turns.ts";
 import { countLinesBefore, findStartOfChunkBefore } from "./chunk-store.ts";
 import { countLineFeeds, LineSplitter, type RawLine } from "./lines.ts";
 import { type LogLine, LogParser } from "./parse.ts";
@@ -30,6 +32,10 @@ const maxContextChunks = 100;
 const lineCost = 110;
 const maxPageLines = Math.ceil(maxPageCost / lineCost);
 const linesAtOnce = 500;
+const parsing = openLoopTurns(turns.logPages);
+const parsedAtOnce = turns.logPages.each.max * 1024;
+/** The time that a line takes beside its bytes, as bytes. */
+const parsedLineCost = 64;
 
 /** The lines from a byte on, which begins a line. */
 export async function readPageFrom(db: Db, readable: ReadableLog, from: number): Promise<LogPage> {
@@ -106,12 +112,14 @@ interface ReadLine {
 async function openPage(db: Db, readable: ReadableLog, from: number) {
   const parser = new LogParser();
   const pause = openLoopPauses();
+  const slice = openSlices(parsing, parsedAtOnce);
+  const costOfParsing = ({ bytes }: RawLine) => Math.min(bytes.length + parsedLineCost, parsedAtOnce);
   const parse = async ({ raw, number }: ReadLine) => {
-    await pause();
+    await slice(costOfParsing(raw));
     return parser.parse(raw, number);
   };
   const skip = async (raw: RawLine) => {
-    await pause();
+    await slice(costOfParsing(raw));
     parser.skip(raw);
   };
   const chunks = { before: from, chunks: maxContextChunks };

@@ -3,6 +3,7 @@ import { after, before, it } from "node:test";
 import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
 import { LogParser } from "../../../shared/agents/logs/parse.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
+import { runFor } from "../../../shared/sharing/owner.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
@@ -130,5 +131,35 @@ describeOnSqlite("the pages of a log", (database) => {
     clearInterval(counter);
     assert.equal(lines.length > 0, true);
     assert.ok(turns.size >= 6, `${turns.size} turns`);
+  });
+
+  it("of one organization are parsed in turns of 16 KB, and those of others come in between", async (t) => {
+    const log = `${"\x1b[31mx\x1b[0m".repeat(100)}\n`.repeat(60);
+    const { before } = await logged(log, 100_000);
+    let inThisTurn = 0;
+    let most = 0;
+    const { parse } = LogParser.prototype;
+    t.mock.method(
+      LogParser.prototype,
+      "parse",
+      function (this: LogParser, ...given: Parameters<typeof parse>) {
+        if (inThisTurn === 0)
+          setImmediate(() => {
+            inThisTurn = 0;
+          });
+        inThisTurn += given[0].bytes.length;
+        most = Math.max(most, inThisTurn);
+        return parse.apply(this, given);
+      },
+    );
+    const done: string[] = [];
+    const read = (owner: string) => runFor(owner, () => before().then(() => done.push(owner)));
+
+    await Promise.all(Array.from({ length: 8 }, () => read("crowd")));
+    const alone = most;
+    await Promise.all([...Array.from({ length: 8 }, () => read("crowd")), read("other")]);
+
+    assert.ok(alone <= 16 * 1024, `${alone} bytes in one turn of the event loop`);
+    assert.ok(done.lastIndexOf("other") < done.length - 4, done.join());
   });
 });
