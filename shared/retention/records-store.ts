@@ -16,7 +16,7 @@ export interface RecordBytes extends OrganizationBytes {
 }
 
 /** Rows with their indexes take about this much on both databases, without their texts. */
-const rowBytes = { build: 1000, job: 600, metaData: 100, agent: 900 };
+export const rowBytes = { build: 1000, job: 600, metaData: 100, agent: 900 };
 
 /** Builds, jobs and agents with lower ids are in the totals. The migration writes the first value. */
 const countedBelowFact = "records_counted_below";
