@@ -49,7 +49,8 @@ function checkRoom(folder: string): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const found = `${showBytes(free)} are free at ${folder}`;
-  const fix = "Make room, or lower PAYLOAD_BYTES_PER_ORGANIZATION, LOG_BYTES_PER_ORGANIZATION and STORED_BYTES_PER_ORGANIZATION";
+  const fix =
+    "Make room, or lower PAYLOAD_BYTES_PER_ORGANIZATION, LOG_BYTES_PER_ORGANIZATION and STORED_BYTES_PER_ORGANIZATION";
   if (free < minFreeBytes) return problem(check, found, fix);
   return free < fewFreeBytes ? warning(check, found, fix) : ok(check, found);
 }
