@@ -12,6 +12,7 @@ import {
   addToRecordBytes,
   findRecordId,
   findTotalledHourAfter,
+  type IdRange,
   listRecordTotals,
   lockRecordTotals,
   measureCountedAgents,
@@ -31,6 +32,8 @@ const defaultLimits = { rowsAtOnce: 5000, maxTransactions: 200 };
 /** A build may have 4,000 jobs. */
 const buildsAtOnce = 100;
 const maxRecounted = 20_000;
+/** A recount of so many takes half a minute. Larger hours are left to the rounds. */
+const maxOfRecentHour = 100_000;
 const recountedFact = "records_recounted_until";
 
 /** Adds new records to the totals, where the last run stopped. Commits totals and progress together. */
@@ -92,11 +95,14 @@ async function change(tx: Tx, records: RecordBytes[], sign: 1 | -1): Promise<voi
  */
 export async function recountRecords(
   { db, clock }: Services,
-  { maxBuilds = maxRecounted } = {},
+  { maxBuilds = maxRecounted, maxOfHour = maxOfRecentHour } = {},
 ): Promise<void> {
   const thisHour = hourOf(clock.now());
   const hourBefore = new Date(thisHour.getTime() - hourMs);
-  let counted = (await recountHour(db, thisHour)) + (await recountHour(db, hourBefore));
+  let counted = 0;
+  for (const recent of [thisHour, hourBefore])
+    if (!(await findRecordId(db, "builds", idsOf(recent), maxOfHour)))
+      counted += await recountHour(db, recent);
   let hour: Date | undefined = new Date((await findFact(db, recountedFact)) ?? 0);
   do {
     hour = await findHourAfter(db, hour, hourBefore);
@@ -104,6 +110,10 @@ export async function recountRecords(
     const until = (hour ?? new Date(0)).toISOString();
     await db.transaction((tx) => putFact(tx, recountedFact, until));
   } while (hour && counted < maxBuilds);
+}
+
+function idsOf(hour: Date): IdRange {
+  return { from: lowestIdAt(hour), below: lowestIdAt(new Date(hour.getTime() + hourMs)) };
 }
 
 /** The next hour up to `last` that has a total or a record. */
@@ -124,8 +134,8 @@ async function findHourAfter(db: Db, hour: Date, last: Date): Promise<Date | und
  */
 async function recountHour(db: Db, hour: Date): Promise<number> {
   const countedBelow = await db.transaction(lockRecordTotals);
-  const end = lowestIdAt(new Date(hour.getTime() + hourMs));
-  const range = { from: lowestIdAt(hour), below: end < countedBelow ? end : countedBelow };
+  const { from: start, below: end } = idsOf(hour);
+  const range = { from: start, below: end < countedBelow ? end : countedBelow };
   if (range.below <= range.from) return 1;
   const before = await listRecordTotals(db, hour);
 
