@@ -3,6 +3,7 @@ import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import {
   clusterChangeProblems,
+  countDefaultDependents,
   createCluster,
   deleteCluster,
   newClusterProblems,
@@ -91,10 +92,12 @@ export function clusterOperations(services: Services): Operation[] {
         const cluster = await clusterOf(call);
         const change = await call.readBody(
           ({ name, default_queue_id }: Partial<z.input<typeof updateClusterBody>>) =>
-            clusterChangeProblems(db, cluster, {
-              ...(name === undefined ? {} : { name }),
-              defaultQueueId: default_queue_id,
-            }),
+            clusterChangeProblems(
+              db,
+              cluster,
+              { ...(name === undefined ? {} : { name }), defaultQueueId: default_queue_id },
+              () => countDefaultDependents(db, cluster),
+            ),
         );
         const updated = await updateCluster(services, call.actor, cluster, change);
         return presentOne(call.caller.organization, updated);

@@ -8,7 +8,8 @@ import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import { blankToNull } from "../validation.ts";
-import { countDependents } from "./dependents-store.ts";
+import { transactWithDependents } from "./dependents.ts";
+import { listDependents } from "./dependents-store.ts";
 import {
   type Cluster,
   countClusters,
@@ -57,6 +58,7 @@ export async function createCluster(services: Services, actor: Actor, input: New
       color: blankToNull(input.color),
       defaultQueueId: null,
       queueCount: 0,
+      stepsVersion: 0,
       createdAt: now,
       createdById: actor.userId,
       deletedAt: null,
@@ -93,10 +95,8 @@ export async function updateCluster(
   change: ClusterChange,
 ): Promise<Cluster> {
   const name = change.name?.trim();
-  const updated = await services.db.transaction(async (tx) => {
-    const cluster = await lockCluster(tx, id);
-    if (!cluster) throw notFound("cluster");
-    const problems = await clusterChangeProblems(tx, cluster, change);
+  const update = async (tx: Tx, cluster: Cluster, pipelines: number) => {
+    const problems = await clusterChangeProblems(tx, cluster, change, async () => pipelines);
     if (problems.length > 0) throw validationFailed(...problems);
 
     const given = Object.entries({ ...change, name }).filter(([, value]) => value !== undefined);
@@ -108,20 +108,38 @@ export async function updateCluster(
     const shown = ["name", "description", "emoji", "color", "defaultQueueId"] as const;
     await audit(tx, actor, "updated", auditSubject(cluster), changesOf({ before: cluster, after, shown }));
     return after;
-  });
+  };
+  const { db } = services;
+  const updated =
+    change.defaultQueueId === null
+      ? await transactWithDependents(db, { clusterId: id, queueKey: null }, update)
+      : await db.transaction(async (tx) => {
+          const cluster = await lockCluster(tx, id);
+          if (!cluster) throw notFound("cluster");
+          return update(tx, cluster, 0);
+        });
   services.events.publish([`cluster:${id}`]);
   return updated;
 }
 
-/** The reasons why a cluster does not allow a change. */
+/** The pipelines of a cluster that need a default queue. */
+export async function countDefaultDependents(db: Db, { id }: Cluster): Promise<number> {
+  return (await listDependents(db, { clusterId: id, queueKey: null })).length;
+}
+
+/**
+ * The reasons why a cluster does not allow a change.
+ * @param countDefault of the pipelines that need a default queue
+ */
 export async function clusterChangeProblems(
   db: Db | Tx,
   cluster: Cluster,
   { name, defaultQueueId }: Pick<ClusterChange, "name" | "defaultQueueId">,
+  countDefault: () => Promise<number>,
 ): Promise<Problem[]> {
   const namesake =
     name === undefined ? undefined : await findClusterByName(db, cluster.organizationId, name.trim());
-  const defaultProblem = await findDefaultQueueProblem(db, cluster, defaultQueueId);
+  const defaultProblem = await findDefaultQueueProblem(db, cluster, defaultQueueId, countDefault);
   return [
     ...(namesake && namesake.id !== cluster.id ? [nameTaken] : []),
     ...(defaultProblem === undefined ? [] : [{ field: "default_queue_id", message: defaultProblem }]),
@@ -132,6 +150,7 @@ async function findDefaultQueueProblem(
   db: Db | Tx,
   cluster: Cluster,
   queueId: string | null | undefined,
+  countDefault: () => Promise<number>,
 ): Promise<string | undefined> {
   if (typeof queueId === "string") {
     const isOfCluster = isId(queueId) && (await hasQueue(db, cluster.id, queueId));
@@ -139,7 +158,7 @@ async function findDefaultQueueProblem(
   }
   if (queueId !== null || cluster.defaultQueueId === null) return undefined;
 
-  const pipelines = await countDependents(db, { clusterId: cluster.id, queueKey: null });
+  const pipelines = await countDefault();
   return pipelines > 0 ? `Default queue is needed by the steps of ${pipelines} pipelines` : undefined;
 }
 
@@ -149,12 +168,7 @@ async function findDefaultQueueProblem(
  */
 export async function deleteCluster(services: Services, actor: Actor, { id }: Cluster): Promise<void> {
   const now = services.clock.now();
-  const { db } = services;
-  const known = await countDependents(db.offLoop, { clusterId: id });
-  await db.transaction(async (tx) => {
-    const cluster = await lockCluster(tx, id);
-    if (!cluster) throw notFound("cluster");
-    const pipelines = known || (await countDependents(tx, { clusterId: id }));
+  await transactWithDependents(services.db, { clusterId: id }, async (tx, cluster, pipelines) => {
     if (pipelines > 0) throw new Refusal(422, `Cluster has ${pipelines} pipelines`);
     const unfinishedJobs = await countUnfinishedJobs(tx, id);
     if (unfinishedJobs > 0) throw new Refusal(422, `Cluster has ${unfinishedJobs} unfinished jobs`);

@@ -2,6 +2,7 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
 import { lockOrganization } from "../accounts/organization-store.ts";
 import { slugProblems } from "../accounts/organizations.ts";
+import { raiseStepsVersion } from "../clusters/dependents-store.ts";
 import { findCluster, lockCluster } from "../clusters/store.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -177,9 +178,11 @@ export async function requirePipelineFacts(
   return pipeline;
 }
 
-/** Locks the cluster, so that the queues of the steps stay until the commit. */
+/** Locks the cluster, so that the queues of the steps stay until the commit, and says that steps change. */
 async function lockOwnCluster(tx: Tx, organizationId: string, clusterId: string): Promise<void> {
-  if (isId(clusterId) && (await findCluster(tx, organizationId, clusterId))) await lockCluster(tx, clusterId);
+  if (!isId(clusterId) || !(await findCluster(tx, organizationId, clusterId))) return;
+  await lockCluster(tx, clusterId);
+  await raiseStepsVersion(tx, clusterId);
 }
 
 /** The reasons why a pipeline does not allow a change. */

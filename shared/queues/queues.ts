@@ -1,6 +1,6 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
-import { countDependents } from "../clusters/dependents-store.ts";
+import { transactWithDependents } from "../clusters/dependents.ts";
 import { type Cluster, lockCluster, updateCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
@@ -176,14 +176,11 @@ export async function deleteQueue(
   const now = services.clock.now();
   const { db, events } = services;
   const dependents = { clusterId, queueKey: key };
-  const known = await countDependents(db.offLoop, dependents);
-  await db.transaction(async (tx) => {
-    const cluster = await lockCluster(tx, clusterId);
-    const queue = cluster && (await findQueue(tx, clusterId, id));
+  await transactWithDependents(db, dependents, async (tx, cluster, pipelines) => {
+    const queue = await findQueue(tx, clusterId, id);
     if (!queue) throw notFound("cluster queue");
     if (cluster.defaultQueueId === id)
       throw new Refusal(422, "Cluster queue is the default queue of its cluster");
-    const pipelines = known || (await countDependents(tx, dependents));
     if (pipelines > 0) throw new Refusal(422, `Cluster queue is the target of ${pipelines} pipelines`);
     const unfinishedJobs = await countUnfinishedJobs(tx, id);
     if (unfinishedJobs > 0) throw new Refusal(422, `Cluster queue has ${unfinishedJobs} unfinished jobs`);

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { inArray } from "drizzle-orm";
+import type { Db } from "../../shared/db/database.ts";
+import { deleteQueue } from "../../shared/queues/queues.ts";
+import { findQueue } from "../../shared/queues/store.ts";
 import { type Api, base, linkHeader, openApi, unique } from "../helpers/api.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 
@@ -140,6 +143,30 @@ describeWithDatabase("DELETE …/queues/{id}", (database) => {
       await api.send("DELETE", `/pipelines/${one.slug}`);
       await api.send("PATCH", `/pipelines/${two.slug}`, { body: { steps: [{ command: "c" }] } });
       assert.equal((await remove(id)).status, 204);
+    });
+
+    it("counts them in parts, however many there are", async () => {
+      const { id, key } = await api.newQueue();
+      for (let made = 0; made < 45; made++) await api.newPipeline(made % 2 ? naming(key) : {});
+      await refused(id, "Cluster queue is the target of 22 pipelines");
+    });
+
+    it("counts again if one comes between the count and the deletion", async () => {
+      const { services } = api.world;
+      const { id, key } = await api.newQueue();
+      const { slug } = await api.newPipeline();
+      const queue = await findQueue(services.db, api.acme.cluster.id, id);
+      let isFirst = true;
+      const transaction: Db["transaction"] = async (work) => {
+        if (isFirst) await api.send("PATCH", `/pipelines/${slug}`, { body: naming(key) });
+        isFirst = false;
+        return services.db.transaction(work);
+      };
+      const db: Db = Object.assign(Object.create(services.db), { transaction });
+
+      const deleting = deleteQueue({ ...services, db }, api.acme.operator, queue ?? assert.fail());
+
+      await assert.rejects(deleting, { message: "Cluster queue is the target of 1 pipelines" });
     });
 
     it("ignores pipelines that use the same key in another cluster", async () => {

@@ -1,6 +1,5 @@
 import { Fragment } from "preact";
 import {
-  countDependents,
   type Dependents,
   listDependents,
   type NamedPipeline,
@@ -12,10 +11,10 @@ const maxNamed = 10;
 
 /** Says which pipelines need a cluster or queue. Undefined if there are none. */
 export async function describeStillUsed(db: Db, dependents: Dependents, org: string) {
-  const total = await countDependents(db.offLoop, dependents);
-  if (total === 0) return undefined;
-  const named = await listDependents(db.offLoop, dependents, maxNamed);
-  return <StillUsed named={named} total={total} org={org} />;
+  const found = await listDependents(db, dependents);
+  if (found.length === 0) return undefined;
+  const byName = found.toSorted((one, other) => one.name.localeCompare(other.name));
+  return <StillUsed named={byName.slice(0, maxNamed)} total={found.length} org={org} />;
 }
 
 /** `2 pipelines still use it: Site, Web.`, with links. */

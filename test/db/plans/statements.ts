@@ -59,7 +59,7 @@ import {
   listLastRebuilds,
   measureJobs,
 } from "../../../shared/builds/store.ts";
-import { countDependents, listDependents } from "../../../shared/clusters/dependents-store.ts";
+import { listDependents } from "../../../shared/clusters/dependents-store.ts";
 import { listClusterNames, listClustersPage } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import {
@@ -447,11 +447,10 @@ export const statements: Record<string, Statement> = {
   "the pipeline of a job": (db) => findPipelineFactsById(db, { id: pipelineId }),
   "names of pipelines": (db) => listPipelineNames(db, organizationId, next),
   "names of some pipelines": (db) => listPipelineNamesById(db, shared.few),
-  "how many pipelines use a cluster": (db) => countDependents(db, { clusterId: pipelineId }),
-  "how many pipelines use a queue": (db) =>
-    countDependents(db, { clusterId: pipelineId, queueKey: "default" }),
+  "pipelines that use a cluster": (db) => listDependents(db, { clusterId: pipelineId }),
+  "pipelines that use a queue": (db) => listDependents(db, { clusterId: pipelineId, queueKey: "default" }),
   "pipelines that use the default queue": (db) =>
-    listDependents(db, { clusterId: pipelineId, queueKey: null }, 10),
+    listDependents(db, { clusterId: pipelineId, queueKey: null }),
   "triggers in brief": (db) => listTriggersInBrief(db, pipelineId, 100),
   "a pipeline": (db) => findPipeline(db, { organizationId, slug: "slug" }),
   "an outdated mark": (db) => findOutdatedMark(db, queue),
