@@ -129,7 +129,8 @@ export function buildOperations(services: Services): Operation[] {
         const input = await call.readBody((sound: Partial<z.input<typeof newBuild>>) =>
           newBuildProblems(config, { meta_data: sound.meta_data }),
         );
-        return presentOne(call, await createBuildByHand(services, call.actor, pipeline, input));
+        const { build } = await createBuildByHand(services, call.actor, pipeline, input);
+        return presentOne(call, await requireBuild(db, pipeline, build.number));
       },
     }),
     operation({
@@ -144,7 +145,8 @@ export function buildOperations(services: Services): Operation[] {
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const number = parseBuildNumber(call.parameter("number"));
-        return presentOne(call, await rebuild(services, call.actor, pipeline, number));
+        const { build } = await rebuild(services, call.actor, pipeline, number);
+        return presentOne(call, await requireBuild(db, pipeline, build.number));
       },
     }),
     operation({
@@ -158,13 +160,9 @@ export function buildOperations(services: Services): Operation[] {
       refusals: { 422: ["Build cannot be canceled: it has finished already"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const details = await cancelBuild(
-          services,
-          call.actor,
-          pipeline,
-          parseBuildNumber(call.parameter("number")),
-        );
-        return presentOne(call, details);
+        const number = parseBuildNumber(call.parameter("number"));
+        await cancelBuild(services, call.actor, pipeline, number);
+        return presentOne(call, await requireBuild(db, pipeline, number));
       },
     }),
   ];

@@ -68,10 +68,20 @@ export async function requireBuild(
   pipeline: Pick<Pipeline, "id">,
   number: number,
 ): Promise<BuildDetails> {
-  const build = await findBuild(db, pipeline.id, number);
-  const [details] = build ? await withDetails(db, [build]) : [];
+  const [details] = await withDetails(db, [await requireBuildRow(db, pipeline, number)]);
   if (!details) throw notFound("build");
   return details;
+}
+
+/** Without its jobs, which may have 16 MB. @throws Refusal 404 */
+export async function requireBuildRow(
+  db: Db,
+  pipeline: Pick<Pipeline, "id">,
+  number: number,
+): Promise<Build> {
+  const build = await findBuild(db, pipeline.id, number);
+  if (!build) throw notFound("build");
+  return build;
 }
 
 async function withDetails(db: Db, builds: Build[], hasJobs = true): Promise<BuildDetails[]> {

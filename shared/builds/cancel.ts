@@ -3,7 +3,7 @@ import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
-import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
+import { auditSubject, requireBuildRow } from "./builds.ts";
 import { buildTopics } from "./create.ts";
 import { settleBuild } from "./progress.ts";
 import { cancelJobsIfUnfinished, changeIfIn, findJob, lockBuilds } from "./progress-store.ts";
@@ -18,8 +18,8 @@ export async function cancelBuild(
   actor: Actor,
   pipeline: PipelineFacts,
   number: number,
-): Promise<BuildDetails> {
-  const { build } = await requireBuild(services.db, pipeline, number);
+): Promise<void> {
+  const build = await requireBuildRow(services.db, pipeline, number);
   const now = services.clock.now();
   const changed = await services.db.transaction(async (tx) => {
     const [present] = await lockBuilds(tx, [build.id]);
@@ -32,7 +32,6 @@ export async function cancelBuild(
   });
   if (!changed) throw new Refusal(422, "Build cannot be canceled: it has finished already");
   services.events.publish(buildTopics(build, changed));
-  return requireBuild(services.db, pipeline, number);
 }
 
 /**

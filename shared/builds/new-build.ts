@@ -9,9 +9,10 @@ import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
 import { optionalText, record } from "../validation.ts";
-import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
+import { auditSubject } from "./builds.ts";
 import { entryProblems } from "./meta-data.ts";
 import { createOneBuild } from "./rebuild.ts";
+import type { Build } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
 
 const maxMetaData = 100;
@@ -59,7 +60,7 @@ export async function createBuildByHand(
   actor: Actor,
   pipeline: PipelineFacts,
   { source = "api", ...input }: Partial<NewBuild> & { source?: "api" | "ui" },
-): Promise<BuildDetails> {
+): Promise<{ build: Build }> {
   const { cipher, config, db, events } = services;
   const { commit = "HEAD", branch = pipeline.defaultBranch, message = "Built by hand", author } = input;
   const problems = newBuildProblems(config, { meta_data: input.meta_data });
@@ -86,7 +87,7 @@ export async function createBuildByHand(
   };
   const { build, changed } = await storeInTurn(pipeline.organizationId, () => db.transaction(make));
   events.publish(changed);
-  return requireBuild(db, pipeline, build.number);
+  return { build };
 }
 
 function withoutAbsent(members: object) {

@@ -6,7 +6,7 @@ import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environ
 import { lockPipeline, type PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { auditSubject, type BuildDetails, requireBuild } from "./builds.ts";
+import { auditSubject, requireBuildRow } from "./builds.ts";
 import { type BuildRequest, createBuilds } from "./create.ts";
 import { type Build, listLastRebuilds } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
@@ -21,9 +21,9 @@ export async function rebuild(
   pipeline: PipelineFacts,
   number: number,
   source: "api" | "ui" = "api",
-): Promise<BuildDetails> {
+): Promise<{ build: Build }> {
   const { db, events } = services;
-  const { build: original } = await requireBuild(db, pipeline, number);
+  const original = await requireBuildRow(db, pipeline, number);
   const make = async (tx: Tx) => {
     await requireStorage(tx, services.config, pipeline.organizationId);
     const request: BuildRequest = {
@@ -45,7 +45,7 @@ export async function rebuild(
   };
   const { build, changed } = await storeInTurn(pipeline.organizationId, () => db.transaction(make));
   events.publish(changed);
-  return requireBuild(db, pipeline, build.number);
+  return { build };
 }
 
 /** Copies the sealed text. Older builds have their variables in clear. */

@@ -1,8 +1,8 @@
-import { type Build, findBuild } from "../../../shared/builds/store.ts";
+import { requireBuildRow } from "../../../shared/builds/builds.ts";
+import type { Build } from "../../../shared/builds/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { notFound } from "../../../shared/refusal.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
@@ -14,8 +14,8 @@ export async function loadBuild(
   request: MemberRequest,
 ): Promise<{ build: Build; pipeline: PipelineFacts }> {
   const pipeline = await loadPipeline(services, request);
-  const build = await findBuild(services.db, pipeline.id, parseBuildNumber(request.parameter("number")));
-  if (!build) throw notFound("build");
+  const number = parseBuildNumber(request.parameter("number"));
+  const build = await requireBuildRow(services.db, pipeline, number);
   addCrumbs(request.event, { text: `Build #${build.number}`, path: buildPath(request) });
   return { build, pipeline };
 }

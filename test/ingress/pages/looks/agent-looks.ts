@@ -53,7 +53,7 @@ export async function exhibitAgents(pages: Pages) {
   const second = await start("builder-2");
   const agent = await requireAgent(services.db, organization.id, second.id);
   await pauseAgent(services, actor, agent, { note: "New disks until noon.", minutes: 90 });
-  await retryJob(services, actor, made, failed ?? "");
+  await retryJob(services, actor, { ...made, pipeline }, failed ?? "");
   const timed = { clusterId: cluster.id };
   await makeTimedBuild(pages, actor, { ...timed, ...passedBuild, name: "Passed", jobs: passedJobs });
   await makeTimedBuild(pages, actor, { ...timed, ...failedBuild, name: "Failed", jobs: failedJobs });

@@ -5,6 +5,7 @@ import { audit } from "../../../../shared/accounts/audit.ts";
 import { insertAgent } from "../../../../shared/agents/store.ts";
 import { createAgentToken } from "../../../../shared/agents/tokens.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { listJobs } from "../../../../shared/builds/store.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
@@ -57,7 +58,8 @@ describe("pages of things with large members", () => {
       const input = { clusterId: cluster.id, slug: name, name, steps, environment };
       const pipeline = await createPipeline(services, operator, input);
       const build = { message, env: { LARGE: large } };
-      const { jobs } = await createBuildByHand(services, operator, pipeline, build);
+      const { build: made } = await createBuildByHand(services, operator, pipeline, build);
+      const jobs = await listJobs(services.db, [made.id]);
       await acme.trigger({ label: name, environment }, name);
       const subject = { type: "pipeline", id: pipeline.id, name } as const;
       await services.db.transaction(async (tx) => {
@@ -133,6 +135,17 @@ describe("pages of things with large members", () => {
     assert.ok(text.includes("x".repeat(300)) && !text.includes("x".repeat(500)));
     // With the sealed variables of the pipeline and the build.
     assert.ok(takeBytes() < 200 * kilobyte);
+  });
+
+  it("are changed without reading the jobs of a build", async () => {
+    const ada = await pages.visitor(pages.ada);
+    takeBytes();
+
+    const { status } = await ada.post(`${org}/pipelines/large-2/builds/1/cancel`, {});
+
+    assert.equal(status, 303);
+    const bytes = takeBytes();
+    assert.ok(bytes < 400 * kilobyte, `${bytes} bytes were read`);
   });
 
   it("say how a refused deletion of a cluster or queue comes, without reading steps", async () => {
