@@ -147,7 +147,13 @@ export function AgentTokens({
           ))}
         </ul>
       )}
-      <NumberPager list={list} path={path} prefix={prefix} label="Pages of registration tokens" />
+      <NumberPager
+        list={list}
+        path={path}
+        prefix={prefix}
+        label="Pages of registration tokens"
+        section="tokens"
+      />
       {request.role === "admin" && <NewToken request={request} queues={choices} refused={refused} />}
     </section>
   );

@@ -12,17 +12,22 @@ export function NumberPager({
   query = new URLSearchParams(),
   prefix = "",
   label = "Pages",
+  section,
 }: {
   list: NumberedList;
   path: string;
   query?: URLSearchParams;
   prefix?: string;
   label?: string;
+  /** The id of the list's section, if the page has others above. */
+  section?: string;
 }) {
   const { prev, next, last } = neighborsOf(list);
   if (!prev && !next) return null;
-  const address = (place: Record<string, string>) =>
-    `${path}?${new URLSearchParams([...query, ...Object.entries(place).map(([name, value]) => [prefix + name, value])])}`;
+  const address = (place: Record<string, string>) => {
+    const named = Object.entries(place).map(([name, value]) => [prefix + name, value]);
+    return `${path}?${new URLSearchParams([...query, ...named])}${section ? `#${section}` : ""}`;
+  };
   return (
     <nav class="pager" aria-label={label}>
       {prev && <a href={address({ page: String(prev) })}>Previous</a>}
