@@ -2,7 +2,7 @@ import { storageFull } from "../../shared/accounts/storage.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { newId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Pipeline } from "../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import {
@@ -32,7 +32,7 @@ export function bulkRebuildOperations(services: Services): Operation[] {
   };
   const presenter = async (
     call: Pick<Call<unknown>, "caller">,
-    { pipeline, trigger }: { pipeline: Pipeline; trigger: Trigger },
+    { pipeline, trigger }: { pipeline: PipelineFacts; trigger: Trigger },
     bulks: BulkRebuild[],
   ) => {
     const users = await listUsersById(

@@ -2,7 +2,7 @@ import { HTTPResponse } from "h3";
 import { storageFull } from "../../shared/accounts/storage.ts";
 import { listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Pipeline } from "../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { searchDeliveries } from "../../shared/triggers/deliveries/list.ts";
 import { rebuildDelivery } from "../../shared/triggers/deliveries/rebuild.ts";
@@ -36,7 +36,7 @@ export function deliveryOperations(services: Services): Operation[] {
   };
   const presenter = async (
     call: Pick<Call<unknown>, "caller">,
-    { pipeline, trigger }: { pipeline: Pipeline; trigger: Trigger },
+    { pipeline, trigger }: { pipeline: PipelineFacts; trigger: Trigger },
     deliveries: Delivery[],
   ) => {
     const builds = await listBuildsOfDeliveries(

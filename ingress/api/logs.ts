@@ -7,7 +7,7 @@ import {
 } from "../../shared/agents/logs/logs.ts";
 import { type ReadableLog, readBytes } from "../../shared/agents/logs/read.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
-import type { Pipeline } from "../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
 import { streamDownload } from "../http/downloads.ts";
@@ -31,7 +31,7 @@ const logSchema = z
 export function logOperations(services: Services): Operation[] {
   const { db, config } = services;
 
-  const jobOf = async (call: Call<unknown>): Promise<JobWithLogs & { pipeline: Pipeline }> => {
+  const jobOf = async (call: Call<unknown>): Promise<JobWithLogs & { pipeline: PipelineFacts }> => {
     const pipeline = await pipelineOf(services, call);
     const number = parseBuildNumber(call.parameter("number"));
     const found = await requireJobWithLogs(db, pipeline, { number, jobId: call.parameter("job") });

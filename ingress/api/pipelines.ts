@@ -8,9 +8,10 @@ import {
   newPipelineProblems,
   pipelineChangeProblems,
   requirePipeline,
+  requirePipelineFacts,
   updatePipeline,
 } from "../../shared/pipelines/pipelines.ts";
-import { listPipelinesPage, type Pipeline } from "../../shared/pipelines/store.ts";
+import { listPipelinesPage, type Pipeline, type PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
 import { readPage } from "../http/number-pager.ts";
@@ -73,7 +74,7 @@ export function pipelineOperations(services: Services): Operation[] {
       summary: "A pipeline",
       success: { status: 200, schema: pipelineSchema, description: "The pipeline" },
       run: async (call) =>
-        presentPipeline(services, call.caller.organization, await pipelineOf(services, call)),
+        presentPipeline(services, call.caller.organization, await wholePipelineOf(services, call)),
     }),
     operation({
       ...writing,
@@ -85,7 +86,7 @@ export function pipelineOperations(services: Services): Operation[] {
       success: { status: 200, schema: pipelineSchema, description: "The changed pipeline" },
       refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
-        const pipeline = await pipelineOf(services, call);
+        const pipeline = await wholePipelineOf(services, call);
         const change = await call.readBody((sound: Partial<z.input<typeof pipelineChange>>) =>
           pipelineChangeProblems(db, pipeline, checkedMembers(sound)),
         );
@@ -106,12 +107,19 @@ export function pipelineOperations(services: Services): Operation[] {
   ];
 }
 
-/** Finds the pipeline of the path. @throws Refusal 404 */
-export async function pipelineOf(
-  { db }: Services,
-  { caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">,
-): Promise<Pipeline> {
+/** Finds the pipeline of the path, without its steps. @throws Refusal 404 */
+export function pipelineOf({ db }: Services, call: PipelineCall): Promise<PipelineFacts> {
+  return requirePipelineFacts(db, call.caller.organization.id, slugOf(call));
+}
+
+function wholePipelineOf({ db }: Services, call: PipelineCall): Promise<Pipeline> {
+  return requirePipeline(db, call.caller.organization.id, slugOf(call));
+}
+
+type PipelineCall = Pick<Call<unknown>, "caller" | "parameter">;
+
+function slugOf({ parameter }: PipelineCall): string {
   const slug = parameter("slug");
   if (slugProblems(slug).length > 0) throw notFound("pipeline");
-  return requirePipeline(db, caller.organization.id, slug);
+  return slug;
 }

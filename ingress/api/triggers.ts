@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Pipeline } from "../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
@@ -30,14 +30,18 @@ const writing = { tag, scope: "write_pipelines" as const };
 export function triggerOperations(services: Services, filterTests: FilterTests): Operation[] {
   const { db, config, cipher } = services;
 
-  const presenter = async (call: Pick<Call<unknown>, "caller">, pipeline: Pipeline, triggers: Trigger[]) => {
+  const presenter = async (
+    call: Pick<Call<unknown>, "caller">,
+    pipeline: PipelineFacts,
+    triggers: Trigger[],
+  ) => {
     const users = await listUsersById(db, triggers.flatMap(userIdsOfTrigger));
     const context = { config, cipher, org: call.caller.organization.slug, pipeline, users };
     return (trigger: Trigger, token?: string) => presentTrigger(context, trigger, token);
   };
   const presentOne = async (
     call: Pick<Call<unknown>, "caller">,
-    pipeline: Pipeline,
+    pipeline: PipelineFacts,
     trigger: Trigger,
     token?: string,
   ) => (await presenter(call, pipeline, [trigger]))(trigger, token);
@@ -164,7 +168,7 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
 export async function triggerOf(
   services: Services,
   call: Pick<Call<unknown>, "caller" | "parameter">,
-): Promise<{ pipeline: Pipeline; trigger: Trigger }> {
+): Promise<{ pipeline: PipelineFacts; trigger: Trigger }> {
   const pipeline = await pipelineOf(services, call);
   return { pipeline, trigger: await requireTrigger(services.db, pipeline, call.parameter("trigger")) };
 }

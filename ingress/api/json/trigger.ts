@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import {
@@ -75,7 +75,7 @@ export interface TriggerContext {
   config: Config;
   cipher: Cipher;
   org: string;
-  pipeline: Pipeline;
+  pipeline: PipelineFacts;
   users: ReadonlyMap<string, User>;
 }
 
