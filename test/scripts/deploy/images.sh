@@ -39,7 +39,7 @@ new_root
 put "$node" "$(command -v tar)" "$(command -v gzip)"
 npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
 mkdir -p "$root"/usr/local/{bin,lib} "$root/etc/ssl/certs"
-ln -s "$node" "$root/usr/local/bin/node"
+[ "$node" = /usr/local/bin/node ] || mv "$root$node" "$root/usr/local/bin/node" # containers mount a folder of their own over /tmp, where it may lie
 cp -r "$npm" "$root/usr/local/lib/npm"
 ln -s ../lib/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
 certificates=/etc/ssl/certs/ca-certificates.crt
