@@ -83,10 +83,28 @@ export class LineSplitter {
   }
 }
 
-/** Takes equally long for any bytes. `indexOf` takes fifty times as long for many line feeds in a row. */
+/** Takes about equally long for any bytes. `indexOf` takes fifty times as long for many line feeds in a row. */
 export function countLineFeeds(bytes: Buffer): number {
+  const toWord = -bytes.byteOffset & 3;
+  if (bytes.length < toWord) return countEach(bytes);
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + toWord, (bytes.length - toWord) >>> 2);
+  let lines = countEach(bytes.subarray(0, toWord)) + countEach(bytes.subarray(toWord + words.byteLength));
+  for (let index = 0; index < words.length; index++) {
+    const differing = (words[index] as number) ^ lineFeeds;
+    // The highest bit of each byte that does not differ.
+    let found = ~(((differing & lowBits) + lowBits) | differing | lowBits);
+    for (; found !== 0; found &= found - 1) lines++;
+  }
+  return lines;
+}
+
+/** Four line feeds, and all bits but the highest of four bytes. */
+const lineFeeds = 0x0a0a0a0a;
+const lowBits = 0x7f7f7f7f;
+
+function countEach(bytes: Buffer): number {
   let lines = 0;
-  for (let index = 0; index < bytes.length; index++) if (bytes[index] === lineFeed) lines++;
+  for (const byte of bytes) if (byte === lineFeed) lines++;
   return lines;
 }
 

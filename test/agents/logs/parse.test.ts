@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { LineSplitter } from "../../../shared/agents/logs/lines.ts";
+import fc from "fast-check";
+import { countLineFeeds, LineSplitter } from "../../../shared/agents/logs/lines.ts";
 import { type LogLine, LogParser } from "../../../shared/agents/logs/parse.ts";
 
 /** Parses a log that comes in pieces. */
@@ -30,6 +31,17 @@ describe("the lines of a log", () => {
       const lines = parse(bytes.subarray(0, at), bytes.subarray(at));
       assert.deepEqual(lines.map(colorsOf), [["über"], ["fg1:röt"]]);
     }
+  });
+
+  it("are counted by their line feeds, wherever their bytes lie in memory", () => {
+    const nearLineFeed = fc.constantFrom(0x0a, 0x0b, 0x09, 0x0d, 0x00, 0x7f, 0x80, 0x8a, 0xff);
+    const anyBytes = fc.array(nearLineFeed, { maxLength: 40 });
+    fc.assert(
+      fc.property(anyBytes, fc.nat(8), (bytes, start) => {
+        const some = Buffer.from([...bytes]).subarray(start);
+        assert.equal(countLineFeeds(some), some.filter((byte) => byte === 0x0a).length);
+      }),
+    );
   });
 
   it("keep their colors until these are reset, in the next line too", () => {
