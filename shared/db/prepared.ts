@@ -68,6 +68,21 @@ export function isOneOf(column: AnySQLiteColumn, name: string): SQL {
   return sql`${column} in (select value from json_each(${sql.param(list, jsonText)}))`;
 }
 
+/**
+ * The condition of a prepared query that columns have the values of one of the rows of a list, given by name: arrays, in
+ * the order of the columns.
+ */
+export function isOneOfRows(columns: AnySQLiteColumn[], name: string): SQL {
+  const list = sql.param(sql.placeholder(name), jsonText);
+  const isOfPostgres = columns.every(isPostgres);
+  const values = columns.map((column, index) => {
+    const value = sql`value ->> ${sql.raw(String(index))}`;
+    return isOfPostgres ? sql`(${value})::${sql.raw(column.getSQLType())}` : value;
+  });
+  const rows = isOfPostgres ? sql`json_array_elements(${list}::json) as row(value)` : sql`json_each(${list})`;
+  return sql`(${sql.join(columns, sql`, `)}) in (select ${sql.join(values, sql`, `)} from ${rows})`;
+}
+
 /** For the few expressions that both databases have in different words. */
 export function isPostgres(column: AnySQLiteColumn): boolean {
   return !is(column, SQLiteColumn);

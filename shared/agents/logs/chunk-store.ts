@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, max, or, sql, sum } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, max, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
-import { prepared } from "../../db/prepared.ts";
+import { isOneOfRows, prepared } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 import { maxChunkBytes } from "./codec.ts";
 import type { Range } from "./ranges.ts";
@@ -11,25 +11,20 @@ export type LogChunk = Tables["jobLogChunks"]["$inferSelect"];
 /** The limit of chunks that overlap one chunk. Chunks of agents do not overlap. */
 const maxOverlaps = 100;
 
-/**
- * Lists the given chunks that are stored. The chunks of a log are looked up together: jobs × sequences would be many
- * rows.
- */
-export async function listSequences(
-  tx: Tx,
-  chunks: Pick<LogChunk, "jobId" | "attempt" | "sequence">[],
-): Promise<Pick<LogChunk, "jobId" | "attempt" | "sequence">[]> {
+type ChunkKey = Pick<LogChunk, "jobId" | "attempt" | "sequence">;
+
+const selectKeys = prepared<{ keys: [string, number, number][] }, ChunkKey, Tx>((tx) => {
   const { jobLogChunks: table } = tx.tables;
-  const logs = Map.groupBy(chunks, ({ jobId, attempt }) => `${jobId} ${attempt}`);
-  const ofLogs = [...logs].flatMap(([, ofLog]) => {
-    const [first] = ofLog;
-    const sequences = ofLog.map(({ sequence }) => sequence);
-    return first ? and(isOfLog(table, first), inArray(table.sequence, sequences)) : [];
-  });
+  const { jobId, attempt, sequence } = table;
   return tx
-    .select({ jobId: table.jobId, attempt: table.attempt, sequence: table.sequence })
+    .select({ jobId, attempt, sequence })
     .from(table)
-    .where(or(...ofLogs));
+    .where(isOneOfRows([jobId, attempt, sequence], "keys"));
+});
+
+/** Lists the given chunks that are stored. */
+export function listStored(tx: Tx, keys: ChunkKey[]): PromiseLike<ChunkKey[]> {
+  return selectKeys(tx, { keys: keys.map(({ jobId, attempt, sequence }) => [jobId, attempt, sequence]) });
 }
 
 const selectTouching = prepared<LogKey & Range & { limit: number }, Pick<LogChunk, "start" | "size">, Tx>(

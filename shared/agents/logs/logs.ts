@@ -29,7 +29,7 @@ export async function requireJobWithLogs(
   if (!build) throw notFound("build");
   const job = isId(jobId) ? await findJobOfBuild(db, build.id, jobId) : undefined;
   if (!job || job.type === "waiter") throw notFound("job");
-  return { build, job, logs: await listLogs(db, [job.id]) };
+  return { build, job, logs: await listLogs(db, { jobIds: [job.id] }) };
 }
 
 /** The log of an attempt, by default of the last. A job without output has an empty one. */

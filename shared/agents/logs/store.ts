@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
 import { type Job, type JobFacts, selectJobs, wholeJob } from "../../builds/job-store.ts";
 import type { Db, Tx } from "../../db/database.ts";
-import { preparedRow } from "../../db/prepared.ts";
+import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
 import { findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 
@@ -18,19 +18,20 @@ export function nameOf({ jobId, attempt }: LogKey): string {
 }
 
 /** The lock lasts until the end of the transaction, so that no attempt ends meanwhile. */
-export function lockJobs(tx: Tx, ids: string[]): PromiseLike<JobFacts[]> {
+export const lockJobs = prepared<{ ids: string[] }, JobFacts, Tx>((tx) => {
   const { jobs } = tx.tables;
-  return tx.lock(jobs, inArray(jobs.id, ids), "exclusive");
-}
+  return tx.lock(jobs, isOneOf(jobs.id, "ids"), "exclusive");
+});
 
-export async function listLogs(db: Db | Tx, jobIds: string[]): Promise<JobLog[]> {
+/** By job and attempt, the first one first. */
+export const listLogs = prepared<{ jobIds: string[] }, JobLog>((db) => {
   const { jobLogs } = db.tables;
   return db
     .select()
     .from(jobLogs)
-    .where(inArray(jobLogs.jobId, jobIds))
+    .where(isOneOf(jobLogs.jobId, "jobIds"))
     .orderBy(asc(jobLogs.jobId), asc(jobLogs.attempt));
-}
+});
 
 export function findLog(db: Db | Tx, key: LogKey): Promise<JobLog | undefined> {
   const { jobLogs } = db.tables;

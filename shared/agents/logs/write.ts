@@ -3,7 +3,7 @@ import { isLeased } from "../../builds/is-leased.ts";
 import type { Tx } from "../../db/database.ts";
 import type { Config } from "../../process/config.ts";
 import type { Services } from "../../process/services.ts";
-import { insertChunks, listSequences, listTouching } from "./chunk-store.ts";
+import { insertChunks, listStored, listTouching } from "./chunk-store.ts";
 import { joinTouching, type Range, trimStored } from "./ranges.ts";
 import { type JobLog, type LogKey, listLogs, lockJobs, nameOf, putLogs } from "./store.ts";
 
@@ -120,7 +120,7 @@ async function writeChunks(
 
 /** The chunks of attempts that have not ended. */
 async function listLeased(tx: Tx, chunks: NewChunk[]): Promise<NewChunk[]> {
-  const jobs = new Map((await lockJobs(tx, jobIdsOf(chunks))).map((job) => [job.id, job]));
+  const jobs = new Map((await lockJobs(tx, { ids: jobIdsOf(chunks) })).map((job) => [job.id, job]));
   return chunks.filter(({ lease }) => {
     const job = jobs.get(lease.jobId);
     return job !== undefined && isLeased(job, lease);
@@ -140,8 +140,8 @@ async function loadStored(tx: Tx, chunks: NewChunk[], ranges: ReadonlyMap<string
   const logs = new Map<string, OpenLog>();
   if (chunks.length === 0) return { sequences, logs };
   const keys = chunks.map(({ lease: { jobId, attempt }, sequence }) => ({ jobId, attempt, sequence }));
-  for (const key of await listSequences(tx, keys)) sequences.add(nameOfChunk(key));
-  for (const log of await listLogs(tx, jobIdsOf(chunks)))
+  for (const key of await listStored(tx, keys)) sequences.add(nameOfChunk(key));
+  for (const log of await listLogs(tx, { jobIds: jobIdsOf(chunks) }))
     logs.set(nameOf(log), openLog(log, ranges.get(nameOf(log))));
   return { sequences, logs };
 }

@@ -1,4 +1,6 @@
 import * as leases from "../../../shared/agents/lease-store.ts";
+import { listStored } from "../../../shared/agents/logs/chunk-store.ts";
+import { listLogs, lockJobs } from "../../../shared/agents/logs/store.ts";
 import * as agents from "../../../shared/agents/store.ts";
 import * as agentTokens from "../../../shared/agents/token-store.ts";
 import { deleteOldJobTokens } from "../../../shared/builds/meta-data-store.ts";
@@ -17,7 +19,7 @@ const [queueId = ""] = shared.few;
 const lease = { jobId: id, agentId: id, attempt: 1 };
 const waiting = { buildId: id, from: 0, to: 5 };
 
-/** The statements of pings, accepts, starts, finishes and sweeps. */
+/** The statements of pings, accepts, starts, logs, finishes and sweeps. */
 export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "agents that ping": (db) => agents.listAgentsByTokenHash(db, { hashes: ids }),
   "the jobs of agents that ping": (db) => leases.listJobsById(db, { ids }),
@@ -63,5 +65,12 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the next queue with waiting jobs": (db) => leases.findQueueWithWaitingJobs(db, queueId),
   "jobs that wait for long": (db) =>
     leases.listJobsWaitingSince(db, queueId, { before, lowestId: id, limit: 100 }),
+  "jobs that log": (db) => lockJobs(db, { ids }),
+  "logs of jobs": (db) => listLogs(db, { jobIds: ids }),
+  "stored chunks": (db) =>
+    listStored(
+      db,
+      [1, 2].map((sequence) => ({ jobId: id, attempt: 1, sequence })),
+    ),
   "an expired job": (db) => leases.expireIfScheduled(db, id, { before, now, reason: "" }),
 };
