@@ -1,6 +1,7 @@
 import type { ParseResult } from "@marcbachmann/cel-js";
+import { describePosition } from "../../text-position.ts";
 import { environment, type WebhookVariable } from "./environment.ts";
-import { describeError, describePosition } from "./messages.ts";
+import { describeError } from "./messages.ts";
 import { applyRules } from "./rules.ts";
 
 export const maxExpressionBytes = 256;

@@ -1,6 +1,7 @@
 import { Environment } from "@marcbachmann/cel-js";
+import { matches } from "../../patterns.ts";
+import { contains } from "../../text-search.ts";
 import { toDuration, toInt, toTimestamp } from "./conversions.ts";
-import { contains, matches } from "./functions.ts";
 
 export interface WebhookVariable {
   id: string;

@@ -1,4 +1,5 @@
 import { EvaluationError, ParseError, TypeError as TypeProblem } from "@marcbachmann/cel-js";
+import { describePosition } from "../../text-position.ts";
 import { ownPrefix } from "./environment.ts";
 
 /** Messages may quote the payload. */
@@ -45,12 +46,6 @@ export function describeError(error: unknown, expression: string): string {
   const start = error.range?.start;
   const sentence = shorten(describe(error, expression));
   return start === undefined ? sentence : `${sentence}, at ${describePosition(expression, start)}`;
-}
-
-/** In characters: the library counts UTF-16 units. */
-export function describePosition(expression: string, index: number): string {
-  const lines = expression.slice(0, index).split("\n");
-  return `line ${lines.length}, column ${[...(lines.at(-1) ?? "")].length + 1}`;
 }
 
 type LibraryError = ParseError | TypeProblem | EvaluationError;

@@ -6,8 +6,11 @@
 
 import { type ASTNode, TypeError as TypeProblem } from "@marcbachmann/cel-js";
 import { serialize } from "@marcbachmann/cel-js/serialize";
+import { findPatternProblem } from "../../patterns.ts";
 import { environment, ownFunctions, ownPrefix } from "./environment.ts";
-import { findPatternProblem } from "./functions.ts";
+
+/** Compiling it blocks the event loop for up to 50 ms. */
+const maxPatternSize = 5000;
 
 export interface RuleViolation {
   sentence: string;
@@ -118,8 +121,8 @@ function checkPattern(node: ASTNode, pattern: ASTNode | undefined): RuleViolatio
   if (pattern?.op !== "value" || typeof pattern.args !== "string") {
     return violation(pattern ?? node, "The pattern of matches() must be a text in quotes");
   }
-  const sentence = findPatternProblem(pattern.args);
-  return sentence === undefined ? undefined : violation(pattern, sentence);
+  const problem = findPatternProblem(pattern.args, maxPatternSize);
+  return problem && violation(pattern, problem.sentence);
 }
 
 /** Types are checked later. */

@@ -134,6 +134,7 @@ describe("a hostile filter", () => {
     "webhook.id.matches('(((((a{30}){30}){30}){30}){30})')",
     "webhook.id.matches('(a{1000}){1000}')",
     "webhook.id.matches('a{1001}')",
+    `webhook.id.matches('${".{1000}".repeat(6)}')`,
     "'a' * 1000000000 == ''",
     "webhook.payload.s.split('').join(webhook.payload.s) == ''",
     `0x${"f".repeat(254)}`,

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { compileFilter } from "../../../shared/triggers/filter/compile.ts";
-import { patternSize } from "../../../shared/triggers/filter/pattern-size.ts";
+import { findPatternProblem, patternSize } from "../shared/patterns.ts";
 
 const sizes: [pattern: string, size: number][] = [
   ["abc", 3],
@@ -27,11 +26,23 @@ describe("the size of a pattern", () => {
       assert.ok(patternSize(pattern) >= 1000, pattern);
   });
 
-  it("keeps a filter from compiling for long", () => {
-    for (const pattern of ["a{0,1000}".repeat(20), ".{1000}".repeat(6), "(a{30}){200}"]) {
-      const compiled = compileFilter(`webhook.payload.a.matches("${pattern}")`);
-      assert.ok("problem" in compiled, pattern);
-      assert.match(compiled.problem, /^The pattern repeats too much \(maximum is 5,000 parts\)/);
-    }
+  it("keeps a short pattern from compiling for long", () => {
+    for (const pattern of ["a{0,1000}".repeat(20), ".{1000}".repeat(6), "(a{30}){200}"])
+      assert.deepEqual(findPatternProblem(pattern, 5000), {
+        sentence: "The pattern repeats too much (maximum is 5,000 parts)",
+      });
+  });
+});
+
+describe("the problem of a pattern", () => {
+  it("names the wrong part", () => {
+    assert.deepEqual(findPatternProblem("ab(?=c)", 5000), {
+      sentence: "The pattern cannot be used: invalid or unsupported Perl syntax",
+      fragment: "(?=",
+    });
+  });
+
+  it("is missing if there is none", () => {
+    assert.equal(findPatternProblem("^(a|b)*$", 5000), undefined);
   });
 });
