@@ -7,10 +7,11 @@ export type Topic = `${"cluster" | "queue" | "pipeline" | "build" | "job" | "tri
 
 /** Events may be lost. Listeners read the row. */
 export interface Events {
-  /** Never throws, and does not wait. */
+  /** Never throws, and does not wait. Events of a turn of the event loop are sent together. */
   publish(topics: Topic[]): void;
   /** @returns a function that ends the subscription */
   subscribe(topics: Topic[], listener: () => void): () => void;
+  /** Sends what was published. */
   close(): void;
 }
 
@@ -30,6 +31,16 @@ export function createEvents(options: {
   const listeners = new Map<string, Set<() => void>>();
   let subscriber: Redis | undefined;
   let pings: NodeJS.Timeout | undefined;
+  const published = new Set<Topic>();
+
+  const send = () => {
+    const topics = [...published];
+    published.clear();
+    for (let i = 0; i < topics.length; i += maxTopics) {
+      const message = topics.slice(i, i + maxTopics).join(" ");
+      void breaker.try(() => redis.publish(keys.events, message));
+    }
+  };
 
   const notify = (message: string) => {
     const notified = new Set(message.split(" ").flatMap((topic) => [...(listeners.get(topic) ?? [])]));
@@ -46,11 +57,9 @@ export function createEvents(options: {
 
   return {
     publish(topics) {
-      const distinct = [...new Set(topics)];
-      for (let i = 0; i < distinct.length; i += maxTopics) {
-        const message = distinct.slice(i, i + maxTopics).join(" ");
-        void breaker.try(() => redis.publish(keys.events, message));
-      }
+      // A command takes longer than its topics.
+      if (published.size === 0 && topics.length > 0) setImmediate(send);
+      for (const topic of topics) published.add(topic);
     },
 
     subscribe(topics, listener) {
@@ -69,6 +78,7 @@ export function createEvents(options: {
     },
 
     close() {
+      send();
       clearInterval(pings);
       subscriber?.disconnect();
     },
