@@ -1,13 +1,13 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import { secondMs } from "../durations.ts";
 import type { Application } from "../oauth/application-store.ts";
 import type { Services } from "../process/services.ts";
 import { type Batcher, createBatcher } from "../sharing/batcher.ts";
+import { readTogether } from "../sharing/read-together.ts";
 import { type CodeRequest, commitNewCodes, type NewCodes } from "./authorize.ts";
 import { stateAt } from "./device-code.ts";
 import { commitRedemptions, type Redeemed, type Redemption } from "./redeem.ts";
-import { findPolledCodes, type PolledCode, wasApproved } from "./store.ts";
+import { listPolledCodes, type PolledCode, wasApproved } from "./store.ts";
 
 /** A group keeps the write lock from other processes for a few milliseconds. */
 const maxGroupItems = 100;
@@ -15,19 +15,16 @@ const maxGroupItems = 100;
 /** Issues codes to devices and answers their polls, in groups. Each ingress process has one. */
 export class DeviceFlow {
   readonly #services: Services;
-  readonly #reads: Batcher<string, PolledCode | undefined>;
+  readonly #findCode: (hash: string) => Promise<PolledCode | undefined>;
   readonly #newCodes: Batcher<CodeRequest, NewCodes>;
   readonly #redemptions: Batcher<Redemption, Redeemed>;
 
   constructor(services: Services) {
     this.#services = services;
-    // One read for the polls of a turn: on Postgres a sixth of the CPU time, on SQLite half.
-    this.#reads = createBatcher<string, PolledCode | undefined>({
-      flush: (hashes) => findPolledCodes(services.db, hashes),
-      gather: () => nextTurn(),
-      maxItems: maxGroupItems,
-      overlaps: true,
-    });
+    this.#findCode = readTogether(
+      (hashes) => listPolledCodes(services.db, { hashes }),
+      ({ deviceCodeHash }) => deviceCodeHash,
+    );
     this.#newCodes = createBatcher<CodeRequest, NewCodes>({
       flush: (requests) => commitNewCodes(services, requests),
       maxItems: maxGroupItems,
@@ -47,7 +44,7 @@ export class DeviceFlow {
   async poll(application: Application, deviceCode: string): Promise<Redeemed> {
     if (!application.deviceFlow) return "device_flow_off";
     if (!isWellFormedToken("deviceCode", deviceCode)) return "bad_device_code";
-    const code = await this.#reads.add(hashToken(deviceCode));
+    const code = await this.#findCode(hashToken(deviceCode));
     if (code?.applicationId !== application.id) return "bad_device_code";
 
     const now = this.#services.clock.now();

@@ -53,7 +53,7 @@ const undecided = {
 /** The columns that a poll needs. Reading the whole row would cost twice as much. */
 export type PolledCode = Pick<DeviceCode, "id" | "deviceCodeHash" | "applicationId" | "state" | "expiresAt">;
 
-const polledCodes = prepared<{ hashes: string[] }, PolledCode>((db) => {
+export const listPolledCodes = prepared<{ hashes: string[] }, PolledCode>((db) => {
   const { deviceCodes } = db.tables;
   const { id, deviceCodeHash, applicationId, state, expiresAt } = deviceCodes;
   return db
@@ -61,13 +61,6 @@ const polledCodes = prepared<{ hashes: string[] }, PolledCode>((db) => {
     .from(deviceCodes)
     .where(isOneOf(deviceCodeHash, "hashes"));
 });
-
-/** Returns the code of each hash, in order. */
-export async function findPolledCodes(db: Db, hashes: string[]): Promise<(PolledCode | undefined)[]> {
-  const found = await polledCodes(db, { hashes });
-  const byHash = new Map(found.map((code) => [code.deviceCodeHash, code]));
-  return hashes.map((hash) => byHash.get(hash));
-}
 
 export type RedeemedCode = Pick<
   DeviceCode,

@@ -69,7 +69,7 @@ import {
   sealedColumns,
 } from "../../../shared/db/sealed-store.ts";
 import { findClaimed } from "../../../shared/device/decision-store.ts";
-import { deleteExpiredBefore, findPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
+import { deleteExpiredBefore, listPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
 import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
 import { countWorkOfQueues } from "../../../shared/dispatch/figures-store.ts";
 import {
@@ -464,7 +464,7 @@ export const statements: Record<string, Statement> = {
   "paused queues of clusters": (db) => listPausedKeys(db, shared.few, 200),
   "waiting jobs of clusters": (db) => countWaitingOfClusters(db, [pipelineId], 100),
   "queues to fan out": (db) => listQueuesToFanOut(db),
-  "a polled code": (db) => findPolledCodes(db, ["hash"]),
+  "a polled code": (db) => listPolledCodes(db, { hashes: ["hash"] }),
   "a redeemed code": (db) => redeemIfApproved(db, { ids, expiredBefore: time }),
   "a claimed code": (db) => findClaimed(db, ["mac"], userId),
   "old codes": (db) => deleteExpiredBefore(db, time, 200),
