@@ -9,6 +9,7 @@ import { listBuildNumbers } from "../../shared/builds/store.ts";
 import { findPipelineFactsById } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { oncePerLoopTurn } from "../../shared/sharing/once-per-loop-turn.ts";
 import * as field from "../operations/fields.ts";
 
 const chunkSeconds = 1;
@@ -24,25 +25,30 @@ export const acceptedJob = z.object({
   runnable_at: field.timestamp.nullable(),
 });
 
-/** The answer of accept and acquire. @throws Refusal 422 if the pipeline was deleted */
-export async function presentAccepted(services: Services, agent: Agent, { job, build, token }: Accepted) {
-  const { db, config, cipher } = services;
-  const pipeline = await findPipelineFactsById(db, { id: build.pipelineId });
-  const organization = await findOrganizationById(db, build.organizationId);
-  if (!pipeline || !organization) throw new Refusal(422, "The job's pipeline was deleted");
-  const creator = build.creatorId
-    ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
-    : undefined;
-  const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
-  const context = { config, cipher, organization, pipeline, build, job, agent, creator, rebuiltFrom };
-  return {
-    id: job.id,
-    state: job.state,
-    env: jobEnvironment(context),
-    chunks_max_size_bytes: maxChunkBytes,
-    chunks_interval_seconds: chunkSeconds,
-    log_max_size_bytes: config.jobLogBytes,
-    token,
-    runnable_at: job.scheduledAt,
+/** Makes the answers of accept and acquire. Jobs that were accepted together share reads. */
+export function acceptedPresenter({ db, config, cipher }: Services) {
+  const findPipeline = oncePerLoopTurn((id: string) => findPipelineFactsById(db, { id }));
+  const findOrganization = oncePerLoopTurn((id: string) => findOrganizationById(db, id));
+
+  /** @throws Refusal 422 if the pipeline was deleted */
+  return async (agent: Agent, { job, build, token }: Accepted) => {
+    const pipeline = await findPipeline(build.pipelineId);
+    const organization = await findOrganization(build.organizationId);
+    if (!pipeline || !organization) throw new Refusal(422, "The job's pipeline was deleted");
+    const creator = build.creatorId
+      ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
+      : undefined;
+    const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
+    const context = { config, cipher, organization, pipeline, build, job, agent, creator, rebuiltFrom };
+    return {
+      id: job.id,
+      state: job.state,
+      env: jobEnvironment(context),
+      chunks_max_size_bytes: maxChunkBytes,
+      chunks_interval_seconds: chunkSeconds,
+      log_max_size_bytes: config.jobLogBytes,
+      token,
+      runnable_at: job.scheduledAt,
+    };
   };
 }

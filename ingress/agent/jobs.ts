@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isVersionAtLeast } from "../../shared/agents/job-environment.ts";
 import { acceptJob, acquireJob, attemptOf, leaseOf, startJob } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
-import { listJobsById } from "../../shared/agents/lease-store.ts";
+import { listJobPlaces, listJobsById } from "../../shared/agents/lease-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { findQueueOfToken } from "../../shared/agents/token-store.ts";
 import type { JobFacts } from "../../shared/builds/job-store.ts";
@@ -12,12 +12,13 @@ import type { Services } from "../../shared/process/services.ts";
 import { findQueueById } from "../../shared/queues/store.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { turns } from "../../shared/sharing/bounds.ts";
+import { readTogether } from "../../shared/sharing/read-together.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
 import type { Attempts } from "../auth/attempts.ts";
 import type { JobCaller } from "../auth/callers.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
-import { acceptedJob, presentAccepted } from "./accepted-job.ts";
+import { acceptedJob, acceptedPresenter } from "./accepted-job.ts";
 import { answer, done, tag } from "./answers.ts";
 
 /** Agents from this version on know `timing_out`. */
@@ -29,6 +30,11 @@ export function jobOperations(
   { leases, attempts }: { leases: LeaseGroup; attempts: Attempts },
 ): Operation[] {
   const acquiring = openTurns(turns.acquiring);
+  const present = acceptedPresenter(services);
+  const findPlace = readTogether(
+    (ids) => listJobPlaces(services.db, { ids }),
+    ({ id }) => id,
+  );
   return [
     operation({
       tag,
@@ -43,10 +49,12 @@ export function jobOperations(
         422: ["The job cannot be accepted any more"],
       },
       run: async ({ agent, parameter }) => {
-        const job = await requireJobOfCluster(services, agent, parameter("id"));
+        const id = parameter("id");
+        const job = isId(id) ? await findPlace(id) : undefined;
+        if (job?.agentId !== agent.id) throw notFound("job"); // before a lock
         const accepted = await acceptJob(services, leases, agent, job);
         attempts.remember(accepted.token, attemptOf(accepted.build, leaseOf(accepted.job)));
-        return presentAccepted(services, agent, accepted);
+        return present(agent, accepted);
       },
     }),
     operation({
@@ -67,7 +75,7 @@ export function jobOperations(
         const acquire = () => acquireJob(services, leases, agent, job);
         const acquired = await acquiring.take(agent.organizationId, acquire, event.req.signal);
         attempts.remember(acquired.token, attemptOf(acquired.build, leaseOf(acquired.job)));
-        return presentAccepted(services, agent, acquired);
+        return present(agent, acquired);
       },
     }),
     operation({

@@ -2,13 +2,15 @@ import type { H3Event } from "h3";
 import { type Attempt, attemptOf } from "../../shared/agents/lease.ts";
 import { findJobWithBuild } from "../../shared/agents/lease-store.ts";
 import { type Agent, findAgent, listAgentsByTokenHash } from "../../shared/agents/store.ts";
-import { findRegistrar } from "../../shared/agents/tokens.ts";
+import { findRegistrar, type Registrar } from "../../shared/agents/tokens.ts";
 import { isLeased } from "../../shared/builds/is-leased.ts";
 import { findJobPrincipal } from "../../shared/builds/meta-data.ts";
 import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
+import { oncePerLoopTurn } from "../../shared/sharing/once-per-loop-turn.ts";
+import { readTogether } from "../../shared/sharing/read-together.ts";
 import { limitMetaDataCalls } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 import type { Attempts } from "./attempts.ts";
@@ -26,29 +28,41 @@ export function agentAuthenticators(
   attempts: Attempts,
 ): Omit<Authenticators, "accessToken"> {
   const ofAgent = (agent: Agent) => ({ agent, organizationId: agent.organizationId });
+  const findSession = readTogether<Agent>(
+    (hashes) => listAgentsByTokenHash(services.db, { hashes }),
+    ({ tokenHash }) => tokenHash,
+  );
+  // Many agents have one token.
+  const findOwners = oncePerLoopTurn((token: string) => findRegistrar(services, token));
+  const own: AgentServices = { ...services, findSession, findRegistrar: findOwners };
   return {
-    registrar: (event) => requireRegistrar(services, event),
+    registrar: (event) => requireRegistrar(own, event),
     pinging: async (event) => ({ sessionToken: requireSessionToken(services, event) }),
-    session: async (event) => ofAgent(await requireSession(services, event)),
-    agentOrJob: async (event) => ofAgent(await requireAgentOrJob(services, event)),
-    job: (event) => requireJob(services, event),
-    lease: (event) => requireLease(services, event),
-    attempt: (event) => requireAttempt(services, attempts, event),
-    dataOfJob: (event) => requireDataCaller(services, event, "job"),
-    dataOfBuild: (event) => requireDataCaller(services, event, "build"),
+    session: async (event) => ofAgent(await requireSession(own, event)),
+    agentOrJob: async (event) => ofAgent(await requireAgentOrJob(own, event)),
+    job: (event) => requireJob(own, event),
+    lease: (event) => requireLease(own, event),
+    attempt: (event) => requireAttempt(own, attempts, event),
+    dataOfJob: (event) => requireDataCaller(own, event, "job"),
+    dataOfBuild: (event) => requireDataCaller(own, event, "build"),
   };
 }
 
+interface AgentServices extends Services {
+  findSession(tokenHash: string): Promise<Agent | undefined>;
+  findRegistrar(token: string): Promise<Registrar | undefined>;
+}
+
 /** @throws Refusal 401 */
-async function requireRegistrar(services: Services, event: H3Event): Promise<Callers["registrar"]> {
+async function requireRegistrar(services: AgentServices, event: H3Event): Promise<Callers["registrar"]> {
   const token = agentToken(event);
-  const registrar = token ? await findRegistrar(services, token) : undefined;
+  const registrar = token ? await services.findRegistrar(token) : undefined;
   if (!registrar) throw unauthenticated(services, "a valid agent token");
   return { registrar, organizationId: registrar.organization.id };
 }
 
 /** @throws Refusal 401 */
-async function requireAgentOrJob(services: Services, event: H3Event): Promise<Agent> {
+async function requireAgentOrJob(services: AgentServices, event: H3Event): Promise<Agent> {
   const token = agentToken(event) ?? "";
   if (!isWellFormedToken("job", token)) return requireSession(services, event);
   const principal = await findJobPrincipal(services, token);
@@ -60,7 +74,7 @@ async function requireAgentOrJob(services: Services, event: H3Event): Promise<Ag
 
 /** @throws Refusal 401; 404 for any other job */
 async function requireAttempt(
-  services: Services,
+  services: AgentServices,
   attempts: Attempts,
   event: H3Event,
 ): Promise<Callers["attempt"]> {
@@ -74,20 +88,20 @@ async function requireAttempt(
   return { attempt, organizationId: attempt.organizationId };
 }
 
-async function requireJobAttempt(services: Services, event: H3Event): Promise<Attempt> {
+async function requireJobAttempt(services: AgentServices, event: H3Event): Promise<Attempt> {
   const { build, lease } = await requireJob(services, event);
   return attemptOf(build, lease);
 }
 
 /** @throws Refusal 401; 404 for any other job, and of a stale lease */
-async function requireLease(services: Services, event: H3Event): Promise<Callers["lease"]> {
+async function requireLease(services: AgentServices, event: H3Event): Promise<Callers["lease"]> {
   const caller = await requireJob(services, event);
   if (!caller.isLeased) throw notFound("job");
   return caller;
 }
 
 /** @throws Refusal 401; 404 for any other job */
-async function requireJob(services: Services, event: H3Event): Promise<Callers["job"]> {
+async function requireJob(services: AgentServices, event: H3Event): Promise<Callers["job"]> {
   const id = pathParameter(event, "id") ?? "";
   const token = agentToken(event) ?? "";
   const found = isWellFormedToken("job", token)
@@ -119,7 +133,7 @@ async function requireJobOfSession({ db }: Services, agent: Agent, id: string) {
  * @throws Refusal 401; 404 for any other job or build than the token's; 429
  */
 async function requireDataCaller(
-  services: Services,
+  services: AgentServices,
   event: H3Event,
   owner: "job" | "build",
 ): Promise<Callers["dataOfJob"]> {
@@ -131,7 +145,7 @@ async function requireDataCaller(
 }
 
 /** Undefined for a session whose agent has no job. */
-async function findDataCaller(services: Services, event: H3Event): Promise<DataCaller | undefined> {
+async function findDataCaller(services: AgentServices, event: H3Event): Promise<DataCaller | undefined> {
   const token = agentToken(event) ?? "";
   if (isWellFormedToken("agentSession", token))
     return findJobOfSession(services, await requireSession(services, event));
@@ -152,8 +166,8 @@ async function findJobOfSession({ db }: Services, agent: Agent): Promise<DataCal
 }
 
 /** @throws Refusal 401 */
-async function requireSession(services: Services, event: H3Event): Promise<Agent> {
-  const agent = await findSession(services, requireSessionToken(services, event));
+async function requireSession(services: AgentServices, event: H3Event): Promise<Agent> {
+  const agent = await services.findSession(hashToken(requireSessionToken(services, event)));
   if (!agent || agent.state === "disconnected") throw sessionEnded(services);
   return agent;
 }
@@ -161,13 +175,9 @@ async function requireSession(services: Services, event: H3Event): Promise<Agent
 /** Returns true if the caller's token is of a session that is over, and not deleted yet. */
 export async function hasSessionEnded(services: Services, event: H3Event): Promise<boolean> {
   const token = agentToken(event) ?? "";
-  const agent = isWellFormedToken("agentSession", token) ? await findSession(services, token) : undefined;
+  if (!isWellFormedToken("agentSession", token)) return false;
+  const [agent] = await listAgentsByTokenHash(services.db, { hashes: [hashToken(token)] });
   return agent?.state === "disconnected";
-}
-
-async function findSession({ db }: Services, token: string): Promise<Agent | undefined> {
-  const [agent] = await listAgentsByTokenHash(db, { hashes: [hashToken(token)] });
-  return agent;
 }
 
 /** Returns the token of a session as it was sent. @throws Refusal 401 */

@@ -1,10 +1,10 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
-import { factColumns, type JobFacts } from "../builds/job-store.ts";
+import { factColumns, type JobFacts, type JobRow } from "../builds/job-store.ts";
 import type { Build } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { isWaiting, orderOfArrival } from "../dispatch/store.ts";
-import { type JobState, leasedJobStates } from "../vocabulary.ts";
+import { leasedJobStates } from "../vocabulary.ts";
 
 /** A job that an agent has, in one attempt. */
 export interface Lease {
@@ -39,6 +39,15 @@ export const listQueuesWithWork = prepared<{ ids: string[] }, { id: string }, Db
 export const listJobsById = prepared<{ ids: string[] }, JobFacts, Db>((db) => {
   const { jobs } = db.tables;
   return db.select(factColumns(db)).from(jobs).where(isOneOf(jobs.id, "ids"));
+});
+
+type JobPlace = Pick<JobFacts, "id" | "buildId" | "agentId">;
+
+/** The builds and agents of jobs. */
+export const listJobPlaces = prepared<{ ids: string[] }, JobPlace, Db>((db) => {
+  const { jobs } = db.tables;
+  const { id, buildId, agentId } = jobs;
+  return db.select({ id, buildId, agentId }).from(jobs).where(isOneOf(id, "ids"));
 });
 
 export const findJobWithBuild = preparedRow<{ id: string }, { job: JobFacts; build: Build }, Db>((db) => {
@@ -93,7 +102,7 @@ export const assignIfScheduled = preparedRow<{ id: string; agentId: string; now:
 );
 
 /** assigned → assigned and accepted, in a new attempt. */
-export const acceptIfAssigned = preparedRow<{ jobId: string; agentId: string; now: Date }, JobFacts, Tx>(
+export const acceptIfAssigned = preparedRow<{ jobId: string; agentId: string; now: Date }, JobRow, Tx>(
   (tx) => {
     const { jobs } = tx.tables;
     const isOfAgent = and(
@@ -104,25 +113,29 @@ export const acceptIfAssigned = preparedRow<{ jobId: string; agentId: string; no
       .update(jobs)
       .set({ acceptedAt: valueFor(jobs.acceptedAt, "now"), attempt: sql`${jobs.attempt} + 1` })
       .where(and(isOfAgent, eq(jobs.state, "assigned"), isNull(jobs.acceptedAt)))
-      .returning(factColumns(tx));
+      .returning();
   },
 );
 
 /** assigned and accepted → running. */
-export const startIfAccepted = preparedRow<Lease & { now: Date; timesOutAt: Date | null }, JobFacts, Tx>(
-  (tx) => {
-    const { jobs } = tx.tables;
-    return tx
-      .update(jobs)
-      .set({
-        state: "running",
-        startedAt: valueFor(jobs.startedAt, "now"),
-        timesOutAt: valueFor(jobs.timesOutAt, "timesOutAt"),
-      })
-      .where(and(whileLeased(tx), eq(jobs.state, "assigned")))
-      .returning(factColumns(tx));
-  },
-);
+export const startIfAccepted = preparedRow<Lease & { now: Date }, JobRow, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({ state: "running", startedAt: valueFor(jobs.startedAt, "now") })
+    .where(and(whileLeased(tx), eq(jobs.state, "assigned")))
+    .returning();
+});
+
+/** Call it in the transaction that starts the job. */
+export const setTimesOutAt = preparedRow<{ id: string; timesOutAt: Date }, { id: string }, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({ timesOutAt: valueFor(jobs.timesOutAt, "timesOutAt") })
+    .where(eq(jobs.id, sql.placeholder("id")))
+    .returning({ id: jobs.id });
+});
 
 /** Stores when a job started that is being canceled. */
 export const setStartedIfCanceling = preparedRow<Lease & { now: Date }, { id: string }, Tx>((tx) => {
@@ -134,33 +147,28 @@ export const setStartedIfCanceling = preparedRow<Lease & { now: Date }, { id: st
     .returning({ id: jobs.id });
 });
 
-export type Ending = Pick<JobFacts, "state" | "softFailed"> &
-  Partial<Pick<JobFacts, "exitStatus" | "signal" | "signalReason" | "failureReason">>;
+export interface Ending extends Pick<JobFacts, "exitStatus" | "signal" | "signalReason" | "failureReason"> {
+  /** The state of a job that nobody stops. */
+  state: "passed" | "failed";
+}
 
-/** A leased job has no result yet. */
-const withoutResult = { exitStatus: null, signal: null, signalReason: null, failureReason: null };
-
-type EndValues = Lease & Required<Ending> & { from: JobState; now: Date };
-
-const end = prepared<EndValues, JobFacts, Tx>((tx) => {
+/** canceling → canceled, timing_out → timed_out, other leased states → the one of the ending. */
+export const endIfLeased = preparedRow<Lease & Ending & { now: Date }, JobRow, Tx>((tx) => {
   const { jobs } = tx.tables;
-  const columns = ["state", "softFailed", "exitStatus", "signal", "signalReason", "failureReason"] as const;
-  const ending = Object.fromEntries(columns.map((name) => [name, valueFor(jobs[name], name)]));
+  const columns = ["exitStatus", "signal", "signalReason", "failureReason"] as const;
+  const result = Object.fromEntries(columns.map((name) => [name, valueFor(jobs[name], name)]));
+  const state = sql`case ${jobs.state} when 'canceling' then 'canceled' when 'timing_out' then 'timed_out' else ${valueFor(jobs.state, "state")} end`;
   return tx
     .update(jobs)
-    .set({ ...ending, finishedAt: valueFor(jobs.finishedAt, "now"), timesOutAt: null })
-    .where(and(whileLeased(tx), eq(jobs.state, sql.placeholder("from"))))
-    .returning(factColumns(tx));
+    .set({ ...result, state, finishedAt: valueFor(jobs.finishedAt, "now"), timesOutAt: null })
+    .where(whileLeased(tx))
+    .returning();
 });
 
-/** A leased state → a final one. */
-export async function endIfLeased(
-  tx: Tx,
-  lease: Lease,
-  { from, ending, now }: { from: JobState; ending: Ending; now: Date },
-): Promise<JobFacts | undefined> {
-  const [ended] = await end(tx, { ...withoutResult, ...ending, ...lease, from, now });
-  return ended;
+/** Call it in the transaction that ends the job. */
+export async function setSoftFailed(tx: Tx, id: string): Promise<void> {
+  const { jobs } = tx.tables;
+  await tx.update(jobs).set({ softFailed: true }).where(eq(jobs.id, id));
 }
 
 /** assigned, running → scheduled. */

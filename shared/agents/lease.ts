@@ -1,5 +1,5 @@
 import { buildTopics } from "../builds/create.ts";
-import type { Job, JobFacts } from "../builds/job-store.ts";
+import { completeJob, type Job, type JobFacts, type JobRow } from "../builds/job-store.ts";
 import { deleteOldJobTokens, insertJobToken } from "../builds/meta-data-store.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, startBuildIfScheduled } from "../builds/progress-store.ts";
@@ -11,7 +11,7 @@ import { lockQueueIfDispatching } from "../dispatch/store.ts";
 import { dayMs, minuteMs, secondsBetween } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { type JobState, leasedJobStates } from "../vocabulary.ts";
+import { leasedJobStates } from "../vocabulary.ts";
 import type { LeaseGroup } from "./lease-group.ts";
 import {
   acceptIfAssigned,
@@ -20,7 +20,9 @@ import {
   endIfLeased,
   type Lease,
   requeueIfLeased,
+  setSoftFailed,
   setStartedIfCanceling,
+  setTimesOutAt,
   startIfAccepted,
 } from "./lease-store.ts";
 import { closeLog } from "./logs/evict.ts";
@@ -56,6 +58,9 @@ export interface Result {
   isLast: boolean;
 }
 
+/** The result of a job whose agent is gone. */
+const neverReported = { exitStatus: -1, signal: null, signalReason: null };
+
 export interface Accepted {
   job: Job;
   build: Build;
@@ -75,17 +80,11 @@ export async function acceptJob(
   const now = services.clock.now();
   const { organizationId } = agent;
   const { isFirst, ...accepted } = await group({ buildId, organizationId }, async (tx, build) => {
-    const present = await requireOwnJob(tx, agent, id);
-    const accepted =
-      present.acceptedAt === null
-        ? await acceptIfAssigned(tx, { jobId: id, agentId: agent.id, now })
-        : present;
-    if (!accepted || accepted.startedAt !== null)
-      throw new Refusal(422, "The job cannot be accepted any more");
-    const job: Job = { ...present, ...accepted };
-    if (present.acceptedAt !== null)
+    const accepted = await acceptIfAssigned(tx, { jobId: id, agentId: agent.id, now });
+    const job = accepted ? await completeJob(tx, accepted) : await requireAcceptedJob(tx, agent, id);
+    if (!accepted)
       await deleteOldJobTokens(tx, { jobId: id, attempt: job.attempt, kept: maxTokensOfAttempt - 1 });
-    const isFirst = present.acceptedAt === null && job.attempt === 1;
+    const isFirst = accepted?.attempt === 1;
     return { isFirst, job, build, token: await issueJobToken(tx, job, now) };
   });
   const { scheduledAt } = accepted.job;
@@ -123,6 +122,14 @@ export async function acquireJob(
   return acceptJob(services, group, agent, { id, buildId });
 }
 
+/** A job that the agent accepted, and did not start. @throws Refusal 404, 422 */
+async function requireAcceptedJob(tx: Tx, agent: Agent, jobId: string): Promise<Job> {
+  const job = await requireOwnJob(tx, agent, jobId);
+  if (job.acceptedAt === null || job.startedAt !== null)
+    throw new Refusal(422, "The job cannot be accepted any more");
+  return job;
+}
+
 async function requireOwnJob(tx: Tx, agent: Pick<Agent, "id">, jobId: string): Promise<Job> {
   const job = await findJob(tx, jobId);
   if (!job || job.agentId !== agent.id || !leasedJobStates.includes(job.state)) throw notFound("job");
@@ -153,13 +160,18 @@ export async function startJob(
 ): Promise<void> {
   const now = services.clock.now();
   const { build, job } = await group(key, async (tx, build) => {
-    const present = await requireLeasedJob(tx, lease);
-    const minutes = present.options?.timeout_in_minutes;
-    const timesOutAt = minutes === undefined ? null : new Date(now.getTime() + minutes * minuteMs);
-    const started = await startIfAccepted(tx, { ...lease, now, timesOutAt });
-    if (started) await startBuildIfScheduled(tx, { id: build.id, now });
-    else await setStartedIfCanceling(tx, { ...lease, now });
-    return { build, job: started ?? present };
+    const started = await startIfAccepted(tx, { ...lease, now });
+    if (!started) {
+      const job = await requireLeasedJob(tx, lease);
+      await setStartedIfCanceling(tx, { ...lease, now });
+      return { build, job };
+    }
+    const job = await completeJob(tx, started);
+    const minutes = job.options?.timeout_in_minutes;
+    if (minutes !== undefined)
+      await setTimesOutAt(tx, { id: job.id, timesOutAt: new Date(now.getTime() + minutes * minuteMs) });
+    await startBuildIfScheduled(tx, { id: build.id, now });
+    return { build, job };
   });
   report(services, build, [job]);
 }
@@ -196,11 +208,13 @@ export async function finishJob(
 ): Promise<void> {
   const now = services.clock.now();
   const { build, changed } = await group(key, async (tx, build) => {
-    const present = await findJob(tx, lease.jobId);
-    if (present && isFinished(present, lease)) return { build, changed: [] };
-    const job = await requireLeasedJob(tx, lease);
+    const ended = await endIfLeased(tx, { ...lease, ...endingOf(result), now });
+    if (!ended) {
+      await requireFinished(tx, lease);
+      return { build, changed: [] };
+    }
     await freeIfFinished(tx, { id: lease.agentId, jobId: lease.jobId, isLast: result.isLast, now });
-    return { build, changed: await endAttempt(tx, build, job, { ending: endingOf(job, result), now }) };
+    return { build, changed: await settleEnded(tx, build, ended, now) };
   });
   report(services, build, changed);
   const [ended] = changed;
@@ -237,40 +251,38 @@ export function report({ events, log }: Services, build: Build, jobs: JobFacts[]
   if (jobs.length > 0) events.publish(buildTopics(build, jobs));
 }
 
+/** @throws Refusal 404 unless the agent ended the attempt */
+async function requireFinished(tx: Tx, lease: Lease): Promise<void> {
+  const job = await findJob(tx, lease.jobId);
+  if (!job || !isFinished(job, lease)) throw notFound("job");
+}
+
 /** Returns true if the agent ended the attempt. With a failure reason, the server ended it. */
 function isFinished({ agentId, attempt, acceptedAt, state, failureReason }: JobFacts, lease: Lease): boolean {
   const isOfLease = agentId === lease.agentId && attempt === lease.attempt && acceptedAt !== null;
   return isOfLease && !leasedJobStates.includes(state) && failureReason === null;
 }
 
-function endingOf(job: Job, { exitStatus, signal, signalReason }: Result): Ending {
-  const state = finalState(job.state, exitStatus);
-  return { state, exitStatus, signal, signalReason, softFailed: isSoftFailure(job, state, exitStatus) };
+function endingOf({ exitStatus, signal, signalReason }: Omit<Result, "isLast">): Ending {
+  const state = exitStatus === 0 ? "passed" : "failed";
+  return { state, exitStatus, signal, signalReason, failureReason: null };
 }
 
-function finalState(state: JobState, exitStatus: number): JobState {
-  if (state === "canceling") return "canceled";
-  if (state === "timing_out") return "timed_out";
-  return exitStatus === 0 ? "passed" : "failed";
-}
-
-function isSoftFailure({ options }: Job, state: JobState, exitStatus: number): boolean {
+function isSoftFailure({ state, options, exitStatus }: Job): boolean {
   const { soft_fail = false } = options ?? {};
   if (state !== "failed" && state !== "timed_out") return false;
-  return Array.isArray(soft_fail) ? soft_fail.includes(exitStatus) : soft_fail;
+  return Array.isArray(soft_fail) ? soft_fail.includes(exitStatus ?? -1) : soft_fail;
 }
 
-/** @returns the jobs that changed */
-async function endAttempt(
-  tx: Tx,
-  build: Build,
-  job: Job,
-  { ending, now }: { ending: Ending; now: Date },
-): Promise<JobFacts[]> {
-  const ended = await endIfLeased(tx, leaseOf(job), { from: job.state, ending, now });
-  if (!ended) return [];
-  await closeLog(tx, { jobId: job.id, attempt: job.attempt });
-  const retry = build.state === "canceling" ? undefined : await retryIfRuled(tx, { ...job, ...ended }, now);
+/** Call it after the statement that ended the attempt. @returns the jobs that changed */
+async function settleEnded(tx: Tx, build: Build, row: JobRow, now: Date): Promise<JobFacts[]> {
+  const ended = await completeJob(tx, row);
+  if (isSoftFailure(ended)) {
+    await setSoftFailed(tx, ended.id);
+    ended.softFailed = true;
+  }
+  await closeLog(tx, { jobId: ended.id, attempt: ended.attempt });
+  const retry = build.state === "canceling" ? undefined : await retryIfRuled(tx, ended, now);
   const scheduled = await settleBuild(tx, build, now);
   return [ended, ...(retry ? [retry] : []), ...scheduled];
 }
@@ -300,10 +312,9 @@ export async function takeJobBack(
     await closeLog(tx, { jobId: job.id, attempt: job.attempt });
     return [requeued];
   }
-  const state = isStopping ? finalState(job.state, -1) : "failed";
   const failureReason = isStopping
     ? "The agent was lost before it said that the job had ended"
     : `The agent was lost ${job.attempt} times`;
-  const softFailed = isSoftFailure(job, state, -1);
-  return endAttempt(tx, build, job, { ending: { state, exitStatus: -1, softFailed, failureReason }, now });
+  const ended = await endIfLeased(tx, { ...lease, ...endingOf(neverReported), failureReason, now });
+  return ended ? settleEnded(tx, build, ended, now) : [];
 }

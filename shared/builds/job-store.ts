@@ -1,6 +1,7 @@
-import { and, eq, getTableColumns, ne, type SQL } from "drizzle-orm";
+import { and, eq, getTableColumns, ne, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Reader, Tx } from "../db/database.ts";
+import { preparedRow } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { mayShareSteps } from "./shared-steps.ts";
 
@@ -8,7 +9,7 @@ import { mayShareSteps } from "./shared-steps.ts";
 // retried jobs refer to it, and have only their own place among the parallel ones. Jobs from before, and those that are
 // made while a process of an older version may run, have the text themselves.
 
-type JobRow = Tables["jobs"]["$inferSelect"];
+export type JobRow = Tables["jobs"]["$inferSelect"];
 type OwnText = Pick<JobRow, "ownLabel" | "ownCommand" | "ownOptions">;
 /** A job without its step. */
 export type JobFacts = Omit<JobRow, keyof OwnText>;
@@ -65,6 +66,19 @@ export function wholeJob({ job, first }: StoredJob): Job {
   const options = first.ownOptions || ownOptions ? { ...first.ownOptions, ...ownOptions } : null;
   return { ...facts, label: first.ownLabel, command: first.ownCommand, options };
 }
+
+/** A job that a statement returned. */
+export async function completeJob(tx: Tx, row: JobRow): Promise<Job> {
+  const first = refers(row) ? await textOfStep(tx, { id: row.stepId }) : undefined;
+  return wholeJob({ job: row, first: first ?? null });
+}
+
+const textOfStep = preparedRow<{ id: string }, OwnText, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  const { id, ownLabel, ownCommand, ownOptions } = jobs;
+  const ofStep = tx.select({ ownLabel, ownCommand, ownOptions }).from(jobs);
+  return ofStep.where(eq(id, sql.placeholder("id")));
+});
 
 /** @param rows all jobs of builds: their steps need not be read again */
 export function wholeJobs(rows: JobRow[]): Job[] {

@@ -17,6 +17,13 @@ const ids = Array.from({ length: 20 }, (_, index) => newId(new Date(now.getTime(
 const [id = ""] = ids;
 const [queueId = ""] = shared.few;
 const lease = { jobId: id, agentId: id, attempt: 1 };
+const passed = {
+  state: "passed",
+  exitStatus: 0,
+  signal: null,
+  signalReason: null,
+  failureReason: null,
+} as const;
 const waiting = { buildId: id, from: 0, to: 5 };
 
 /** The statements of pings, accepts, starts, logs, finishes and sweeps. */
@@ -39,14 +46,16 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "a changed agent": (db) => agents.updateAgentIfPresent(db, id, { pausedNote: "" }),
   "the registrar of a token": (db) => agentTokens.findByTokenHash(db, "hash", now),
   "a used registration token": (db) => agentTokens.updateAgentTokenIfActive(db, id, { lastUsedAt: now }),
+  "the places of jobs": (db) => leases.listJobPlaces(db, { ids }),
   "a job with its build": (db) => leases.findJobWithBuild(db, { id }),
   "an accepted job": (db) => leases.acceptIfAssigned(db, { ...lease, now }),
   "old tokens of an attempt": (db) => deleteOldJobTokens(db, { jobId: id, attempt: 1, kept: 0 }),
-  "a started job": (db) => leases.startIfAccepted(db, { ...lease, now, timesOutAt: null }),
+  "a started job": (db) => leases.startIfAccepted(db, { ...lease, now }),
+  "a started job that can time out": (db) => leases.setTimesOutAt(db, { id, timesOutAt: now }),
   "a started job that is canceled": (db) => leases.setStartedIfCanceling(db, { ...lease, now }),
   "a started build": (db) => progress.startBuildIfScheduled(db, { id, now }),
-  "a finished job": (db) =>
-    leases.endIfLeased(db, lease, { from: "running", ending: { state: "passed", softFailed: false }, now }),
+  "a finished job": (db) => leases.endIfLeased(db, { ...lease, ...passed, now }),
+  "a finished job whose failure is soft": (db) => leases.setSoftFailed(db, id),
   "an agent whose job has finished": (db) => agents.freeIfFinished(db, { id, jobId: id, isLast: false, now }),
   "the standing of a build": (db) => progress.findStanding(db, id),
   "waits of a build": (db) => progress.listWaiters(db, { buildId: id }),
