@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { maxTags, registerAgent } from "../../shared/agents/register.ts";
+import { maxTags, openRegister } from "../../shared/agents/register.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
@@ -74,6 +74,7 @@ const identity = z.object({
 /** The calls with a registration token. */
 export function registerOperations(services: Services): Operation[] {
   const { config } = services;
+  const register = openRegister(services);
   return [
     operation({
       tag,
@@ -90,7 +91,7 @@ export function registerOperations(services: Services): Operation[] {
       run: async ({ registrar, organizationId, event, readBody }) => {
         await limitRegistrations(services, organizationId);
         const given = { ...(await readBody()), ip: clientIp(event), userAgent: userAgent(event) };
-        const { agent, accessToken } = await registerAgent(services, registrar, given);
+        const { agent, accessToken } = await register(registrar, given);
         return {
           id: agent.id,
           name: agent.name,

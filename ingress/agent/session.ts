@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { HandOut, PingAnswer } from "../../shared/agents/hand-out.ts";
 import { disconnectAgent, takeBackJobOf } from "../../shared/agents/lost.ts";
-import { connectAgent, type Presence } from "../../shared/agents/presence.ts";
+import type { Presence } from "../../shared/agents/presence.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
@@ -34,7 +34,7 @@ export function sessionOperations(
       summary: "Connect an agent",
       success: done,
       run: async ({ agent }) => {
-        await connectAgent(services, agent);
+        await presence.connect(agent);
         return {};
       },
     }),
@@ -69,7 +69,7 @@ export function sessionOperations(
         const { sent_at } = await readBody();
         const receivedAt = services.clock.now();
         if (agent.state === "connected") presence.record(agent.id, receivedAt);
-        else await connectAgent(services, agent);
+        else await presence.connect(agent);
         return { sent_at: sent_at ?? null, received_at: receivedAt };
       },
     }),

@@ -1,7 +1,7 @@
 import { acquireJob, finishJob, leaseOf, startJob } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
-import { connectAgent } from "../../shared/agents/presence.ts";
-import { registerAgent } from "../../shared/agents/register.ts";
+import { connectAgents } from "../../shared/agents/presence.ts";
+import { openRegister } from "../../shared/agents/register.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { createAgentToken, findRegistrar } from "../../shared/agents/tokens.ts";
 import type { Job } from "../../shared/builds/job-store.ts";
@@ -39,12 +39,12 @@ export async function connectDemoAgents(
     const registrar = await findRegistrar(services, token);
     if (!registrar) throw new Error(`No agent can register in ${cluster.name}.`);
     for (const { id, key } of [...queues.values()].filter(({ clusterId }) => clusterId === cluster.id)) {
-      const { agent } = await registerAgent(services, registrar, {
+      const { agent } = await openRegister(services)(registrar, {
         ...{ name: `${key}-1`, hostname: `${key}-1.example.com`, os: "Debian 12", arch: "amd64" },
         ...{ version: "3.137.0", build: "1", pid: "1", metaData: [`queue=${key}`], priority: null },
         ...{ ignoreInDispatches: false, ip: "192.0.2.1", userAgent: null },
       });
-      await connectAgent(services, agent);
+      await connectAgents(services, [agent]);
       agents.set(id, agent);
     }
   }

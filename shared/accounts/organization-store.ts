@@ -1,6 +1,6 @@
-import { asc, desc, eq, gte } from "drizzle-orm";
+import { asc, desc, eq, gte, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { findBy } from "../db/prepared.ts";
+import { findBy, preparedRow } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Feature } from "../vocabulary.ts";
 
@@ -33,11 +33,14 @@ export async function insertOrganization(tx: Tx, organization: Organization): Pr
   await tx.insert(tx.tables.organizations).values(organization);
 }
 
-export async function lockOrganization(tx: Tx, id: string): Promise<Organization | undefined> {
-  const { organizations } = tx.tables;
-  const [locked] = await tx.lock(organizations, eq(organizations.id, id), "exclusive");
-  return locked;
+export function lockOrganization(tx: Tx, id: string): Promise<Organization | undefined> {
+  return lockById(tx, { id });
 }
+
+const lockById = preparedRow<{ id: string }, Organization, Tx>((tx) => {
+  const { organizations } = tx.tables;
+  return tx.lock(organizations, eq(organizations.id, sql.placeholder("id")), "exclusive");
+});
 
 export async function setOrganization(
   tx: Tx,

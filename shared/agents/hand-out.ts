@@ -8,7 +8,7 @@ import { createBatcher, createBatchers, gatherWhileGrowing } from "../sharing/ba
 import { leasedJobStates } from "../vocabulary.ts";
 import { listJobsById, listQueuesWithWork } from "./lease-store.ts";
 import { type Reservation, reserveInQueue } from "./reserve.ts";
-import { type Agent, clearLostJobs, connectIfNot, listAgentsByTokenHash } from "./store.ts";
+import { clearLostJobs, connectIfNot, listPingingAgents, type PingingAgent } from "./store.ts";
 
 /** The answer to a ping. */
 export type PingAnswer =
@@ -18,7 +18,7 @@ export type PingAnswer =
   /** The session is over. */
   | { action: "unknown" }
   /** The agent runs this job no longer, or it would not ping. */
-  | { action: "dropped"; agent: Agent; jobId: string };
+  | { action: "dropped"; agent: PingingAgent; jobId: string };
 
 export interface HandOut {
   /** Reserves a job for the agent of a session token, if one waits. */
@@ -33,7 +33,7 @@ const droppedAfterMs = minuteMs;
 
 /** An agent that may take a job, or whose row must change. */
 interface Candidate {
-  agent: Agent;
+  agent: PingingAgent;
   /** A job waits in its queue. */
   hasWork: boolean;
   /** The answer to an agent that takes no job. */
@@ -70,13 +70,13 @@ export function openHandOut(services: Services): HandOut {
 /** Reads only: nothing here waits for a lock. */
 async function readPings({ db, clock }: Services, hashes: string[]): Promise<(PingAnswer | Candidate)[]> {
   const now = clock.now();
-  const agents = await listAgentsByTokenHash(db, { hashes: [...new Set(hashes)] });
+  const agents = await listPingingAgents(db, { hashes: [...new Set(hashes)] });
   const jobIds = agents.flatMap(({ jobId }) => jobId ?? []);
   const jobs = new Map(
     jobIds.length > 0 ? (await listJobsById(db, { ids: jobIds })).map((job) => [job.id, job]) : [],
   );
   const answers = new Map<string, PingAnswer | Candidate>();
-  const free: Agent[] = [];
+  const free: PingingAgent[] = [];
   for (const agent of agents) {
     const answer = answerWithoutWork(agent, jobs.get(agent.jobId ?? ""), now);
     if (!answer) free.push(agent);
@@ -93,7 +93,11 @@ async function readPings({ db, clock }: Services, hashes: string[]): Promise<(Pi
 }
 
 /** Returns undefined for an agent that is free to take a job. */
-function answerWithoutWork(agent: Agent, job: JobFacts | undefined, now: Date): PingAnswer | undefined {
+function answerWithoutWork(
+  agent: PingingAgent,
+  job: JobFacts | undefined,
+  now: Date,
+): PingAnswer | undefined {
   if (agent.state === "disconnected") return { action: "unknown" };
   if (agent.stopRequestedAt) return { action: "disconnect", message: "The agent was asked to stop" };
   if (isPaused(agent, now)) return { action: "pause", message: agent.pausedNote ?? "The agent is paused" };
@@ -107,11 +111,14 @@ function answerWithoutWork(agent: Agent, job: JobFacts | undefined, now: Date): 
 }
 
 /** Returns true for an agent that came back and may still run, or report, the job that it lost. */
-export function hasLostJob({ state, lostJobId }: Agent): boolean {
+export function hasLostJob({ state, lostJobId }: Pick<PingingAgent, "state" | "lostJobId">): boolean {
   return lostJobId !== null && state !== "disconnected";
 }
 
-export function isPaused({ pausedAt, pausedUntil }: Agent, now: Date): boolean {
+export function isPaused(
+  { pausedAt, pausedUntil }: Pick<PingingAgent, "pausedAt" | "pausedUntil">,
+  now: Date,
+): boolean {
   return pausedAt !== null && (pausedUntil === null || pausedUntil > now);
 }
 
@@ -128,7 +135,10 @@ async function reserveForAll(services: Services, candidates: Candidate[]): Promi
 }
 
 /** @returns job ids by agent */
-async function reserveJobs({ db, clock, events }: Services, free: Agent[]): Promise<Map<string, string>> {
+async function reserveJobs(
+  { db, clock, events }: Services,
+  free: PingingAgent[],
+): Promise<Map<string, string>> {
   const byQueue = [...Map.groupBy(free, ({ queueId }) => queueId)].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const reservations = await db.transaction(async (tx) => {
     const made: Reservation[] = [];
@@ -141,16 +151,16 @@ async function reserveJobs({ db, clock, events }: Services, free: Agent[]): Prom
   return new Map(reservations.map(({ agent, job }) => [agent.id, job.id]));
 }
 
-function mustChange(agent: Agent): boolean {
+function mustChange(agent: PingingAgent): boolean {
   return agent.state !== "connected" || hasLostJob(agent);
 }
 
 /** Connects agents that ping. An agent that pings runs no job, so it is free of one that it lost. */
-async function connectAll({ db, clock, events }: Services, agents: Agent[]): Promise<void> {
+async function connectAll({ db, clock, events }: Services, agents: PingingAgent[]): Promise<void> {
   const ids = agents.map(({ id }) => id);
   await db.transaction(async (tx) => {
     await clearLostJobs(tx, ids);
-    for (const id of ids) await connectIfNot(tx, id, clock.now());
+    await connectIfNot(tx, { ids, now: clock.now() });
   });
   events.publish(agents.map(({ queueId }): Topic => `queue:${queueId}`));
 }

@@ -195,7 +195,7 @@ async function endIfUnchanged(
 /** Takes back the job of an agent whose session goes on, if the job is still as `onlyIf` says. */
 export async function takeBackJobOf(
   services: Services,
-  agent: Agent,
+  agent: Pick<Agent, "id">,
   jobId: string,
   onlyIf: (job: JobFacts) => boolean,
 ): Promise<void> {

@@ -1,5 +1,6 @@
 import { secondMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
+import { createBatchers } from "../sharing/batcher.ts";
 import { createPeriodicFlush } from "../sharing/periodic-flush.ts";
 import { listeningEveryMs, markListening } from "./lost.ts";
 import { type Agent, connectIfNot, markSeen } from "./store.ts";
@@ -7,19 +8,25 @@ import { type Agent, connectIfNot, markSeen } from "./store.ts";
 /** Stores who was heard, in one statement for all heartbeats of a second. */
 export interface Presence {
   record(agentId: string, now: Date): void;
+  /** registered, lost → connected. Agents of an organization that connect together share a commit. */
+  connect(agent: Agent): Promise<void>;
   close(): Promise<void>;
 }
 
 /** registered, lost → connected. An agent that comes back has no job: it went to another. */
-export async function connectAgent({ db, clock, events, log }: Services, agent: Agent): Promise<void> {
-  const connected = await db.transaction((tx) => connectIfNot(tx, agent.id, clock.now()));
-  if (!connected) return;
-  log.info({ agentId: agent.id, name: agent.name }, "an agent connected");
-  events.publish([`cluster:${agent.clusterId}`, `queue:${agent.queueId}`]);
+export async function connectAgents({ db, clock, events, log }: Services, agents: Agent[]): Promise<void> {
+  const ids = agents.map(({ id }) => id);
+  const connected = await db.transaction(async (tx) => connectIfNot(tx, { ids, now: clock.now() }));
+  const isConnected = new Set(connected.map(({ id }) => id));
+  for (const { id, name, clusterId, queueId } of agents.filter((agent) => isConnected.has(agent.id))) {
+    log.info({ agentId: id, name }, "an agent connected");
+    events.publish([`cluster:${clusterId}`, `queue:${queueId}`]);
+  }
 }
 
 const storeEveryMs = secondMs;
 const maxAgents = 100_000;
+const maxConnecting = 100;
 
 export function openPresence(services: Services): Presence {
   const { db, clock, log } = services;
@@ -38,6 +45,13 @@ export function openPresence(services: Services): Presence {
       }
     },
   });
+  const connecting = createBatchers<Agent, void>(({ organizationId }) => organizationId, {
+    maxItems: maxConnecting,
+    async flush(agents) {
+      await connectAgents(services, agents);
+      return [];
+    },
+  });
   const listen = async () => {
     try {
       await markListening(services);
@@ -51,6 +65,7 @@ export function openPresence(services: Services): Presence {
 
   return {
     record: (agentId, now) => seen.add(agentId, now),
+    connect: connecting.add,
     async close() {
       clearInterval(timer);
       await seen.close();

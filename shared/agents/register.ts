@@ -6,10 +6,11 @@ import { newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { findQueue, listStepQueues, type Queue } from "../queues/store.ts";
 import { exactSize, excerpt, type Problem, Refusal, unprocessable } from "../refusal.ts";
+import { createBatchers } from "../sharing/batcher.ts";
 import { stored } from "../sharing/bounds.ts";
-import { roomProblems } from "../sharing/room.ts";
-import { type Agent, countAgents, insertAgent } from "./store.ts";
-import { updateAgentTokenIfActive } from "./token-store.ts";
+import { maxOf, roomProblems } from "../sharing/room.ts";
+import { type Agent, countAgents, insertAgents } from "./store.ts";
+import { useAgentTokens } from "./token-store.ts";
 import type { Registrar } from "./tokens.ts";
 
 /** An agent's own description. */
@@ -34,21 +35,46 @@ const maxNameLength = 255;
 export const { tags: maxTags, bytes: maxTagBytes } = stored.tags.max;
 const queueTag = /^queue=(.*)$/s;
 
+const maxRegistering = 100;
+
+export interface Registered {
+  agent: Agent;
+  /** The token of its session, which is stored only as a hash. */
+  accessToken: string;
+}
+
 /**
  * Registers an agent. It gets jobs once it is connected.
- * @returns its session token, which is stored only as a hash
  * @throws Refusal 422 if it has no queue, too long a name or too large tags, or if there are too many agents
  */
-export async function registerAgent(
+export type Register = (registrar: Registrar, registration: Registration) => Promise<Registered>;
+
+/** Agents of an organization that register together share a commit. */
+export function openRegister(services: Services): Register {
+  const groups = createBatchers<Agent, Refusal | undefined>(({ organizationId }) => organizationId, {
+    maxItems: maxRegistering,
+    flush: (agents) => storeAgents(services, agents),
+  });
+  return async (registrar, registration) => {
+    const { agent, accessToken } = await newAgent(services, registrar, registration);
+    const refusal = await groups.add(agent);
+    if (refusal) throw refusal;
+    const { id, name, clusterId, queueId } = agent;
+    services.events.publish([`cluster:${clusterId}`, `queue:${queueId}`]);
+    services.log.info({ agentId: id, name, queueId }, "an agent registered");
+    return { agent, accessToken };
+  };
+}
+
+async function newAgent(
   services: Services,
   registrar: Registrar,
   registration: Registration,
-): Promise<{ agent: Agent; accessToken: string }> {
-  const { db, clock, config } = services;
+): Promise<Registered> {
   requireSmallTags(registration.metaData);
   const queue = await requireQueue(services, registrar, registration.metaData);
   const accessToken = issueToken("agentSession");
-  const now = clock.now();
+  const now = services.clock.now();
   const id = newId(now);
   const name = agentName(registration, id);
   if (name.length > maxNameLength)
@@ -80,18 +106,30 @@ export async function registerAgent(
     pausedNote: null,
     pausedUntil: null,
   };
-  await db.transaction(async (tx) => {
-    await lockOrganization(tx, organization.id);
-    await requireStorage(tx, config, organization.id);
-    const countUpTo = (limit: number) => countAgents(tx, organization.id, limit);
-    const full = await roomProblems(config, stored.agents, countUpTo);
-    if (full.length > 0) throw unprocessable(...full);
-    await insertAgent(tx, agent);
-    await updateAgentTokenIfActive(tx, token.id, { lastUsedAt: now });
-  });
-  services.events.publish([`cluster:${cluster.id}`, `queue:${queue.id}`]);
-  services.log.info({ agentId: id, name: agent.name, queueId: queue.id }, "an agent registered");
   return { agent, accessToken };
+}
+
+/**
+ * Stores agents of an organization, as many as it has room for.
+ * @returns the refusals of the others
+ */
+async function storeAgents({ db, config }: Services, agents: Agent[]): Promise<(Refusal | undefined)[]> {
+  const [{ organizationId, createdAt: now }] = agents as [Agent];
+  return db.transaction(async (tx) => {
+    await lockOrganization(tx, organizationId);
+    await requireStorage(tx, config, organizationId);
+    const present = await countAgents(tx, organizationId, maxOf(config, stored.agents));
+    const refusals: (Refusal | undefined)[] = [];
+    for (const index of agents.keys()) {
+      const full = await roomProblems(config, stored.agents, async () => present + index);
+      refusals.push(full.length > 0 ? unprocessable(...full) : undefined);
+    }
+    const admitted = agents.filter((_, index) => refusals[index] === undefined);
+    await insertAgents(tx, admitted);
+    const tokenIds = [...new Set(admitted.map(({ agentTokenId }) => agentTokenId))];
+    await useAgentTokens(tx, { ids: tokenIds, now });
+    return refusals;
+  });
 }
 
 function requireSmallTags(tags: string[]): void {

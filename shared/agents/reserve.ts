@@ -6,7 +6,7 @@ import { lockQueueIfDispatching } from "../dispatch/store.ts";
 import { secondMs } from "../durations.ts";
 import { findQueueById } from "../queues/store.ts";
 import { assignIfScheduled, listAgentsOfJobs, listWaitingJobs, type WaitingJob } from "./lease-store.ts";
-import { type Agent, listReadyAgents, reserveIfFree } from "./store.ts";
+import { listReadyAgents, type PingingAgent, reserveIfFree } from "./store.ts";
 
 /** Jobs of a queue that one transaction looks at, beyond those for the agents that ping. */
 const spareJobs = 20;
@@ -15,7 +15,7 @@ const maxReadyAgents = 100;
 const affinityMs = 10 * secondMs;
 
 export interface Reservation {
-  agent: Agent;
+  agent: PingingAgent;
   job: WaitingJob;
 }
 
@@ -23,7 +23,7 @@ export interface Reservation {
 export async function reserveInQueue(
   tx: Tx,
   queueId: string,
-  agents: Agent[],
+  agents: PingingAgent[],
   now: Date,
 ): Promise<Reservation[]> {
   if (!(await lockQueueIfDispatching(tx, { id: queueId }))) return [];
@@ -46,8 +46,8 @@ export async function reserveInQueue(
 /** Gives each agent the first job that it may take. */
 function choose(
   waiting: WaitingJob[],
-  agents: Agent[],
-  isAllowed: (job: WaitingJob, agent: Agent) => boolean,
+  agents: PingingAgent[],
+  isAllowed: (job: WaitingJob, agent: PingingAgent) => boolean,
 ): Reservation[] {
   const left = [...waiting];
   return agents.flatMap((agent) => {
@@ -79,7 +79,7 @@ async function findAffinity(tx: Tx, queueId: string, waiting: WaitingJob[], now:
   const failedBy = await listAgentsOfJobs(tx, retries);
   const warmest = ready.find(({ jobId, lastJobFinishedAt }) => jobId === null && lastJobFinishedAt !== null);
 
-  return ({ retryOfJobId, scheduledAt }: WaitingJob, agent: Agent): boolean => {
+  return ({ retryOfJobId, scheduledAt }: WaitingJob, agent: PingingAgent): boolean => {
     if (retryOfJobId === null) return true;
     if (queue?.retryAgentAffinity === "prefer-different")
       return failedBy.get(retryOfJobId) !== agent.id || !ready.some(({ id }) => id !== agent.id);

@@ -1,6 +1,7 @@
 import {
   and,
   asc,
+  count,
   desc,
   eq,
   gt,
@@ -15,7 +16,6 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { countUpTo } from "../db/list-page.ts";
 import { findBy, isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { uncountAgents } from "../retention/records.ts";
@@ -23,22 +23,61 @@ import { type AgentState, agentStates } from "../vocabulary.ts";
 
 export type Agent = Tables["agents"]["$inferSelect"];
 
-export async function insertAgent(tx: Tx, agent: Agent): Promise<void> {
-  await tx.insert(tx.tables.agents).values(agent);
+export async function insertAgents(tx: Tx, agents: Agent[]): Promise<void> {
+  await tx.insertMany(tx.tables.agents, agents);
 }
 
 const present = agentStates.filter((state) => state !== "disconnected");
 
+const presentAgents = preparedRow<{ organizationId: string; limit: number }, { total: number }, Tx>((tx) => {
+  const { organizationId, state } = tx.tables.agents;
+  const some = tx
+    .select({ one: sql`1`.as("one") })
+    .from(tx.tables.agents)
+    .where(and(eq(organizationId, sql.placeholder("organizationId")), inArray(state, present)))
+    .limit(sql.placeholder("limit"))
+    .as("some");
+  return tx.select({ total: count() }).from(some);
+});
+
 /** Counts agents that have not disconnected. */
-export function countAgents(tx: Tx, organizationId: string, limit: number): Promise<number> {
-  const { agents } = tx.tables;
-  const isPresent = and(eq(agents.organizationId, organizationId), inArray(agents.state, present));
-  return countUpTo(tx, agents, isPresent, limit);
+export async function countAgents(tx: Tx, organizationId: string, limit: number): Promise<number> {
+  return (await presentAgents(tx, { organizationId, limit }))?.total ?? 0;
 }
 
 export const listAgentsByTokenHash = prepared<{ hashes: string[] }, Agent, Db>((db) => {
   const { agents } = db.tables;
   return db.select().from(agents).where(isOneOf(agents.tokenHash, "hashes"));
+});
+
+/** The columns of an agent that a ping reads: a whole row takes as long as all else. */
+export type PingingAgent = Pick<
+  Agent,
+  | "id"
+  | "organizationId"
+  | "queueId"
+  | "tokenHash"
+  | "state"
+  | "jobId"
+  | "lostJobId"
+  | "ignoreInDispatches"
+  | "stopRequestedAt"
+  | "pausedAt"
+  | "pausedUntil"
+  | "pausedNote"
+>;
+
+export const listPingingAgents = prepared<{ hashes: string[] }, PingingAgent, Db>((db) => {
+  const { agents } = db.tables;
+  const { id, organizationId, queueId, tokenHash, state, jobId, lostJobId } = agents;
+  const { ignoreInDispatches, stopRequestedAt, pausedAt, pausedUntil, pausedNote } = agents;
+  return db
+    .select({
+      ...{ id, organizationId, queueId, tokenHash, state, jobId, lostJobId },
+      ...{ ignoreInDispatches, stopRequestedAt, pausedAt, pausedUntil, pausedNote },
+    })
+    .from(agents)
+    .where(isOneOf(tokenHash, "hashes"));
 });
 
 export const findAgent = findBy<Agent>(({ agents }) => agents.id);
@@ -53,15 +92,19 @@ export async function clearLostJobs(tx: Tx, ids: string[]): Promise<void> {
 }
 
 /** registered, lost → connected. */
-export async function connectIfNot(tx: Tx, id: string, now: Date): Promise<Agent | undefined> {
+export const connectIfNot = prepared<{ ids: string[]; now: Date }, { id: string }, Tx>((tx) => {
   const { agents } = tx.tables;
-  const [connected] = await tx
+  return tx
     .update(agents)
-    .set({ state: "connected", connectedAt: now, seenAt: now, lostAt: null })
-    .where(and(eq(agents.id, id), inArray(agents.state, ["registered", "lost"])))
-    .returning();
-  return connected;
-}
+    .set({
+      state: "connected",
+      connectedAt: valueFor(agents.connectedAt, "now"),
+      seenAt: valueFor(agents.seenAt, "now"),
+      lostAt: null,
+    })
+    .where(and(isOneOf(agents.id, "ids"), inArray(agents.state, ["registered", "lost"])))
+    .returning({ id: agents.id });
+});
 
 /** registered, connected, lost → disconnected, while it has the job that it was read with. */
 export async function disconnectIfPresent(

@@ -1,10 +1,22 @@
-import { and, asc, eq, gt, isNull, or, type SQL } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, or, type SQL, sql } from "drizzle-orm";
+import type { Organization } from "../accounts/organization-store.ts";
+import type { Cluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
+import type { Queue } from "../queues/store.ts";
 
 export type AgentToken = Tables["agentTokens"]["$inferSelect"];
+
+export interface TokenWithOwners {
+  token: AgentToken;
+  organization: Organization;
+  cluster: Cluster;
+  /** Null: agents may name any queue of the cluster. */
+  queue: Queue | null;
+}
 
 export async function insertAgentToken(tx: Tx, token: AgentToken): Promise<void> {
   await tx.insert(tx.tables.agentTokens).values(token);
@@ -37,9 +49,9 @@ export async function findQueueOfToken(db: Db, id: string): Promise<string | und
 }
 
 /** The token with its organization, cluster and queue. Undefined if it is unknown, revoked or expired. */
-export async function findByTokenHash(db: Db, tokenHash: string, now: Date) {
+export const findByTokenHash = preparedRow<{ tokenHash: string; now: Date }, TokenWithOwners, Db>((db) => {
   const { agentTokens, organizations, clusters, queues } = db.tables;
-  const [found] = await db
+  return db
     .select({ token: agentTokens, organization: organizations, cluster: clusters, queue: queues })
     .from(agentTokens)
     .innerJoin(organizations, eq(organizations.id, agentTokens.organizationId))
@@ -47,14 +59,23 @@ export async function findByTokenHash(db: Db, tokenHash: string, now: Date) {
     .leftJoin(queues, eq(queues.id, agentTokens.queueId))
     .where(
       and(
-        eq(agentTokens.tokenHash, tokenHash),
+        eq(agentTokens.tokenHash, sql.placeholder("tokenHash")),
         isNull(agentTokens.revokedAt),
-        or(isNull(agentTokens.expiresAt), gt(agentTokens.expiresAt, now)),
+        or(isNull(agentTokens.expiresAt), gt(agentTokens.expiresAt, valueFor(agentTokens.expiresAt, "now"))),
         isNull(clusters.deletedAt),
       ),
     );
-  return found;
-}
+});
+
+/** Stores when tokens registered an agent last. */
+export const useAgentTokens = prepared<{ ids: string[]; now: Date }, { id: string }, Tx>((tx) => {
+  const { agentTokens } = tx.tables;
+  return tx
+    .update(agentTokens)
+    .set({ lastUsedAt: valueFor(agentTokens.lastUsedAt, "now") })
+    .where(and(isOneOf(agentTokens.id, "ids"), isNull(agentTokens.revokedAt)))
+    .returning({ id: agentTokens.id });
+});
 
 /** Tokens of a cluster that were not revoked, oldest first. */
 export async function listAgentTokensPage(

@@ -14,6 +14,7 @@ import {
   findAgentToken,
   findByTokenHash,
   insertAgentToken,
+  type TokenWithOwners,
   updateAgentTokenIfActive,
 } from "./token-store.ts";
 
@@ -26,7 +27,7 @@ export interface NewAgentToken {
 }
 
 /** The rights of a registration token. */
-export type Registrar = NonNullable<Awaited<ReturnType<typeof findByTokenHash>>>;
+export type Registrar = TokenWithOwners;
 
 /**
  * Creates a token that registers agents in a cluster. Show it once: only its hash is stored.
@@ -110,7 +111,7 @@ export async function revokeAgentToken({ db }: Services, actor: Actor, { id }: A
 /** Undefined for anything but a valid registration token. */
 export async function findRegistrar({ db, clock }: Services, token: string): Promise<Registrar | undefined> {
   if (!isWellFormedToken("agentRegistration", token)) return undefined;
-  return findByTokenHash(db, hashToken(token), clock.now());
+  return findByTokenHash(db, { tokenHash: hashToken(token), now: clock.now() });
 }
 
 function auditSubject({ id, description }: AgentToken) {

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } fro
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { findBy, isOneOf, prepared } from "../db/prepared.ts";
+import { findBy, isOneOf, prepared, preparedRow } from "../db/prepared.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
@@ -10,13 +10,17 @@ import { unfinishedJobStates } from "../vocabulary.ts";
 export type Queue = Tables["queues"]["$inferSelect"];
 
 export function findQueue(db: Db | Tx, clusterId: string, id: string): Promise<Queue | undefined> {
-  const { queues } = db.tables;
-  return findRow(
-    db,
-    queues,
-    and(eq(queues.id, id), eq(queues.clusterId, clusterId), isNull(queues.deletedAt)),
-  );
+  return queueOfCluster(db, { clusterId, id });
 }
+
+const queueOfCluster = preparedRow<{ clusterId: string; id: string }, Queue>((db) => {
+  const { queues } = db.tables;
+  const isOfCluster = eq(queues.clusterId, sql.placeholder("clusterId"));
+  return db
+    .select()
+    .from(queues)
+    .where(and(eq(queues.id, sql.placeholder("id")), isOfCluster, isNull(queues.deletedAt)));
+});
 
 /** Includes deleted queues. */
 export async function listQueuesById(db: Db | Tx, ids: string[]): Promise<Map<string, Queue>> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { registerAgent } from "../../shared/agents/register.ts";
+import { openRegister } from "../../shared/agents/register.ts";
 import { findRegistrar, type Registrar } from "../../shared/agents/tokens.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { agentTokenOf, registration, sendAsAgent, startAgent } from "../helpers/agent.ts";
@@ -54,7 +54,7 @@ describeOnBothDatabases("the limit of agents in an organization", (database) => 
     const texts = { name: "a", hostname: "a", os: "a", arch: "a", version: "3", build: "1", ip: "::1" };
     const given = { ...texts, pid: null, metaData: [], priority: null, ignoreInDispatches: false };
 
-    await assert.rejects(registerAgent(lower, registrar, { ...given, userAgent: null }), {
+    await assert.rejects(openRegister(lower)(registrar, { ...given, userAgent: null }), {
       ...{ status: 422, message: messageAt(1) },
     });
     assert.equal(await present(), 3);

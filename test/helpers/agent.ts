@@ -1,6 +1,6 @@
 import { asOperator } from "../../shared/accounts/organizations.ts";
 import type { HandOut } from "../../shared/agents/hand-out.ts";
-import { registerAgent } from "../../shared/agents/register.ts";
+import { openRegister } from "../../shared/agents/register.ts";
 import { createAgentToken, findRegistrar } from "../../shared/agents/tokens.ts";
 import type { Job } from "../../shared/builds/job-store.ts";
 import { findJob } from "../../shared/builds/progress-store.ts";
@@ -135,7 +135,7 @@ export async function openTaker(world: Pick<World, "services">, cluster: Cluster
   const registrar = await findRegistrar(world.services, token);
   if (!registrar) throw new Error("The token registers no agent.");
   return async ({ services, handOut }: HandingOut): Promise<Job | undefined> => {
-    const { accessToken } = await registerAgent(services, registrar, domainRegistration);
+    const { accessToken } = await openRegister(services)(registrar, domainRegistration);
     const answer = await handOut.ping(accessToken);
     if (answer.action !== "run") return undefined;
     return services.db.transaction((tx) => findJob(tx, answer.jobId));

@@ -28,7 +28,8 @@ const waiting = { buildId: id, from: 0, to: 5 };
 
 /** The statements of pings, accepts, starts, logs, finishes and sweeps. */
 export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
-  "agents that ping": (db) => agents.listAgentsByTokenHash(db, { hashes: ids }),
+  "agents that ping": (db) => agents.listPingingAgents(db, { hashes: ids }),
+  "agents that call": (db) => agents.listAgentsByTokenHash(db, { hashes: ids }),
   "the jobs of agents that ping": (db) => leases.listJobsById(db, { ids }),
   "queues with work": (db) => leases.listQueuesWithWork(db, { ids: shared.few }),
   "a dispatching queue": (db) => lockQueueIfDispatching(db, { id: queueId }),
@@ -40,12 +41,12 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "an agent that gets another job": (db) => agents.reserveIfFree(db, { id, jobId: id, formerJobId: id, now }),
   "an assigned job": (db) => leases.assignIfScheduled(db, { id, agentId: id, now }),
   "an agent": (db) => agents.findAgent(db, id),
-  "an agent that connects": (db) => agents.connectIfNot(db, id, now),
+  "an agent that connects": (db) => agents.connectIfNot(db, { ids, now }),
   "an agent that disconnects": (db) => agents.disconnectIfPresent(db, { id, jobId: id }, now),
   "heartbeats of agents": (db) => agents.markSeen(db, ids, now),
   "a changed agent": (db) => agents.updateAgentIfPresent(db, id, { pausedNote: "" }),
-  "the registrar of a token": (db) => agentTokens.findByTokenHash(db, "hash", now),
-  "a used registration token": (db) => agentTokens.updateAgentTokenIfActive(db, id, { lastUsedAt: now }),
+  "the registrar of a token": (db) => agentTokens.findByTokenHash(db, { tokenHash: "hash", now }),
+  "used registration tokens": (db) => agentTokens.useAgentTokens(db, { ids, now }),
   "the places of jobs": (db) => leases.listJobPlaces(db, { ids }),
   "a job with its build": (db) => leases.findJobWithBuild(db, { id }),
   "an accepted job": (db) => leases.acceptIfAssigned(db, { ...lease, now }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it, mock } from "node:test";
 import Client from "better-sqlite3";
 import { audit } from "../../../../shared/accounts/audit.ts";
-import { insertAgent } from "../../../../shared/agents/store.ts";
+import { insertAgents } from "../../../../shared/agents/store.ts";
 import { createAgentToken } from "../../../../shared/agents/tokens.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { listJobs } from "../../../../shared/builds/store.ts";
@@ -64,33 +64,35 @@ describe("pages of things with large members", () => {
       const subject = { type: "pipeline", id: pipeline.id, name } as const;
       await services.db.transaction(async (tx) => {
         await audit(tx, operator, "updated", subject);
-        await insertAgent(tx, {
-          ...{ id: newId(clock.now()), organizationId: acme.id, clusterId: cluster.id, queueId: queue.id },
-          ...{
-            agentTokenId,
-            tokenHash: name,
-            name,
-            hostname: "host",
-            os: "linux",
-            arch: "x64",
-            version: "4",
+        await insertAgents(tx, [
+          {
+            ...{ id: newId(clock.now()), organizationId: acme.id, clusterId: cluster.id, queueId: queue.id },
+            ...{
+              agentTokenId,
+              tokenHash: name,
+              name,
+              hostname: "host",
+              os: "linux",
+              arch: "x64",
+              version: "4",
+            },
+            ...{ build: "1", pid: null, metaData: [], priority: null, ip: "127.0.0.1", userAgent: null },
+            ...{
+              ignoreInDispatches: false,
+              state: "connected",
+              jobId: jobs[0]?.job.id ?? null,
+              lostJobId: null,
+            },
+            ...{ createdAt: clock.now(), connectedAt: clock.now(), seenAt: clock.now(), lostAt: null },
+            ...{
+              disconnectedAt: null,
+              lastJobFinishedAt: null,
+              stopRequestedAt: null,
+              stopRequestedById: null,
+            },
+            ...{ pausedAt: null, pausedById: null, pausedNote: null, pausedUntil: null },
           },
-          ...{ build: "1", pid: null, metaData: [], priority: null, ip: "127.0.0.1", userAgent: null },
-          ...{
-            ignoreInDispatches: false,
-            state: "connected",
-            jobId: jobs[0]?.job.id ?? null,
-            lostJobId: null,
-          },
-          ...{ createdAt: clock.now(), connectedAt: clock.now(), seenAt: clock.now(), lostAt: null },
-          ...{
-            disconnectedAt: null,
-            lastJobFinishedAt: null,
-            stopRequestedAt: null,
-            stopRequestedById: null,
-          },
-          ...{ pausedAt: null, pausedById: null, pausedNote: null, pausedUntil: null },
-        });
+        ]);
       });
     }
   });
