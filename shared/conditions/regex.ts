@@ -19,7 +19,8 @@ export function toPattern(
   flags: string,
   { at, budget }: { at: number; budget: Budget },
 ): string {
-  if (flags !== "" && flags !== "i") throw new ConditionError(onlyFlag, at + source.length + 2);
+  if (flags !== "" && flags !== "i")
+    throw new ConditionError(`${onlyFlag}. Write \\/ for a slash inside one`, at + source.length + 2);
   for (const { 1: inner, index } of source.matchAll(flagGroup))
     if (inner !== undefined && !/^-?i$/.test(inner)) throw new ConditionError(onlyFlag, at + 1 + index);
 

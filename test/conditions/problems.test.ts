@@ -75,8 +75,9 @@ const regexes: Rows = [
   ["build.branch == ¦/main/", onlyRight],
   ["¦/main/ =~ build.branch", onlyRight],
   ["build.pull_request.labels includes ¦/x/", onlyRight],
-  ["build.branch =~ /main/¦m", onlyI],
-  ["build.branch =~ /main/¦ig", onlyI],
+  ["build.branch =~ /main/¦m", `${onlyI}. Write \\/ for a slash inside one`],
+  ["build.branch =~ /main/¦ig", `${onlyI}. Write \\/ for a slash inside one`],
+  ["build.branch =~ /^feature/¦login/", `${onlyI}. Write \\/ for a slash inside one`],
   ["build.branch =~ /a¦(?m)^b/", onlyI],
   ["build.branch =~ /¦(?is:a)/", onlyI],
   [
