@@ -79,6 +79,7 @@ const regexes: Rows = [
   ["build.branch =~ /main/¦ig", `${onlyI}. Write \\/ for a slash inside one`],
   ["build.branch =~ /^feature/¦login/", `${onlyI}. Write \\/ for a slash inside one`],
   ["build.branch =~ /a¦(?m)^b/", onlyI],
+  ["build.branch =~ /¦(?s)a/", onlyI],
   ["build.branch =~ /¦(?is:a)/", onlyI],
   [
     "build.branch =~ /a¦(?=b)/",
@@ -253,6 +254,7 @@ describe("a hostile condition", () => {
   it("may nest 100 levels", () => {
     for (const text of [nested(100, "(", ")"), nested(100, "!", "")])
       assert.equal(problemOf(text), undefined);
+    assert.equal(problemOf(Array(150).fill("(true)").join("&&")), undefined);
     const lists = nested(100, "[", "]");
     assert.ok("condition" in parseCondition(lists, namesInSteps));
   });
