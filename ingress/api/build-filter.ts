@@ -69,6 +69,8 @@ export interface BuildContent {
   hasRetriedJobs: boolean;
 }
 
+export const allOfBuild: BuildContent = { hasJobs: true, hasPipeline: true, hasRetriedJobs: false };
+
 /** Reads the query. @throws Refusal 422 */
 export function readBuildContent(event: H3Event): BuildContent {
   return readAll(event, readContent);

@@ -1,72 +1,65 @@
 import { getRouterParam } from "h3";
 import { z } from "zod";
 import { storageFull } from "../../shared/accounts/storage.ts";
-import { listUsersById } from "../../shared/accounts/user-store.ts";
-import { listAgentsById } from "../../shared/agents/list-store.ts";
-import { type BuildDetails, listBuildDetails, requireBuild } from "../../shared/builds/builds.ts";
+import { measurePage, requireBuild } from "../../shared/builds/builds.ts";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
+import { listBuildsInBrief } from "../../shared/builds/list.ts";
 import { createBuildByHand, newBuild, newBuildProblems } from "../../shared/builds/new-build.ts";
 import { rebuild } from "../../shared/builds/rebuild.ts";
+import type { Build } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { parseBuildNumber } from "../http/routing.ts";
+import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stream.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import {
+  allOfBuild,
   type BuildContent,
   buildContentQuery,
   buildFilterQuery,
   readBuildContent,
   readBuildFilter,
 } from "./build-filter.ts";
-import { buildSchema, presentBuild } from "./json/build.ts";
+import { holderOf } from "./holder.ts";
+import { buildSchema } from "./json/build.ts";
+import { writeBuilds } from "./json/builds.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Builds";
 const reading = { tag, scope: "read_builds" as const };
 const page = { status: 200, schema: z.array(buildSchema), description: "A page of builds" } as const;
-const one = { status: 200, schema: buildSchema, description: "The build" } as const;
+const found = { status: 200, schema: buildSchema, description: "The build" } as const;
 
 export function buildOperations(services: Services): Operation[] {
-  const { db, cipher, config } = services;
-
-  const present = async (
-    call: Pick<Call<unknown>, "caller">,
-    builds: BuildDetails[],
-    content?: BuildContent,
-  ) => {
-    const creators = builds.flatMap(({ build }) => build.creatorId ?? []);
-    const context = {
-      cipher,
-      config,
-      organization: call.caller.organization,
-      users: await listUsersById(db, creators),
-      agents: await listAgentsById(
-        db,
-        builds.flatMap(({ jobs }) => jobs.map(({ job }) => job.agentId)),
-      ),
-      now: services.clock.now(),
-    };
-    return builds.map((details) => presentBuild(context, details, content));
-  };
-  const presentOne = async (
-    call: Pick<Call<unknown>, "caller">,
-    details: BuildDetails,
-    content?: BuildContent,
-  ) => (await present(call, [details], content))[0];
+  const { db, config } = services;
 
   const list = async (call: Call<unknown>) => {
-    const { organization } = call.caller;
-    const isOfPipeline = getRouterParam(call.event, "slug") !== undefined;
+    const { event, caller } = call;
+    const { organization } = caller;
+    const isOfPipeline = getRouterParam(event, "slug") !== undefined;
     const pipeline = isOfPipeline ? await pipelineOf(services, call) : undefined;
-    const { content, ...given } = readBuildFilter(call.event);
+    const { content, ...given } = readBuildFilter(event);
     const filter = { ...given, organizationId: organization.id, pipelineId: pipeline?.id };
-    const wanted = readPage(call.event);
+    const wanted = readPage(event);
 
-    const list = await listBuildDetails(db, filter, wanted, content);
-    linkPages(call.event, { ...list, page: wanted }, config.baseUrl);
-    return present(call, list.rows, content);
+    const { rows, ...around } = await listBuildsInBrief(db, filter, wanted);
+    const ids = rows.map(({ id }) => id);
+    const sizes = await measurePage(db, ids, content);
+    linkPages(event, { ...around, page: wanted }, config.baseUrl);
+    const builds = writeBuilds(services, rows, { organization, content, sizes });
+    return answerJson(event, holderOf(caller), inBrackets(builds));
+  };
+  const one = async (
+    { event, caller }: Pick<Call<unknown>, "event" | "caller">,
+    build: Build,
+    { content = allOfBuild, ...answer }: { content?: BuildContent; status?: 200 | 201; isOfChange?: boolean },
+  ) => {
+    const { organization } = caller;
+    const sizes = await measurePage(db, [build.id], content);
+    const parts = writeBuilds(services, [build], { organization, content, sizes });
+    return answerJson(event, holderOf(caller), requireSome(parts, "build"), answer);
   };
   const query = { ...pageQuery, ...buildFilterQuery };
 
@@ -100,12 +93,12 @@ export function buildOperations(services: Services): Operation[] {
       id: "getBuild",
       summary: "A build",
       query: buildContentQuery,
-      success: one,
+      success: found,
       refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const details = await requireBuild(db, pipeline, parseBuildNumber(call.parameter("number")));
-        return presentOne(call, details, readBuildContent(call.event));
+        const build = await requireBuild(db, pipeline, parseBuildNumber(call.parameter("number")));
+        return one(call, build, { content: readBuildContent(call.event) });
       },
     }),
     operation({
@@ -130,7 +123,7 @@ export function buildOperations(services: Services): Operation[] {
           newBuildProblems(config, { meta_data: sound.meta_data }),
         );
         const { build } = await createBuildByHand(services, call.actor, pipeline, input);
-        return presentOne(call, await requireBuild(db, pipeline, build.number));
+        return one(call, build, { status: 201, isOfChange: true });
       },
     }),
     operation({
@@ -146,7 +139,7 @@ export function buildOperations(services: Services): Operation[] {
         const pipeline = await pipelineOf(services, call);
         const number = parseBuildNumber(call.parameter("number"));
         const { build } = await rebuild(services, call.actor, pipeline, number);
-        return presentOne(call, await requireBuild(db, pipeline, build.number));
+        return one(call, build, { isOfChange: true });
       },
     }),
     operation({
@@ -156,13 +149,13 @@ export function buildOperations(services: Services): Operation[] {
       path: patterns.cancelBuild,
       id: "cancelBuild",
       summary: "Cancel a build that has not finished",
-      success: one,
+      success: found,
       refusals: { 422: ["Build cannot be canceled: it has finished already"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const number = parseBuildNumber(call.parameter("number"));
         await cancelBuild(services, call.actor, pipeline, number);
-        return presentOne(call, await requireBuild(db, pipeline, number));
+        return one(call, await requireBuild(db, pipeline, number), { isOfChange: true });
       },
     }),
   ];

@@ -14,6 +14,7 @@ import { readCursorPage } from "../http/cursor-pager.ts";
 import { admitDownload } from "../http/downloads.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { readFilters, toDate } from "./filters.ts";
+import { holderOf } from "./holder.ts";
 import {
   deliveryFilters,
   deliveryRequestSchema,
@@ -96,9 +97,7 @@ export function deliveryOperations(services: Services): Operation[] {
       success: { status: 200, schema: deliveryRequestSchema, description: "Headers and payload" },
       run: async (call) => {
         const { trigger, delivery } = await deliveryOf(call);
-        const { token, organization } = call.caller;
-        const owner = { holder: `token ${token.id}`, organizationId: organization.id };
-        admitDownload(call.event, { ...owner, bytes: delivery.size });
+        admitDownload(call.event, { ...holderOf(call.caller), bytes: delivery.size });
         const payload = await findPayload(db, delivery.id);
         return new HTTPResponse(presentDeliveryRequest(config, trigger, delivery, payload), {
           headers: { "content-type": "application/json;charset=UTF-8", "cache-control": "private, no-store" },

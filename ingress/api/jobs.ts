@@ -2,10 +2,12 @@ import { z } from "zod";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { jobEnvironment } from "../../shared/agents/job-environment.ts";
 import { listAgentsById } from "../../shared/agents/list-store.ts";
-import { type BuildDetails, requireBuild } from "../../shared/builds/builds.ts";
+import { findJobOfBuild, listAnsweredJobs } from "../../shared/builds/answer-store.ts";
+import { requireBuild } from "../../shared/builds/builds.ts";
 import { cancelJob } from "../../shared/builds/cancel.ts";
 import { buildEnvironment } from "../../shared/builds/environment.ts";
 import { retryJob } from "../../shared/builds/retry.ts";
+import { listBuildNumbers } from "../../shared/builds/store.ts";
 import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import { environmentOfPipeline } from "../../shared/pipelines/environment.ts";
@@ -25,19 +27,18 @@ type JobCall = Pick<Call<unknown>, "caller" | "parameter">;
 export function jobOperations(services: Services): Operation[] {
   const { db, cipher, config, clock } = services;
 
-  const detailsOf = async (call: JobCall): Promise<BuildDetails> =>
-    requireBuild(db, await pipelineOf(services, call), parseBuildNumber(call.parameter("number")));
   const jobOf = async (call: JobCall, id = call.parameter("job")) => {
-    const details = await detailsOf(call);
-    const found = details.jobs.find(({ job }) => job.id === id && job.type === "script");
-    if (!isId(id) || !found) throw notFound("job");
+    const pipeline = await pipelineOf(services, call);
+    const build = await requireBuild(db, pipeline, parseBuildNumber(call.parameter("number")));
+    const [found] = isId(id) ? await listAnsweredJobs(db, { ids: [id] }) : [];
+    if (found?.job.buildId !== build.id || found.job.type !== "script") throw notFound("job");
     const agents = await listAgentsById(db, [found.job.agentId]);
-    return { details, found, agents };
+    return { build, pipeline, found, agents };
   };
   const present = async (call: JobCall, id?: string) => {
-    const { details, found, agents } = await jobOf(call, id);
+    const { build, pipeline, found, agents } = await jobOf(call, id);
     const context = { config, org: call.caller.organization.slug, now: clock.now(), agents };
-    return presentJob(context, { ...details, ...found });
+    return presentJob(context, { build, pipeline, ...found });
   };
 
   return [
@@ -51,8 +52,8 @@ export function jobOperations(services: Services): Operation[] {
       success: one,
       refusals: { 422: ["Job cannot be canceled: it has finished already"] },
       run: async (call) => {
-        const { details, found } = await jobOf(call);
-        await cancelJob(services, call.actor, details, found.job.id);
+        const { found, ...target } = await jobOf(call);
+        await cancelJob(services, call.actor, target, found.job.id);
         return present(call);
       },
     }),
@@ -66,8 +67,8 @@ export function jobOperations(services: Services): Operation[] {
       success: { ...one, description: "The new job" },
       refusals: { 422: ["Job cannot be retried: …"] },
       run: async (call) => {
-        const { details, found } = await jobOf(call);
-        const retry = await retryJob(services, call.actor, details, found.job.id);
+        const { found, ...target } = await jobOf(call);
+        const retry = await retryJob(services, call.actor, target, found.job.id);
         return present(call, retry.id);
       },
     }),
@@ -81,22 +82,23 @@ export function jobOperations(services: Services): Operation[] {
       success: { status: 200, schema: environmentSchema, description: "The variables" },
       run: async (call) => {
         const { organization } = call.caller;
-        const { details, found, agents } = await jobOf(call);
-        const { build, pipeline, rebuiltFrom } = details;
+        const { build, pipeline, found, agents } = await jobOf(call);
         const agent = agents.get(found.job.agentId ?? "");
+        const job = await findJobOfBuild(db, build.id, found.job.id);
+        if (!job) throw notFound("job");
         if (!agent) {
           const address = { org: organization.slug, slug: pipeline.slug };
           return {
             env: {
               ...environmentOfPipeline(cipher, pipeline),
               ...buildEnvironment(cipher, build, address),
-              ...found.job.options?.env,
+              ...job.options?.env,
             },
           };
         }
         const creators = await listUsersById(db, build.creatorId === null ? [] : [build.creatorId]);
         const creator = creators.get(build.creatorId ?? "");
-        const { job } = found;
+        const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
         const context = { config, cipher, organization, pipeline, build, job, agent, creator, rebuiltFrom };
         return { env: jobEnvironment(context) };
       },

@@ -14,6 +14,7 @@ import { streamDownload } from "../http/downloads.ts";
 import { parseBuildNumber } from "../http/routing.ts";
 import { logDocument, logResponse } from "../logs/document.tsx";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
+import { holderOf } from "./holder.ts";
 import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Builds";
@@ -42,13 +43,8 @@ export function logOperations(services: Services): Operation[] {
     if (readable.log.evictedAt) throw notFound("job log");
     return readable;
   };
-  const stream = (
-    { event, caller: { token, organization } }: Call<unknown>,
-    type: string,
-    pieces: AsyncGenerator<Uint8Array>,
-  ) => {
-    const owner = { holder: `token ${token.id}`, organizationId: organization.id };
-    return logResponse(type, streamDownload(event, owner, pieces));
+  const stream = ({ event, caller }: Call<unknown>, type: string, pieces: AsyncGenerator<Uint8Array>) => {
+    return logResponse(type, streamDownload(event, holderOf(caller), pieces));
   };
 
   return [

@@ -11,13 +11,22 @@ import {
   requirePipelineFacts,
   updatePipeline,
 } from "../../shared/pipelines/pipelines.ts";
-import { listPipelinesPage, type Pipeline, type PipelineFacts } from "../../shared/pipelines/store.ts";
+import {
+  listPipelineIds,
+  listUnparsedPipelines,
+  type Pipeline,
+  type PipelineFacts,
+} from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
 import { readPage } from "../http/number-pager.ts";
+import { jsonText } from "../http/respond.ts";
+import { answerJson, inBrackets } from "../http/transfers/json-stream.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
+import { holderOf } from "./holder.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import { pipelineSchema, presentPipeline } from "./json/pipeline.ts";
+import { pipelineSchema, presentPipeline, writePipeline } from "./json/pipeline.ts";
+import { writePipelines } from "./json/pipelines.ts";
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };
@@ -37,16 +46,14 @@ export function pipelineOperations(services: Services): Operation[] {
         name: z.string().optional().meta({ description: "A part of the name, in upper or lower case" }),
       },
       success: { status: 200, schema: z.array(pipelineSchema), description: "A page of pipelines" },
-      run: async ({ event, caller: { organization } }) => {
+      run: async ({ event, caller }) => {
+        const { organization } = caller;
         const page = readPage(event);
-        const list = await listPipelinesPage(
-          db,
-          organization.id,
-          page,
-          event.url.searchParams.get("name") ?? undefined,
-        );
+        const name = event.url.searchParams.get("name") ?? undefined;
+        const list = await listPipelineIds(db, organization.id, page, name);
         linkPages(event, { ...list, page }, config.baseUrl);
-        return list.rows.map((pipeline) => presentPipeline(services, organization, pipeline));
+        const ids = list.rows.map(({ id }) => id);
+        return answerJson(event, holderOf(caller), inBrackets(writePipelines(services, organization, ids)));
       },
     }),
     operation({
@@ -73,8 +80,12 @@ export function pipelineOperations(services: Services): Operation[] {
       id: "getPipeline",
       summary: "A pipeline",
       success: { status: 200, schema: pipelineSchema, description: "The pipeline" },
-      run: async (call) =>
-        presentPipeline(services, call.caller.organization, await wholePipelineOf(services, call)),
+      run: async (call) => {
+        const { id } = await pipelineOf(services, call);
+        const [pipeline] = await listUnparsedPipelines(db, { ids: [id] });
+        if (!pipeline) throw notFound("pipeline");
+        return jsonText(200, writePipeline(services, call.caller.organization, pipeline));
+      },
     }),
     operation({
       ...writing,

@@ -21,6 +21,15 @@ export interface Download {
   bytes: number;
 }
 
+export type DownloadOwner = Omit<Download, "bytes">;
+
+interface StreamedDownload extends DownloadOwner {
+  /** In memory at a time. Default: as little as is limited. */
+  bytes?: number;
+  /** True: it is counted, and not refused. */
+  isForced?: boolean;
+}
+
 /** Smaller payloads are not limited. */
 const minDownloadBytes = 256 * 1024;
 /** Clients may stop reading for a while, to ask where a file goes. */
@@ -60,7 +69,7 @@ export class Downloads {
   /** Returns the transfer of a large answer that is about to be sent, admitted or not, if the client is there. */
   send(event: H3Event, bytes: number): Transfer | undefined {
     if (nodeRequest(event).socket.destroyed) return undefined;
-    const transfer = (event.context.download as Transfer | undefined) ?? this.#open(event, bytes);
+    const transfer = admittedDownload(event) ?? this.#open(event, bytes);
     this.#budget.force(transfer, Math.max(0, bytes - transfer.bytes));
     return transfer;
   }
@@ -103,11 +112,11 @@ function tooManyDownloads() {
  */
 export function streamDownload(
   event: H3Event,
-  owner: Omit<Download, "bytes">,
+  { bytes = minDownloadBytes, isForced = false, ...owner }: StreamedDownload,
   pieces: AsyncGenerator<Uint8Array>,
 ): ReadableStream<Uint8Array> {
-  admitDownload(event, { ...owner, bytes: minDownloadBytes });
-  const transfer = event.context.download as Transfer | undefined;
+  if (!isForced) admitDownload(event, { ...owner, bytes });
+  const transfer = isForced ? downloadsOf(event).send(event, bytes) : admittedDownload(event);
   const { organizationId } = owner;
   // The stream is read wherever the connection has room: its reads have no owner but this one.
   const makePiece = () => runFor(organizationId, () => pieces.next());
@@ -129,5 +138,13 @@ export function streamDownload(
 
 /** Call before a payload is loaded. @throws Refusal 429, 503 */
 export function admitDownload(event: H3Event, download: Download): void {
-  (event.context.downloads as Downloads).admit(event, download);
+  downloadsOf(event).admit(event, download);
+}
+
+function downloadsOf(event: H3Event): Downloads {
+  return event.context.downloads as Downloads;
+}
+
+function admittedDownload(event: H3Event): Transfer | undefined {
+  return event.context.download as Transfer | undefined;
 }

@@ -1,4 +1,4 @@
-import { defineHandler, type EventHandler, type H3Event } from "h3";
+import { defineHandler, type EventHandler, type H3Event, HTTPResponse } from "h3";
 import type { z } from "zod";
 import { Refusal } from "../../shared/refusal.ts";
 import { nameOwner } from "../../shared/sharing/owner.ts";
@@ -92,7 +92,7 @@ function operationHandler(authenticate: Authenticators, bodies: Bodies, declared
     } as Call<unknown, CallerKind>;
     const result = await declared.run(call);
     if (success.status === 204) return noContent();
-    return success.status === 200 ? result : json(success.status, result);
+    return success.status === 200 || result instanceof HTTPResponse ? result : json(success.status, result);
   };
   return defineHandler(async (event) => {
     try {

@@ -1,115 +1,52 @@
 import { listAuditEvents } from "../accounts/audit-store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db } from "../db/database.ts";
-import type { ListedRows, ListPage } from "../db/list-page.ts";
 import { maxJobBytes } from "../pipelines/steps.ts";
-import { listPipelinesById, type Pipeline } from "../pipelines/store.ts";
+import type { Pipeline } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { exactSize, notFound, Refusal } from "../refusal.ts";
 import { afterDays, atOnce, expiring } from "../retention/expiring.ts";
 import { uncountBuilds } from "../retention/records.ts";
-import { listBuilds } from "./list.ts";
-import type { BuildFilter } from "./list-store.ts";
-import { deleteJobTokensExpiredBefore, listMetaData, measureMetaData } from "./meta-data-store.ts";
+import { type AnswerSize, type JobFilter, measureAnswers } from "./answer-store.ts";
+import { deleteJobTokensExpiredBefore } from "./meta-data-store.ts";
 import {
   type Build,
   deleteBuilds,
   findBuild,
-  listBuildNumbers,
   listBuildsFinishedBefore,
   listBuildsOfPipelines,
   listDeletedPipelinesWithBuilds,
-  listJobs,
-  measureJobs,
 } from "./store.ts";
 
 const maxBuildsAtOnce = 200;
 const maxPipelinesAtOnce = 100;
 /** The limit of a page of builds. One build may have as much, with retries. */
-const maxDetailBytes = 2 * maxJobBytes;
-
-export interface BuildDetails {
-  build: Build;
-  pipeline: Pipeline;
-  jobs: Awaited<ReturnType<typeof listJobs>>;
-  metaData: Record<string, string>;
-  rebuiltFrom: Pick<Build, "id" | "number"> | undefined;
-}
+const maxPageBytes = 2 * maxJobBytes;
 
 /**
- * A page of builds, newest first.
- * @throws Refusal 503; 422 if their details are too large for one answer
+ * Measures a page of builds for an answer.
+ * @throws Refusal 422 if it is too large
  */
-export async function listBuildDetails(
+export async function measurePage(
   db: Db,
-  filter: BuildFilter,
-  page: ListPage,
-  { hasJobs = true } = {},
-): Promise<ListedRows<BuildDetails>> {
-  const list = await listBuilds(db, filter, page);
-  if (list.rows.length > 1) await requireRoomForDetails(db, list.rows, hasJobs);
-  return { ...list, rows: await withDetails(db, list.rows, hasJobs) };
-}
-
-async function requireRoomForDetails(db: Db, builds: Build[], hasJobs: boolean): Promise<void> {
-  const ids = builds.map(({ id }) => id);
-  const ofJobs = hasJobs ? (await measureJobs(db, ids)).bytes : 0;
-  const ofMetaData = (await measureMetaData(db, ids)).bytes;
-  if (ofJobs + ofMetaData > maxDetailBytes)
+  ids: string[],
+  content: JobFilter,
+): Promise<Map<string, AnswerSize>> {
+  const sizes = await measureAnswers(db, ids, content);
+  const bytes = [...sizes.values()].reduce((sum, size) => sum + size.bytes, 0);
+  if (ids.length > 1 && bytes > maxPageBytes)
     throw new Refusal(
       422,
-      `The page would be larger than ${exactSize(maxDetailBytes)}. Ask for fewer builds with per_page, or leave out their jobs with exclude_jobs`,
+      `The page would be larger than ${exactSize(maxPageBytes)}. Ask for fewer builds with per_page, or leave out their jobs with exclude_jobs`,
     );
-}
-
-/** @throws Refusal 404 */
-export async function requireBuild(
-  db: Db,
-  pipeline: Pick<Pipeline, "id">,
-  number: number,
-): Promise<BuildDetails> {
-  const [details] = await withDetails(db, [await requireBuildRow(db, pipeline, number)]);
-  if (!details) throw notFound("build");
-  return details;
+  return sizes;
 }
 
 /** Without its jobs, which may have 16 MB. @throws Refusal 404 */
-export async function requireBuildRow(
-  db: Db,
-  pipeline: Pick<Pipeline, "id">,
-  number: number,
-): Promise<Build> {
+export async function requireBuild(db: Db, pipeline: Pick<Pipeline, "id">, number: number): Promise<Build> {
   const build = await findBuild(db, pipeline.id, number);
   if (!build) throw notFound("build");
   return build;
-}
-
-async function withDetails(db: Db, builds: Build[], hasJobs = true): Promise<BuildDetails[]> {
-  const ids = builds.map((build) => build.id);
-  const pipelines = await listPipelinesById(db, [...new Set(builds.map((build) => build.pipelineId))]);
-  const pipelineById = new Map(pipelines.map((pipeline) => [pipeline.id, pipeline]));
-  const jobs = Map.groupBy(hasJobs ? await listJobs(db, ids) : [], ({ job }) => job.buildId);
-  const rebuilt = await listBuildNumbers(
-    db,
-    builds.flatMap(({ rebuiltFromId }) => rebuiltFromId ?? []),
-  );
-  const rebuiltById = new Map(rebuilt.map((row) => [row.id, row]));
-  const metaData = Map.groupBy(await listMetaData(db, ids), (row) => row.buildId);
-
-  return builds.flatMap((build) => {
-    const pipeline = pipelineById.get(build.pipelineId);
-    if (!pipeline) return []; // deleted after its builds were read
-    const entries = (metaData.get(build.id) ?? []).map(({ key, value }) => [key, value] as const);
-    return [
-      {
-        build,
-        pipeline,
-        jobs: jobs.get(build.id) ?? [],
-        metaData: Object.fromEntries(entries),
-        rebuiltFrom: rebuiltById.get(build.rebuiltFromId ?? ""),
-      },
-    ];
-  });
 }
 
 /** The name of the user who canceled a build, until the audit entry is purged. */

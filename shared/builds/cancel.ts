@@ -3,7 +3,7 @@ import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
-import { auditSubject, requireBuildRow } from "./builds.ts";
+import { auditSubject, requireBuild } from "./builds.ts";
 import { buildTopics } from "./create.ts";
 import { settleBuild } from "./progress.ts";
 import { cancelJobsIfUnfinished, changeIfIn, findJob, lockBuilds } from "./progress-store.ts";
@@ -19,7 +19,7 @@ export async function cancelBuild(
   pipeline: PipelineFacts,
   number: number,
 ): Promise<void> {
-  const build = await requireBuildRow(services.db, pipeline, number);
+  const build = await requireBuild(services.db, pipeline, number);
   const now = services.clock.now();
   const changed = await services.db.transaction(async (tx) => {
     const [present] = await lockBuilds(tx, [build.id]);

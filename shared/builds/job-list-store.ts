@@ -1,4 +1,16 @@
-import { aliasedTable, and, asc, count, desc, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
+import {
+  aliasedTable,
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
@@ -10,7 +22,7 @@ import { beginning } from "./store.ts";
 
 /** Commands have up to 64 KB. */
 const maxCommandCharacters = 400;
-const shownOptions = ["parallel", "retry"] as const;
+const listedOptions = ["parallel", "retry"] as const;
 /** Builds that may have waiting jobs. */
 const waitingStates: BuildState[] = ["scheduled", "running", "failing"];
 /** The builds of each state that are looked at. */
@@ -53,24 +65,26 @@ export async function listJobsPage(
   return { ...listedRows(listed, page, { total, positionOf }), total };
 }
 
-/** The text of a step as lists show it. Its variables and plugins are among the options, and may have a megabyte. */
-export function briefText<Label extends SQLiteColumn>({
-  ownLabel,
-  ownCommand,
-  ownOptions,
-}: {
+/** The text of a step as lists show it. */
+export function briefText<Label extends SQLiteColumn>(step: StepColumns<Label>) {
+  const ownCommand = beginning<string | null>(step.ownCommand, maxCommandCharacters);
+  return { ownLabel: step.ownLabel, ownCommand, ownOptions: someOptions(step.ownOptions, listedOptions) };
+}
+
+interface StepColumns<Label extends SQLiteColumn> {
   ownLabel: Label;
   ownCommand: SQLiteColumn;
   ownOptions: SQLiteColumn;
-}) {
-  const member = (name: string) => sql`${ownOptions} -> ${sql.raw(`'${name}'`)}`;
-  const options = [...shownOptions].flatMap((name) => [sql.raw(`'${name}'`), member(name)]);
+}
+
+/** Only these options: variables and plugins are among them, and may have a megabyte. */
+export function someOptions(ownOptions: SQLiteColumn, names: readonly (keyof JobOptions)[]): SQL<JobOptions> {
+  const members = names.flatMap((name) => {
+    const text = sql.raw(`'${name}'`);
+    return [text, sql`${ownOptions} -> ${text}`];
+  });
   const object = sql.raw(isPostgres(ownOptions) ? "json_build_object" : "json_object");
-  return {
-    ownLabel,
-    ownCommand: beginning<string | null>(ownCommand, maxCommandCharacters),
-    ownOptions: sql<JobOptions>`${object}(${sql.join(options, sql`, `)})`.mapWith(toOptions),
-  };
+  return sql<JobOptions>`${object}(${sql.join(members, sql`, `)})`.mapWith(toOptions);
 }
 
 function toOptions(value: string | JobOptions): JobOptions {

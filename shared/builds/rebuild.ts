@@ -6,7 +6,7 @@ import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environ
 import { lockPipeline, type PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { auditSubject, requireBuildRow } from "./builds.ts";
+import { auditSubject, requireBuild } from "./builds.ts";
 import { type BuildRequest, createBuilds } from "./create.ts";
 import { type Build, listLastRebuilds } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
@@ -23,7 +23,7 @@ export async function rebuild(
   source: "api" | "ui" = "api",
 ): Promise<{ build: Build }> {
   const { db, events } = services;
-  const original = await requireBuildRow(db, pipeline, number);
+  const original = await requireBuild(db, pipeline, number);
   const make = async (tx: Tx) => {
     await requireStorage(tx, services.config, pipeline.organizationId);
     const request: BuildRequest = {

@@ -79,6 +79,12 @@ export async function resolveCommitIfStill(
     .where(and(eq(builds.id, id), eq(builds.commit, commit)));
 }
 
+export async function listBuildsById(db: Db, ids: string[]): Promise<Map<string, Build>> {
+  const { builds } = db.tables;
+  const found = await db.select().from(builds).where(inArray(builds.id, ids));
+  return new Map(found.map((build) => [build.id, build]));
+}
+
 export async function listBuildNumbers(db: Db, ids: string[]): Promise<Pick<Build, "id" | "number">[]> {
   const { builds } = db.tables;
   if (ids.length === 0) return [];
@@ -149,13 +155,18 @@ export async function listJobs(db: Db, buildIds: string[]) {
 export async function measureJobs(db: Db | Tx, buildIds: string[]): Promise<{ jobs: number; bytes: number }> {
   const { jobs } = db.tables;
   const first = firstOfStep(db);
-  const bytes = sql`case when ${first.table.id} is null then ${sizeOfText(jobs)} else ${sizeOfText(first.table)} end`;
   const [row] = await db
-    .select({ jobs: count(), bytes: sum(bytes).mapWith(Number) })
+    .select({ jobs: count(), bytes: sum(sizeOfStep(db)).mapWith(Number) })
     .from(jobs)
     .leftJoin(first.table, first.isReferredTo)
     .where(inArray(jobs.buildId, buildIds));
   return { jobs: row?.jobs ?? 0, bytes: row?.bytes ?? 0 };
+}
+
+/** The bytes of a job's step, which the first job of the step may have. Join that one. */
+export function sizeOfStep(db: Reader | Tx): SQL {
+  const { table: first } = firstOfStep(db);
+  return sql`case when ${first.id} is null then ${sizeOfText(db.tables.jobs)} else ${sizeOfText(first)} end`;
 }
 
 function sizeOfText(job: Record<"ownLabel" | "ownCommand" | "ownOptions", SQLiteColumn>): SQL {

@@ -14,6 +14,11 @@ export type Pipeline = Tables["pipelines"]["$inferSelect"];
 /** A pipeline without its steps, which may have a megabyte. */
 export type PipelineFacts = Omit<Pipeline, "steps">;
 
+/** A pipeline whose steps are JSON as they are stored: to parse and write them again takes long. */
+export interface UnparsedPipeline extends PipelineFacts {
+  steps: string;
+}
+
 /** A pipeline as lists show it. */
 export type ListedPipeline = Pick<
   Pipeline,
@@ -66,17 +71,19 @@ export async function listPipelines(db: Db, organizationId: string): Promise<Pip
 }
 
 /**
- * Oldest first.
+ * Oldest first. Pipelines may have more than a megabyte: read them few at a time.
  * @param name a part of the names, in any case
  */
-export async function listPipelinesPage(
+export async function listPipelineIds(
   db: Db,
   organizationId: string,
   page: ListPage,
   name?: string,
-): Promise<ListedRows<Pipeline>> {
+): Promise<ListedRows<Pick<Pipeline, "id">>> {
+  const { pipelines } = db.tables;
   const where = and(isPresent(db, organizationId), name ? isNamed(db, name) : undefined);
-  return listCreated(db, db.tables.pipelines, where, page);
+  const { id, createdAt } = pipelines;
+  return listCreated(db, pipelines, where, page, { id, createdAt });
 }
 
 /** Oldest first. */
@@ -124,17 +131,14 @@ export async function hasDeletedPipelines(db: Db, organizationId: string): Promi
   return found.length > 0;
 }
 
-const pipelinesById = prepared<{ ids: string[] }, Pipeline>((db) => {
+export const listUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPipeline>((db) => {
   const { pipelines } = db.tables;
+  const steps = sql<string>`cast(${pipelines.steps} as text)`;
   return db
-    .select()
+    .select({ ...factColumns(db), steps })
     .from(pipelines)
     .where(and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt)));
 });
-
-export async function listPipelinesById(db: Db | Tx, ids: string[]): Promise<Pipeline[]> {
-  return ids.length === 0 ? [] : pipelinesById(db, { ids });
-}
 
 const pipelineNamesById = prepared<{ ids: string[] }, ListedPipeline>((db) => {
   const { pipelines } = db.tables;

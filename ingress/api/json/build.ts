@@ -1,17 +1,16 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import type { Agent } from "../../../shared/agents/store.ts";
-import type { BuildDetails } from "../../../shared/builds/builds.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
+import type { Build } from "../../../shared/builds/store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import { buildStates } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
-import { jobSchema, presentJob } from "./job.ts";
-import { pipelineSchema, presentPipeline } from "./pipeline.ts";
+import { jobSchema } from "./job.ts";
+import { pipelineSchema } from "./pipeline.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
 export const buildSchema = z
@@ -47,19 +46,21 @@ export interface BuildContext {
   organization: Organization;
   /** Users by id. Contains at least the creators of the presented builds. */
   users: ReadonlyMap<string, User>;
-  /** Agents by id. Contains at least the agents of the presented jobs. */
-  agents: ReadonlyMap<string, Agent>;
-  now: Date;
 }
 
+export interface BuildToPresent {
+  build: Build;
+  pipeline: { slug: string };
+  metaData: Record<string, string>;
+  rebuiltFrom: Pick<Build, "id" | "number"> | undefined;
+}
+
+/** Presents all of a build but its pipeline and its jobs, which may be large. */
 export function presentBuild(
-  { cipher, config, organization, users, agents, now }: BuildContext,
-  { build, pipeline, jobs, metaData, rebuiltFrom }: BuildDetails,
-  { hasJobs = true, hasPipeline = true, hasRetriedJobs = false } = {},
+  { cipher, config, organization, users }: BuildContext,
+  { build, pipeline, metaData, rebuiltFrom }: BuildToPresent,
 ) {
   const address = { org: organization.slug, slug: pipeline.slug };
-  const shown = jobs.filter(({ job }) => hasRetriedJobs || job.retriedInJobId === null);
-  const jobContext = { config, org: organization.slug, agents, now };
   return {
     id: build.id,
     graphql_id: graphqlId("Build", build.id),
@@ -83,7 +84,5 @@ export function presentBuild(
     started_at: build.startedAt,
     finished_at: build.finishedAt,
     meta_data: metaData,
-    ...(hasPipeline ? { pipeline: presentPipeline({ config, cipher }, organization, pipeline) } : {}),
-    ...(hasJobs ? { jobs: shown.map((each) => presentJob(jobContext, { ...each, build, pipeline })) } : {}),
   };
 }

@@ -4,7 +4,7 @@ import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { storedBy } from "../../../shared/pipelines/step-declaration.ts";
 import { commandMembers, waitMembers } from "../../../shared/pipelines/step-members.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { Pipeline, UnparsedPipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import * as field from "../../operations/fields.ts";
@@ -35,8 +35,28 @@ export const pipelineSchema = z
   })
   .meta({ id: "Pipeline" });
 
+export interface PipelineContext {
+  config: Config;
+  cipher: Cipher;
+}
+
+/** JSON of a pipeline. */
+export function writePipeline(
+  context: PipelineContext,
+  organization: Organization,
+  { steps, ...facts }: UnparsedPipeline,
+): string {
+  const {
+    steps: _,
+    created_at,
+    ...members
+  } = presentPipeline(context, organization, { ...facts, steps: [] });
+  const before = JSON.stringify(members).slice(0, -1);
+  return `${before},"steps":${steps},"created_at":${JSON.stringify(created_at)}}`;
+}
+
 export function presentPipeline(
-  { config, cipher }: { config: Config; cipher: Cipher },
+  { config, cipher }: PipelineContext,
   organization: Organization,
   pipeline: Pipeline,
 ) {

@@ -1,4 +1,4 @@
-import { requireBuildRow } from "../../../shared/builds/builds.ts";
+import { requireBuild } from "../../../shared/builds/builds.ts";
 import type { Build } from "../../../shared/builds/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
@@ -15,7 +15,7 @@ export async function loadBuild(
 ): Promise<{ build: Build; pipeline: PipelineFacts }> {
   const pipeline = await loadPipeline(services, request);
   const number = parseBuildNumber(request.parameter("number"));
-  const build = await requireBuildRow(services.db, pipeline, number);
+  const build = await requireBuild(services.db, pipeline, number);
   addCrumbs(request.event, { text: `Build #${build.number}`, path: buildPath(request) });
   return { build, pipeline };
 }

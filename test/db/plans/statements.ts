@@ -23,6 +23,12 @@ import {
   listPlacedJobs,
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
+import {
+  findJobOfBuild,
+  listAnsweredJobs,
+  listJobSizes,
+  measureAnswers,
+} from "../../../shared/builds/answer-store.ts";
 import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
 import { countBuilds } from "../../../shared/builds/figures-store.ts";
 import {
@@ -49,6 +55,7 @@ import {
 import {
   findBuild,
   findBuildOfDelivery,
+  listBuildsById,
   listBuildsFinishedBefore,
   listBuildsOfDeliveries,
   listBuildsOfPipelines,
@@ -109,9 +116,10 @@ import {
   findPipeline,
   findPipelineFacts,
   findPipelineFactsById,
+  listPipelineIds,
   listPipelineNames,
   listPipelineNamesById,
-  listPipelinesPage,
+  listUnparsedPipelines,
   takeBuildNumbers,
 } from "../../../shared/pipelines/store.ts";
 import {
@@ -299,8 +307,8 @@ export const statements: Record<string, Statement> = {
     countSealedUnderUnknown(db, [keyName, ":0"], 1000),
   "values to seal under another key": resealAll,
   ...buildLists(),
-  pipelines: (db) => listPipelinesPage(db, organizationId, next),
-  "pipelines by name": (db) => listPipelinesPage(db, organizationId, next, "web"),
+  pipelines: (db) => listPipelineIds(db, organizationId, next),
+  "pipelines by name": (db) => listPipelineIds(db, organizationId, next, "web"),
   clusters: (db) => listClustersPage(db, organizationId, next),
   "registration tokens of a cluster": (db) => listAgentTokensPage(db, pipelineId, next),
   "a registration token": (db) => findAgentTokenById(db, id),
@@ -389,6 +397,14 @@ export const statements: Record<string, Statement> = {
       shared.few.map((each) => ({ id: each, lastBuildNumber: 7 })),
     ),
   "jobs of builds": (db) => listJobs(db, ids),
+  "sizes of answers": (db) => measureAnswers(db, ids, { hasJobs: true }),
+  "sizes of a build's jobs": (db) => listJobSizes(db, id, false),
+  "jobs of some builds, as answers show them": (db) =>
+    listAnsweredJobs(db, { buildIds: ids, hasRetriedJobs: false }),
+  "some jobs, as answers show them": (db) => listAnsweredJobs(db, { ids }),
+  "a job of a build": (db) => findJobOfBuild(db, id, id),
+  "builds by id": (db) => listBuildsById(db, ids),
+  "pipelines with unparsed steps": async (db) => listUnparsedPipelines(db, { ids }),
   "a page of a build's jobs": (db) => listJobsPage(db, id, { limit: 100, offset: 100 }),
   "retried jobs of a build": (db) => listRetriedJobs(db, id, [1, 2], 100),
   "commits of an organization": (db) => listCommitsFrom(db, { organizationId }, "abcdef0", 6),

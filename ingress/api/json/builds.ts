@@ -1,0 +1,174 @@
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
+import { listAgentsById } from "../../../shared/agents/list-store.ts";
+import {
+  type AnsweredJob,
+  type AnswerSize,
+  listAnsweredJobs,
+  listJobSizes,
+} from "../../../shared/builds/answer-store.ts";
+import { listMetaData } from "../../../shared/builds/meta-data-store.ts";
+import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/store.ts";
+import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import type { BuildContent } from "../build-filter.ts";
+import { presentBuild } from "./build.ts";
+import { presentJob } from "./job.ts";
+import { PipelineTexts } from "./pipelines.ts";
+
+/** Builds or jobs of so many bytes are read at once: that takes a few milliseconds of the event loop. */
+const maxBytes = 64 * 1024;
+/** Pipelines of these are read together, while they are small. */
+const maxBuildsAhead = 10;
+/** Of the JSON of a job besides its step, with its agent. */
+const bytesOfJob = 1024;
+
+type AddressedBuild = Pick<Build, "id" | "pipelineId">;
+
+interface BuildsOfAnswer {
+  organization: Organization;
+  content: BuildContent;
+  /** By id of the build. */
+  sizes: ReadonlyMap<string, AnswerSize>;
+}
+
+/** The items of a list, with commas between them, in parts. Leaves out builds that were deleted meanwhile. */
+export async function* writeBuilds(
+  services: Services,
+  builds: readonly AddressedBuild[],
+  answer: BuildsOfAnswer,
+): AsyncGenerator<string> {
+  const { content, sizes } = answer;
+  const texts = new PipelineTexts(services, answer.organization);
+  const costOf = ({ id }: { id: string }) => {
+    const { jobs = 0, bytes = 0 } = sizes.get(id) ?? {};
+    return bytes + jobs * bytesOfJob;
+  };
+  let comma = "";
+  let done = 0;
+  for (const group of inGroups(builds, costOf)) {
+    const heads = await presentHeads(services, answer, group);
+    const isLarge = group.some((build) => costOf(build) > maxBytes);
+    const jobsOf =
+      isLarge || !content.hasJobs ? undefined : await readJobs(services, answer, group, [...heads.values()]);
+    for (const { id, pipelineId } of group) {
+      const next = builds.slice(++done, done + maxBuildsAhead).map((build) => build.pipelineId);
+      const head = heads.get(id);
+      const pipeline = content.hasPipeline ? await texts.find(pipelineId, next) : "";
+      if (!head || pipeline === undefined) continue;
+      yield `${comma}${JSON.stringify(head.members).slice(0, -1)}`;
+      comma = ",";
+      if (content.hasPipeline) yield `,"pipeline":${pipeline}`;
+      if (content.hasJobs) {
+        yield ',"jobs":[';
+        if (jobsOf) yield jobsOf(id);
+        else yield* writeJobs(services, answer, head);
+        yield "]";
+      }
+      yield "}";
+    }
+  }
+}
+
+/** Groups of builds that are read at once. */
+function* inGroups<Item>(items: readonly Item[], costOf: (item: Item) => number): Generator<Item[]> {
+  let group: Item[] = [];
+  let cost = 0;
+  for (const item of items) {
+    if (group.length > 0 && cost + costOf(item) > maxBytes) {
+      yield group;
+      group = [];
+      cost = 0;
+    }
+    group.push(item);
+    cost += costOf(item);
+  }
+  if (group.length > 0) yield group;
+}
+
+interface Head {
+  build: Build;
+  pipeline: { slug: string };
+  /** All of the build but its pipeline and jobs. */
+  members: object;
+}
+
+async function presentHeads(
+  { db, cipher, config }: Services,
+  { organization }: BuildsOfAnswer,
+  group: readonly AddressedBuild[],
+): Promise<Map<string, Head>> {
+  const ids = group.map(({ id }) => id);
+  const builds = [...(await listBuildsById(db, ids)).values()];
+  const pipelines = await listPipelineNamesById(db, [...new Set(builds.map(({ pipelineId }) => pipelineId))]);
+  const pipelineById = new Map(pipelines.map((pipeline) => [pipeline.id, pipeline]));
+  const users = await listUsersById(
+    db,
+    builds.flatMap(({ creatorId }) => creatorId ?? []),
+  );
+  const rebuilt = await listBuildNumbers(
+    db,
+    builds.flatMap(({ rebuiltFromId }) => rebuiltFromId ?? []),
+  );
+  const rebuiltById = new Map(rebuilt.map((row) => [row.id, row]));
+  const metaData = Map.groupBy(await listMetaData(db, ids), (row) => row.buildId);
+  return new Map(
+    builds.flatMap((build): [string, Head][] => {
+      const pipeline = pipelineById.get(build.pipelineId);
+      if (!pipeline) return []; // deleted after its builds were listed
+      const entries = (metaData.get(build.id) ?? []).map(({ key, value }) => [key, value] as const);
+      const rebuiltFrom = rebuiltById.get(build.rebuiltFromId ?? "");
+      const details = { build, pipeline, metaData: Object.fromEntries(entries), rebuiltFrom };
+      return [
+        [
+          build.id,
+          { build, pipeline, members: presentBuild({ cipher, config, organization, users }, details) },
+        ],
+      ];
+    }),
+  );
+}
+
+/** Reads the jobs of small builds at once. */
+async function readJobs(
+  services: Services,
+  answer: BuildsOfAnswer,
+  group: readonly AddressedBuild[],
+  heads: readonly Head[],
+): Promise<(buildId: string) => string> {
+  const { hasRetriedJobs } = answer.content;
+  const jobs = await listAnsweredJobs(services.db, { buildIds: group.map(({ id }) => id), hasRetriedJobs });
+  const headById = new Map(heads.map((head) => [head.build.id, head]));
+  const textOf = await jobWriter(services, answer, jobs);
+  const texts = Map.groupBy(jobs, ({ job }) => job.buildId);
+  return (buildId) => {
+    const head = headById.get(buildId);
+    return head ? (texts.get(buildId) ?? []).map((job) => textOf(job, head)).join(",") : "";
+  };
+}
+
+/** Reads the jobs of a large build some at a time. */
+async function* writeJobs(services: Services, answer: BuildsOfAnswer, head: Head): AsyncGenerator<string> {
+  const sizes = await listJobSizes(services.db, head.build.id, answer.content.hasRetriedJobs);
+  let comma = "";
+  for (const group of inGroups(sizes, ({ bytes }) => bytes + bytesOfJob)) {
+    const jobs = await listAnsweredJobs(services.db, { ids: group.map(({ id }) => id) });
+    if (jobs.length === 0) continue;
+    const textOf = await jobWriter(services, answer, jobs);
+    yield comma + jobs.map((job) => textOf(job, head)).join(",");
+    comma = ",";
+  }
+}
+
+async function jobWriter(
+  { db, config, clock }: Services,
+  { organization }: BuildsOfAnswer,
+  jobs: readonly AnsweredJob[],
+): Promise<(job: AnsweredJob, head: Head) => string> {
+  const agents = await listAgentsById(
+    db,
+    jobs.map(({ job }) => job.agentId),
+  );
+  const context = { config, org: organization.slug, agents, now: clock.now() };
+  return (job, { build, pipeline }) => JSON.stringify(presentJob(context, { ...job, build, pipeline }));
+}

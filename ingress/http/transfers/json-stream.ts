@@ -1,0 +1,67 @@
+import { type H3Event, HTTPResponse } from "h3";
+import { notFound } from "../../../shared/refusal.ts";
+import { type DownloadOwner, streamDownload } from "../downloads.ts";
+import { jsonText, jsonType } from "../respond.ts";
+
+/** A piece has parts of the text until it is so long. */
+const pieceLength = 64 * 1024;
+/** The largest part, and what it is made of, in memory. */
+const bytesInMemory = 3 * 1024 * 1024;
+
+interface JsonAnswer {
+  status?: 200 | 201;
+  /** True: something was changed, so the answer is not refused. */
+  isOfChange?: boolean;
+}
+
+/**
+ * Answers with JSON that may be too large for memory, from parts of its text. One piece is sent whole; more are a
+ * download, whose pieces take turns.
+ * @throws Refusal 429, 503; what the first parts throw
+ */
+export async function answerJson(
+  event: H3Event,
+  owner: DownloadOwner,
+  parts: AsyncGenerator<string>,
+  { status = 200, isOfChange = false }: JsonAnswer = {},
+): Promise<HTTPResponse> {
+  const first = await readPiece(parts);
+  if (first.isLast) return jsonText(status, first.text);
+  const download = { ...owner, bytes: bytesInMemory, isForced: isOfChange };
+  const stream = streamDownload(event, download, piecesOf(first.text, parts));
+  return new HTTPResponse(stream, { status, headers: { "content-type": jsonType } });
+}
+
+async function* piecesOf(first: string, parts: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(first);
+  for (;;) {
+    const { text, isLast } = await readPiece(parts);
+    yield Buffer.from(text);
+    if (isLast) return;
+  }
+}
+
+async function readPiece(parts: AsyncGenerator<string>): Promise<{ text: string; isLast: boolean }> {
+  let text = "";
+  while (text.length < pieceLength) {
+    const { done, value } = await parts.next();
+    if (done) return { text, isLast: true };
+    text += value;
+  }
+  return { text, isLast: false };
+}
+
+/** The parts of a list, from those of its items, which have their commas. */
+export async function* inBrackets(parts: AsyncGenerator<string>): AsyncGenerator<string> {
+  yield "[";
+  yield* parts;
+  yield "]";
+}
+
+/** @throws Refusal 404 if there is no part: the thing was deleted meanwhile */
+export async function* requireSome(parts: AsyncGenerator<string>, thing: string): AsyncGenerator<string> {
+  const { done, value } = await parts.next();
+  if (done) throw notFound(thing);
+  yield value;
+  yield* parts;
+}

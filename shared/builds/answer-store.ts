@@ -1,0 +1,123 @@
+import { and, asc, count, eq, inArray, isNull, type SQL, sql, sum } from "drizzle-orm";
+import type { Db, Reader } from "../db/database.ts";
+import { countUpTo } from "../db/list-page.ts";
+import { preparedRow } from "../db/prepared.ts";
+import { someOptions } from "./job-list-store.ts";
+import { factColumns, firstOfStep, type Job, selectJobs, wholeJob } from "./job-store.ts";
+import { sizeOfStep } from "./store.ts";
+
+// Answers of REST have whole builds. These reads tell how large they are, and read some jobs at a time.
+
+const answeredOptions = ["key", "parallel"] as const;
+/** More rows are measured off the event loop. */
+const maxRowsOnLoop = 500;
+
+export interface JobFilter {
+  hasJobs: boolean;
+  /** Default: false. */
+  hasRetriedJobs?: boolean;
+}
+
+export interface AnswerSize {
+  jobs: number;
+  /** Of the texts of steps, of meta-data and of variables. */
+  bytes: number;
+}
+
+/** Measures what answers have of each build. */
+export async function measureAnswers(
+  db: Db,
+  ids: string[],
+  { hasJobs, hasRetriedJobs = false }: JobFilter,
+): Promise<Map<string, AnswerSize>> {
+  if (ids.length === 0) return new Map();
+  const { builds, jobs, metaData } = db.tables;
+  const rows =
+    (hasJobs ? await countUpTo(db, jobs, inArray(jobs.buildId, ids), maxRowsOnLoop) : 0) +
+    (await countUpTo(db, metaData, inArray(metaData.buildId, ids), maxRowsOnLoop));
+  const reader = rows < maxRowsOnLoop ? db : db.offLoop;
+
+  const first = firstOfStep(db);
+  const isOfBuild = and(eq(jobs.buildId, builds.id), isAnswered(db, hasRetriedJobs));
+  const ofSteps = reader
+    .select({ bytes: sum(sizeOfStep(db)) })
+    .from(jobs)
+    .leftJoin(first.table, first.isReferredTo)
+    .where(isOfBuild);
+  const ofMetaData = reader
+    .select({ bytes: sum(sql`octet_length(${metaData.key}) + octet_length(${metaData.value})`) })
+    .from(metaData)
+    .where(eq(metaData.buildId, builds.id));
+  const number = reader.select({ jobs: count() }).from(jobs).where(isOfBuild);
+  const texts = [sql`octet_length(${builds.environmentSealed})`, sql`(${ofMetaData})`];
+  if (hasJobs) texts.push(sql`(${ofSteps})`);
+  const bytes = sql.join(
+    texts.map((text) => sql`coalesce(${text}, 0)`),
+    sql` + `,
+  );
+  const columns = {
+    id: builds.id,
+    jobs: (hasJobs ? sql`(${number})` : sql`0`).mapWith(Number),
+    bytes: bytes.mapWith(Number),
+  };
+  const found = await reader.select(columns).from(builds).where(inArray(builds.id, ids));
+  return new Map(found.map(({ id, ...size }): [string, AnswerSize] => [id, size]));
+}
+
+/** The jobs of a build in the order of its steps, with the bytes of their steps. */
+export async function listJobSizes(db: Db, buildId: string, hasRetriedJobs: boolean) {
+  const { jobs } = db.tables;
+  const first = firstOfStep(db);
+  return db.offLoop
+    .select({ id: jobs.id, bytes: sizeOfStep(db).mapWith(Number) })
+    .from(jobs)
+    .leftJoin(first.table, first.isReferredTo)
+    .where(and(eq(jobs.buildId, buildId), isAnswered(db, hasRetriedJobs)))
+    .orderBy(asc(jobs.position), asc(jobs.id));
+}
+
+export type AnsweredJob = Awaited<ReturnType<typeof listAnsweredJobs>>[number];
+
+/** Some jobs as answers show them, in the order of the steps. */
+export async function listAnsweredJobs(
+  db: Db,
+  given: { ids: string[] } | { buildIds: string[]; hasRetriedJobs: boolean },
+) {
+  const { jobs, queues } = db.tables;
+  const first = firstOfStep(db);
+  const where =
+    "ids" in given
+      ? inArray(jobs.id, given.ids)
+      : and(inArray(jobs.buildId, given.buildIds), isAnswered(db, given.hasRetriedJobs));
+  const rows = await db
+    .select({
+      job: { ...factColumns(db), ...answeredText(jobs) },
+      first: { id: first.columns.id, ...answeredText(first.table) },
+      queue: { id: queues.id, key: queues.key, clusterId: queues.clusterId },
+    })
+    .from(jobs)
+    .leftJoin(first.table, first.isReferredTo)
+    .leftJoin(queues, eq(queues.id, jobs.queueId)) // a waiter has none
+    .where(where)
+    .orderBy(asc(jobs.position), asc(jobs.id));
+  return rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
+}
+
+const storedJob = preparedRow<{ id: string }, Parameters<typeof wholeJob>[0], Db>((db) =>
+  selectJobs(db).where(eq(db.tables.jobs.id, sql.placeholder("id"))),
+);
+
+/** A job of a build, with all of its step. */
+export async function findJobOfBuild(db: Db, buildId: string, id: string): Promise<Job | undefined> {
+  const stored = await storedJob(db, { id });
+  return stored?.job.buildId === buildId ? wholeJob(stored) : undefined;
+}
+
+function answeredText(step: ReturnType<typeof firstOfStep>["table"] | Db["tables"]["jobs"]) {
+  const { ownLabel, ownCommand, ownOptions } = step;
+  return { ownLabel, ownCommand, ownOptions: someOptions(ownOptions, answeredOptions) };
+}
+
+function isAnswered({ tables: { jobs } }: Reader, hasRetriedJobs: boolean): SQL | undefined {
+  return hasRetriedJobs ? undefined : isNull(jobs.retriedInJobId);
+}
