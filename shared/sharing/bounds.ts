@@ -219,10 +219,19 @@ export const turns = {
     file: "ingress/agent/jobs.ts",
     maxRunningPerOwner: 3,
   },
-  /** Inflating takes a thread of four for up to 1 ms. Chunks that wait stay in memory, within the budget of bodies. */
+  /** Each takes 0.2 ms, and 3 ms if it is made to be slow. Chunks that wait stay in memory, within the budget of bodies. */
   logChunks: {
-    resource: "inflating of log chunks",
-    file: "shared/agents/logs/append.ts",
+    resource: "inflating of log chunks in a turn of the event loop",
+    file: "shared/agents/logs/inflate.ts",
+    maxRunningPerOwner: 2,
+    maxWaiting: 4000,
+    maxWaitingPerOwner: 1500,
+    refusal: 503,
+  },
+  /** A thread of four has up to 15 ms of work with each. */
+  largeLogChunks: {
+    resource: "inflating of log chunks over 32 KB, and compressing",
+    file: "shared/agents/logs/inflate.ts",
     maxRunning: 4,
     maxRunningPerOwner: 2,
     maxWaiting: 4000,

@@ -4,10 +4,11 @@ import { openTurns, type TurnBounds } from "./turns.ts";
 
 /**
  * @returns a function that resolves for this many callers of an owner in each turn of the event loop, after the rest
- * of the turn before. The signal ends the wait: it rejects with the signal's reason
+ * of the turn before. The signal ends the wait: it rejects with the signal's reason. It rejects with Refusal 503 if too
+ * many wait
  */
 export function openLoopTurns(
-  bound: Pick<TurnBounds, "maxRunningPerOwner" | "restFactor">,
+  bound: Omit<TurnBounds, "maxRunning">,
 ): (owner: string, signal?: AbortSignal) => Promise<void> {
   const turns = openTurns(bound);
   return (owner, signal) =>

@@ -3,8 +3,9 @@ import { notFound } from "../../refusal.ts";
 import { createBatchers } from "../../sharing/batcher.ts";
 import { turns } from "../../sharing/bounds.ts";
 import { openTurns } from "../../sharing/turns.ts";
-import { chunkTooLarge, deflateChunk, inflateReceived, maxChunkBytes } from "./codec.ts";
+import { chunkTooLarge, maxChunkBytes } from "./codec.ts";
 import { openLogEvents } from "./events.ts";
+import { type ChunkCompression, openChunkCompression } from "./inflate.ts";
 import { countLineFeeds } from "./lines.ts";
 import type { Range } from "./ranges.ts";
 import { nameOf } from "./store.ts";
@@ -32,7 +33,7 @@ const maxGroupBytes = 8 * 1024 * 1024;
 
 export function openLogIntake(services: Services): LogIntake {
   const { config } = services;
-  const inflatings = openTurns(turns.logChunks);
+  const compression = openChunkCompression();
   const overlaps = openTurns(turns.overlappingChunks);
   const events = openLogEvents(services.events);
   const writer = openChunkWriter(services);
@@ -43,7 +44,7 @@ export function openLogIntake(services: Services): LogIntake {
     weigh: ({ body }) => body.length,
   });
   const store = async (lease: LogLease, received: ReceivedChunk, kept: Range) =>
-    groups.add(await inflatings.take(lease.organizationId, () => prepare(lease, received, kept)));
+    groups.add(await prepare(compression, { lease, received, kept }));
   const storeRest = async (lease: LogLease, received: ReceivedChunk, rest: Range) => {
     let outcome: Outcome = writer.trimKnown(lease, rest);
     while (typeof outcome === "object") outcome = await store(lease, received, outcome); // each time less
@@ -63,11 +64,21 @@ export function openLogIntake(services: Services): LogIntake {
   };
 }
 
-/** @param kept the bytes of the log that may be stored */
-async function prepare(lease: LogLease, received: ReceivedChunk, kept: Range): Promise<NewChunk> {
+interface Arrival {
+  lease: LogLease;
+  received: ReceivedChunk;
+  /** The bytes of the log that may be stored. */
+  kept: Range;
+}
+
+/** Keeps the body as it came, unless only a part of it may be stored. */
+async function prepare(
+  { inflate, deflate }: ChunkCompression,
+  { lease, received, kept }: Arrival,
+): Promise<NewChunk> {
   const { sequence, isGzip } = received;
   if (!isGzip && received.body.length > maxChunkBytes) throw chunkTooLarge();
-  const all = isGzip ? await inflateReceived(received.body) : received.body;
+  const all = isGzip ? await inflate(lease.organizationId, received.body) : received.body;
   const start = Math.max(received.start, kept.start);
   const end = received.start + all.length;
   const bytes = all.subarray(start - received.start, Math.max(0, kept.end - received.start));
@@ -76,6 +87,6 @@ async function prepare(lease: LogLease, received: ReceivedChunk, kept: Range): P
     ...{ lease, sequence, start, end },
     size: bytes.length,
     lines: countLineFeeds(bytes),
-    body: isAsReceived || bytes.length === 0 ? received.body : await deflateChunk(bytes),
+    body: isAsReceived || bytes.length === 0 ? received.body : await deflate(lease.organizationId, bytes),
   };
 }
