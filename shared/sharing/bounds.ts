@@ -118,7 +118,7 @@ export const turns = {
     restFactor: 2,
   },
   /**
-   * Takes three of libuv's four threads, which also deflate small bodies. A second body of an organization would take
+   * Takes three of libuv's four threads, which also deflate small bodies that come at once. A second body of an organization would take
    * another core, and slow others more than it helps: a payload takes 40 ms. Waiting bodies stay in memory.
    */
   payloads: {

@@ -26,6 +26,15 @@ describe("the codec of payloads", () => {
     assert.ok((await encodeBody(text(20_000))).bytes.length < 500);
   });
 
+  it("gives back bodies that come at once, more than a turn of the event loop deflates", async () => {
+    const bodies = Array.from({ length: 40 }, () => Buffer.from(randomBytes(30_000).toString("hex")));
+    const encoded = await Promise.all(bodies.map(encodeBody));
+    for (const [index, each] of encoded.entries()) {
+      assert.equal(each.codec, "deflate");
+      assert.deepEqual(await decodeBody(each), bodies[index]);
+    }
+  });
+
   it("inflates exactly the received number of bytes", async () => {
     const encoded = await encodeBody(text(1_000_000));
     for (const size of [0, 100, 999_999, 1_000_001]) {
