@@ -23,7 +23,7 @@ import {
   selectPage,
 } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
-import { isOneOf, prepared } from "../../db/prepared.ts";
+import { isOneOf, prepared, preparedRow, valueFor } from "../../db/prepared.ts";
 import { deleteRows, findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 import { secondMs } from "../../durations.ts";
@@ -210,31 +210,46 @@ export const listFilteredDeliveries = prepared<{ ids: string[] }, FilteredDelive
     .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status), isNotNull(triggers.filter)));
 });
 
+const selectIdempotencyKey = preparedRow<{ triggerId: string; key: string }, IdempotencyKey>((db) => {
+  const { idempotencyKeys } = db.tables;
+  const isOfTrigger = eq(idempotencyKeys.triggerId, sql.placeholder("triggerId"));
+  return db
+    .select()
+    .from(idempotencyKeys)
+    .where(and(isOfTrigger, eq(idempotencyKeys.key, sql.placeholder("key"))));
+});
+
 export function findIdempotencyKey(
   db: Db | Tx,
   triggerId: string,
   key: string,
 ): Promise<IdempotencyKey | undefined> {
-  const { idempotencyKeys } = db.tables;
-  return findRow(
-    db,
-    idempotencyKeys,
-    and(eq(idempotencyKeys.triggerId, triggerId), eq(idempotencyKeys.key, key)),
-  );
+  return selectIdempotencyKey(db, { triggerId, key });
 }
+
+const upsertKeyIfFree = prepared<IdempotencyKey & { freeSince: Date }, Pick<IdempotencyKey, "key">, Tx>(
+  (tx) => {
+    const { idempotencyKeys } = tx.tables;
+    const deliveryId = sql.placeholder("deliveryId");
+    const createdAt = valueFor(idempotencyKeys.createdAt, "createdAt");
+    return tx
+      .insert(idempotencyKeys)
+      .values({
+        ...{ triggerId: sql.placeholder("triggerId"), key: sql.placeholder("key") },
+        ...{ deliveryId, createdAt },
+      })
+      .onConflictDoUpdate({
+        target: [idempotencyKeys.triggerId, idempotencyKeys.key],
+        set: { deliveryId: sql`${deliveryId}`, createdAt },
+        setWhere: lte(idempotencyKeys.createdAt, valueFor(idempotencyKeys.createdAt, "freeSince")),
+      })
+      .returning({ key: idempotencyKeys.key });
+  },
+);
 
 /** Exactly one of concurrent claims succeeds. */
 export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: Date): Promise<boolean> {
-  const { idempotencyKeys } = tx.tables;
-  const claimed = await tx
-    .insert(idempotencyKeys)
-    .values(claim)
-    .onConflictDoUpdate({
-      target: [idempotencyKeys.triggerId, idempotencyKeys.key],
-      set: { deliveryId: claim.deliveryId, createdAt: claim.createdAt },
-      setWhere: lte(idempotencyKeys.createdAt, freeSince),
-    })
-    .returning();
+  const claimed = await upsertKeyIfFree(tx, { ...claim, freeSince });
   return claimed.length > 0;
 }
 
