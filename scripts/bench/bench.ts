@@ -14,6 +14,8 @@ export interface Options {
   /** Allows CREATE DATABASE. Undefined: SQLite. */
   postgres?: string;
   quick?: boolean;
+  /** Added to each sync of a file. Only of `deliveries`. */
+  syncMs?: number;
   /** Of the installations of `growth`. */
   rows: number[];
 }
@@ -47,6 +49,12 @@ export function benchCommand<Part extends string>(bench: Bench<Part>): Command {
     .addOption(new Option("--only <part...>", "measure only these").choices(parts));
   if (name === "growth")
     command.option("--rows <numbers>", "of each installation, with commas", wholeNumbers, defaultRows);
+  if (name === "deliveries")
+    command.option(
+      "--sync-ms <number>",
+      "makes each sync of a file take longer, as a slower disk would",
+      positive,
+    );
   return command.action(async (given: Options & { only?: Part[]; out: string }) => {
     const options = given.quick ? { ...given, ...quick } : given;
     const { postgres, only, out } = options;

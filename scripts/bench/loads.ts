@@ -3,6 +3,7 @@ import { interleave, type Line, lineOf, type Round } from "./comparison.ts";
 import type { Load } from "./load/generator.ts";
 import type { Generator } from "./load/load.ts";
 import { type CpuTimes, cpuPerRequest, type Pids } from "./machine/cpu.ts";
+import { takeStallMs } from "./machine/stalls.ts";
 import type { Fsync, ScratchRedis } from "./redis.ts";
 
 /** A server that takes requests. */
@@ -11,6 +12,8 @@ export interface Contestant<Name extends string> {
   fsync: Fsync;
   /** Its processes, whose CPU time counts. */
   pids: Pids;
+  /** Undefined: the server does not measure its event loop. */
+  metricsPort?: number;
 }
 
 export interface Track<Server> {
@@ -38,7 +41,9 @@ export async function measureLoads<Name extends string, Server extends Contestan
   const measure = async (server: Server, turnSeconds: number, perSecond?: number) => {
     const sent = { ...(await load(server, turnSeconds, perSecond !== undefined)), perSecond };
     await redis.prepare(server.fsync);
-    return cpuPerRequest(server.pids, () => generator(sent));
+    await stallOf(server);
+    const result = await cpuPerRequest(server.pids, () => generator(sent));
+    return { ...result, stallMs: await stallOf(server) };
   };
   const found = await interleave(servers, { rounds, title }, async (server, isWarmUp) => {
     const turnSeconds = isWarmUp ? Math.min(maxWarmUpSeconds, seconds) : seconds;
@@ -46,6 +51,7 @@ export async function measureLoads<Name extends string, Server extends Contestan
     return { full, half: await measure(server, turnSeconds, full.perSecond / 2) };
   });
   const half = "  at half load: ";
+  const stalls = lineOf("  longest stall of a turn, ms", maxStalls(found), ({ stallMs }) => stallMs);
   const resets = lineOf("  connections reset", found, ({ full, half }) => full.resets + half.resets);
   const { rate, p99 } = postgres ? {} : aims;
   return [
@@ -56,8 +62,28 @@ export async function measureLoads<Name extends string, Server extends Contestan
     lineOf(`${half}p50 ms`, found, ({ half }) => half.p50),
     lineOf(`${half}p99 ms`, found, ({ half }) => half.p99, p99),
     ...cpuLines(half, found, ({ half }) => half.cpu),
+    ...(servers.some(({ metricsPort }) => metricsPort) ? [stalls] : []),
     ...(resets.rounds.some((round) => Object.values(round).some(Boolean)) ? [resets] : []),
   ];
+}
+
+interface Stalled {
+  stallMs: number;
+}
+
+/** NaN for a server that does not measure it. */
+async function stallOf({ metricsPort }: Pick<Contestant<string>, "metricsPort">): Promise<number> {
+  return metricsPort === undefined ? Number.NaN : takeStallMs({ metricsPort });
+}
+
+/** All rounds have the longest of all: a median would hide it. */
+function maxStalls<Name extends string>(rounds: Round<Name, { full: Stalled; half: Stalled }>[]) {
+  const names = Object.keys(rounds[0] ?? {}) as Name[];
+  const longest = names.map((name) => {
+    const turns = rounds.flatMap((round) => [round[name]?.full, round[name]?.half]);
+    return [name, { stallMs: Math.max(...turns.map((turn) => turn?.stallMs ?? 0)) }];
+  });
+  return rounds.map(() => Object.fromEntries(longest) as Round<Name, Stalled>);
 }
 
 export function cpuLines<Name extends string, Result>(

@@ -42,6 +42,8 @@ export async function withScratch<T>(work: (scratch: Scratch) => Promise<T>): Pr
 
 export class Scratch {
   readonly dir = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  /** Of all processes that are started. */
+  readonly environment: Record<string, string> = {};
   readonly #children = new Set<ChildProcess>();
   readonly #closers: (() => void | Promise<void>)[] = [];
   readonly #failure = Promise.withResolvers<never>();
@@ -67,7 +69,7 @@ export class Scratch {
     const log = openSync(logFile, "a");
     const child = spawn(command, options.args ?? [], {
       cwd: projectRoot, // tsx reads tsconfig.json from here
-      env: { ...baseEnvironment, ...options.env },
+      env: { ...baseEnvironment, ...this.environment, ...options.env },
       stdio: options.ipc ? ["ignore", log, log, "ipc"] : ["ignore", log, log],
     });
     closeSync(log);

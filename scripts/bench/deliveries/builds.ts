@@ -8,6 +8,7 @@ import { startGenerator } from "../load/load.ts";
 import { postJson } from "../load/request.ts";
 import { cpuLines } from "../loads.ts";
 import { cpuPerRequest } from "../machine/cpu.ts";
+import { slowSyncs } from "../machine/slow-syncs.ts";
 import { startRedis } from "../redis.ts";
 import { percentile } from "../statistics.ts";
 import { type Builder, type ContestantName, startBuilders } from "./servers.ts";
@@ -30,8 +31,9 @@ export function measureBuilds(
   options: Options,
 ): Promise<Line<ContestantName>[]> {
   const { title, filter } = courses[course];
-  const { seconds, rounds, postgres } = options;
+  const { seconds, rounds, postgres, syncMs } = options;
   return withScratch(async (scratch) => {
+    if (syncMs) slowSyncs(scratch, syncMs);
     const redis = await startRedis(scratch);
     const builders = await startBuilders(scratch, redis, { workers: true, filter, postgres });
     const generator = startGenerator(scratch, options);

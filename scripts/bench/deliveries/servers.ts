@@ -98,6 +98,6 @@ async function startOurs(
     },
   });
   if (workers) await started.startWorker();
-  const { pids, databaseUrl, seed } = started;
-  return { url: seed.deliveryUrl, pids, databaseUrl, pipelineId: seed.pipeline.id };
+  const { pids, databaseUrl, metricsPort, seed } = started;
+  return { url: seed.deliveryUrl, pids, databaseUrl, metricsPort, pipelineId: seed.pipeline.id };
 }

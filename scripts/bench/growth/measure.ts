@@ -5,10 +5,11 @@ import { openCounter } from "../counter.ts";
 import { KeptConnection } from "../load/kept-connection.ts";
 import { postJson, requestBytes } from "../load/request.ts";
 import { withCpuTimes } from "../machine/cpu.ts";
+import { takeStallMs } from "../machine/stalls.ts";
 import type { Cell, Table } from "../results.ts";
 import { percentile } from "../statistics.ts";
 import type { Case, CaseGroup } from "./cases.ts";
-import { type Server, takeStallMs } from "./servers.ts";
+import type { Server } from "./servers.ts";
 
 /** Requests of one case, one after the other. */
 interface Turn {

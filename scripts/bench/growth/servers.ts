@@ -1,12 +1,10 @@
 import { startSession } from "../../../shared/accounts/sessions.ts";
-import { secondMs } from "../../../shared/durations.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import { onServer } from "../../scratch/databases.ts";
-import { metricOf, readMetrics } from "../../scratch/metrics.ts";
 import { createAdmin, createEndpoint, createScratchOrganization } from "../../scratch/organization.ts";
 import { step } from "../../scratch/progress.ts";
-import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
 import { createSeed, type Seed } from "../device/codes.ts";
 import type { ScratchRedis } from "../redis.ts";
 import { type Signalbox, startSignalbox } from "../signalbox.ts";
@@ -39,8 +37,6 @@ export interface Server extends Signalbox<Base & Inserted> {
 export const organization = "bench";
 const pipelineCount = 50;
 const queueCount = 40;
-/** The milliseconds of the timer by whose delay Node measures the event loop. */
-const loopTimerMs = 10;
 
 export function slugOf(place: number): string {
   return `pipeline-${place}`;
@@ -109,11 +105,4 @@ async function settle(databaseUrl: string): Promise<void> {
     await client.query("vacuum analyze");
     await client.query("checkpoint").catch(() => {}); // only a superuser may
   });
-}
-
-/** Returns the longest time for which the event loop of the ingress stood still since the last call. */
-export async function takeStallMs({ metricsPort }: Server): Promise<number> {
-  const seconds = metricOf(await readMetrics(metricsPort), "nodejs_eventloop_lag_max_seconds");
-  if (Number.isNaN(seconds)) throw new RunFailed("The ingress shows no lag of its event loop.");
-  return Math.max(0, seconds * secondMs - loopTimerMs);
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { percentile } from "../statistics.ts";
 import { type Answer, KeptConnection } from "./kept-connection.ts";
@@ -9,6 +10,8 @@ import { type PlainRequest, requestBytes } from "./request.ts";
 export interface Load {
   requests: PlainRequest[];
   connections: number;
+  /** Replaces this text of each request, of the length of a UUID, by a UUID of its own. */
+  uniqueText?: string | undefined;
   /** A steady rate. Undefined: each connection sends again once it has its answer. */
   perSecond?: number | undefined;
   until: { seconds: number } | { requests: number };
@@ -33,8 +36,15 @@ const tickMs = 1;
 const patienceMs = 10_000;
 
 /** The wait for a free connection counts. */
-export async function send({ requests, connections, perSecond, until, wanted }: Load): Promise<LoadResult> {
-  const bytes = requests.map(requestBytes);
+export async function send({
+  requests,
+  connections,
+  uniqueText,
+  perSecond,
+  until,
+  wanted,
+}: Load): Promise<LoadResult> {
+  const makers = requests.map((request) => requestMaker(requestBytes(request), uniqueText));
   const address = new URL(requests[0]?.url ?? "");
   const idle = await Promise.all(Array.from({ length: connections }, () => KeptConnection.open(address)));
   const all = new Set(idle);
@@ -77,7 +87,8 @@ export async function send({ requests, connections, perSecond, until, wanted }: 
     while (idle.length > 0) {
       const dueAt = nextDueAt();
       if (dueAt === undefined) return;
-      void sendOne(idle.pop() as KeptConnection, bytes[begun++ % bytes.length] as Buffer, dueAt);
+      const make = makers[begun++ % makers.length] as () => Buffer;
+      void sendOne(idle.pop() as KeptConnection, make(), dueAt);
     }
   };
 
@@ -100,6 +111,16 @@ export async function send({ requests, connections, perSecond, until, wanted }: 
   const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
   const rate = (sorted.length / (lastAt - startedAt)) * 1000;
   return { accepted: sorted.length, perSecond: rate, p50, p99, refused, resets };
+}
+
+function requestMaker(bytes: Buffer, uniqueText: string | undefined): () => Buffer {
+  if (uniqueText === undefined) return () => bytes;
+  const at = bytes.indexOf(uniqueText);
+  return () => {
+    const copy = Buffer.from(bytes);
+    copy.write(randomUUID(), at, "latin1");
+    return copy;
+  };
 }
 
 function isWanted({ status, body }: Answer, wanted: Load["wanted"]): boolean {

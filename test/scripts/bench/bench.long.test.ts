@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +9,7 @@ import { readResult } from "../../../scripts/bench/results.ts";
 import { skipPostgres } from "../../helpers/databases.ts";
 import { redisServerMissing, run } from "../../helpers/processes.ts";
 
+const compilerMissing = spawnSync("cc", ["--version"]).error !== undefined && "no C compiler";
 const missing = redisServerMissing || (process.platform !== "linux" && "only Linux says what processes take");
 
 describe("npm run bench -- device", () => {
@@ -26,5 +28,22 @@ describe("npm run bench -- device", () => {
     assert.equal(title, "exchanges/s");
     assert.ok(Number(theirs) > 0, bench.output());
     assert.match(String(ours), /^\d/);
+  });
+});
+
+describe("npm run bench -- deliveries", () => {
+  it("measures keyed webhooks on a slower disk", { skip: missing || compilerMissing }, async (context) => {
+    const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
+    context.after(() => rmSync(out, { recursive: true }));
+    const options = ["--quick", "--only", "keyed", "--sync-ms", "1", "--out", out];
+    const bench = run(["scripts/bench/main.ts", "deliveries", ...options], {});
+    const [exitCode] = await once(bench.process, "exit");
+
+    assert.equal(exitCode, 0, bench.output());
+    const { legend, tables } = readResult("deliveries", out);
+    assert.match(legend.join("\n"), /Each sync of a file takes 1 ms longer/);
+    const figures = new Map(tables[0]?.rows.map(([title, ...cells]) => [title, cells]));
+    assert.ok(Number(figures.get("1 KB with an Idempotency-Key: accepted/s")?.[3]) > 0, bench.output());
+    assert.ok(Number(figures.get("  longest stall of a turn, ms")?.[3]) >= 0, bench.output());
   });
 });
