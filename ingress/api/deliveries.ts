@@ -1,6 +1,5 @@
 import { HTTPResponse } from "h3";
 import { storageFull } from "../../shared/accounts/storage.ts";
-import { listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
@@ -12,6 +11,7 @@ import type { Trigger } from "../../shared/triggers/store.ts";
 import { requireDelivery } from "../../shared/triggers/triggers.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
 import { admitDownload } from "../http/downloads.ts";
+import { answerJson } from "../http/transfers/json-stream.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { readFilters, toDate } from "./filters.ts";
 import { holderOf } from "./holder.ts";
@@ -19,10 +19,10 @@ import {
   deliveryFilters,
   deliveryRequestSchema,
   deliverySchema,
-  presentDelivery,
   presentDeliveryRequest,
+  writeDeliveries,
 } from "./json/delivery.ts";
-import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
+import { cursorPageSchema, cursorQuery, inCursorPage, presentCursorPage } from "./json/list.ts";
 import { triggerOf } from "./triggers.ts";
 
 const tag = "Pipeline triggers (public preview)";
@@ -35,19 +35,13 @@ export function deliveryOperations(services: Services): Operation[] {
     const owner = await triggerOf(services, call);
     return { ...owner, delivery: await requireDelivery(db, owner.trigger, call.parameter("delivery")) };
   };
-  const presenter = async (
-    call: Pick<Call<unknown>, "caller">,
+  const write = (
+    { caller }: Pick<Call<unknown>, "caller">,
     { pipeline, trigger }: { pipeline: PipelineFacts; trigger: Trigger },
     deliveries: Delivery[],
   ) => {
-    const builds = await listBuildsOfDeliveries(
-      db,
-      deliveries.map(({ id }) => id),
-    );
-    const buildsOf = Map.groupBy(builds, ({ deliveryId }) => deliveryId);
-    const address = { org: call.caller.organization.slug, slug: pipeline.slug };
-    return (delivery: Delivery) =>
-      presentDelivery(config, { address, trigger, builds: buildsOf.get(delivery.id) ?? [] }, delivery);
+    const address = { org: caller.organization.slug, slug: pipeline.slug };
+    return writeDeliveries(services, { address, trigger }, deliveries);
   };
 
   return [
@@ -72,8 +66,10 @@ export function deliveryOperations(services: Services): Operation[] {
           receivedFrom: toDate(received_from),
           receivedTo: toDate(received_to),
         });
-        const present = await presenter(call, owner, rows);
-        return presentCursorPage(call.event, page, rows, { base: config.baseUrl, present });
+        const present = (row: Delivery) => row;
+        const { items, links } = presentCursorPage(call.event, page, rows, { base: config.baseUrl, present });
+        const parts = inCursorPage(write(call, owner, items), links);
+        return answerJson(call.event, holderOf(call.caller), parts);
       },
     }),
     operation({
@@ -85,7 +81,7 @@ export function deliveryOperations(services: Services): Operation[] {
       success: { status: 200, schema: deliverySchema, description: "The delivery" },
       run: async (call) => {
         const { delivery, ...owner } = await deliveryOf(call);
-        return (await presenter(call, owner, [delivery]))(delivery);
+        return answerJson(call.event, holderOf(call.caller), write(call, owner, [delivery]));
       },
     }),
     operation({
@@ -123,7 +119,8 @@ export function deliveryOperations(services: Services): Operation[] {
       run: async (call) => {
         const { delivery, ...owner } = await deliveryOf(call);
         await rebuildDelivery(services, call.actor, { ...owner, delivery });
-        return (await presenter(call, owner, [delivery]))(delivery);
+        const parts = write(call, owner, [delivery]);
+        return answerJson(call.event, holderOf(call.caller), parts, { status: 201, isOfChange: true });
       },
     }),
   ];

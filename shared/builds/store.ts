@@ -9,7 +9,6 @@ import {
   inArray,
   isNotNull,
   lt,
-  max,
   or,
   type SQL,
   sql,
@@ -119,18 +118,36 @@ export async function listLastBuildsOfDeliveries(
     .orderBy(asc(number));
 }
 
-/** The highest rebuild number of each delivery that was built. */
-export async function listLastRebuilds(db: Db | Tx, deliveryIds: string[]): Promise<Map<string, number>> {
+/** The builds of a delivery whose rebuild numbers are in a range, lowest first. */
+export async function listRebuilds(
+  db: Db,
+  deliveryIds: string[],
+  { from, below }: { from: number; below: number },
+): Promise<BuildOfDelivery[]> {
   const { builds } = db.tables;
-  if (deliveryIds.length === 0) return new Map();
-  const rows = await db
-    .select({ deliveryId: builds.deliveryId, last: max(builds.rebuild) })
+  const { id, number, rebuild, deliveryId } = builds;
+  return db
+    .select({ id, number, rebuild, deliveryId })
     .from(builds)
-    .where(inArray(builds.deliveryId, deliveryIds))
-    .groupBy(builds.deliveryId);
-  return new Map(
-    rows.flatMap(({ deliveryId, last }) => (deliveryId && last !== null ? [[deliveryId, last]] : [])),
-  );
+    .where(and(inArray(deliveryId, deliveryIds), gte(rebuild, from), lt(rebuild, below)))
+    .orderBy(asc(rebuild));
+}
+
+/** The highest rebuild number of each delivery that was built. Reads one entry of an index for each. */
+export async function listLastRebuilds(db: Db | Tx, deliveryIds: string[]): Promise<Map<string, number>> {
+  const { builds, deliveries } = db.tables;
+  if (deliveryIds.length === 0) return new Map();
+  const last = db
+    .select({ rebuild: builds.rebuild })
+    .from(builds)
+    .where(eq(builds.deliveryId, deliveries.id))
+    .orderBy(desc(builds.rebuild))
+    .limit(1);
+  const rows = await db
+    .select({ id: deliveries.id, last: sql<number | null>`(${last})` })
+    .from(deliveries)
+    .where(inArray(deliveries.id, deliveryIds));
+  return new Map(rows.flatMap(({ id, last }): [string, number][] => (last === null ? [] : [[id, last]])));
 }
 
 export function findBuildOfDelivery(tx: Tx, deliveryId: string, rebuild: number): Promise<Build | undefined> {

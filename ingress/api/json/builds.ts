@@ -11,6 +11,7 @@ import { listMetaData } from "../../../shared/builds/meta-data-store.ts";
 import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/store.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { inGroups } from "../../http/transfers/json-stream.ts";
 import type { BuildContent } from "../build-filter.ts";
 import { presentBuild } from "./build.ts";
 import { presentJob } from "./job.ts";
@@ -46,7 +47,7 @@ export async function* writeBuilds(
   };
   let comma = "";
   let done = 0;
-  for (const group of inGroups(builds, costOf)) {
+  for (const group of inGroups(builds, costOf, maxBytes)) {
     const heads = await presentHeads(services, answer, group);
     const isLarge = group.some((build) => costOf(build) > maxBytes);
     const jobsOf =
@@ -68,22 +69,6 @@ export async function* writeBuilds(
       yield "}";
     }
   }
-}
-
-/** Groups of builds that are read at once. */
-function* inGroups<Item>(items: readonly Item[], costOf: (item: Item) => number): Generator<Item[]> {
-  let group: Item[] = [];
-  let cost = 0;
-  for (const item of items) {
-    if (group.length > 0 && cost + costOf(item) > maxBytes) {
-      yield group;
-      group = [];
-      cost = 0;
-    }
-    group.push(item);
-    cost += costOf(item);
-  }
-  if (group.length > 0) yield group;
 }
 
 interface Head {
@@ -151,7 +136,7 @@ async function readJobs(
 async function* writeJobs(services: Services, answer: BuildsOfAnswer, head: Head): AsyncGenerator<string> {
   const sizes = await listJobSizes(services.db, head.build.id, answer.content.hasRetriedJobs);
   let comma = "";
-  for (const group of inGroups(sizes, ({ bytes }) => bytes + bytesOfJob)) {
+  for (const group of inGroups(sizes, ({ bytes }) => bytes + bytesOfJob, maxBytes)) {
     const jobs = await listAnsweredJobs(services.db, { ids: group.map(({ id }) => id) });
     if (jobs.length === 0) continue;
     const textOf = await jobWriter(services, answer, jobs);

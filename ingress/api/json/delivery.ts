@@ -1,11 +1,13 @@
 import { z } from "zod";
-import type { Build } from "../../../shared/builds/store.ts";
+import { type BuildOfDelivery, listLastRebuilds, listRebuilds } from "../../../shared/builds/store.ts";
 import type { Config } from "../../../shared/process/config.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Payload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import { api, type PipelineAddress } from "../../../shared/urls.ts";
+import { inGroups } from "../../http/transfers/json-stream.ts";
 import * as field from "../../operations/fields.ts";
 import { choiceFilter, textFilter, timeFilter } from "../filters.ts";
 
@@ -53,15 +55,49 @@ export const deliveryRequestSchema = z.object({
 interface DeliveryContext {
   address: PipelineAddress;
   trigger: Trigger;
-  /** The builds that the delivery made. */
-  builds: Build[];
 }
 
-export function presentDelivery(
-  config: Config,
-  { address, trigger, builds }: DeliveryContext,
-  delivery: Delivery,
-) {
+/** Builds that are read at once. */
+const maxBuilds = 500;
+
+/** The items of a list, with commas between them, in parts: a delivery may have been built any number of times. */
+export async function* writeDeliveries(
+  { db, config }: Services,
+  context: DeliveryContext,
+  deliveries: readonly Delivery[],
+): AsyncGenerator<string> {
+  const last = await listLastRebuilds(
+    db,
+    deliveries.map(({ id }) => id),
+  );
+  const endOf = ({ id }: Delivery) => (last.get(id) ?? -1) + 1;
+  const write = (builds: BuildOfDelivery[]) =>
+    builds.map((build) => JSON.stringify(presentBuildOfDelivery(config, context, build))).join(",");
+
+  let comma = "";
+  for (const group of inGroups(deliveries, endOf, maxBuilds)) {
+    const below = Math.min(maxBuilds, Math.max(...group.map(endOf)));
+    const ids = group.map(({ id }) => id);
+    const first = below === 0 ? [] : await listRebuilds(db, ids, { from: 0, below });
+    const buildsOf = Map.groupBy(first, ({ deliveryId }) => deliveryId);
+    for (const delivery of group) {
+      const members = JSON.stringify(presentDelivery(config, context, delivery)).slice(0, -1);
+      let text = write(buildsOf.get(delivery.id) ?? []);
+      yield `${comma}${members},"builds":[${text}`;
+      comma = ",";
+      for (let from = below; from < endOf(delivery); from += maxBuilds) {
+        const separator = text === "" ? "" : ",";
+        const more = write(await listRebuilds(db, [delivery.id], { from, below: from + maxBuilds }));
+        if (more !== "") yield separator + more;
+        text ||= more;
+      }
+      yield "]}";
+    }
+  }
+}
+
+/** Presents all of a delivery but its builds. */
+function presentDelivery(config: Config, { address, trigger }: DeliveryContext, delivery: Delivery) {
   const url = api.delivery(config, address, trigger.id, delivery.id);
   return {
     id: delivery.id,
@@ -72,8 +108,15 @@ export function presentDelivery(
     external_id: delivery.externalId,
     status: delivery.status,
     reason: delivery.reason,
-    builds: builds.map(({ id, number }) => ({ id, number, url: api.build(config, address, number) })),
   };
+}
+
+function presentBuildOfDelivery(
+  config: Config,
+  { address }: DeliveryContext,
+  { id, number }: BuildOfDelivery,
+) {
+  return { id, number, url: api.build(config, address, number) };
 }
 
 /** Returns JSON text that holds the payload unparsed, because parsing would change big numbers. */

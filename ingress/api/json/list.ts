@@ -90,3 +90,10 @@ export function presentCursorPage<Row extends { id: string }, Item>(
     },
   };
 }
+
+/** The parts of a page, from those of its items, which have their commas. */
+export async function* inCursorPage(parts: AsyncGenerator<string>, links: object): AsyncGenerator<string> {
+  yield '{"items":[';
+  yield* parts;
+  yield `],"links":${JSON.stringify(links)}}`;
+}

@@ -65,3 +65,23 @@ export async function* requireSome(parts: AsyncGenerator<string>, thing: string)
   yield value;
   yield* parts;
 }
+
+/** Groups of items that are read at once: what they cost together is at most `maxCost`, or there is only one. */
+export function* inGroups<Item>(
+  items: readonly Item[],
+  costOf: (item: Item) => number,
+  maxCost: number,
+): Generator<Item[]> {
+  let group: Item[] = [];
+  let cost = 0;
+  for (const item of items) {
+    if (group.length > 0 && cost + costOf(item) > maxCost) {
+      yield group;
+      group = [];
+      cost = 0;
+    }
+    group.push(item);
+    cost += costOf(item);
+  }
+  if (group.length > 0) yield group;
+}

@@ -64,6 +64,7 @@ import {
   listJobs,
   listLastBuilds,
   listLastRebuilds,
+  listRebuilds,
   measureJobs,
 } from "../../../shared/builds/store.ts";
 import { listDependents } from "../../../shared/clusters/dependents-store.ts";
@@ -387,6 +388,8 @@ export const statements: Record<string, Statement> = {
   "a build": (db) => findBuild(db, pipelineId, 7),
   "times of the last builds": (db) => listBuildTimes(db, pipelineId, 50),
   "builds of deliveries": (db) => listBuildsOfDeliveries(db, ids),
+  "rebuilds of a delivery": (db) => listRebuilds(db, [id], { from: 500, below: 1000 }),
+  "rebuilds of deliveries": (db) => listRebuilds(db, ids, { from: 0, below: 500 }),
   "last rebuilds of deliveries": (db) => listLastRebuilds(db, ids),
   "the build of a rebuild": (db) => findBuildOfDelivery(db, id, 3),
   "keys of queues": (db) => listQueueKeys(db, pipelineId, 100),
