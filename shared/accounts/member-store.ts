@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, ne, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import {
   capTotal,
@@ -9,6 +9,7 @@ import {
   readerFor,
 } from "../db/list-page.ts";
 import { findBy, isOneOf, prepared } from "../db/prepared.ts";
+import type { Tables } from "../db/schema.ts";
 import type { Role } from "../vocabulary.ts";
 import type { Organization } from "./organization-store.ts";
 import type { User } from "./user-store.ts";
@@ -52,6 +53,8 @@ const activeUsers = prepared<{ ids: string[] }, { id: string }>((db) => {
     .where(and(isOneOf(users.id, "ids"), isNull(users.deactivatedAt)));
 });
 
+type Member = Tables["members"]["$inferSelect"];
+
 interface MemberId {
   organizationId: string;
   userId: string;
@@ -59,22 +62,22 @@ interface MemberId {
 
 /** Locks in order. Does not exclude other shared locks. */
 export async function lockActiveRoles(tx: Tx, wanted: MemberId[]): Promise<(Role | undefined)[]> {
-  const { members } = tx.tables;
+  const organizationIds = [...new Set(wanted.map(({ organizationId }) => organizationId))];
   const userIds = [...new Set(wanted.map(({ userId }) => userId))];
-  const isOfOrganization = [...Map.groupBy(wanted, ({ organizationId }) => organizationId)].map(
-    ([id, ofIt]) =>
-      and(
-        eq(members.organizationId, id),
-        inArray(members.userId, [...new Set(ofIt.map(({ userId }) => userId))]),
-      ),
-  );
-  const locked = await tx.lock(members, or(...isOfOrganization), "shared");
+  const locked = await lockMembers(tx, { organizationIds, userIds });
   const active = await activeUsers(tx, { ids: userIds });
 
   const activeIds = new Set(active.map(({ id }) => id));
   const roles = new Map(locked.map((member) => [keyOf(member), member.role]));
   return wanted.map((member) => (activeIds.has(member.userId) ? roles.get(keyOf(member)) : undefined));
 }
+
+/** Locks users in all of these organizations: one text for any number of them. */
+const lockMembers = prepared<{ organizationIds: string[]; userIds: string[] }, Member, Tx>((tx) => {
+  const { organizationId, userId } = tx.tables.members;
+  const areMeant = and(isOneOf(organizationId, "organizationIds"), isOneOf(userId, "userIds"));
+  return tx.lock(tx.tables.members, areMeant, "shared");
+});
 
 function keyOf({ organizationId, userId }: MemberId): string {
   return `${organizationId} ${userId}`;
