@@ -110,7 +110,7 @@ async function measureHandOuts(
       await add(jobs);
       return cpuPerRequest(pids, take);
     });
-    lines.push(...rateLines(title, found, text === "200" ? { bullmq: "≥ 0.2" } : {}));
+    lines.push(...rateLines(title, found, text === "200" ? { bullmq: "≥ 0.25" } : {}));
   }
   return lines;
 }

@@ -21,7 +21,7 @@ const measures = {
           ...{ requests: [authorization(authorizationUrl)], connections, until: { seconds } },
           wanted: { status: 200, texts: ['"device_code":'] },
         }),
-        aims: { rate: { oidcProvider: "≥ 1" } },
+        aims: { rate: { oidcProvider: "≥ 1.1" } },
       },
       options,
     ),
@@ -39,7 +39,7 @@ const measures = {
           ...{ requests: polls(server), connections, until: { seconds } },
           wanted: { status: 400, texts: ['"error":"authorization_pending"', '"error":"slow_down"'] },
         }),
-        aims: { rate: { oidcProvider: "≥ 2.2" } },
+        aims: { rate: { oidcProvider: "≥ 2.5" } },
       },
       options,
     );
@@ -59,7 +59,7 @@ const measures = {
             ...{ until: { requests }, wanted: { status: 200, texts: ['"access_token":'] } },
           };
         },
-        aims: { rate: { oidcProvider: "≥ 1" } },
+        aims: { rate: { oidcProvider: "≥ 1.3" } },
       },
       options,
     ),
