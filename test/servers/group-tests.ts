@@ -9,6 +9,8 @@ const durations: Record<string, number> = JSON.parse(readFileSync(recordedDurati
 const loadingMs = 200;
 /** The duration of a file without a record. */
 const unknownMs = 3000;
+/** Chromium starts in so many processes: each start takes seconds of CPU time. */
+const browserGroups = 2;
 
 /**
  * Groups files into processes: loading shared imports takes longer than many files run.
@@ -20,7 +22,9 @@ export function groupTests(files: string[], count: number, folder: string): stri
   const groups = Array.from({ length: count }, () => ({ files: [] as string[], size: 0 }));
   const bySize = files.map((file) => ({ file, size: weigh(file) })).sort((a, b) => b.size - a.size);
   for (const { file, size } of bySize) {
-    const smallest = groups.reduce((least, group) => (group.size < least.size ? group : least));
+    const allowed = opensBrowser(file) ? groups.slice(0, browserGroups) : groups;
+    // Of equal groups the last, so that the first have room for browsers.
+    const smallest = allowed.reduce((least, group) => (group.size <= least.size ? group : least));
     smallest.files.push(file);
     smallest.size += size;
   }
@@ -34,6 +38,10 @@ export function groupTests(files: string[], count: number, folder: string): stri
     writeFileSync(file, imports.join(""));
     return file;
   });
+}
+
+function opensBrowser(file: string): boolean {
+  return readFileSync(file, "utf8").includes("helpers/browser.ts");
 }
 
 function weigh(file: string): number {
