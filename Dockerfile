@@ -1,5 +1,5 @@
 # Every process of the program from one image: ingress as it is, others by their command, for instance
-#   docker run … signalbox node --import tsx workers/main.ts deliveries
+#   docker run … signalbox node dist/workers.js deliveries
 # Another image with Node 24 and npm, and a user node, will do.
 ARG BASE_IMAGE=node:24-slim
 
@@ -23,10 +23,12 @@ COPY shared shared
 COPY ingress ingress
 COPY workers workers
 COPY scripts scripts
+# Processes start from it; commands by hand, with tsx, from the sources.
+RUN node scripts/deploy/bundle.ts
 
 # For those who use SQLite, or no SECRET_KEY of their own: mount a volume here.
 RUN mkdir -m 700 data && chown node:node data
 USER node
 
 EXPOSE 3000
-CMD ["node", "--import", "tsx", "--import", "./shared/process/drizzle-modules.ts", "ingress/main.ts"]
+CMD ["node", "dist/ingress.js"]

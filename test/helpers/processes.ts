@@ -17,9 +17,14 @@ export interface Running {
 
 /** `limit` is an argument of ulimit, such as `-f 2000`. `cwd` may be the folder of another version. */
 export function run(args: string[], settings: Record<string, string>, limit = "", cwd?: string): Running {
+  return runNode([...loaders, ...args], settings, limit, cwd);
+}
+
+/** Like `run`, without loaders: for JavaScript. */
+export function runNode(args: string[], settings: Record<string, string>, limit = "", cwd?: string): Running {
   const child = spawn(
     "sh",
-    ["-c", `${limit && `ulimit ${limit};`} exec "$0" "$@"`, process.execPath, ...loaders, ...args],
+    ["-c", `${limit && `ulimit ${limit};`} exec "$0" "$@"`, process.execPath, ...args],
     {
       cwd,
       env: { ...process.env, HOST: "127.0.0.1", SECRET_KEY: secretKey, ...settings },

@@ -1,0 +1,67 @@
+// The image runs the processes from one bundle: tsx would compile 700 modules at each start.
+
+import { readFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { build, type Plugin } from "esbuild";
+
+const root = join(import.meta.dirname, "../..");
+const folder = process.argv[2] ?? "dist";
+
+const programs = { ingress: "ingress/main.ts", workers: "workers/main.ts", migrate: "scripts/migrate.ts" };
+const threads = [
+  "shared/db/sqlite/checkpoint-thread.ts",
+  "shared/db/sqlite/off-loop-thread.ts",
+  "shared/triggers/filter/thread.ts",
+];
+/** Packages with binaries or threads of their own, and those that are tried and may be missing. */
+const external = ["better-sqlite3", "pino", "pino-pretty", "pg-native", "msgpackr-extract"];
+
+/** Packages in CommonJS call `require`. */
+const banner = `
+import { createRequire as createRequire__, findPackageJSON as findPackage__ } from "node:module";
+import { fileURLToPath as pathOf__, pathToFileURL as urlOf__ } from "node:url";
+const require = createRequire__(import.meta.url);
+const package__ = urlOf__(findPackage__(import.meta.url));`;
+
+/** Modules read files that lie beside their sources, and start threads. */
+const sourcePlaces: Plugin = {
+  name: "source-places",
+  setup({ onLoad }) {
+    onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+      if (path.includes("node_modules")) return undefined;
+      const file = relative(root, path);
+      const text = await readFile(path, "utf8");
+      const contents = text
+        .replace(/new URL\("\.\/([\w-]+\.ts)", import\.meta\.url\)/g, (_, module) => {
+          const thread = join(dirname(file), module);
+          if (!threads.includes(thread)) throw new Error(`${thread} is not in the list of threads.`);
+          return `new URL("./${nameOf(thread)}.js", import.meta__.url)`;
+        })
+        .replaceAll("import.meta.dirname", `pathOf__(new URL("${dirname(file)}", package__))`)
+        .replaceAll("import.meta.url", `new URL("${file}", package__).href`)
+        .replaceAll("import.meta__", "import.meta");
+      return { contents, loader: path.endsWith("x") ? "tsx" : "ts" };
+    });
+  },
+};
+
+function nameOf(thread: string): string {
+  return thread.replace(/\.ts$/, "").replaceAll("/", "-");
+}
+
+await build({
+  absWorkingDir: root,
+  entryPoints: { ...programs, ...Object.fromEntries(threads.map((thread) => [nameOf(thread), thread])) },
+  outdir: folder,
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  external,
+  banner: { js: banner },
+  plugins: [sourcePlaces],
+  sourcemap: "external",
+  legalComments: "none",
+  logLevel: "warning",
+});
