@@ -15,11 +15,11 @@ import {
   findBuild,
   listBuildsFinishedBefore,
   listBuildsOfPipelines,
-  listDeletedPipelinesWithBuilds,
+  listDeletedPipelines,
 } from "./store.ts";
 
 const maxBuildsAtOnce = 200;
-const maxPipelinesAtOnce = 100;
+const maxPipelinesAtOnce = 500;
 /** The limit of a page of builds. One build may have as much, with retries. */
 const maxPageBytes = 2 * maxJobBytes;
 
@@ -83,8 +83,16 @@ export async function purgeBuilds(
       await restBetweenTransactions();
     }
   };
-  const listOfDeleted = async (limit: number) =>
-    listBuildsOfPipelines(db, await listDeletedPipelinesWithBuilds(db, maxPipelinesAtOnce), limit);
+  let after: string | undefined;
+  const listOfDeleted = async (limit: number) => {
+    for (;;) {
+      const pipelines = await listDeletedPipelines(db, after, maxPipelinesAtOnce);
+      const withBuilds = pipelines.flatMap(({ id, firstBuild }) => (firstBuild === null ? [] : id));
+      const ids = await listBuildsOfPipelines(db, withBuilds, limit);
+      if (ids.length > 0 || pipelines.length < maxPipelinesAtOnce) return ids;
+      after = pipelines.at(-1)?.id;
+    }
+  };
   return (await purge(listOfDeleted)) + (await purge((limit) => listBuildsFinishedBefore(db, before, limit)));
 }
 

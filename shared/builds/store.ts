@@ -5,6 +5,7 @@ import {
   desc,
   eq,
   getTableColumns,
+  gt,
   gte,
   inArray,
   isNotNull,
@@ -208,17 +209,18 @@ export async function listBuildTimes(db: Db, pipelineId: string, limit: number) 
     .limit(limit);
 }
 
-/** The rows of deleted pipelines stay. */
-export async function listDeletedPipelinesWithBuilds(db: Db, limit: number): Promise<string[]> {
+/** Deleted pipelines in the order of their ids, and which of them have builds. Their rows stay. */
+export async function listDeletedPipelines(db: Db, after: string | undefined, limit: number) {
   const { builds, pipelines } = db.tables;
   // Postgres would turn "exists" into a join that reads all builds.
   const first = db.select({ id: builds.id }).from(builds).where(eq(builds.pipelineId, pipelines.id)).limit(1);
-  const rows = await db.offLoop
-    .select({ id: pipelines.id })
+  const isNext = after === undefined ? undefined : gt(pipelines.id, after);
+  return db.offLoop
+    .select({ id: pipelines.id, firstBuild: sql<string | null>`(${first})` })
     .from(pipelines)
-    .where(and(isNotNull(pipelines.deletedAt), sql`(${first}) is not null`))
+    .where(and(isNotNull(pipelines.deletedAt), isNext))
+    .orderBy(asc(pipelines.id))
     .limit(limit);
-  return rows.map(({ id }) => id);
 }
 
 export async function listBuildsOfPipelines(

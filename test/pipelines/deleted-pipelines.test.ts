@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
+import { purgeBuilds } from "../../shared/builds/builds.ts";
+import { newIds } from "../../shared/ids.ts";
 import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 
@@ -40,5 +42,27 @@ describeOnBothDatabases("a deleted pipeline", (database) => {
     assert.equal((await api.send("DELETE", `/pipelines/${slug}`)).status, 422);
 
     assert.deepEqual(await rowOf(id), before);
+  });
+
+  it("has its builds purged, however many were deleted before and after it", async () => {
+    const { db, clock } = api.world.services;
+    const { id, slug } = await api.newPipeline();
+    await api.build(id, 3);
+    for (const number of [1, 2, 3])
+      assert.equal((await api.send("PUT", `/pipelines/${slug}/builds/${number}/cancel`)).status, 200);
+    assert.equal((await api.send("DELETE", `/pipelines/${slug}`)).status, 204);
+    const row = await rowOf(id);
+    assert.ok(row);
+    const times = [row.createdAt.getTime() - 60_000, clock.now().getTime() + 60_000];
+    const others = times.flatMap((time) =>
+      newIds(new Date(time), 600).map((other) => ({ ...row, id: other })),
+    );
+    await db.transaction((tx) => tx.insertMany(tx.tables.pipelines, others));
+
+    const purged = await purgeBuilds(api.world.services, async () => {});
+
+    const { builds } = db.tables;
+    const left = await db.select().from(builds).where(eq(builds.pipelineId, id));
+    assert.deepEqual([purged, left], [3, []]);
   });
 });

@@ -46,6 +46,8 @@ export function definePipelinesTables(
       uniqueIndex("pipelines_slug").on(t.organizationId, t.slug).where(isNull(t.deletedAt)),
       index("pipelines_list").on(t.organizationId, t.createdAt, t.id).where(isNull(t.deletedAt)),
       index("pipelines_deleted").on(t.organizationId).where(isNotNull(t.deletedAt)),
+      // Nothing bounds their number: the purge of their builds reads some at a time.
+      index("pipelines_deleted_ids").on(t.id).where(isNotNull(t.deletedAt)),
       index("pipelines_cluster").on(t.clusterId),
       index("pipelines_environment_key")
         .on(sealingKey(t.environmentSealed), t.id)

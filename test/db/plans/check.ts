@@ -17,7 +17,8 @@ const growingNames = Object.values(growing).map((table) => getTableName(table));
 const slow = new Set(["members", "clusters", "queues", "pipelines", "triggers"]);
 
 /** Their indexes have few rows: those that are paused, deleted or wait. */
-const partialIndexes = "queues_paused|pipelines_deleted|jobs_paused|deliveries_waiting|bulk_rebuilds_running";
+const partialIndexes =
+  "queues_paused|pipelines_deleted|pipelines_deleted_ids|jobs_paused|deliveries_waiting|bulk_rebuilds_running";
 const scanOfGrowing = new RegExp(
   `(^|\\s)(SCAN|Seq Scan on) "?(${growingNames.join("|")})\\b(?! USING (COVERING )?INDEX (${partialIndexes})$)`,
   "m",

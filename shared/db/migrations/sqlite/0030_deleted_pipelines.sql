@@ -1,0 +1,1 @@
+CREATE INDEX `pipelines_deleted_ids` ON `pipelines` (`id`) WHERE "pipelines"."deleted_at" is not null;
