@@ -22,26 +22,6 @@ export function openLoopTurns(
 }
 
 /**
- * Lets short work that cannot be cut hold the event loop for this long in each of its turns. The last piece may exceed
- * it.
- * @returns a function that runs the work; undefined, without running it, if the turn has had its time
- */
-export function openTurnBudget(maxMs: number): <Result>(work: () => Result) => Result | undefined {
-  let usedMs = 0;
-  const startOver = () => {
-    usedMs = 0;
-  };
-  return (work) => {
-    if (usedMs >= maxMs) return undefined;
-    if (usedMs === 0) setImmediate(startOver);
-    const startedAt = performance.now();
-    const result = work();
-    usedMs += performance.now() - startedAt;
-    return result;
-  };
-}
-
-/**
  * Cuts long work into slices, so that the slices of an owner, of all of its requests, take turns with a rest.
  * @param turn of `openLoopTurns`
  * @returns a function to await before each step of the work, with the size of the step

@@ -8,7 +8,7 @@ import {
   inflateRaw,
   inflateRawSync,
 } from "node:zlib";
-import { openTurnBudget } from "../../sharing/loop-turns.ts";
+import { openLoopShare } from "../../sharing/loop-share.ts";
 import type { PayloadCodec } from "../../vocabulary.ts";
 
 export interface EncodedBody {
@@ -25,8 +25,10 @@ const minDeflateBytes = 4096;
 const level = 3;
 /** 64 KB take 0.05 ms of the event loop, or 2 ms if they hardly repeat. A trip to the pool takes 0.15 ms of CPU. */
 const maxBytesOnLoop = 64 * 1024;
+/** Enough for 6,000 webhooks of 20 KB a second. Bodies that hardly repeat gain nothing, and would delay other requests. */
+const shareOfLoop = 1 / 6;
 /** Bodies that come at once must not add up. */
-const maxMsOnLoop = 2;
+const maxBurstMs = 2;
 /**
  * Chunks of the result are large: each is a round trip to the pool, and few of them halve the time of five megabytes.
  */
@@ -35,12 +37,12 @@ const largeChunkBytes = 64 * 1024;
 
 const noBytes = Buffer.alloc(0);
 const deflateInPool = promisify(deflateRaw);
-const onLoop = openTurnBudget(maxMsOnLoop);
+const onLoop = openLoopShare(shareOfLoop, maxBurstMs);
 const inflate = promisify(inflateRaw);
 
 /**
- * Deflates bodies from 4 KB, if that makes them smaller: up to 64 KB on the event loop, while its turn has time for it,
- * others in the thread pool.
+ * Deflates bodies from 4 KB, if that makes them smaller: up to 64 KB on the event loop, while their share of it
+ * lasts, others in the thread pool.
  */
 export async function encodeBody(body: Buffer): Promise<EncodedBody> {
   const size = body.length;
