@@ -1,8 +1,8 @@
 import "../shared/process/node-version.ts";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { loaders } from "../scripts/loaders.ts";
@@ -51,6 +51,8 @@ function finish(exitCode: number): Promise<never> {
 
 /** More of them end closer together, but each loads the program. */
 const processes = { quick: 8, all: 12 };
+/** What tests start more than once, besides the programs of the image. */
+const bundled = ["scripts/prove/main.ts", "scripts/bench/main.ts", "scripts/admin.ts", "scripts/login.ts"];
 /** Absolute: some programs run in another folder. */
 const compileCache = resolve("node_modules/.cache/compile");
 
@@ -70,6 +72,8 @@ try {
     ...process.env,
     ...servers,
     TEST_QUICK: isQuick ? "1" : undefined,
+    // Processes start from it with a third of the CPU time. Few files start too few to gain.
+    TEST_BUNDLE: process.env.TEST_BUNDLE ?? (groups === files || isQuick ? undefined : makeBundle()),
     // A second try repeats the random tests.
     TEST_SEED: process.env.TEST_SEED ?? String(randomInt(2 ** 31)),
     // Compiles shared imports once.
@@ -81,6 +85,14 @@ try {
 } catch (error) {
   if (!finishing) say(error instanceof Unusable ? error.message : String(error));
   await finish(1);
+}
+
+/** In the project: modules look for their packages there. It stays, for who reads a stack. */
+function makeBundle(): string {
+  const folder = resolve("dist/test");
+  rmSync(folder, { recursive: true, force: true });
+  execFileSync(process.execPath, ["scripts/deploy/bundle.ts", folder, ...bundled], { stdio: "inherit" });
+  return folder;
 }
 
 /** Runs the failed files again, one by one, unless they are many. */

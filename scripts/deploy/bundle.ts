@@ -1,13 +1,15 @@
-// The image runs the processes from one bundle: tsx would compile 700 modules at each start.
+// The image runs the processes from one bundle: tsx would compile 700 modules at each start. So do most tests.
+//   node scripts/deploy/bundle.ts [folder [other programs …]]
 
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { build, type Plugin } from "esbuild";
+import { nameInBundle } from "./bundled.ts";
 
 const root = join(import.meta.dirname, "../..");
-const folder = process.argv[2] ?? "dist";
+const [folder = "dist", ...others] = process.argv.slice(2);
 
-const programs = { ingress: "ingress/main.ts", workers: "workers/main.ts", migrate: "scripts/migrate.ts" };
+const programs = ["ingress/main.ts", "workers/main.ts", "scripts/migrate.ts", "scripts/agent.ts"];
 const threads = [
   "shared/db/sqlite/checkpoint-thread.ts",
   "shared/db/sqlite/off-loop-thread.ts",
@@ -35,7 +37,7 @@ const sourcePlaces: Plugin = {
         .replace(/new URL\("\.\/([\w-]+\.ts)", import\.meta\.url\)/g, (_, module) => {
           const thread = join(dirname(file), module);
           if (!threads.includes(thread)) throw new Error(`${thread} is not in the list of threads.`);
-          return `new URL("./${nameOf(thread)}.js", import.meta__.url)`;
+          return `new URL("./${nameInBundle(thread)}.js", import.meta__.url)`;
         })
         .replaceAll("import.meta.dirname", `pathOf__(new URL("${dirname(file)}", package__))`)
         .replaceAll("import.meta.url", `new URL("${file}", package__).href`)
@@ -45,13 +47,11 @@ const sourcePlaces: Plugin = {
   },
 };
 
-function nameOf(thread: string): string {
-  return thread.replace(/\.ts$/, "").replaceAll("/", "-");
-}
-
 await build({
   absWorkingDir: root,
-  entryPoints: { ...programs, ...Object.fromEntries(threads.map((thread) => [nameOf(thread), thread])) },
+  entryPoints: Object.fromEntries(
+    [...programs, ...others, ...threads].map((file) => [nameInBundle(file), file]),
+  ),
   outdir: folder,
   bundle: true,
   splitting: true,

@@ -33,6 +33,8 @@ export interface ProveOptions {
   patience: number;
   /** Folder for the output of the processes. */
   logs?: string;
+  /** Folder of a bundle that the processes run. Undefined: they run the sources. */
+  bundle?: string;
 }
 
 export interface Proved {
@@ -56,13 +58,13 @@ export interface Proved {
 const calmMs = 2000;
 
 export async function prove(scratch: Scratch, options: ProveOptions): Promise<Proved> {
-  const { minutes, seed, database, faults, compose: project, perSecond, logs } = options;
+  const { minutes, seed, database, faults, compose: project, perSecond, logs, bundle } = options;
   const patienceMs = options.patience * 1000;
   const timeline = new Timeline();
   step(`Starting an installation ${project ? `of containers, ${project}` : `on ${database}`}, seed ${seed}`);
   const subject = project
     ? await startContainers(scratch, { project, faults, logs })
-    : await startProcesses(scratch, timeline, { database, faults, logs });
+    : await startProcesses(scratch, timeline, { database, faults, logs, bundle });
   const { installation, commands } = subject;
   await awaitReadiness(installation.urls, subject.hasAgents);
 

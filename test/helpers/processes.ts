@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { bundledFile } from "../../scripts/deploy/bundled.ts";
 import { loaders } from "../../scripts/loaders.ts";
 import { freePort } from "../../scripts/scratch/ports.ts";
 import { eventually } from "./http.ts";
@@ -15,9 +16,23 @@ export interface Running {
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** `limit` is an argument of ulimit, such as `-f 2000`. `cwd` may be the folder of another version. */
-export function run(args: string[], settings: Record<string, string>, limit = "", cwd?: string): Running {
-  return runNode([...loaders, ...args], settings, limit, cwd);
+/** The folder of the bundle of this version, in a full run. */
+export const bundle = process.env.TEST_BUNDLE;
+
+/**
+ * Runs a program of the project, from the bundle if there is one.
+ * @param limit an argument of ulimit, such as `-f 2000`
+ * @param cwd may be the folder of another version
+ */
+export function run(
+  [program = "", ...args]: string[],
+  settings: Record<string, string>,
+  limit = "",
+  cwd?: string,
+): Running {
+  const bundled = bundle && (cwd ?? ".") === "." && bundledFile(bundle, program);
+  const start = bundled && existsSync(bundled) ? [bundled] : [...loaders, program];
+  return runNode([...start, ...args], settings, limit, cwd);
 }
 
 /** Like `run`, without loaders: for JavaScript. */

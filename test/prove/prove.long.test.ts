@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { skipPostgres } from "../helpers/databases.ts";
-import { redisServerMissing, run } from "../helpers/processes.ts";
+import { bundle, redisServerMissing, run } from "../helpers/processes.ts";
+
+const fromBundle = bundle ? ["--bundle", bundle] : [];
 
 describe("npm run prove", () => {
   for (const [database, skip] of [
@@ -13,7 +15,7 @@ describe("npm run prove", () => {
     ["postgres", redisServerMissing || skipPostgres],
   ] as const)
     it(`finds the ledger whole after faults: ${database}`, { skip }, async (context) => {
-      const options = ["--minutes", "0.15", "--seed", "1", "--database", database];
+      const options = ["--minutes", "0.15", "--seed", "1", "--database", database, ...fromBundle];
       const proving = run(["scripts/prove/main.ts", ...options], {});
       const [exitCode] = await once(proving.process, "exit");
 
@@ -27,7 +29,7 @@ describe("npm run prove", () => {
     const logs = mkdtempSync(join(tmpdir(), "signalbox-prove-"));
     context.after(() => rmSync(logs, { recursive: true }));
     const options = ["--faults", "none", "--minutes", "0.05", "--database", "postgres", "--logs", logs];
-    const proving = run(["scripts/prove/main.ts", ...options], {});
+    const proving = run(["scripts/prove/main.ts", ...options, ...fromBundle], {});
     const [exitCode] = await once(proving.process, "exit");
 
     assert.equal(exitCode, 0, proving.output());

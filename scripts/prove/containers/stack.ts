@@ -69,10 +69,7 @@ export function startServices(stack: Stack, services: (keyof typeof scales | "pr
 /** Added to the services of compose.yaml. */
 function planServices(marksFolder: string) {
   const agent = (queue: string) => ({
-    command: [
-      ...["node", "--import", "tsx", "scripts/agent.ts", "start"],
-      ...["--queue", queue, "--spawn", String(spawn)],
-    ],
+    command: [...["node", "dist/agent.js", "start"], ...["--queue", queue, "--spawn", String(spawn)]],
     volumes: [`${marksFolder}:${marksInside}`],
   });
   return {

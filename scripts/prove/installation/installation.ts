@@ -51,6 +51,7 @@ export interface InstallationOptions {
   database: DatabaseName;
   timeline: Timeline;
   logs: string | undefined;
+  bundle: string | undefined;
 }
 
 const maxTries = 50;
@@ -60,7 +61,7 @@ const ownEnvironment = { ...baseEnvironment, NODE_COMPILE_CACHE: "node_modules/.
 /** Installs as an operator does, and starts three ingress processes, two workers and three processes of agents. */
 export async function startInstallation(
   scratch: Scratch,
-  { database, timeline, logs }: InstallationOptions,
+  { database, timeline, logs, bundle }: InstallationOptions,
 ): Promise<Installation> {
   const disk = openDisk(scratch);
   const clocks = openClocks(scratch);
@@ -103,7 +104,7 @@ export async function startInstallation(
   const urls: string[] = [];
   const ports: number[] = [];
   const metricsPorts = new Map<string, number>();
-  const plans = planOwnProcesses();
+  const plans = planOwnProcesses(bundle);
   for (const process of plans.filter(({ kind }) => kind !== "agent")) {
     const port = await freePort();
     const metricsPort = await freePort();

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { bundledFile } from "../../deploy/bundled.ts";
 import { type PlannedProcess, parseProcfile, planProcesses } from "../../start/procfile.ts";
 import { supervise } from "../../start/supervise.ts";
 import type { Timeline } from "../timeline.ts";
@@ -30,9 +31,20 @@ const keptLines = 8;
 const stopWithinMs = 8000;
 const lasting: NodeJS.Signals[] = ["SIGSTOP", "SIGCONT"];
 
-/** The processes of the Procfile: three ingress processes, two workers, and agents for each ingress process. */
-export function planOwnProcesses(): PlannedProcess[] {
-  return planProcesses(parseProcfile(readFileSync("Procfile", "utf8")), ["ingress=3", "worker=2", "agent=3"]);
+/**
+ * The processes of the Procfile: three ingress processes, two workers, and agents for each ingress process.
+ * @param bundle its folder; undefined: they run the sources
+ */
+export function planOwnProcesses(bundle: string | undefined): PlannedProcess[] {
+  const kinds = parseProcfile(readFileSync("Procfile", "utf8")).map(({ name, command }) => ({
+    name,
+    command: bundle ? withBundle(command, bundle) : command,
+  }));
+  return planProcesses(kinds, ["ingress=3", "worker=2", "agent=3"]);
+}
+
+function withBundle(command: string, bundle: string): string {
+  return command.replace(/(?:--import \S+ )+(\S+\.ts)/, (_, source) => bundledFile(bundle, source));
 }
 
 /** @param logs folder for their output; undefined: it is dropped */

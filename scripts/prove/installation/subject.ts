@@ -14,9 +14,9 @@ import { type DatabaseName, startInstallation } from "./installation.ts";
 export async function startProcesses(
   scratch: Scratch,
   timeline: Timeline,
-  { database, faults: kinds, logs }: Wanted & { database: DatabaseName },
+  { database, faults: kinds, logs, bundle }: Wanted & { database: DatabaseName; bundle: string | undefined },
 ): Promise<Subject> {
-  const installation = await startInstallation(scratch, { database, timeline, logs });
+  const installation = await startInstallation(scratch, { database, timeline, logs, bundle });
   const { processes } = installation;
   const { faults, missing } = chooseFaults(allFaults, kinds, installation);
   const agents = processes.names.filter((name) => name.startsWith("agent"));

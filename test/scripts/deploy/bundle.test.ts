@@ -9,12 +9,12 @@ import { freePort } from "../../../scripts/scratch/ports.ts";
 import { withServices } from "../../../scripts/with-services.ts";
 import { readConfig } from "../../../shared/process/config.ts";
 import { eventually } from "../../helpers/http.ts";
-import { type Running, runNode } from "../../helpers/processes.ts";
+import { bundle, type Running, runNode } from "../../helpers/processes.ts";
 import { patientRedisUrl, secretKey } from "../../helpers/world.ts";
 
 describe("the bundle of the image", () => {
   const data = mkdtempSync(join(tmpdir(), "signalbox-bundle-"));
-  const dist = `dist/test-${process.pid}`;
+  const dist = bundle ?? `dist/test-${process.pid}`;
   let settings: Record<string, string>;
   let deliveryUrl: string;
   const running: Running[] = [];
@@ -31,7 +31,7 @@ describe("the bundle of the image", () => {
       ...{ DATABASE_URL: `file:${join(data, "signalbox.db")}`, REDIS_URL: patientRedisUrl() ?? "" },
       REDIS_PREFIX: `test-${process.pid}-bundle`,
     };
-    await finish(runNode(["scripts/deploy/bundle.ts", dist], {}));
+    if (!bundle) await finish(runNode(["scripts/deploy/bundle.ts", dist], {}));
     await finish(runNode([`${dist}/migrate.js`], settings));
     await withServices(readConfig({ ...settings, HOST: "127.0.0.1" }), async (services) => {
       const { operator, cluster } = await createFilteringOrganization(services, "acme");
@@ -48,7 +48,7 @@ describe("the bundle of the image", () => {
   });
   after(async () => {
     for (const each of running) await each.kill();
-    rmSync(dist, { recursive: true, force: true });
+    if (!bundle) rmSync(dist, { recursive: true, force: true });
     rmSync(data, { recursive: true, force: true });
   });
 
