@@ -100,14 +100,47 @@ export type DeviceCodeState = "pending" | "approved" | "denied" | "expired" | "u
 /** Names of variables that every build sets itself. */
 export const reservedVariable = /^SIGNALBOX(_|$)/;
 
-export type Step = CommandStep | WaitStep;
+/** A step of a pipeline as it is stored. Callers can send it again. */
+export type Step = PlainStep | GroupStep;
+export type PlainStep = CommandStep | WaitStep;
 
-export interface CommandStep extends StepOptions {
+/** Members of all kinds of steps. */
+export interface CommonStep {
   label?: string;
+  key?: string;
+  /** A condition (shared/conditions): the step is left out unless it holds. */
+  if?: string;
+  /** Patterns of branches, parted by blanks: the step is left out on others. */
+  branches?: string;
+  /** An empty list: the step waits for nothing. Absent: it waits for the barriers before it. */
+  depends_on?: Dependency[];
+  allow_dependency_failure?: boolean;
+  /** Members that nothing here reads, as they came. They are warnings. */
+  others?: Record<string, unknown>;
+}
+
+/** A step or a group that must end first, by its key. */
+export interface Dependency {
+  step: string;
+  allow_failure?: boolean;
+}
+
+export interface CommandStep extends CommonStep, StepOptions {
   command: string;
-  agents?: { queue?: string };
+  agents?: AgentTags;
+  /** Jobs with a higher one are handed out first. Default: 0. */
+  priority?: number;
   /** Jobs that the step becomes. */
   parallelism?: number;
+  matrix?: Matrix;
+  /** The step is left out. A text is the reason. */
+  skip?: boolean | string;
+}
+
+/** The queue, and tags that the agent must have. A list: several values of one tag. `*`: any value. */
+export interface AgentTags {
+  queue?: string;
+  [tag: string]: string | string[] | undefined;
 }
 
 /** Members of a command step that its jobs keep. */
@@ -122,6 +155,28 @@ export interface StepOptions {
     manual?: { allowed: boolean; permit_on_passed: boolean; reason?: string };
   };
   plugins?: unknown[];
+  image?: string;
+  /** A signature of the step, which agents check. */
+  signature?: Record<string, unknown>;
+}
+
+/** A step becomes a job for each combination. A list and a text: the only dimension, which has no name. */
+export interface Matrix {
+  setup: string[] | Record<string, string[]>;
+  adjustments?: MatrixAdjustment[];
+}
+
+export interface MatrixAdjustment {
+  with: string | Record<string, string>;
+  skip?: boolean | string;
+  soft_fail?: StepOptions["soft_fail"];
+}
+
+/** The label of a group is its name. */
+export interface GroupStep extends CommonStep {
+  type: "group";
+  skip?: boolean | string;
+  steps: PlainStep[];
 }
 
 /** All conditions must hold; an absent one always does. */
@@ -153,13 +208,17 @@ export function signalName(given: string): string {
 }
 
 /** Later steps wait until the earlier ones have passed. */
-export interface WaitStep {
+export interface WaitStep extends CommonStep {
   type: "wait";
   continue_on_failure?: boolean;
 }
 
 export function isCommandStep(step: Step): step is CommandStep {
   return !("type" in step);
+}
+
+export function isGroupStep(step: Step): step is GroupStep {
+  return "type" in step && step.type === "group";
 }
 
 /** A member that an audited update changed, as the REST API names it. Secrets have no values. */
