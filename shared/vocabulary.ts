@@ -10,9 +10,11 @@ export const buildStates = [
   "passed",
   "failed",
   "canceled",
+  /** All of its steps were left out. */
+  "not_run",
 ] as const;
 export type BuildState = (typeof buildStates)[number];
-export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled"];
+export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled", "not_run"];
 /** A filter of builds by `running` finds all of them. */
 export const runningBuildStates: BuildState[] = ["running", "failing", "canceling"];
 export const unfinishedBuildStates: BuildState[] = ["scheduled", "running", "failing", "canceling"];
@@ -29,6 +31,8 @@ export const jobStates = [
   "timed_out",
   "expired",
   "waiting_failed",
+  /** Left out, by a condition, its branch or on request. */
+  "broken",
 ] as const;
 export type JobState = (typeof jobStates)[number];
 /** An agent has the job. */
@@ -36,6 +40,7 @@ export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", 
 /** The job runs, or will run without waiting for others. */
 export const activeJobStates: JobState[] = ["scheduled", ...leasedJobStates];
 export const unfinishedJobStates: JobState[] = ["waiting", ...activeJobStates];
+export const finishedJobStates: JobState[] = jobStates.filter((state) => !unfinishedJobStates.includes(state));
 export type JobType = "script" | "waiter";
 export type RetryType = "manual" | "automatic";
 /** Registered: not yet connected. Lost: missed its heartbeats; may come back. */
@@ -217,8 +222,42 @@ export function isCommandStep(step: Step): step is CommandStep {
   return !("type" in step);
 }
 
+/** The commands of steps and of their groups. */
+export function commandsOf(steps: Step[]): CommandStep[] {
+  return steps.flatMap((step) => (isGroupStep(step) ? commandsOf(step.steps) : isCommandStep(step) ? [step] : []));
+}
+
 export function isGroupStep(step: Step): step is GroupStep {
   return "type" in step && step.type === "group";
+}
+
+/** A part of the tree of a build's steps (shared/graph/tree.ts). */
+export type Node = StepNode | GroupNode | UploadNode;
+
+export interface StepNode extends Waiting {
+  id: string;
+  /** Later steps of its list wait for it. Absent for a wait that was left out. */
+  wait?: true;
+  /** Of a wait: failures since the wait before it do not count. */
+  continueOnFailure?: true;
+}
+
+export interface GroupNode extends Waiting {
+  id: string;
+  label: string | null;
+  steps: Node[];
+}
+
+export interface UploadNode {
+  uploadedBy: { step: string; job: string };
+  steps: Node[];
+}
+
+interface Waiting {
+  key?: string;
+  /** Absent: the waits before it. An empty list: nothing. */
+  dependsOn?: Dependency[];
+  allowDependencyFailure?: true;
 }
 
 /** A member that an audited update changed, as the REST API names it. Secrets have no values. */

@@ -4,7 +4,8 @@ import type { Services } from "../../shared/process/services.ts";
 const rowsAtOnce = 1000;
 
 /** Makes builds of one job, which waits. */
-export async function addBuilds({ db, clock }: Services, pipelineId: string, count: number): Promise<void> {
+export async function addBuilds(services: Services, pipelineId: string, count: number): Promise<void> {
+  const { db, clock } = services;
   const request = {
     pipelineId,
     deliveryId: null,
@@ -16,6 +17,6 @@ export async function addBuilds({ db, clock }: Services, pipelineId: string, cou
   };
   for (let done = 0; done < count; done += rowsAtOnce) {
     const requests = Array.from({ length: Math.min(rowsAtOnce, count - done) }, () => request);
-    await db.transaction((tx) => createBuilds(tx, requests, clock.now()));
+    await db.transaction((tx) => createBuilds(tx, services, requests, clock.now()));
   }
 }

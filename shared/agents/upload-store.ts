@@ -64,3 +64,8 @@ export async function replaceIfNotStarted(tx: Tx, buildId: string): Promise<JobF
     .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
     .returning(factColumns(tx));
 }
+
+export async function setUploadedEnvironment(tx: Tx, buildId: string, sealed: string | null): Promise<void> {
+  const { builds } = tx.tables;
+  await tx.update(builds).set({ uploadedEnvironmentSealed: sealed }).where(eq(builds.id, buildId));
+}

@@ -1,11 +1,20 @@
 import { requireStorage } from "../accounts/storage.ts";
+import { hasConditions, noFacts, readConditionFacts, uploadedEnvironment } from "../builds/condition-facts.ts";
 import { buildTopics } from "../builds/create.ts";
-import { insertJobs, type Job } from "../builds/job-store.ts";
+import { findGraph, listStandings, listTree, putGraph } from "../builds/graph-store.ts";
+import { insertJobs, type Job, type JobFacts } from "../builds/job-store.ts";
 import { newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, lockBuilds } from "../builds/progress-store.ts";
 import { type Build, measureJobs } from "../builds/store.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
+import type { StepWarning } from "../db/schema/builds.ts";
+import { expandSteps } from "../graph/expand.ts";
+import { findCircle, type JobStanding } from "../graph/progress.ts";
+import { keysOf, withoutSteps, withUpload } from "../graph/tree.ts";
+import { newId } from "../ids.ts";
+import { type Environment, environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
 import { resolveStepQueues, stepProblems } from "../pipelines/step-queues.ts";
 import {
   countJobs,
@@ -14,10 +23,13 @@ import {
   maxJobsOfBuild,
   type UploadedPipeline,
 } from "../pipelines/steps.ts";
+import { findPipelineFactsById } from "../pipelines/store.ts";
+import { warningsOf } from "../pipelines/warnings.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
-import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
-import type { Step } from "../vocabulary.ts";
+import { exactSize, excerpt, notFound, Refusal, unprocessable } from "../refusal.ts";
+import { problemsOf } from "../validation.ts";
+import type { Node, Step } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";
 import {
   findPositionAfterStep,
@@ -26,7 +38,12 @@ import {
   lockClusterOfJobs,
   moveJobs,
   replaceIfNotStarted,
+  setUploadedEnvironment,
 } from "./upload-store.ts";
+
+/** Every decision about a build reads its tree. */
+const maxTreeBytes = 512 * 1024;
+const maxWarnings = 100;
 
 export interface PipelineUpload {
   /** The agent's own id. It sends the same id again after a lost answer. */
@@ -57,10 +74,11 @@ export async function uploadPipeline(
     if (job.state !== "running") throw new Refusal(422, "Only a running job can upload steps");
 
     await requireStorage(tx, config, build.organizationId);
-    const replaced = upload.isReplacing ? await replaceIfNotStarted(tx, buildId) : [];
-    const added = await addJobs(tx, { build, job, clusterId, steps: upload.pipeline.steps });
+    const graph = await readGraph(tx, build);
+    const replaced = upload.isReplacing ? await replaceSteps(tx, build, graph) : [];
+    const added = await addSteps(tx, services, { build, job, clusterId, graph, pipeline: upload.pipeline });
     await insertUpload(tx, job.id, upload.id);
-    const scheduled = await settleBuild(tx, build, tx.now);
+    const scheduled = await settleBuild(tx, { ...build, hasGraph: true }, tx.now);
     return { build, replaced, added, changed: [...replaced, ...added, ...scheduled] };
   });
   if (!uploaded) return;
@@ -77,27 +95,100 @@ async function findClusterOfJob(db: Db, jobId: string): Promise<string> {
   return queue.clusterId;
 }
 
+interface Graph {
+  tree: Node[];
+  warnings: StepWarning[];
+}
+
+async function readGraph(tx: Tx, build: Build): Promise<Graph> {
+  const stored = await findGraph(tx, build.id);
+  return { tree: stored?.tree ?? (await listTree(tx, build.id)), warnings: stored?.warnings ?? [] };
+}
+
+/** Takes away the steps that no agent has accepted. Their keys are free again. */
+async function replaceSteps(tx: Tx, build: Build, graph: Graph): Promise<JobFacts[]> {
+  const replaced = await replaceIfNotStarted(tx, build.id);
+  const ids = new Set(replaced.map(({ id }) => id));
+  const isGone = ({ id, state }: JobStanding) => ids.has(id) || state === "broken" || state === "waiting_failed";
+  const present = (await listStandings(tx, { buildId: build.id })).filter((job) => job.retriedInJobId === null);
+  const kept = new Set(present.filter((job) => !isGone(job)).map(({ stepId }) => stepId));
+  const gone = new Set(present.map(({ stepId }) => stepId).filter((id) => !kept.has(id)));
+  graph.tree = withoutSteps(graph.tree, gone);
+  return replaced;
+}
+
 /** @throws Refusal 422 */
-async function addJobs(
+async function addSteps(
   tx: Tx,
-  { build, job, clusterId, steps }: { build: Build; job: Job; clusterId: string; steps: Step[] },
+  services: Services,
+  {
+    build,
+    job,
+    clusterId,
+    graph,
+    pipeline: { steps, env, others },
+  }: { build: Build; job: Job; clusterId: string; graph: Graph; pipeline: UploadedPipeline },
 ): Promise<Job[]> {
+  await requireRoomForJobs(tx, build, steps);
   const queueOf = await resolveStepQueues(tx, [{ clusterId, steps }]);
   const problems = stepProblems(clusterId, steps, queueOf);
   if (problems.length > 0) throw unprocessable(...problems);
+
+  const conditions = hasConditions(steps) ? await readFacts(tx, services, build, env) : noFacts;
+  const expansion = expandSteps(steps, { branch: build.branch, conditions }, () => newId(tx.now));
+  if ("problems" in expansion) throw unprocessable(...expansion.problems);
+
+  const uploaded = { uploadedBy: { step: job.stepId, job: job.id }, steps: expansion.tree };
+  const tree = steps.length > 0 ? withUpload(graph.tree, uploaded) : graph.tree;
+  requireSoundTree(tree);
+  if (env) await addEnvironment(tx, services, build, env);
+  await putGraph(tx, build.id, { tree, warnings: [...graph.warnings, ...warningsOf(steps, others)].slice(0, maxWarnings) });
+
+  const group = job.options?.group;
+  const drafted = group ? expansion.jobs.map((each) => ({ group, ...each })) : expansion.jobs;
+  const position = await findPositionAfterStep(tx, job);
+  const arrivedAt = job.arrivedAt ?? job.createdAt;
+  const jobs = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
+  await moveJobs(tx, { buildId: build.id, position, by: jobs.length });
+  await insertJobs(tx, jobs);
+  return jobs;
+}
+
+/** @throws Refusal 422 */
+async function requireRoomForJobs(tx: Tx, build: Build, steps: Step[]): Promise<void> {
   const present = await measureJobs(tx, [build.id]);
   const total = present.jobs + countJobs(steps);
   if (total > maxJobsOfBuild)
     throw new Refusal(422, `The build would have ${total} jobs (maximum is ${maxJobsOfBuild})`);
   if (present.bytes + jobBytes(steps) > maxJobBytes)
     throw new Refusal(422, `The steps of the build's jobs would be larger than ${exactSize(maxJobBytes)}`);
+}
 
-  const position = await findPositionAfterStep(tx, job);
-  const insertion = { clusterId, position, isWaiting: false, createdAt: tx.now };
-  const jobs = newJobs(build, steps, queueOf, insertion);
-  await moveJobs(tx, { buildId: build.id, position, by: jobs.length });
-  await insertJobs(tx, jobs);
-  return jobs;
+async function readFacts(tx: Tx, services: Services, build: Build, uploaded: Environment | undefined) {
+  const pipeline = await findPipelineFactsById(tx, { id: build.pipelineId });
+  if (!pipeline) throw notFound("pipeline");
+  return readConditionFacts(tx, services, { build, pipeline, uploaded });
+}
+
+/** @throws Refusal 422 */
+function requireSoundTree(tree: Node[]): void {
+  const keys = keysOf(tree);
+  const twice = keys.find((key, index) => keys.indexOf(key) !== index);
+  if (twice !== undefined)
+    throw new Refusal(422, `The key "${excerpt(twice)}" has already been used by another step in this build`);
+  const circle = findCircle(tree);
+  if (circle)
+    throw new Refusal(422, `Steps wait for each other, so that none of them could start: ${circle.join(", ")}`);
+  if (Buffer.byteLength(JSON.stringify(tree)) > maxTreeBytes)
+    throw new Refusal(422, `The dependencies of the build's steps would be larger than ${exactSize(maxTreeBytes)}`);
+}
+
+/** Adds variables of a document to those that the build's jobs uploaded before. @throws Refusal 422 */
+async function addEnvironment(tx: Tx, { cipher }: Services, build: Build, env: Environment): Promise<void> {
+  const merged = { ...uploadedEnvironment(cipher, build), ...env };
+  const problems = problemsOf(environmentSchema("The build's uploaded env"), merged);
+  if (problems.length > 0) throw unprocessable(...problems);
+  await setUploadedEnvironment(tx, build.id, sealEnvironment(cipher, merged, sealedPlaces.variablesOfBuilds));
 }
 
 /** Undefined if the job uploaded nothing under this id. */

@@ -6,7 +6,7 @@ import { finishedBuildStates } from "../vocabulary.ts";
 import { auditSubject, requireBuild } from "./builds.ts";
 import { buildTopics } from "./create.ts";
 import { settleBuild } from "./progress.ts";
-import { cancelJobsIfUnfinished, changeIfIn, findJob, lockBuilds } from "./progress-store.ts";
+import { cancelJobsIfUnfinished, cancelBuildIfRunning, findJob, lockBuilds } from "./progress-store.ts";
 import type { Build } from "./store.ts";
 
 /**
@@ -25,7 +25,7 @@ export async function cancelBuild(
     const [present] = await lockBuilds(tx, [build.id]);
     if (!present || finishedBuildStates.includes(present.state)) return undefined;
     const jobs = await cancelJobsIfUnfinished(tx, { buildId: build.id }, now);
-    await changeIfIn(tx, { id: build.id, from: ["scheduled", "running", "failing"], state: "canceling" });
+    await cancelBuildIfRunning(tx, { id: build.id });
     await settleBuild(tx, { ...present, state: "canceling" }, now);
     if (present.state !== "canceling") await audit(tx, actor, "canceled", auditSubject(build, pipeline));
     return jobs;

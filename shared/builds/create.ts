@@ -1,11 +1,17 @@
 import type { Tx } from "../db/database.ts";
-import { newIds } from "../ids.ts";
+import { expandSteps } from "../graph/expand.ts";
+import { isList } from "../graph/tree.ts";
+import { newId, newIds } from "../ids.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
+import { warningsOf } from "../pipelines/warnings.ts";
 import type { Topic } from "../redis/events.ts";
-import { isCommandStep } from "../vocabulary.ts";
+import type { Problem } from "../refusal.ts";
+import { commandsOf } from "../vocabulary.ts";
+import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
+import type { BuildGraph } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
-import { newJobs } from "./new-jobs.ts";
+import { begin, newJobs } from "./new-jobs.ts";
 import type { Build } from "./store.ts";
 import { requireFewJobs } from "./too-many-jobs.ts";
 
@@ -23,50 +29,98 @@ export interface BuildRequest {
   commit: string;
   branch: string;
   environmentSealed: string | null;
+  options?: Build["options"];
 }
 
 /**
- * Creates a build for each request, numbered in request order, with one job per step.
- * @returns refused: requests whose pipeline is deleted or has a step without a queue; changed: topics to publish
- * after the commit
+ * Creates a build for each request, numbered in request order, with the jobs of its pipeline's steps.
+ * @returns refused: requests whose pipeline is deleted or has a step without a queue, or a condition that cannot be
+ * evaluated, for which there are problems; changed: topics to publish after the commit
  * @throws TooManyJobs
  */
 export async function createBuilds(
   tx: Tx,
+  reader: ConditionReader,
   requests: BuildRequest[],
   now: Date,
-): Promise<{ builds: Build[]; refused: BuildRequest[]; changed: Topic[] }> {
+): Promise<{ builds: Build[]; refused: BuildRequest[]; problems: Problem[]; changed: Topic[] }> {
   const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
   const pipelines = await lockPipelines(tx, [...byPipeline.keys()]);
   requireFewJobs(pipelines, byPipeline);
   const queueOf = await resolveStepQueues(tx, pipelines);
 
-  const builds: Build[] = [];
-  const jobs: Job[] = [];
+  const made: NewBuild[] = [];
+  const refused: BuildRequest[] = [];
+  const problems: Problem[] = [];
   for (const pipeline of pipelines.filter((each) => canRun(each, queueOf))) {
     const wanted = byPipeline.get(pipeline.id) ?? [];
     const firstNumber = await takeBuildNumbers(tx, pipeline.id, wanted.length);
     if (firstNumber === undefined) continue; // deleted: its requests stay refused
     byPipeline.delete(pipeline.id);
     const ids = newIds(now, wanted.length);
-    const made = wanted.map((request, index) =>
-      newBuild(request, pipeline, { id: ids[index] as string, number: firstNumber + index, createdAt: now }),
-    );
-    builds.push(...made);
-    const insertion = { clusterId: pipeline.clusterId, position: 0, isWaiting: false, createdAt: now };
-    jobs.push(...made.flatMap((build) => newJobs(build, pipeline.steps, queueOf, insertion)));
+    for (const [index, request] of wanted.entries()) {
+      const own = { id: ids[index] as string, number: firstNumber + index, createdAt: now };
+      const build = await makeBuild(tx, reader, { build: newBuild(request, pipeline, own), pipeline, queueOf });
+      if ("jobs" in build) made.push(build);
+      else {
+        refused.push(request);
+        problems.push(...build.problems);
+      }
+    }
   }
 
+  const builds = made.map(({ build }) => build);
+  const jobs = made.flatMap((each) => each.jobs);
   await tx.insertMany(tx.tables.builds, builds);
   await insertJobs(tx, jobs);
+  await insertGraphs(tx, made);
   return {
     builds,
-    refused: [...byPipeline.values()].flat(),
+    refused: [...refused, ...[...byPipeline.values()].flat()],
+    problems,
     changed: [
       ...new Set(builds.map(({ pipelineId }): Topic => `pipeline:${pipelineId}`)),
       ...queueTopics(jobs),
     ],
   };
+}
+
+interface NewBuild {
+  build: Build;
+  jobs: Job[];
+  graph: BuildGraph;
+}
+
+async function makeBuild(
+  tx: Tx,
+  reader: ConditionReader,
+  { build, pipeline, queueOf }: { build: Build; pipeline: Pipeline; queueOf: QueueOfStep },
+): Promise<NewBuild | { problems: Problem[] }> {
+  const { id, branch, createdAt } = build;
+  const { steps, clusterId } = pipeline;
+  const conditions = hasConditions(steps) ? await readConditionFacts(tx, reader, { build, pipeline }) : noFacts;
+  const expansion = expandSteps(steps, { branch, conditions }, () => newId(createdAt));
+  if ("problems" in expansion) return expansion;
+  const { tree } = expansion;
+  const insertion = { clusterId, position: 0, arrivedAt: null, createdAt };
+  const { jobs, ended } = begin(expansion, newJobs({ id }, expansion.jobs, queueOf, insertion));
+  const hasGraph = !isList(tree);
+  const end = ended && { state: ended, finishedAt: createdAt };
+  return {
+    build: { ...build, hasGraph, ...end },
+    jobs,
+    graph: { tree: hasGraph ? tree : null, warnings: orNull(warningsOf(steps)) },
+  };
+}
+
+function orNull<Item>(list: Item[]): Item[] | null {
+  return list.length > 0 ? list : null;
+}
+
+async function insertGraphs(tx: Tx, made: NewBuild[]): Promise<void> {
+  const graphs = made.filter(({ graph: { tree, warnings } }) => tree || warnings);
+  const rows = graphs.map(({ build, graph }) => ({ buildId: build.id, ...graph }));
+  await tx.insertMany(tx.tables.buildGraphs, rows);
 }
 
 export function buildTopics({ id, pipelineId }: Build, jobs: Pick<Job, "queueId">[]): Topic[] {
@@ -77,10 +131,8 @@ function queueTopics(jobs: Pick<Job, "queueId">[]): Topic[] {
   return [...new Set(jobs.flatMap(({ queueId }): Topic[] => (queueId ? [`queue:${queueId}`] : [])))];
 }
 
-function canRun(pipeline: Pipeline, queueOf: QueueOfStep): boolean {
-  return pipeline.steps
-    .filter(isCommandStep)
-    .every((step) => queueOf(pipeline.clusterId, step) !== undefined);
+function canRun({ clusterId, steps }: Pipeline, queueOf: QueueOfStep): boolean {
+  return commandsOf(steps).every((step) => queueOf(clusterId, step) !== undefined);
 }
 
 function newBuild(
@@ -104,6 +156,10 @@ function newBuild(
     creatorId: request.creatorId ?? null,
     author: request.author ?? null,
     rebuiltFromId: request.rebuiltFromId ?? null,
+    options: request.options ?? null,
+    uploadedEnvironmentSealed: null,
+    hasGraph: false,
+    failingAt: null,
     pausedQueueId: null,
     isPaused: false,
     startedAt: null,

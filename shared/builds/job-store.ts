@@ -2,6 +2,7 @@ import { and, eq, getTableColumns, ne, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Reader, Tx } from "../db/database.ts";
 import { preparedRow } from "../db/prepared.ts";
+import type { JobOptions } from "../db/schema/builds.ts";
 import type { Tables } from "../db/schema.ts";
 import { mayShareSteps } from "./shared-steps.ts";
 
@@ -62,9 +63,19 @@ export function selectJobs<On extends Reader | Tx>(db: On) {
 
 export function wholeJob({ job, first }: StoredJob): Job {
   const { ownLabel, ownCommand, ownOptions, ...facts } = job;
-  if (!first) return { ...facts, label: ownLabel, command: ownCommand, options: ownOptions };
+  if (!first)
+    return { ...facts, label: labelOf(ownLabel, ownOptions), command: ownCommand, options: ownOptions };
   const options = first.ownOptions || ownOptions ? { ...first.ownOptions, ...ownOptions } : null;
-  return { ...facts, label: first.ownLabel, command: first.ownCommand, options };
+  return { ...facts, label: labelOf(first.ownLabel, options), command: first.ownCommand, options };
+}
+
+/** Labels of parallel jobs may name their place: `%n` from 0, `%N` from 1, `%t` and `%T` the number of jobs. */
+function labelOf(label: string | null, options: JobRow["ownOptions"]): string | null {
+  const parallel = options?.parallel;
+  if (!parallel || !label?.includes("%")) return label;
+  const { index, total } = parallel;
+  const values: Record<string, number> = { "%n": index, "%N": index + 1, "%t": total, "%T": total };
+  return label.replace(/%[nNtT]/g, (token) => String(values[token]));
 }
 
 /** A job that a statement returned. */
@@ -114,8 +125,9 @@ export async function insertJobs(tx: Tx, jobs: Job[]): Promise<void> {
   await tx.insertMany(tx.tables.jobs, stored);
 }
 
-function isBehindFirst({ id, stepId }: JobFacts): boolean {
-  return id !== stepId;
+/** Jobs of a matrix have texts of their own. */
+function isBehindFirst({ id, stepId, options }: Pick<Job, "id" | "stepId"> & { options?: JobOptions | null }): boolean {
+  return id !== stepId && !options?.matrix;
 }
 
 function referring(job: Job): JobRow {

@@ -68,7 +68,7 @@ export async function createBuildByHand(
 
   const make = async (tx: Tx) => {
     await requireStorage(tx, config, pipeline.organizationId);
-    const made = await createOneBuild(tx, {
+    const made = await createOneBuild(tx, services, {
       pipelineId: pipeline.id,
       deliveryId: null,
       creatorId: actor.userId,

@@ -1,71 +1,93 @@
-import { newIds } from "../ids.ts";
+import type { DraftedJob, Expansion } from "../graph/expand.ts";
+import { decideProgress } from "../graph/progress.ts";
+import { isList } from "../graph/tree.ts";
+import { agentRules } from "../pipelines/agent-rules.ts";
 import type { QueueOfStep } from "../pipelines/step-queues.ts";
-import { countJobs } from "../pipelines/steps.ts";
-import { type CommandStep, isCommandStep, type Step, type WaitStep } from "../vocabulary.ts";
+import { isCommandStep, type JobState } from "../vocabulary.ts";
 import type { Job } from "./job-store.ts";
 import type { Build } from "./store.ts";
 
-/** The cluster whose queues run new jobs, and their position behind the jobs of the build so far. */
+/** Where new jobs run, and their place in the build and in their queues. */
 export interface Insertion {
   clusterId: string;
   /** The position of the first new job. */
   position: number;
-  /** True behind a `wait` that was not reached. */
-  isWaiting: boolean;
+  arrivedAt: Date | null;
+  createdAt: Date;
 }
 
-/** Makes the jobs of steps, in their order. Jobs behind a `wait` wait for those before it. */
+/** Makes the jobs of steps, in their order. All of them wait, but for those that are left out. */
 export function newJobs(
   build: Pick<Build, "id">,
-  steps: Step[],
+  drafted: DraftedJob[],
   queueOf: QueueOfStep,
-  { clusterId, position, isWaiting, createdAt }: Insertion & { createdAt: Date },
+  insertion: Insertion,
 ): Job[] {
-  const ids = newIds(createdAt, countJobs(steps));
-  const jobs: Job[] = [];
-  const add = (part: Partial<Job>) => {
-    const index = jobs.length;
-    const first = { id: ids[index] as string, buildId: build.id, createdAt };
-    const state = isWaiting ? "waiting" : "scheduled";
-    const scheduledAt = isWaiting ? null : createdAt;
-    jobs.push({ ...newScriptJob(first), position: position + index, state, scheduledAt, ...part });
+  return drafted.map((draft, index) => {
+    const { clusterId, position, arrivedAt, createdAt } = insertion;
+    const { id, stepId, broken } = draft;
+    const isBroken = broken !== undefined;
+    return {
+      ...newScriptJob({ id, buildId: build.id, createdAt }),
+      stepId,
+      position: position + index,
+      arrivedAt,
+      scheduledAt: null,
+      ...(isBroken ? { state: "broken", brokenReason: broken, finishedAt: createdAt } : { state: "waiting" }),
+      ...membersOf(draft, queueOf, clusterId),
+    };
+  });
+}
+
+function membersOf(draft: DraftedJob, queueOf: QueueOfStep, clusterId: string): Partial<Job> {
+  const { step, group } = draft;
+  const label = step.label ?? null;
+  if (!isCommandStep(step)) {
+    const { key, continue_on_failure } = step;
+    const options = {
+      ...(key !== undefined && { key }),
+      ...(continue_on_failure && { continue_on_failure }),
+      ...(group && { group }),
+    };
+    return { type: "waiter", label, options: orNull(options) };
+  }
+  const { command, key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature } = step;
+  const { parallel, matrix } = draft as Extract<DraftedJob, { step: typeof step }>;
+  const options = { key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature, parallel, matrix, group };
+  return {
+    queueId: queueOf(clusterId, step) as string,
+    command,
+    label,
+    options: orNull(Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))),
+    priority: step.priority ?? 0,
+    agentRules: agentRules(step.agents ?? {}),
   };
-
-  let isFirst = position === 0;
-  for (const step of steps) {
-    if (isCommandStep(step)) {
-      addJobsOfStep(add, step, queueOf(clusterId, step) as string, ids[jobs.length] as string);
-      isFirst = false;
-    } else {
-      // Before all jobs, there is nothing to wait for.
-      addWaiter(add, step, isFirst ? { state: "passed", finishedAt: createdAt } : { state: "waiting" });
-      isWaiting ||= !isFirst;
-    }
-  }
-  return jobs;
 }
 
-function addJobsOfStep(
-  add: (part: Partial<Job>) => void,
-  { command, label, agents: _, parallelism, ...kept }: CommandStep,
-  queueId: string,
-  stepId: string,
-): void {
-  const total = parallelism ?? 1;
-  for (let index = 0; index < total; index++) {
-    const options = parallelism ? { ...kept, parallel: { index, total } } : kept;
-    const isPlain = Object.keys(options).length === 0;
-    add({ queueId, command, label: label ?? null, options: isPlain ? null : options, stepId });
-  }
+function orNull<Options extends object>(options: Options): Options | null {
+  return Object.keys(options).length > 0 ? options : null;
 }
 
-function addWaiter(
-  add: (part: Partial<Job>) => void,
-  { continue_on_failure }: WaitStep,
-  state: Partial<Job>,
-): void {
-  const options = continue_on_failure ? { continue_on_failure } : null;
-  add({ type: "waiter", options, scheduledAt: null, ...state });
+/**
+ * The jobs of a new build as they begin: those that wait for nothing are scheduled.
+ * @returns the state of the build, if no job can start
+ */
+export function begin(
+  { tree, jobs: drafted }: Expansion,
+  jobs: Job[],
+): { jobs: Job[]; ended?: "failed" | "not_run" } {
+  const waitsForNothing = isList(tree) && drafted.every(({ step, broken }) => isCommandStep(step) && broken === undefined);
+  const { reached, failed } = waitsForNothing ? { reached: undefined, failed: new Set() } : decideProgress(tree, jobs);
+  const begun = jobs.map((job): Job => {
+    if (job.state !== "waiting") return job;
+    const { stepId, type, createdAt } = job;
+    if (failed.has(stepId)) return { ...job, state: "waiting_failed", finishedAt: createdAt };
+    if (reached && !reached.has(stepId)) return job;
+    if (type === "waiter") return { ...job, state: "passed", finishedAt: createdAt };
+    return { ...job, state: "scheduled", scheduledAt: createdAt };
+  });
+  if (begun.some(({ state }) => state === "scheduled")) return { jobs: begun };
+  return { jobs: begun, ended: begun.some(({ state }) => state === "waiting_failed") ? "failed" : "not_run" };
 }
 
 /** A scheduled job of one step, with everything else absent. */
@@ -80,12 +102,15 @@ export function newScriptJob({ id, buildId, createdAt }: Pick<Job, "id" | "build
     label: null,
     command: null,
     options: null,
-    state: "scheduled",
+    state: "scheduled" satisfies JobState,
     exitStatus: null,
     signal: null,
     signalReason: null,
     failureReason: null,
     softFailed: false,
+    brokenReason: null,
+    priority: 0,
+    agentRules: "",
     dispatchPausedAt: null,
     agentId: null,
     attempt: 0,
@@ -94,6 +119,7 @@ export function newScriptJob({ id, buildId, createdAt }: Pick<Job, "id" | "build
     retryType: null,
     retriesCount: 0,
     createdAt,
+    arrivedAt: null,
     scheduledAt: createdAt,
     assignedAt: null,
     acceptedAt: null,

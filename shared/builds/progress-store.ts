@@ -4,12 +4,10 @@ import {
   asc,
   eq,
   exists,
-  gt,
-  gte,
   inArray,
   isNull,
-  lt,
   ne,
+  or,
   type SQL,
   sql,
 } from "drizzle-orm";
@@ -79,8 +77,10 @@ interface Standing {
   hasActive: boolean;
   /** A job ended otherwise than the build needs. */
   hasFailed: boolean;
-  /** A wait was not reached. */
-  hasWaiter: boolean;
+  /** A job waits for other steps. */
+  hasWaiting: boolean;
+  /** A command was not left out. */
+  hasCommand: boolean;
 }
 
 const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
@@ -96,8 +96,9 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
   return tx
     .select({
       hasActive: has(inArray(state, activeJobStates)),
-      hasFailed: has(isFailed(jobs)),
-      hasWaiter: has(and(eq(state, "waiting"), eq(type, "waiter"))),
+      hasFailed: has(or(isFailed(jobs), eq(state, "waiting_failed"))),
+      hasWaiting: has(eq(state, "waiting")),
+      hasCommand: has(and(eq(type, "script"), ne(state, "broken"))),
     })
     .from(builds)
     .where(eq(builds.id, sql.placeholder("buildId")));
@@ -106,71 +107,7 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
 /** Reads the standing of a build's jobs in one statement. */
 export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
   const [found] = await standing(tx, { buildId });
-  return found ?? { hasActive: false, hasFailed: false, hasWaiter: false };
-}
-
-type Waiter = Pick<Job, "id" | "position" | "options">;
-
-/** The waiters that were not reached, in order. */
-export const listWaiters = prepared<{ buildId: string }, Waiter, Tx>((tx) => {
-  const { jobs } = tx.tables;
-  const isOfBuild = eq(jobs.buildId, sql.placeholder("buildId"));
-  return tx
-    .select({ id: jobs.id, position: jobs.position, options: jobs.ownOptions })
-    .from(jobs)
-    .where(and(isOfBuild, eq(jobs.state, "waiting"), eq(jobs.type, "waiter")))
-    .orderBy(asc(jobs.position));
-});
-
-/** waiting → passed. */
-export async function passWaiterIfWaiting(tx: Tx, id: string, now: Date): Promise<void> {
-  const { jobs } = tx.tables;
-  await tx
-    .update(jobs)
-    .set({ state: "passed", finishedAt: now })
-    .where(and(eq(jobs.id, id), eq(jobs.state, "waiting")));
-}
-
-/** waiting → scheduled, of positions from `from` and below `to`. */
-export async function scheduleIfWaiting(tx: Tx, range: WaitingRange, now: Date): Promise<JobFacts[]> {
-  const { jobs } = tx.tables;
-  return tx
-    .update(jobs)
-    .set({ state: "scheduled", scheduledAt: now })
-    .where(and(isWaitingIn(tx, range), eq(jobs.type, "script")))
-    .returning(factColumns(tx));
-}
-
-/** waiting → waiting_failed, of positions from `from` and below `to`. */
-export async function failIfWaiting(tx: Tx, range: WaitingRange, now: Date): Promise<void> {
-  const { jobs } = tx.tables;
-  await tx.update(jobs).set({ state: "waiting_failed", finishedAt: now }).where(isWaitingIn(tx, range));
-}
-
-/** waiting_failed → waiting, after a position. */
-export async function waitIfWaitingFailed(tx: Tx, buildId: string, position: number): Promise<void> {
-  const { jobs } = tx.tables;
-  await tx
-    .update(jobs)
-    .set({ state: "waiting", finishedAt: null })
-    .where(and(eq(jobs.buildId, buildId), eq(jobs.state, "waiting_failed"), gt(jobs.position, position)));
-}
-
-export interface WaitingRange {
-  buildId: string;
-  from: number;
-  /** Undefined: to the end. */
-  to: number | undefined;
-}
-
-function isWaitingIn(tx: Tx, { buildId, from, to }: WaitingRange): SQL | undefined {
-  const { jobs } = tx.tables;
-  return and(
-    eq(jobs.buildId, buildId),
-    eq(jobs.state, "waiting"),
-    gte(jobs.position, from),
-    to === undefined ? undefined : lt(jobs.position, to),
-  );
+  return found ?? { hasActive: false, hasFailed: false, hasWaiting: false, hasCommand: false };
 }
 
 /** scheduled → running. */
@@ -188,17 +125,33 @@ export const startBuildIfScheduled = preparedRow<{ id: string; now: Date }, { id
     .returning({ id: builds.id });
 });
 
-/** One unfinished state → another. */
-export const changeIfIn = preparedRow<
-  { id: string; from: BuildState[]; state: BuildState },
-  { id: string },
-  Tx
->((tx) => {
+/** scheduled, running, failing → canceling. */
+export const cancelBuildIfRunning = preparedRow<{ id: string }, { id: string }, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
-    .set({ state: valueFor(builds.state, "state") })
-    .where(and(eq(builds.id, sql.placeholder("id")), isOneOf(builds.state, "from")))
+    .set({ state: "canceling" })
+    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running", "failing"])))
+    .returning({ id: builds.id });
+});
+
+/** scheduled, running → failing. */
+export const failBuildIfRunning = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({ state: "failing", failingAt: valueFor(builds.failingAt, "now") })
+    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running"])))
+    .returning({ id: builds.id });
+});
+
+/** failing → running. */
+export const mendBuildIfFailing = preparedRow<{ id: string }, { id: string }, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({ state: "running", failingAt: null })
+    .where(and(eq(builds.id, sql.placeholder("id")), eq(builds.state, "failing")))
     .returning({ id: builds.id });
 });
 

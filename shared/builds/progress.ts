@@ -1,14 +1,14 @@
 import type { Tx } from "../db/database.ts";
+import { decideProgress } from "../graph/progress.ts";
+import type { BuildState } from "../vocabulary.ts";
+import { failIfWaiting, findGraph, listStandings, listTree, passIfWaiting, scheduleIfWaiting } from "./graph-store.ts";
 import type { JobFacts } from "./job-store.ts";
 import { refreshPauses } from "./pause-store.ts";
 import {
-  changeIfIn,
-  failIfWaiting,
+  failBuildIfRunning,
   findStanding,
   finishBuildIfUnfinished,
-  listWaiters,
-  passWaiterIfWaiting,
-  scheduleIfWaiting,
+  mendBuildIfFailing,
 } from "./progress-store.ts";
 import type { Build } from "./store.ts";
 
@@ -16,6 +16,7 @@ import type { Build } from "./store.ts";
 //
 // | state      | event                        | next                     |
 // |------------|------------------------------|--------------------------|
+// | (new)      | no command starts            | not_run; failed if a key is missing |
 // | scheduled  | its first job starts         | running                  |
 // | running    | a job fails, others run      | failing                  |
 // | failing    | the failed job is retried    | running                  |
@@ -25,52 +26,43 @@ import type { Build } from "./store.ts";
 // | finished   | a job is retried             | scheduled, running       |
 
 /**
- * Brings a build into line with its jobs: reaches `wait`s, schedules the jobs behind them, ends the build. Call it with
- * the build locked, after a job ended or was added.
+ * Brings a build into line with its jobs: schedules those whose dependencies have ended, fails those that can never
+ * start, ends the build. Call it with the build locked, after a job ended or was added. Running it twice, or late, changes
+ * nothing.
  * @returns the jobs that it scheduled
  */
 export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
   if (build.pausedQueueId) await refreshPauses(tx, [build.id]);
-  const { hasActive, hasFailed, hasWaiter } = await findStanding(tx, build.id);
-  if (!hasActive) {
-    const scheduled = hasWaiter ? await reachWaiters(tx, build.id, { hasFailed, now }) : [];
-    if (scheduled.length === 0) {
-      await finishBuildIfUnfinished(tx, { id: build.id, state: finalState(build, hasFailed), now });
-      return [];
-    }
-    await showFailure(tx, build.id, hasFailed);
-    return scheduled;
-  }
-  await showFailure(tx, build.id, hasFailed);
-  return [];
+  const { hasActive, hasFailed, hasWaiting, hasCommand } = await findStanding(tx, build.id);
+  // Without a graph, waits alone hold jobs back, and they are decided once nothing else runs.
+  const isDue = hasWaiting && (build.hasGraph || !hasActive);
+  const { scheduled, hasNewFailure } = isDue ? await advance(tx, build, now) : nothing;
+  const isFailing = hasFailed || hasNewFailure;
+  if (!hasActive && scheduled.length === 0)
+    await finishBuildIfUnfinished(tx, { id: build.id, state: finalState(build, { isFailing, hasCommand }), now });
+  else if (isFailing) await failBuildIfRunning(tx, { id: build.id, now });
+  else await mendBuildIfFailing(tx, { id: build.id });
+  return scheduled;
 }
 
-function finalState({ state }: Build, hasFailed: boolean) {
+const nothing: { scheduled: JobFacts[]; hasNewFailure: boolean } = { scheduled: [], hasNewFailure: false };
+
+async function advance(tx: Tx, { id: buildId, hasGraph }: Build, now: Date): Promise<typeof nothing> {
+  const stored = hasGraph ? (await findGraph(tx, buildId))?.tree : undefined;
+  const tree = stored ?? (await listTree(tx, buildId));
+  const { reached, failed } = decideProgress(tree, await listStandings(tx, { buildId }));
+  if (failed.size > 0) await failIfWaiting(tx, { buildId, stepIds: [...failed], now });
+  if (reached.size === 0) return { scheduled: [], hasNewFailure: failed.size > 0 };
+  const these = { buildId, stepIds: [...reached], now };
+  await passIfWaiting(tx, these);
+  return { scheduled: [...(await scheduleIfWaiting(tx, these))], hasNewFailure: failed.size > 0 };
+}
+
+function finalState(
+  { state }: Build,
+  { isFailing, hasCommand }: { isFailing: boolean; hasCommand: boolean },
+): BuildState {
   if (state === "canceling") return "canceled";
-  return hasFailed ? "failed" : "passed";
-}
-
-async function showFailure(tx: Tx, buildId: string, hasFailed: boolean): Promise<void> {
-  if (hasFailed) await changeIfIn(tx, { id: buildId, from: ["scheduled", "running"], state: "failing" });
-  else await changeIfIn(tx, { id: buildId, from: ["failing"], state: "running" });
-}
-
-/** Goes from `wait` to `wait` until jobs are scheduled. After a failure only `continue_on_failure` is reached. */
-async function reachWaiters(
-  tx: Tx,
-  buildId: string,
-  { hasFailed, now }: { hasFailed: boolean; now: Date },
-): Promise<JobFacts[]> {
-  const waiters = await listWaiters(tx, { buildId });
-  for (const [index, waiter] of waiters.entries()) {
-    const range = { buildId, from: waiter.position, to: waiters[index + 1]?.position };
-    if (hasFailed && !waiter.options?.continue_on_failure) {
-      await failIfWaiting(tx, range, now);
-      continue;
-    }
-    await passWaiterIfWaiting(tx, waiter.id, now);
-    const scheduled = await scheduleIfWaiting(tx, range, now);
-    if (scheduled.length > 0) return scheduled;
-  }
-  return [];
+  if (isFailing) return "failed";
+  return hasCommand ? "passed" : "not_run";
 }

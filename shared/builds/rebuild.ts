@@ -5,8 +5,9 @@ import type { Tx } from "../db/database.ts";
 import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environment.ts";
 import { lockPipeline, type PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import { auditSubject, requireBuild } from "./builds.ts";
+import type { ConditionReader } from "./condition-facts.ts";
 import { type BuildRequest, createBuilds } from "./create.ts";
 import { type Build, listLastRebuilds } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
@@ -38,8 +39,9 @@ export async function rebuild(
       commit: original.commit,
       branch: original.branch,
       environmentSealed: sealedEnvironment(services, original),
+      options: original.options,
     };
-    const made = await createOneBuild(tx, request);
+    const made = await createOneBuild(tx, services, request);
     await audit(tx, actor, "created", auditSubject(made.build, pipeline));
     return made;
   };
@@ -78,11 +80,13 @@ export function nextRebuild(last = 0): number {
 }
 
 /** @throws Refusal 422 */
-export async function createOneBuild(tx: Tx, request: BuildRequest) {
+export async function createOneBuild(tx: Tx, reader: ConditionReader, request: BuildRequest) {
   const {
     builds: [build],
+    problems,
     changed,
-  } = await createBuilds(tx, [request], tx.now);
+  } = await createBuilds(tx, reader, [request], tx.now);
+  if (problems.length > 0) throw validationFailed(...problems);
   if (!build) throw new Refusal(422, "The pipeline cannot build: a step has no queue to run on");
   return { build, changed };
 }

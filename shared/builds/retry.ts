@@ -9,6 +9,7 @@ import { notFound, Refusal } from "../refusal.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
 import { auditSubject } from "./builds.ts";
 import { buildTopics } from "./create.ts";
+import { waitIfWaitingFailed } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { newScriptJob } from "./new-jobs.ts";
 import { settleBuild } from "./progress.ts";
@@ -18,7 +19,6 @@ import {
   lockBuilds,
   markRetriedIfNot,
   reopenIfFinished,
-  waitIfWaitingFailed,
 } from "./progress-store.ts";
 import { isRetryRuled } from "./retry-rules.ts";
 import { type Build, measureJobs } from "./store.ts";
@@ -100,7 +100,7 @@ async function retryJobs(
     if (!present) throw notFound("job");
     const chosen = await choose(tx, present);
     const made = await insertRetries(tx, chosen, "manual", now);
-    await waitIfWaitingFailed(tx, build.id, Math.min(...chosen.map(({ position }) => position)));
+    await waitIfWaitingFailed(tx, build.id);
     await reopenIfFinished(tx, build.id);
     await settleBuild(tx, present, now);
     await audit(
@@ -120,7 +120,7 @@ async function retryJobs(
 export function mayBeRetried({ type, state, options, retriedInJobId }: Job): boolean {
   const manual = options?.retry?.manual;
   if (type !== "script" || retriedInJobId !== null || manual?.allowed === false) return false;
-  return state === "passed" ? manual?.permit_on_passed !== false : retryable.includes(state);
+  return state === "passed" ? manual?.permit_on_passed === true : retryable.includes(state);
 }
 
 async function findRefusal(tx: Tx, build: Build, job: Job) {
@@ -128,7 +128,7 @@ async function findRefusal(tx: Tx, build: Build, job: Job) {
   const manual = options?.retry?.manual;
   if (retriedInJobId) return "it has been retried already";
   if (manual?.allowed === false) return manual.reason ?? "its step does not allow it";
-  if (state === "passed" && manual?.permit_on_passed === false) return "it has passed";
+  if (state === "passed" && manual?.permit_on_passed !== true) return "it has passed";
   if (state !== "passed" && !retryable.includes(state)) return "it has not finished";
   if (build.state === "canceling") return "its build is being canceled";
   if (!(await hasRoomForRetries(tx, [job]))) return "its build has too many jobs";
@@ -161,10 +161,10 @@ export async function retryIfRuled(tx: Tx, job: Job, now: Date): Promise<Job | u
 async function insertRetries(tx: Tx, jobs: Job[], retryType: RetryType, now: Date): Promise<Job[]> {
   const ids = newIds(now, jobs.length);
   const retries = jobs.map((job, index): Job => {
-    const { buildId, queueId, stepId, position, label, command, options } = job;
+    const { buildId, queueId, stepId, position, label, command, options, priority, agentRules, arrivedAt } = job;
     return {
       ...newScriptJob({ id: ids[index] as string, buildId, createdAt: now }),
-      ...{ queueId, stepId, position, label, command, options },
+      ...{ queueId, stepId, position, label, command, options, priority, agentRules, arrivedAt },
       retryOfJobId: job.id,
       retryType,
       retriesCount: job.retriesCount + 1,

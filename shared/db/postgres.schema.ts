@@ -33,6 +33,7 @@ export const {
   metaData,
   jobTokens,
   pipelineUploads,
+  buildGraphs,
   agentTokens,
   agents,
   jobLogs,

@@ -1,6 +1,6 @@
 import { isNotNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { BuildState, JobState, JobType, RetryType, StepOptions } from "../../vocabulary.ts";
+import type { BuildState, JobState, JobType, Node, RetryType, StepOptions } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
@@ -18,11 +18,26 @@ export function indexedText(column: SQLiteColumn): SQL {
   return sql`substr(${column}, 1, 100)`;
 }
 
-/** Settings of a job's step, and its place among the step's parallel jobs. */
+/** Settings of a job's step, and its place among the step's jobs. */
 export interface JobOptions extends StepOptions {
   parallel?: { index: number; total: number };
+  /** The values of its matrix, by dimension. */
+  matrix?: Record<string, string>;
+  group?: { id: string; key?: string; label: string | null };
   /** For a waiter only. */
   continue_on_failure?: boolean;
+}
+
+export interface BuildOptions {
+  clean_checkout?: true;
+  pull_request?: { id: string; base_branch?: string; repository?: string; labels?: string[] };
+}
+
+/** A member that has no effect here. */
+export interface StepWarning {
+  /** The label or key of the step, or its place. Null: the document. */
+  step: string | null;
+  member: string;
 }
 
 export function defineBuildsTables(
@@ -67,12 +82,20 @@ export function defineBuildsTables(
       /** As the creator of the build gave it. */
       author: json<{ name?: string; email?: string }>(),
       rebuiltFromId: uuid("rebuilt_from_id"),
+      /** As its creator gave it. */
+      options: json<BuildOptions>(),
+      /** The variables of the documents that its jobs uploaded, later ones over earlier ones. Null: none. */
+      uploadedEnvironmentSealed: text("uploaded_environment_sealed"),
+      /** Its tree is stored: its steps wait for more than the waits before them. */
+      hasGraph: boolean("has_graph").notNull().default(false),
       /** The paused queue of a waiting job. Set by the fan-out. */
       pausedQueueId: uuid("paused_queue_id"),
       /** All waiting jobs are on paused queues, as far as fan-out has come. */
       isPaused: boolean("is_paused").notNull().default(false),
       createdAt: time("created_at").notNull(),
       startedAt: time("started_at"),
+      /** A job failed, and others went on. Null again once a retry mends it. */
+      failingAt: time("failing_at"),
       finishedAt: time("finished_at"),
     },
     (t) => [
@@ -95,6 +118,9 @@ export function defineBuildsTables(
       index("builds_sealing_key")
         .on(sealingKey(t.environmentSealed), t.id)
         .where(isNotNull(t.environmentSealed)),
+      index("builds_uploaded_sealing_key")
+        .on(sealingKey(t.uploadedEnvironmentSealed), t.id)
+        .where(isNotNull(t.uploadedEnvironmentSealed)),
       index("builds_finished").on(t.finishedAt).where(isNotNull(t.finishedAt)),
     ],
   );
@@ -125,6 +151,11 @@ export function defineBuildsTables(
       /** Why the server ended the job, for people. */
       failureReason: text("failure_reason"),
       softFailed: boolean("soft_failed").notNull().default(false),
+      /** Of a broken job: `conditional_failed`, `branch_mismatch`, or a reason of its author. */
+      brokenReason: text("broken_reason"),
+      priority: integer().notNull().default(0),
+      /** The rules that its agent must fulfil, as canonical JSON (shared/pipelines/agent-rules.ts). Empty: none. */
+      agentRules: text("agent_rules").notNull().default(""),
       /** Set by the fan-out. */
       dispatchPausedAt: time("dispatch_paused_at"),
       /** The agent that has, or last had, the job. */
@@ -136,6 +167,8 @@ export function defineBuildsTables(
       retryType: text("retry_type").$type<RetryType>(),
       retriesCount: integer("retries_count").notNull().default(0),
       createdAt: time("created_at").notNull(),
+      /** Its place in the order of its queue. An uploaded job has that of the job that uploaded it. Null: `createdAt`. */
+      arrivedAt: time("arrived_at"),
       /** Null: it waits for other jobs. */
       scheduledAt: time("scheduled_at"),
       assignedAt: time("assigned_at"),
@@ -196,7 +229,17 @@ export function defineBuildsTables(
     (t) => [primaryKey({ columns: [t.jobId, t.id] })],
   );
 
-  return { builds, jobs, metaData, jobTokens, pipelineUploads };
+  /** What a build's steps wait for, and what of them is not done as their author may mean. */
+  const buildGraphs = table("build_graphs", {
+    buildId: uuid("build_id")
+      .primaryKey()
+      .references(() => builds.id, { onDelete: "cascade" }),
+    /** Null: its steps wait for the waits before them. */
+    tree: json<Node[]>(),
+    warnings: json<StepWarning[]>(),
+  });
+
+  return { builds, jobs, metaData, jobTokens, pipelineUploads, buildGraphs };
 }
 
 export type BuildsTables = ReturnType<typeof defineBuildsTables>;

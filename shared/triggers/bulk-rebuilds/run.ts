@@ -8,7 +8,6 @@ import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
 import { rebuildDeliveriesJob } from "../../jobs/contracts.ts";
 import { lockPipeline } from "../../pipelines/store.ts";
-import type { Config } from "../../process/config.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { turns as turnBounds } from "../../sharing/bounds.ts";
@@ -54,12 +53,13 @@ export function openBulkRebuilds(services: Services): TasksByKey {
 
 /** Builds the next deliveries: fewer of them if their builds have too many jobs for one transaction. */
 async function rebuildNext(
-  { config, db, events }: Services,
+  services: Services,
   id: string,
   limit: number,
 ): Promise<{ isOver: boolean; limit: number }> {
+  const { db, events } = services;
   try {
-    const { isOver, changed } = await db.transaction((tx) => rebuildBatch(tx, config, id, limit));
+    const { isOver, changed } = await db.transaction((tx) => rebuildBatch(tx, services, id, limit));
     events.publish(changed);
     return { isOver, limit };
   } catch (error) {
@@ -71,12 +71,12 @@ async function rebuildNext(
 /** The position moves with the builds, so that a delivery is never built twice. */
 async function rebuildBatch(
   tx: Tx,
-  config: Config,
+  services: Services,
   id: string,
   limit: number,
 ): Promise<{ isOver: boolean; changed: Topic[] }> {
   const bulk = await lockIfRunning(tx, id);
-  if (!bulk || (await isStorageFull(tx, config, bulk.organizationId))) return { isOver: true, changed: [] };
+  if (!bulk || (await isStorageFull(tx, services.config, bulk.organizationId))) return { isOver: true, changed: [] };
   const { triggerId, position, lastDeliveryId } = bulk;
   const [trigger] = await listTriggersById(tx, { ids: [triggerId] });
   const range = { after: position, last: lastDeliveryId, limit };
@@ -87,7 +87,7 @@ async function rebuildBatch(
     await cancelIfRunning(tx, id, tx.now);
     return { isOver: true, changed: [`trigger:${triggerId}`] };
   }
-  const { built, failed, changed } = await buildAgain(tx, bulk, trigger, buildable);
+  const { built, failed, changed } = await buildAgain(tx, services, { bulk, trigger, ids: buildable });
   const isOver = ids.length < limit;
   await setProgress(tx, id, {
     position: ids.at(-1) ?? position,
@@ -117,14 +117,18 @@ async function mayGoOn(tx: Tx, bulk: BulkRebuild, trigger: Trigger): Promise<boo
 }
 
 /** Like `rebuildDelivery`, for several. */
-async function buildAgain(tx: Tx, { createdById }: BulkRebuild, trigger: Trigger, ids: string[]) {
+async function buildAgain(
+  tx: Tx,
+  services: Services,
+  { bulk: { createdById }, trigger, ids }: { bulk: BulkRebuild; trigger: Trigger; ids: string[] },
+) {
   const plan = planBuild(trigger);
   const last = await listLastRebuilds(tx, ids);
   const requests = ids.map((deliveryId) => {
     const rebuild = nextRebuild(last.get(deliveryId));
     return { ...plan, deliveryId, rebuild, creatorId: createdById };
   });
-  const { builds, refused, changed } = await createBuilds(tx, requests, tx.now);
+  const { builds, refused, changed } = await createBuilds(tx, services, requests, tx.now);
   return { built: builds.length, failed: refused.length, changed };
 }
 

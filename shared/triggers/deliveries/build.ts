@@ -160,7 +160,7 @@ class StaleFilterResult extends Error {
 
 async function decideAndBuild(
   tx: Tx,
-  { clock }: Services,
+  services: Services,
   ids: string[],
   results: Map<string, FilterResult>,
 ) {
@@ -180,7 +180,7 @@ async function decideAndBuild(
     else requests.push(requestBuild(delivery, planOf));
   }
 
-  const { builds, refused, changed } = await createBuilds(tx, requests, clock.now());
+  const { builds, refused, changed } = await createBuilds(tx, services, requests, services.clock.now());
   for (const { deliveryId } of refused)
     outcomes.push({ id: deliveryId ?? "", status: "failed", reason: "build_creation_failed" });
   await storeOutcomes(tx, outcomes);

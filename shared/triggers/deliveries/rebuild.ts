@@ -44,7 +44,7 @@ export async function rebuildDelivery(
       rebuild: next,
       creatorId: actor.userId,
     };
-    const created = await createOneBuild(tx, request);
+    const created = await createOneBuild(tx, services, request);
     await audit(tx, actor, "created", auditSubject(created.build, pipeline));
     return created;
   };

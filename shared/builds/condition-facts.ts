@@ -1,0 +1,72 @@
+import { findOrganizationById } from "../accounts/organization-store.ts";
+import { listUsersById } from "../accounts/user-store.ts";
+import { factsOfBuild } from "../conditions/facts.ts";
+import type { Facts } from "../conditions/names.ts";
+import type { Cipher } from "../crypto/cipher.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
+import type { Tx } from "../db/database.ts";
+import { type Environment, environmentOfPipeline, openEnvironmentIfPossible } from "../pipelines/environment.ts";
+import type { PipelineFacts } from "../pipelines/store.ts";
+import type { Config } from "../process/config.ts";
+import { isGroupStep, type Step } from "../vocabulary.ts";
+import { givenEnvironment, pullRequestOf, tagOf } from "./environment.ts";
+import { type Build, listBuildNumbers } from "./store.ts";
+
+export type ConditionReader = { cipher: Cipher; config: Pick<Config, "agentEnvPrefix"> };
+
+/** No condition asks for these. */
+export const noFacts: Facts = { values: {}, env: () => null };
+
+export function hasConditions(steps: Step[]): boolean {
+  return steps.some((step) => step.if !== undefined || (isGroupStep(step) && hasConditions(step.steps)));
+}
+
+/**
+ * Reads what conditions may ask about a build.
+ * @param uploaded the variables of the document that brings the steps
+ */
+export async function readConditionFacts(
+  tx: Tx,
+  { cipher, config }: ConditionReader,
+  { build, pipeline, uploaded = {} }: { build: Build; pipeline: PipelineFacts; uploaded?: Environment | undefined },
+): Promise<Facts> {
+  const organization = await findOrganizationById(tx, build.organizationId);
+  const creator = build.creatorId ? (await listUsersById(tx, [build.creatorId])).get(build.creatorId) : undefined;
+  const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(tx, [build.rebuiltFromId]) : [];
+  const given = givenEnvironment(cipher, build);
+  const prefix = config.agentEnvPrefix;
+  const pullRequest = pullRequestOf(build, given, prefix);
+  return factsOfBuild({
+    prefix,
+    organization: { id: build.organizationId, slug: organization?.slug ?? "" },
+    pipeline,
+    variables: { ...environmentOfPipeline(cipher, pipeline), ...given, ...uploadedEnvironment(cipher, build), ...uploaded },
+    build: {
+      ...build,
+      tag: tagOf(given, prefix) ?? null,
+      sourceEvent: null,
+      sourceAction: null,
+      author: build.author ? { id: null, name: build.author.name ?? null, email: build.author.email ?? null } : null,
+      creator: creator ?? null,
+      pullRequest: pullRequest
+        ? {
+            id: pullRequest.id,
+            baseBranch: pullRequest.base_branch ?? null,
+            isDraft: false,
+            label: null,
+            labels: pullRequest.labels ?? [],
+            repository: pullRequest.repository ?? null,
+            isFork: false,
+          }
+        : null,
+      mergeQueue: null,
+      triggeredFrom: null,
+      rebuiltFrom: rebuiltFrom ?? null,
+    },
+  });
+}
+
+/** The variables of the documents that the build's jobs uploaded so far. */
+export function uploadedEnvironment(cipher: Cipher, { uploadedEnvironmentSealed }: Build): Environment {
+  return openEnvironmentIfPossible(cipher, uploadedEnvironmentSealed, sealedPlaces.variablesOfBuilds);
+}

@@ -1,0 +1,107 @@
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { findRow } from "../db/rows.ts";
+import type { StepWarning } from "../db/schema/builds.ts";
+import type { JobStanding } from "../graph/progress.ts";
+import { treeOfList } from "../graph/tree.ts";
+import type { JobState, Node } from "../vocabulary.ts";
+import { factColumns, type JobFacts } from "./job-store.ts";
+
+export interface BuildGraph {
+  /** Null: its steps wait for the waits before them. */
+  tree: Node[] | null;
+  warnings: StepWarning[] | null;
+}
+
+export async function findGraph(db: Db | Tx, buildId: string): Promise<BuildGraph | undefined> {
+  const { buildGraphs } = db.tables;
+  return findRow(db, buildGraphs, eq(buildGraphs.buildId, buildId));
+}
+
+/** Replaces the graph of a build. Call with the build locked. */
+export async function putGraph(tx: Tx, buildId: string, graph: BuildGraph): Promise<void> {
+  const { buildGraphs, builds } = tx.tables;
+  await tx
+    .insert(buildGraphs)
+    .values({ buildId, ...graph })
+    .onConflictDoUpdate({ target: buildGraphs.buildId, set: graph });
+  if (graph.tree) await tx.update(builds).set({ hasGraph: true }).where(eq(builds.id, buildId));
+}
+
+/** All jobs of a build in the order of its steps, retried ones too. */
+export const listStandings = prepared<{ buildId: string }, JobStanding, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  const { id, stepId, state, softFailed, retriedInJobId } = jobs;
+  return tx
+    .select({ id, stepId, state, softFailed, retriedInJobId })
+    .from(jobs)
+    .where(eq(jobs.buildId, sql.placeholder("buildId")));
+});
+
+/** The tree of a build that has none stored. Its jobs say all of it. */
+export async function listTree(tx: Tx, buildId: string): Promise<Node[]> {
+  const { jobs } = tx.tables;
+  const found = await tx
+    .select({ id: jobs.id, type: jobs.type, state: jobs.state, options: jobs.ownOptions })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, buildId), eq(jobs.id, jobs.stepId)))
+    .orderBy(asc(jobs.position), asc(jobs.id));
+  return treeOfList(
+    found.map(({ id, type, state, options }) => ({
+      id,
+      key: options?.key,
+      isWait: type === "waiter" && state !== "broken",
+      continueOnFailure: options?.continue_on_failure,
+    })),
+  );
+}
+
+/** waiting → scheduled, of the commands among some steps. */
+export const scheduleIfWaiting = prepared<{ buildId: string; stepIds: string[]; now: Date }, JobFacts, Tx>(
+  (tx) => {
+    const { jobs } = tx.tables;
+    return tx
+      .update(jobs)
+      .set({ state: "scheduled", scheduledAt: valueFor(jobs.scheduledAt, "now") })
+      .where(and(isWaitingOf(tx), eq(jobs.type, "script")))
+      .returning(factColumns(tx));
+  },
+);
+
+/** waiting → passed, of the waits among some steps. */
+export const passIfWaiting = prepared<{ buildId: string; stepIds: string[]; now: Date }, { id: string }, Tx>(
+  (tx) => endWaiting(tx, "passed", eq(tx.tables.jobs.type, "waiter")),
+);
+
+/** waiting → waiting_failed, of some steps. */
+export const failIfWaiting = prepared<{ buildId: string; stepIds: string[]; now: Date }, { id: string }, Tx>(
+  (tx) => endWaiting(tx, "waiting_failed"),
+);
+
+function endWaiting(tx: Tx, state: JobState, condition?: SQL) {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({ state, finishedAt: valueFor(jobs.finishedAt, "now") })
+    .where(and(isWaitingOf(tx), condition))
+    .returning({ id: jobs.id });
+}
+
+function isWaitingOf(tx: Tx): SQL | undefined {
+  const { jobs } = tx.tables;
+  return and(
+    eq(jobs.buildId, sql.placeholder("buildId")),
+    eq(jobs.state, "waiting"),
+    isOneOf(jobs.stepId, "stepIds"),
+  );
+}
+
+/** waiting_failed → waiting. */
+export async function waitIfWaitingFailed(tx: Tx, buildId: string): Promise<void> {
+  const { jobs } = tx.tables;
+  await tx
+    .update(jobs)
+    .set({ state: "waiting", finishedAt: null })
+    .where(and(eq(jobs.buildId, buildId), eq(jobs.state, "waiting_failed")));
+}

@@ -1,0 +1,152 @@
+import { matchesBranch } from "../conditions/branches.ts";
+import { evaluateCondition } from "../conditions/evaluate.ts";
+import { describeProblem } from "../conditions/expression.ts";
+import { type Facts, namesInSteps } from "../conditions/names.ts";
+import { parseCondition } from "../conditions/parse.ts";
+import { combinationsOf, fillStep } from "../pipelines/matrix.ts";
+import type { Problem } from "../refusal.ts";
+import {
+  type CommandStep,
+  type CommonStep,
+  type GroupStep,
+  isCommandStep,
+  isGroupStep,
+  type Node,
+  type PlainStep,
+  type Step,
+  type StepOptions,
+  type WaitStep,
+} from "../vocabulary.ts";
+
+/** What a new step is measured by, when it enters its build. */
+export interface ExpansionFacts {
+  branch: string;
+  conditions: Facts;
+}
+
+/** A job that a step becomes. */
+export type DraftedJob = {
+  id: string;
+  /** The id of the step's first job. */
+  stepId: string;
+  group?: GroupOfJob;
+  /** The step was left out for this reason. Null: without one. */
+  broken?: string | null;
+} & (
+  | { step: WaitStep }
+  | {
+      /** With the values of its matrix. */
+      step: CommandStep;
+      parallel?: { index: number; total: number };
+      matrix?: Record<string, string>;
+    }
+);
+
+export interface GroupOfJob {
+  id: string;
+  key?: string;
+  label: string | null;
+}
+
+export interface Expansion {
+  tree: Node[];
+  jobs: DraftedJob[];
+}
+
+/**
+ * Makes of steps the tree and the jobs that they become, in their order. Conditions and branches are decided here, for good.
+ * @param newId makes rising ids
+ * @returns problems of conditions that could not be evaluated
+ */
+export function expandSteps(
+  steps: Step[],
+  facts: ExpansionFacts,
+  newId: () => string,
+): Expansion | { problems: Problem[] } {
+  const jobs: DraftedJob[] = [];
+  const problems: Problem[] = [];
+  const expandStep = (step: PlainStep, place: string, group?: { step: GroupStep; of: GroupOfJob }): Node => {
+    const whole = [...(group ? [group.step] : []), step];
+    const { reason: broken, problem } = leaveOut(whole, facts);
+    if (problem !== undefined) problems.push({ field: `${place}.if`, message: problem });
+    const made = isCommandStep(step) ? jobsOfCommand(step, newId) : [{ id: newId(), step }];
+    const [first] = made as [{ id: string }];
+    const common = { stepId: first.id, ...(group && { group: group.of }), ...(broken !== undefined && { broken }) };
+    for (const job of made) jobs.push({ ...job, ...common });
+    const isWait = !isCommandStep(step) && broken === undefined;
+    return {
+      id: first.id,
+      ...waitingOf(step),
+      ...(isWait && { wait: true }),
+      ...(isWait && step.continue_on_failure && { continueOnFailure: true }),
+    };
+  };
+  const tree = steps.map((step, index): Node => {
+    const place = `steps.${index}`;
+    if (!isGroupStep(step)) return expandStep(step, place);
+    const { key, label = null } = step;
+    const of = { id: newId(), ...(key !== undefined && { key }), label };
+    const inner = step.steps.map((each, at) => expandStep(each, `${place}.steps.${at}`, { step, of }));
+    return { id: of.id, label, ...waitingOf(step), steps: inner };
+  });
+  return problems.length > 0 ? { problems } : { tree, jobs };
+}
+
+function waitingOf({ key, depends_on, allow_dependency_failure }: CommonStep) {
+  return {
+    ...(key !== undefined && { key }),
+    ...(depends_on && { dependsOn: depends_on }),
+    ...(allow_dependency_failure && { allowDependencyFailure: true as const }),
+  };
+}
+
+type Measured = Pick<CommonStep, "if" | "branches"> & Pick<CommandStep, "skip">;
+
+/** A group and its step are left out for the reasons of both. */
+function leaveOut(
+  measured: Measured[],
+  { branch, conditions }: ExpansionFacts,
+): { reason?: string | null; problem?: string } {
+  for (const { if: condition } of measured) {
+    const { result = true, problem } = condition === undefined ? {} : testCondition(condition, conditions);
+    if (problem !== undefined) return { problem };
+    if (!result) return { reason: "conditional_failed" };
+  }
+  if (measured.some(({ branches }) => branches !== undefined && !matchesBranch(branches, branch)))
+    return { reason: "branch_mismatch" };
+  const skip = measured.map((each) => each.skip).find((each) => each);
+  return skip ? { reason: reasonOf(skip) } : {};
+}
+
+function testCondition(text: string, facts: Facts): { result?: boolean; problem?: string } {
+  const parsed = parseCondition(text, namesInSteps);
+  const evaluated = "problem" in parsed ? parsed : evaluateCondition(parsed.condition, facts);
+  return "problem" in evaluated ? { problem: describeProblem(evaluated.problem) } : evaluated;
+}
+
+/** True is no reason. */
+function reasonOf(skip: boolean | string): string | null {
+  return typeof skip === "string" ? skip : null;
+}
+
+type OfCommand = Extract<DraftedJob, { step: CommandStep }>;
+
+function jobsOfCommand(step: CommandStep, newId: () => string): Omit<OfCommand, "stepId">[] {
+  const { matrix, parallelism: total = 1, ...plain } = step;
+  if (!matrix)
+    return Array.from({ length: total }, (_, index) => ({
+      id: newId(),
+      step: plain,
+      ...(step.parallelism !== undefined && { parallel: { index, total } }),
+    }));
+  return combinationsOf(matrix).map(({ permutation, skip, soft_fail }) => ({
+    id: newId(),
+    step: { ...fillStep(plain, permutation), ...softFailOf(soft_fail) },
+    matrix: permutation,
+    ...(skip && { broken: reasonOf(skip) }),
+  }));
+}
+
+function softFailOf(soft_fail: StepOptions["soft_fail"]): Pick<StepOptions, "soft_fail"> {
+  return soft_fail === undefined ? {} : { soft_fail };
+}
