@@ -40,7 +40,9 @@ export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", 
 /** The job runs, or will run without waiting for others. */
 export const activeJobStates: JobState[] = ["scheduled", ...leasedJobStates];
 export const unfinishedJobStates: JobState[] = ["waiting", ...activeJobStates];
-export const finishedJobStates: JobState[] = jobStates.filter((state) => !unfinishedJobStates.includes(state));
+export const finishedJobStates: JobState[] = jobStates.filter(
+  (state) => !unfinishedJobStates.includes(state),
+);
 export type JobType = "script" | "waiter";
 export type RetryType = "manual" | "automatic";
 /** Registered: not yet connected. Lost: missed its heartbeats; may come back. */
@@ -224,7 +226,9 @@ export function isCommandStep(step: Step): step is CommandStep {
 
 /** The commands of steps and of their groups. */
 export function commandsOf(steps: Step[]): CommandStep[] {
-  return steps.flatMap((step) => (isGroupStep(step) ? commandsOf(step.steps) : isCommandStep(step) ? [step] : []));
+  return steps.flatMap((step) =>
+    isGroupStep(step) ? commandsOf(step.steps) : isCommandStep(step) ? [step] : [],
+  );
 }
 
 export function isGroupStep(step: Step): step is GroupStep {

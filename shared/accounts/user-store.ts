@@ -26,7 +26,7 @@ export async function listUsers(db: Db): Promise<User[]> {
 }
 
 /** Includes deactivated users. */
-export async function listUsersById(db: Db, ids: string[]): Promise<Map<string, User>> {
+export async function listUsersById(db: Db | Tx, ids: string[]): Promise<Map<string, User>> {
   if (ids.length === 0) return new Map();
   const { users } = db.tables;
   const found = await db

@@ -1,5 +1,10 @@
 import { requireStorage } from "../accounts/storage.ts";
-import { hasConditions, noFacts, readConditionFacts, uploadedEnvironment } from "../builds/condition-facts.ts";
+import {
+  hasConditions,
+  noFacts,
+  readConditionFacts,
+  uploadedEnvironment,
+} from "../builds/condition-facts.ts";
 import { buildTopics } from "../builds/create.ts";
 import { findGraph, listStandings, listTree, putGraph } from "../builds/graph-store.ts";
 import { insertJobs, type Job, type JobFacts } from "../builds/job-store.ts";
@@ -109,8 +114,11 @@ async function readGraph(tx: Tx, build: Build): Promise<Graph> {
 async function replaceSteps(tx: Tx, build: Build, graph: Graph): Promise<JobFacts[]> {
   const replaced = await replaceIfNotStarted(tx, build.id);
   const ids = new Set(replaced.map(({ id }) => id));
-  const isGone = ({ id, state }: JobStanding) => ids.has(id) || state === "broken" || state === "waiting_failed";
-  const present = (await listStandings(tx, { buildId: build.id })).filter((job) => job.retriedInJobId === null);
+  const isGone = ({ id, state }: JobStanding) =>
+    ids.has(id) || state === "broken" || state === "waiting_failed";
+  const present = (await listStandings(tx, { buildId: build.id })).filter(
+    (job) => job.retriedInJobId === null,
+  );
   const kept = new Set(present.filter((job) => !isGone(job)).map(({ stepId }) => stepId));
   const gone = new Set(present.map(({ stepId }) => stepId).filter((id) => !kept.has(id)));
   graph.tree = withoutSteps(graph.tree, gone);
@@ -142,7 +150,10 @@ async function addSteps(
   const tree = steps.length > 0 ? withUpload(graph.tree, uploaded) : graph.tree;
   requireSoundTree(tree);
   if (env) await addEnvironment(tx, services, build, env);
-  await putGraph(tx, build.id, { tree, warnings: [...graph.warnings, ...warningsOf(steps, others)].slice(0, maxWarnings) });
+  await putGraph(tx, build.id, {
+    tree,
+    warnings: [...graph.warnings, ...warningsOf(steps, others)].slice(0, maxWarnings),
+  });
 
   const group = job.options?.group;
   const drafted = group ? expansion.jobs.map((each) => ({ group, ...each })) : expansion.jobs;
@@ -178,9 +189,15 @@ function requireSoundTree(tree: Node[]): void {
     throw new Refusal(422, `The key "${excerpt(twice)}" has already been used by another step in this build`);
   const circle = findCircle(tree);
   if (circle)
-    throw new Refusal(422, `Steps wait for each other, so that none of them could start: ${circle.join(", ")}`);
+    throw new Refusal(
+      422,
+      `Steps wait for each other, so that none of them could start: ${circle.join(", ")}`,
+    );
   if (Buffer.byteLength(JSON.stringify(tree)) > maxTreeBytes)
-    throw new Refusal(422, `The dependencies of the build's steps would be larger than ${exactSize(maxTreeBytes)}`);
+    throw new Refusal(
+      422,
+      `The dependencies of the build's steps would be larger than ${exactSize(maxTreeBytes)}`,
+    );
 }
 
 /** Adds variables of a document to those that the build's jobs uploaded before. @throws Refusal 422 */

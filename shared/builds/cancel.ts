@@ -6,7 +6,7 @@ import { finishedBuildStates } from "../vocabulary.ts";
 import { auditSubject, requireBuild } from "./builds.ts";
 import { buildTopics } from "./create.ts";
 import { settleBuild } from "./progress.ts";
-import { cancelJobsIfUnfinished, cancelBuildIfRunning, findJob, lockBuilds } from "./progress-store.ts";
+import { cancelBuildIfRunning, cancelJobsIfUnfinished, findJob, lockBuilds } from "./progress-store.ts";
 import type { Build } from "./store.ts";
 
 /**

@@ -5,7 +5,11 @@ import type { Facts } from "../conditions/names.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
-import { type Environment, environmentOfPipeline, openEnvironmentIfPossible } from "../pipelines/environment.ts";
+import {
+  type Environment,
+  environmentOfPipeline,
+  openEnvironmentIfPossible,
+} from "../pipelines/environment.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import { isGroupStep, type Step } from "../vocabulary.ts";
@@ -28,10 +32,16 @@ export function hasConditions(steps: Step[]): boolean {
 export async function readConditionFacts(
   tx: Tx,
   { cipher, config }: ConditionReader,
-  { build, pipeline, uploaded = {} }: { build: Build; pipeline: PipelineFacts; uploaded?: Environment | undefined },
+  {
+    build,
+    pipeline,
+    uploaded = {},
+  }: { build: Build; pipeline: PipelineFacts; uploaded?: Environment | undefined },
 ): Promise<Facts> {
   const organization = await findOrganizationById(tx, build.organizationId);
-  const creator = build.creatorId ? (await listUsersById(tx, [build.creatorId])).get(build.creatorId) : undefined;
+  const creator = build.creatorId
+    ? (await listUsersById(tx, [build.creatorId])).get(build.creatorId)
+    : undefined;
   const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(tx, [build.rebuiltFromId]) : [];
   const given = givenEnvironment(cipher, build);
   const prefix = config.agentEnvPrefix;
@@ -40,13 +50,20 @@ export async function readConditionFacts(
     prefix,
     organization: { id: build.organizationId, slug: organization?.slug ?? "" },
     pipeline,
-    variables: { ...environmentOfPipeline(cipher, pipeline), ...given, ...uploadedEnvironment(cipher, build), ...uploaded },
+    variables: {
+      ...environmentOfPipeline(cipher, pipeline),
+      ...given,
+      ...uploadedEnvironment(cipher, build),
+      ...uploaded,
+    },
     build: {
       ...build,
       tag: tagOf(given, prefix) ?? null,
       sourceEvent: null,
       sourceAction: null,
-      author: build.author ? { id: null, name: build.author.name ?? null, email: build.author.email ?? null } : null,
+      author: build.author
+        ? { id: null, name: build.author.name ?? null, email: build.author.email ?? null }
+        : null,
       creator: creator ?? null,
       pullRequest: pullRequest
         ? {

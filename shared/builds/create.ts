@@ -60,7 +60,11 @@ export async function createBuilds(
     const ids = newIds(now, wanted.length);
     for (const [index, request] of wanted.entries()) {
       const own = { id: ids[index] as string, number: firstNumber + index, createdAt: now };
-      const build = await makeBuild(tx, reader, { build: newBuild(request, pipeline, own), pipeline, queueOf });
+      const build = await makeBuild(tx, reader, {
+        build: newBuild(request, pipeline, own),
+        pipeline,
+        queueOf,
+      });
       if ("jobs" in build) made.push(build);
       else {
         refused.push(request);
@@ -98,7 +102,9 @@ async function makeBuild(
 ): Promise<NewBuild | { problems: Problem[] }> {
   const { id, branch, createdAt } = build;
   const { steps, clusterId } = pipeline;
-  const conditions = hasConditions(steps) ? await readConditionFacts(tx, reader, { build, pipeline }) : noFacts;
+  const conditions = hasConditions(steps)
+    ? await readConditionFacts(tx, reader, { build, pipeline })
+    : noFacts;
   const expansion = expandSteps(steps, { branch, conditions }, () => newId(createdAt));
   if ("problems" in expansion) return expansion;
   const { tree } = expansion;

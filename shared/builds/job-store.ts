@@ -126,7 +126,11 @@ export async function insertJobs(tx: Tx, jobs: Job[]): Promise<void> {
 }
 
 /** Jobs of a matrix have texts of their own. */
-function isBehindFirst({ id, stepId, options }: Pick<Job, "id" | "stepId"> & { options?: JobOptions | null }): boolean {
+function isBehindFirst({
+  id,
+  stepId,
+  options,
+}: Pick<Job, "id" | "stepId"> & { options?: JobOptions | null }): boolean {
   return id !== stepId && !options?.matrix;
 }
 

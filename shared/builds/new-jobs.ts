@@ -53,7 +53,19 @@ function membersOf(draft: DraftedJob, queueOf: QueueOfStep, clusterId: string): 
   }
   const { command, key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature } = step;
   const { parallel, matrix } = draft as Extract<DraftedJob, { step: typeof step }>;
-  const options = { key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature, parallel, matrix, group };
+  const options = {
+    key,
+    env,
+    timeout_in_minutes,
+    soft_fail,
+    retry,
+    plugins,
+    image,
+    signature,
+    parallel,
+    matrix,
+    group,
+  };
   return {
     queueId: queueOf(clusterId, step) as string,
     command,
@@ -76,8 +88,11 @@ export function begin(
   { tree, jobs: drafted }: Expansion,
   jobs: Job[],
 ): { jobs: Job[]; ended?: "failed" | "not_run" } {
-  const waitsForNothing = isList(tree) && drafted.every(({ step, broken }) => isCommandStep(step) && broken === undefined);
-  const { reached, failed } = waitsForNothing ? { reached: undefined, failed: new Set() } : decideProgress(tree, jobs);
+  const waitsForNothing =
+    isList(tree) && drafted.every(({ step, broken }) => isCommandStep(step) && broken === undefined);
+  const { reached, failed } = waitsForNothing
+    ? { reached: undefined, failed: new Set() }
+    : decideProgress(tree, jobs);
   const begun = jobs.map((job): Job => {
     if (job.state !== "waiting") return job;
     const { stepId, type, createdAt } = job;

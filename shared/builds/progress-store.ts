@@ -1,16 +1,4 @@
-import {
-  aliasedTable,
-  and,
-  asc,
-  eq,
-  exists,
-  inArray,
-  isNull,
-  ne,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { aliasedTable, and, asc, eq, exists, inArray, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { countRows } from "../db/rows.ts";
@@ -131,7 +119,9 @@ export const cancelBuildIfRunning = preparedRow<{ id: string }, { id: string }, 
   return tx
     .update(builds)
     .set({ state: "canceling" })
-    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running", "failing"])))
+    .where(
+      and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running", "failing"])),
+    )
     .returning({ id: builds.id });
 });
 

@@ -1,7 +1,14 @@
 import type { Tx } from "../db/database.ts";
 import { decideProgress } from "../graph/progress.ts";
 import type { BuildState } from "../vocabulary.ts";
-import { failIfWaiting, findGraph, listStandings, listTree, passIfWaiting, scheduleIfWaiting } from "./graph-store.ts";
+import {
+  failIfWaiting,
+  findGraph,
+  listStandings,
+  listTree,
+  passIfWaiting,
+  scheduleIfWaiting,
+} from "./graph-store.ts";
 import type { JobFacts } from "./job-store.ts";
 import { refreshPauses } from "./pause-store.ts";
 import {
@@ -39,7 +46,11 @@ export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobF
   const { scheduled, hasNewFailure } = isDue ? await advance(tx, build, now) : nothing;
   const isFailing = hasFailed || hasNewFailure;
   if (!hasActive && scheduled.length === 0)
-    await finishBuildIfUnfinished(tx, { id: build.id, state: finalState(build, { isFailing, hasCommand }), now });
+    await finishBuildIfUnfinished(tx, {
+      id: build.id,
+      state: finalState(build, { isFailing, hasCommand }),
+      now,
+    });
   else if (isFailing) await failBuildIfRunning(tx, { id: build.id, now });
   else await mendBuildIfFailing(tx, { id: build.id });
   return scheduled;

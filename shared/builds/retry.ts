@@ -13,13 +13,7 @@ import { waitIfWaitingFailed } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { newScriptJob } from "./new-jobs.ts";
 import { settleBuild } from "./progress.ts";
-import {
-  findJob,
-  listFailedJobs,
-  lockBuilds,
-  markRetriedIfNot,
-  reopenIfFinished,
-} from "./progress-store.ts";
+import { findJob, listFailedJobs, lockBuilds, markRetriedIfNot, reopenIfFinished } from "./progress-store.ts";
 import { isRetryRuled } from "./retry-rules.ts";
 import { type Build, measureJobs } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
@@ -161,7 +155,8 @@ export async function retryIfRuled(tx: Tx, job: Job, now: Date): Promise<Job | u
 async function insertRetries(tx: Tx, jobs: Job[], retryType: RetryType, now: Date): Promise<Job[]> {
   const ids = newIds(now, jobs.length);
   const retries = jobs.map((job, index): Job => {
-    const { buildId, queueId, stepId, position, label, command, options, priority, agentRules, arrivedAt } = job;
+    const { buildId, queueId, stepId, position, label, command, options, priority, agentRules, arrivedAt } =
+      job;
     return {
       ...newScriptJob({ id: ids[index] as string, buildId, createdAt: now }),
       ...{ queueId, stepId, position, label, command, options, priority, agentRules, arrivedAt },

@@ -85,7 +85,7 @@ export async function listBuildsById(db: Db, ids: string[]): Promise<Map<string,
   return new Map(found.map((build) => [build.id, build]));
 }
 
-export async function listBuildNumbers(db: Db, ids: string[]): Promise<Pick<Build, "id" | "number">[]> {
+export async function listBuildNumbers(db: Db | Tx, ids: string[]): Promise<Pick<Build, "id" | "number">[]> {
   const { builds } = db.tables;
   if (ids.length === 0) return [];
   return db.select({ id: builds.id, number: builds.number }).from(builds).where(inArray(builds.id, ids));

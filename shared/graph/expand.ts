@@ -71,7 +71,11 @@ export function expandSteps(
     if (problem !== undefined) problems.push({ field: `${place}.if`, message: problem });
     const made = isCommandStep(step) ? jobsOfCommand(step, newId) : [{ id: newId(), step }];
     const [first] = made as [{ id: string }];
-    const common = { stepId: first.id, ...(group && { group: group.of }), ...(broken !== undefined && { broken }) };
+    const common = {
+      stepId: first.id,
+      ...(group && { group: group.of }),
+      ...(broken !== undefined && { broken }),
+    };
     for (const job of made) jobs.push({ ...job, ...common });
     const isWait = !isCommandStep(step) && broken === undefined;
     return {

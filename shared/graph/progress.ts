@@ -68,16 +68,16 @@ export function findCircle(tree: Node[]): string[] | undefined {
   return keys.slice(0, maxKeysOfCircle);
 }
 
-/** Orders vertices behind those that they need. Leaves out cycles. */
+/** Orders vertices behind those that they need. Leaves out circles. */
 function inOrder(vertices: Vertex[]): Vertex[] {
-  const unknown = new Map(vertices.map((vertex) => [vertex, vertex.needs.length]));
-  const neededBy = new Map<Vertex, Vertex[]>(vertices.map((vertex) => [vertex, []]));
-  for (const vertex of vertices) for (const need of vertex.needs) neededBy.get(need.vertex)?.push(vertex);
+  const unknown = vertices.map(({ needs }) => needs.length);
+  const neededBy: Vertex[][] = vertices.map(() => []);
+  for (const vertex of vertices) for (const need of vertex.needs) neededBy[need.vertex.index]?.push(vertex);
   const ordered = vertices.filter(({ needs }) => needs.length === 0);
-  for (const vertex of ordered)
-    for (const next of neededBy.get(vertex) ?? []) {
-      const left = (unknown.get(next) ?? 0) - 1;
-      unknown.set(next, left);
+  for (const { index } of ordered)
+    for (const next of neededBy[index] ?? []) {
+      const left = (unknown[next.index] ?? 0) - 1;
+      unknown[next.index] = left;
       if (left === 0) ordered.push(next);
     }
   return ordered;
@@ -87,7 +87,7 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], giveUp: "nothing" | "
   const progress: Progress = { reached: new Set(), failed: new Set() };
   const ofSteps = standingsOfSteps(jobs);
   const byId = new Map(jobs.map((job) => [job.id, job]));
-  const standings = new Map<Vertex, Standing>();
+  const standings: Standing[] = [];
   let startsJob = false;
   let hasOpen = false;
 
@@ -96,7 +96,7 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], giveUp: "nothing" | "
     if (isMissing && giveUp === "nothing") all.isOpen = true;
     else if (isMissing) all.ending = canceled;
     for (const { vertex, forgives } of needs) {
-      const { ending, isOpen } = standings.get(vertex) as Standing;
+      const { ending, isOpen } = standings[vertex.index] as Standing;
       if (isOpen) all.isOpen = true;
       if (ending > all.ending && !(forgives && ending === failed)) all.ending = ending;
     }
@@ -122,9 +122,9 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], giveUp: "nothing" | "
   for (const vertex of vertices) {
     const { step, job } = vertex;
     const own = step && ofSteps.get(step.id);
-    if (own?.isWaiting) standings.set(vertex, ofWaitingStep(vertex, own));
-    else if (own) standings.set(vertex, own);
-    else standings.set(vertex, job === undefined ? ofNeeds(vertex) : standingOfLast(byId, job));
+    standings[vertex.index] = own?.isWaiting
+      ? ofWaitingStep(vertex, own)
+      : (own ?? (job === undefined ? ofNeeds(vertex) : standingOfLast(byId, job)));
   }
   return { progress, startsJob, hasOpen };
 }

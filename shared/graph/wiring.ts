@@ -5,6 +5,8 @@ import { isStep, isUpload } from "./tree.ts";
 
 /** A step, the job of an uploader, or all that it needs together. */
 export interface Vertex {
+  /** Its place in the list of all. */
+  index: number;
   needs: Need[];
   step?: StepNode;
   /** The id of a job. */
@@ -42,7 +44,7 @@ interface NamedDependencies {
 export function wire(tree: Node[]): Vertex[] {
   const vertices: Vertex[] = [];
   const add = (parts: Partial<Vertex> = {}): Vertex => {
-    const vertex: Vertex = { needs: [], ...parts };
+    const vertex: Vertex = { index: vertices.length, needs: [], ...parts };
     vertices.push(vertex);
     return vertex;
   };
@@ -81,12 +83,7 @@ export function wire(tree: Node[]): Vertex[] {
       if (step.key !== undefined) byKey.set(step.key, step);
       return vertex;
     };
-    const addGroup = ({
-      key,
-      dependsOn,
-      allowDependencyFailure,
-      steps: inner,
-    }: GroupNode): Vertex => {
+    const addGroup = ({ key, dependsOn, allowDependencyFailure, steps: inner }: GroupNode): Vertex => {
       const { always, uploaders } = context;
       const forgives = context.forgives || allowDependencyFailure === true;
       const gate = dependsOn && add();

@@ -76,7 +76,8 @@ async function rebuildBatch(
   limit: number,
 ): Promise<{ isOver: boolean; changed: Topic[] }> {
   const bulk = await lockIfRunning(tx, id);
-  if (!bulk || (await isStorageFull(tx, services.config, bulk.organizationId))) return { isOver: true, changed: [] };
+  if (!bulk || (await isStorageFull(tx, services.config, bulk.organizationId)))
+    return { isOver: true, changed: [] };
   const { triggerId, position, lastDeliveryId } = bulk;
   const [trigger] = await listTriggersById(tx, { ids: [triggerId] });
   const range = { after: position, last: lastDeliveryId, limit };

@@ -158,12 +158,7 @@ class StaleFilterResult extends Error {
   override readonly name = "StaleFilterResult";
 }
 
-async function decideAndBuild(
-  tx: Tx,
-  services: Services,
-  ids: string[],
-  results: Map<string, FilterResult>,
-) {
+async function decideAndBuild(tx: Tx, services: Services, ids: string[], results: Map<string, FilterResult>) {
   const deliveries = await decideIfWaiting(tx, { ids });
   if (deliveries.length === 0) return { counts: {}, built: [], outcomes: [], changed: [] };
   deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // sorted: number builds in order of arrival
