@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
-import { factColumns, type JobFacts, type JobRow } from "../builds/job-store.ts";
+import { factColumns, isSoftByStep, type JobFacts, type JobRow } from "../builds/job-store.ts";
 import type { Build } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
@@ -152,12 +152,13 @@ export interface Ending extends Pick<JobFacts, "exitStatus" | "signal" | "signal
   state: "passed" | "failed";
 }
 
-/** canceling → canceled, timing_out → timed_out, other leased states → the one of the ending. */
+/** canceling → canceled, timing_out → timed_out unless it passed, other leased states → the one of the ending. */
 export const endIfLeased = preparedRow<Lease & Ending & { now: Date }, JobRow, Tx>((tx) => {
   const { jobs } = tx.tables;
   const columns = ["exitStatus", "signal", "signalReason", "failureReason"] as const;
   const result = Object.fromEntries(columns.map((name) => [name, valueFor(jobs[name], name)]));
-  const state = sql`case ${jobs.state} when 'canceling' then 'canceled' when 'timing_out' then 'timed_out' else ${valueFor(jobs.state, "state")} end`;
+  const given = valueFor(jobs.state, "state");
+  const state = sql`case when ${jobs.state} = 'canceling' then 'canceled' when ${jobs.state} = 'timing_out' and ${given} <> 'passed' then 'timed_out' else ${given} end`;
   return tx
     .update(jobs)
     .set({ ...result, state, finishedAt: valueFor(jobs.finishedAt, "now"), timesOutAt: null })
@@ -238,7 +239,13 @@ export async function expireIfScheduled(
   const { jobs } = tx.tables;
   const [expired] = await tx
     .update(jobs)
-    .set({ state: "expired", finishedAt: now, dispatchPausedAt: null, failureReason: reason })
+    .set({
+      state: "expired",
+      finishedAt: now,
+      dispatchPausedAt: null,
+      failureReason: reason,
+      softFailed: isSoftByStep(tx),
+    })
     .where(and(eq(jobs.id, id), eq(jobs.state, "scheduled"), lt(jobs.scheduledAt, before)))
     .returning(factColumns(tx));
   return expired;

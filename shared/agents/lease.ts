@@ -270,8 +270,9 @@ function endingOf({ exitStatus, signal, signalReason }: Omit<Result, "isLast">):
 
 function isSoftFailure({ state, options, exitStatus }: Job): boolean {
   const { soft_fail = false } = options ?? {};
-  if (state !== "failed" && state !== "timed_out") return false;
-  return Array.isArray(soft_fail) ? soft_fail.includes(exitStatus ?? -1) : soft_fail;
+  if (state === "passed") return false;
+  if (!Array.isArray(soft_fail)) return soft_fail;
+  return state !== "canceled" && soft_fail.includes(exitStatus ?? -1);
 }
 
 /** Call it after the statement that ended the attempt. @returns the jobs that changed */

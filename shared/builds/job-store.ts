@@ -91,6 +91,15 @@ const textOfStep = preparedRow<{ id: string }, OwnText, Tx>((tx) => {
   return ofStep.where(eq(id, sql.placeholder("id")));
 });
 
+/** Says in an update of jobs whether their step lets every failure pass. */
+export function isSoftByStep({ tables: { jobs } }: Tx): SQL<boolean> {
+  const first = alias(jobs, "first_of_step");
+  const soft = ({ ownOptions }: Pick<typeof jobs, "ownOptions">) =>
+    sql`coalesce(cast(${ownOptions} -> 'soft_fail' as text), '') = 'true'`;
+  const ofFirst = sql`exists (select 1 from ${jobs} as "first_of_step" where ${first.id} = ${jobs.stepId} and ${soft(first)})`;
+  return sql`case when ${jobs.ownCommand} = ${referringCommand} then ${ofFirst} else ${soft(jobs)} end`;
+}
+
 /** @param rows all jobs of builds: their steps need not be read again */
 export function wholeJobs(rows: JobRow[]): Job[] {
   const byId = new Map(rows.map((job) => [job.id, job]));

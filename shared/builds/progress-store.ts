@@ -11,7 +11,7 @@ import {
   unfinishedBuildStates,
   unfinishedJobStates,
 } from "../vocabulary.ts";
-import { factColumns, type Job, type JobFacts, type StoredJob, selectJobs, wholeJob } from "./job-store.ts";
+import { factColumns, isSoftByStep, type Job, type JobFacts, type StoredJob, selectJobs, wholeJob } from "./job-store.ts";
 import type { Build } from "./store.ts";
 
 const lockBuildsById = prepared<{ ids: string[] }, Build, Tx>((tx) => {
@@ -202,7 +202,7 @@ export async function cancelJobsIfUnfinished(
     .returning(factColumns(tx));
   const ended = await tx
     .update(jobs)
-    .set({ state: "canceled", finishedAt: now, dispatchPausedAt: null })
+    .set({ state: "canceled", finishedAt: now, dispatchPausedAt: null, softFailed: isSoftByStep(tx) })
     .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
     .returning(factColumns(tx));
   return [...stopping, ...ended];

@@ -48,12 +48,10 @@ const canceled = 2;
 export function decideProgress(tree: Node[], jobs: JobStanding[]): Progress {
   const vertices = inOrder(wire(tree));
   const isActive = jobs.some(({ state }) => state !== "waiting" && !finishedJobStates.includes(state));
-  for (const giveUp of ["nothing", "missing keys", "all"] as const) {
-    const { progress, startsJob, hasOpen } = evaluate(vertices, jobs, giveUp);
-    if (isActive || startsJob || !hasOpen) return progress;
-    // Nothing else will run, so that a key that is missing stays so.
-  }
-  throw new Error("A build has waiting jobs that nothing decides.");
+  const { progress, startsJob, hasOpen } = evaluate(vertices, jobs);
+  if (isActive || startsJob || !hasOpen) return progress;
+  // Nothing else will run, so that no upload can bring a missing key any more.
+  return evaluate(vertices, jobs, { canKeysCome: false }).progress;
 }
 
 /**
@@ -83,7 +81,7 @@ function inOrder(vertices: Vertex[]): Vertex[] {
   return ordered;
 }
 
-function evaluate(vertices: Vertex[], jobs: JobStanding[], giveUp: "nothing" | "missing keys" | "all") {
+function evaluate(vertices: Vertex[], jobs: JobStanding[], { canKeysCome = true } = {}) {
   const progress: Progress = { reached: new Set(), failed: new Set() };
   const ofSteps = standingsOfSteps(jobs);
   const byId = new Map(jobs.map((job) => [job.id, job]));
@@ -93,7 +91,7 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], giveUp: "nothing" | "
 
   const ofNeeds = ({ needs, isMissing }: Vertex): Standing => {
     const all: Standing = { ending: satisfied, isOpen: false };
-    if (isMissing && giveUp === "nothing") all.isOpen = true;
+    if (isMissing && canKeysCome) all.isOpen = true;
     else if (isMissing) all.ending = canceled;
     for (const { vertex, forgives } of needs) {
       const { ending, isOpen } = standings[vertex.index] as Standing;
@@ -107,7 +105,7 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], giveUp: "nothing" | "
     const { ending, isOpen } = ofNeeds(vertex);
     // A wait is decided late: until then the steps before it may be retried.
     const isUndecided = wait ? isOpen : isOpen && ending === satisfied;
-    if (isUndecided && giveUp !== "all") {
+    if (isUndecided) {
       hasOpen = true;
       return own;
     }
