@@ -1,6 +1,7 @@
 import type { Organization } from "../accounts/organization-store.ts";
 import type { User } from "../accounts/user-store.ts";
-import { givenEnvironment, ownEnvironment } from "../builds/environment.ts";
+import { uploadedEnvironment } from "../builds/condition-facts.ts";
+import { givenEnvironment, ownEnvironment, pullRequestOf, tagOf } from "../builds/environment.ts";
 import type { Job } from "../builds/job-store.ts";
 import type { Build } from "../builds/store.ts";
 import { stripControls } from "../control-characters.ts";
@@ -34,8 +35,8 @@ export interface JobContext {
 }
 
 /**
- * The variables that an agent gets with a job. Later ones win: those of the pipeline, of the build, of the upload and
- * the step, then the server's own.
+ * The variables that an agent gets with a job. Later ones win: those of the pipeline, of the build, of the documents that
+ * its jobs uploaded so far, of the step, then the server's own.
  */
 export function jobEnvironment(context: JobContext): Environment {
   const { config, organization, pipeline, build, job } = context;
@@ -75,6 +76,7 @@ function givenVariables({
   return {
     ...environmentOfPipeline(cipher, pipeline),
     ...givenEnvironment(cipher, build),
+    ...uploadedEnvironment(cipher, build),
     ...job.options?.env,
   };
 }
@@ -83,7 +85,9 @@ function withPrefix(prefix: string, facts: Record<string, string | undefined>) {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [`${prefix}_${name}`, value]));
 }
 
-function buildFacts({ config, organization, pipeline, build, creator, rebuiltFrom }: JobContext) {
+function buildFacts({ config, cipher, organization, pipeline, build, creator, rebuiltFrom }: JobContext) {
+  const given = givenEnvironment(cipher, build);
+  const pullRequest = pullRequestOf(build, given, config.agentEnvPrefix);
   const address = { org: organization.slug, slug: pipeline.slug };
   return {
     ORGANIZATION_ID: organization.id,
@@ -106,8 +110,13 @@ function buildFacts({ config, organization, pipeline, build, creator, rebuiltFro
     COMMIT: build.commit,
     MESSAGE: build.message,
     SOURCE: build.source,
+    TAG: tagOf(given, config.agentEnvPrefix),
     // Agents take an absent variable for a pull request.
-    PULL_REQUEST: "false",
+    PULL_REQUEST: pullRequest?.id ?? "false",
+    PULL_REQUEST_BASE_BRANCH: pullRequest?.base_branch ?? "",
+    PULL_REQUEST_REPO: pullRequest?.repository ?? "",
+    PULL_REQUEST_LABELS: pullRequest?.labels?.join(",") ?? "",
+    CLEAN_CHECKOUT: build.options?.clean_checkout && "true",
   };
 }
 
@@ -117,6 +126,9 @@ function jobFacts({ id, command, label, stepId, options, retriesCount, retryType
     COMMAND: command ?? "",
     LABEL: label ?? undefined,
     STEP_ID: stepId,
+    GROUP_ID: options?.group?.id,
+    GROUP_KEY: options?.group?.key,
+    GROUP_LABEL: options?.group && (options.group.label ?? ""),
     PARALLEL_JOB: options?.parallel && String(options.parallel.index),
     PARALLEL_JOB_COUNT: options?.parallel && String(options.parallel.total),
     RETRY_COUNT: String(retriesCount),
@@ -131,6 +143,7 @@ function agentFacts({ agent }: JobContext) {
     return [`AGENT_META_DATA_${key.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`, value] as const;
   });
   return {
+    CLUSTER_ID: agent.clusterId,
     AGENT_ID: agent.id,
     AGENT_NAME: stripControls(agent.name) || agent.id,
     COMPUTE_TYPE: "self-hosted",

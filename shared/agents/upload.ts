@@ -8,7 +8,7 @@ import {
 import { buildTopics } from "../builds/create.ts";
 import { findGraph, listStandings, listTree, putGraph } from "../builds/graph-store.ts";
 import { insertJobs, type Job, type JobFacts } from "../builds/job-store.ts";
-import { newJobs } from "../builds/new-jobs.ts";
+import { begin, newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, lockBuilds } from "../builds/progress-store.ts";
 import { type Build, measureJobs } from "../builds/store.ts";
@@ -20,6 +20,7 @@ import { findCircle, type JobStanding } from "../graph/progress.ts";
 import { keysOf, withoutSteps, withUpload } from "../graph/tree.ts";
 import { newId } from "../ids.ts";
 import { type Environment, environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
+import { mayUseGraphs } from "../pipelines/older-versions.ts";
 import { resolveStepQueues, stepProblems } from "../pipelines/step-queues.ts";
 import {
   countJobs,
@@ -69,6 +70,7 @@ export async function uploadPipeline(
 ): Promise<void> {
   const { config, db, events, log } = services;
   const clusterId = await findClusterOfJob(db, lease.jobId);
+  const mayWait = await mayUseGraphs(services, upload.pipeline.steps);
   const uploaded = await db.transaction(async (tx) => {
     await lockClusterOfJobs(tx, clusterId);
     const [build] = await lockBuilds(tx, [buildId]);
@@ -81,9 +83,13 @@ export async function uploadPipeline(
     await requireStorage(tx, config, build.organizationId);
     const graph = await readGraph(tx, build);
     const replaced = upload.isReplacing ? await replaceSteps(tx, build, graph) : [];
-    const added = await addSteps(tx, services, { build, job, clusterId, graph, pipeline: upload.pipeline });
+    const jobs = await makeJobs(tx, services, { build, job, clusterId, graph, pipeline: upload.pipeline });
+    const isOfOlderVersion = !mayWait && !build.hasGraph;
+    const added = isOfOlderVersion ? jobs.begun : jobs.waiting;
+    await insertJobs(tx, added);
+    if (!isOfOlderVersion) await putGraph(tx, build.id, jobs.graph);
     await insertUpload(tx, job.id, upload.id);
-    const scheduled = await settleBuild(tx, { ...build, hasGraph: true }, tx.now);
+    const scheduled = await settleBuild(tx, { ...build, hasGraph: !isOfOlderVersion }, tx.now);
     return { build, replaced, added, changed: [...replaced, ...added, ...scheduled] };
   });
   if (!uploaded) return;
@@ -125,8 +131,11 @@ async function replaceSteps(tx: Tx, build: Build, graph: Graph): Promise<JobFact
   return replaced;
 }
 
-/** @throws Refusal 422 */
-async function addSteps(
+/**
+ * Makes room for the jobs of uploaded steps. All of them wait; a process of an older version needs them as they begin.
+ * @throws Refusal 422
+ */
+async function makeJobs(
   tx: Tx,
   services: Services,
   {
@@ -136,7 +145,7 @@ async function addSteps(
     graph,
     pipeline: { steps, env, others },
   }: { build: Build; job: Job; clusterId: string; graph: Graph; pipeline: UploadedPipeline },
-): Promise<Job[]> {
+): Promise<{ waiting: Job[]; begun: Job[]; graph: Graph }> {
   await requireRoomForJobs(tx, build, steps);
   const queueOf = await resolveStepQueues(tx, [{ clusterId, steps }]);
   const problems = stepProblems(clusterId, steps, queueOf);
@@ -150,19 +159,15 @@ async function addSteps(
   const tree = steps.length > 0 ? withUpload(graph.tree, uploaded) : graph.tree;
   requireSoundTree(tree);
   if (env) await addEnvironment(tx, services, build, env);
-  await putGraph(tx, build.id, {
-    tree,
-    warnings: [...graph.warnings, ...warningsOf(steps, others)].slice(0, maxWarnings),
-  });
 
   const group = job.options?.group;
   const drafted = group ? expansion.jobs.map((each) => ({ group, ...each })) : expansion.jobs;
   const position = await findPositionAfterStep(tx, job);
   const arrivedAt = job.arrivedAt ?? job.createdAt;
-  const jobs = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
-  await moveJobs(tx, { buildId: build.id, position, by: jobs.length });
-  await insertJobs(tx, jobs);
-  return jobs;
+  const waiting = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
+  await moveJobs(tx, { buildId: build.id, position, by: waiting.length });
+  const warnings = [...graph.warnings, ...warningsOf(steps, others)].slice(0, maxWarnings);
+  return { waiting, begun: begin(expansion, waiting).jobs, graph: { tree, warnings } };
 }
 
 /** @throws Refusal 422 */

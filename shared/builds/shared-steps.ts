@@ -22,7 +22,7 @@ interface Permission {
 
 /** Lets new jobs refer to the first one of their step, if all processes can read that. */
 export async function renewSharedSteps({ db, processes }: Services): Promise<void> {
-  const doAllRead = await processes.doAllReadSharedSteps();
+  const doAllRead = await processes.doAll("readsSharedSteps");
   await db.transaction(async (tx) => {
     const now = tx.now.getTime();
     const known = await findPermission(tx);

@@ -67,7 +67,7 @@ export function findCircle(tree: Node[]): string[] | undefined {
 }
 
 /** Orders vertices behind those that they need. Leaves out circles. */
-function inOrder(vertices: Vertex[]): Vertex[] {
+export function inOrder(vertices: Vertex[]): Vertex[] {
   const unknown = vertices.map(({ needs }) => needs.length);
   const neededBy: Vertex[][] = vertices.map(() => []);
   for (const vertex of vertices) for (const need of vertex.needs) neededBy[need.vertex.index]?.push(vertex);

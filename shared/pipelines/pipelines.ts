@@ -14,6 +14,7 @@ import { roomProblems } from "../sharing/room.ts";
 import type { CommandStep, Step } from "../vocabulary.ts";
 import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
+import { mayUseGraphs } from "./older-versions.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
 import {
   countPipelines,
@@ -42,6 +43,7 @@ export async function createPipeline(
   const organizationId = actor.organization.id;
   const id = newId(now);
   const place = sealedPlaces.variablesOfPipeline(id);
+  await mayUseGraphs(services, input.steps);
   return services.db.transaction(async (tx) => {
     await lockOrganization(tx, organizationId);
     await lockOwnCluster(tx, organizationId, input.clusterId);
@@ -122,6 +124,7 @@ export async function updatePipeline(
   const given = Object.fromEntries(
     Object.entries({ ...columns, environmentSealed }).filter(([, value]) => value !== undefined),
   );
+  await mayUseGraphs(services, change.steps ?? []);
   return services.db.transaction(async (tx) => {
     // Locked: of a move and new steps at the same time, the later is checked against the earlier.
     const present = await lockPipeline(tx, id);

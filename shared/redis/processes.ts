@@ -13,7 +13,11 @@ export interface ReportedProcess {
   startedAt: string;
   /** It can read jobs that refer to the first one of their step. Absent: it is of an older version. */
   readsSharedSteps?: true;
+  /** It can run steps that depend on others, have conditions, tags, a matrix and the like. */
+  readsGraphs?: true;
 }
+
+type Ability = "readsSharedSteps" | "readsGraphs";
 
 /** Processes that run. */
 export interface Processes {
@@ -22,7 +26,7 @@ export interface Processes {
   /** At most 100, oldest report first. Undefined while Redis is away. */
   list(): Promise<ReportedProcess[] | undefined>;
   /** Undefined if no process is known, or Redis is away. */
-  doAllReadSharedSteps(): Promise<boolean | undefined>;
+  doAll(ability: Ability): Promise<boolean | undefined>;
   close(): Promise<void>;
 }
 
@@ -65,17 +69,17 @@ export function createProcesses(options: { redis: Redis; keys: RedisKeys; breake
         host: hostname(),
         pid: process.pid,
         startedAt,
-        readsSharedSteps: true,
+        ...{ readsSharedSteps: true, readsGraphs: true },
       });
       void send();
       timer = setInterval(send, reportEveryMs);
       redis.on("ready", send);
     },
     list: () => read(maxListed),
-    async doAllReadSharedSteps() {
+    async doAll(ability) {
       const all = await read(maxProcesses);
       if (!all || all.length === 0) return undefined;
-      return all.length < maxProcesses && all.every((each) => each.readsSharedSteps);
+      return all.length < maxProcesses && all.every((each) => each[ability]);
     },
     async close() {
       clearInterval(timer);

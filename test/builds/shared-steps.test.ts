@@ -159,7 +159,7 @@ describeOnBothDatabases("jobs refer to the first one of their step", (database) 
   after(() => api.close());
 
   const look = (doAllRead: boolean | undefined) => {
-    const processes = { doAllReadSharedSteps: async () => doAllRead };
+    const processes = { doAll: async () => doAllRead };
     return renewSharedSteps({ ...api.world.services, processes } as unknown as Services);
   };
   const areShared = async () => {
@@ -212,10 +212,10 @@ describeOnBothDatabases("jobs refer to the first one of their step", (database) 
     const { processes } = api.world.services;
     const key = redisKeys(redisPrefix).processes;
     const redis = connectFast(redisUrl);
-    assert.equal(await processes.doAllReadSharedSteps(), undefined, "none is known");
+    assert.equal(await processes.doAll("readsSharedSteps"), undefined, "none is known");
 
     processes.report("ingress");
-    await eventually("the report", async () => (await processes.doAllReadSharedSteps()) === true);
+    await eventually("the report", async () => (await processes.doAll("readsSharedSteps")) === true);
     const [seconds] = await redis.time();
     await redis.zadd(
       key,
@@ -223,7 +223,7 @@ describeOnBothDatabases("jobs refer to the first one of their step", (database) 
       JSON.stringify({ name: "worker", host: "h", pid: 1, startedAt: "" }),
     );
 
-    assert.equal(await processes.doAllReadSharedSteps(), false);
+    assert.equal(await processes.doAll("readsSharedSteps"), false);
     redis.disconnect();
   });
 
