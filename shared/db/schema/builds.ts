@@ -18,6 +18,14 @@ export function indexedText(column: SQLiteColumn): SQL {
   return sql`substr(${column}, 1, 100)`;
 }
 
+/**
+ * The place of a job in the order of its queue. A literal, as above: correct the generated SQL at its comma.
+ * Jobs of older versions have no `arrivedAt`.
+ */
+export function arrivalOf({ arrivedAt, createdAt }: Record<"arrivedAt" | "createdAt", SQLiteColumn>): SQL {
+  return sql`coalesce(${arrivedAt}, ${createdAt})`;
+}
+
 /** Settings of a job's step, and its place among the step's jobs. */
 export interface JobOptions extends StepOptions {
   parallel?: { index: number; total: number };
@@ -184,6 +192,10 @@ export function defineBuildsTables(
       index("jobs_paused").on(t.queueId, t.id).where(isNotNull(t.dispatchPausedAt)),
       // Fan-outs find jobs by their mark.
       index("jobs_mark").on(t.queueId, t.dispatchPausedAt, t.id).where(sql`${t.state} = 'scheduled'`),
+      // Hand-outs find the first job for each kind of agent.
+      index("jobs_waiting")
+        .on(t.queueId, t.agentRules, sql`${t.priority} desc`, arrivalOf(t), t.id)
+        .where(sql`${t.state} = 'scheduled'`),
       index("jobs_times_out").on(t.timesOutAt).where(isNotNull(t.timesOutAt)),
     ],
   );
