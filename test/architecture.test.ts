@@ -48,9 +48,10 @@ const capabilities: Record<string, string[]> = {
   queues: ["clusters", "accounts"],
   conditions: [],
   pipelines: ["conditions", "queues", "clusters", "accounts"],
-  builds: ["figures", "conditions", "pipelines", "queues", "clusters", "accounts"],
+  graph: ["conditions", "pipelines"],
+  builds: ["figures", "graph", "conditions", "pipelines", "queues", "clusters", "accounts"],
   dispatch: ["figures", "builds", "pipelines", "queues", "clusters", "accounts"],
-  agents: ["dispatch", "triggers", "builds", "pipelines", "queues", "clusters", "accounts"],
+  agents: ["dispatch", "triggers", "builds", "graph", "pipelines", "queues", "clusters", "accounts"],
   triggers: ["figures", "dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
 /** `runtime` has a path that the release before named. */

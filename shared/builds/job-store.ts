@@ -1,5 +1,5 @@
 import { and, eq, getTableColumns, ne, type SQL, sql } from "drizzle-orm";
-import { alias } from "drizzle-orm/sqlite-core";
+import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Reader, Tx } from "../db/database.ts";
 import { preparedRow } from "../db/prepared.ts";
 import type { JobOptions } from "../db/schema/builds.ts";
@@ -94,10 +94,10 @@ const textOfStep = preparedRow<{ id: string }, OwnText, Tx>((tx) => {
 /** Says in an update of jobs whether their step lets every failure pass. */
 export function isSoftByStep({ tables: { jobs } }: Tx): SQL<boolean> {
   const first = alias(jobs, "first_of_step");
-  const soft = ({ ownOptions }: Pick<typeof jobs, "ownOptions">) =>
+  const soft = (ownOptions: SQLiteColumn) =>
     sql`coalesce(cast(${ownOptions} -> 'soft_fail' as text), '') = 'true'`;
-  const ofFirst = sql`exists (select 1 from ${jobs} as "first_of_step" where ${first.id} = ${jobs.stepId} and ${soft(first)})`;
-  return sql`case when ${jobs.ownCommand} = ${referringCommand} then ${ofFirst} else ${soft(jobs)} end`;
+  const ofFirst = sql`exists (select 1 from ${jobs} as "first_of_step" where ${first.id} = ${jobs.stepId} and ${soft(first.ownOptions)})`;
+  return sql`case when ${jobs.ownCommand} = ${referringCommand} then ${ofFirst} else ${soft(jobs.ownOptions)} end`;
 }
 
 /** @param rows all jobs of builds: their steps need not be read again */

@@ -39,8 +39,11 @@ export function newJobs(
   });
 }
 
-function membersOf(draft: DraftedJob, queueOf: QueueOfStep, clusterId: string): Partial<Job> {
-  const { step, group } = draft;
+function membersOf(
+  { step, group, parallel, matrix }: DraftedJob,
+  queueOf: QueueOfStep,
+  clusterId: string,
+): Partial<Job> {
   const label = step.label ?? null;
   if (!isCommandStep(step)) {
     const { key, continue_on_failure } = step;
@@ -52,7 +55,6 @@ function membersOf(draft: DraftedJob, queueOf: QueueOfStep, clusterId: string): 
     return { type: "waiter", label, options: orNull(options) };
   }
   const { command, key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature } = step;
-  const { parallel, matrix } = draft as Extract<DraftedJob, { step: typeof step }>;
   const options = {
     key,
     env,

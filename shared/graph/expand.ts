@@ -15,7 +15,6 @@ import {
   type PlainStep,
   type Step,
   type StepOptions,
-  type WaitStep,
 } from "../vocabulary.ts";
 
 /** What a new step is measured by, when it enters its build. */
@@ -25,22 +24,18 @@ export interface ExpansionFacts {
 }
 
 /** A job that a step becomes. */
-export type DraftedJob = {
+export interface DraftedJob {
   id: string;
   /** The id of the step's first job. */
   stepId: string;
+  /** With the values of its matrix. */
+  step: PlainStep;
   group?: GroupOfJob;
+  parallel?: { index: number; total: number };
+  matrix?: Record<string, string>;
   /** The step was left out for this reason. Null: without one. */
   broken?: string | null;
-} & (
-  | { step: WaitStep }
-  | {
-      /** With the values of its matrix. */
-      step: CommandStep;
-      parallel?: { index: number; total: number };
-      matrix?: Record<string, string>;
-    }
-);
+}
 
 export interface GroupOfJob {
   id: string;
@@ -69,8 +64,8 @@ export function expandSteps(
     const whole = [...(group ? [group.step] : []), step];
     const { reason: broken, problem } = leaveOut(whole, facts);
     if (problem !== undefined) problems.push({ field: `${place}.if`, message: problem });
-    const made = isCommandStep(step) ? jobsOfCommand(step, newId) : [{ id: newId(), step }];
-    const [first] = made as [{ id: string }];
+    const made: JobOfStep[] = isCommandStep(step) ? jobsOfCommand(step, newId) : [{ id: newId(), step }];
+    const [first] = made as [JobOfStep];
     const common = {
       stepId: first.id,
       ...(group && { group: group.of }),
@@ -133,9 +128,9 @@ function reasonOf(skip: boolean | string): string | null {
   return typeof skip === "string" ? skip : null;
 }
 
-type OfCommand = Extract<DraftedJob, { step: CommandStep }>;
+type JobOfStep = Omit<DraftedJob, "stepId">;
 
-function jobsOfCommand(step: CommandStep, newId: () => string): Omit<OfCommand, "stepId">[] {
+function jobsOfCommand(step: CommandStep, newId: () => string): JobOfStep[] {
   const { matrix, parallelism: total = 1, ...plain } = step;
   if (!matrix)
     return Array.from({ length: total }, (_, index) => ({

@@ -52,6 +52,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
     await world.services.db.transaction((tx) =>
       createBuilds(
         tx,
+        world.services,
         Array.from({ length: amount }, () => request),
         world.clock.now(),
       ),

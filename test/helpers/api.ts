@@ -133,7 +133,7 @@ export async function build(
   amount: number,
 ): Promise<void> {
   const requests = Array(amount).fill(buildRequest(pipelineId));
-  await services.db.transaction((tx) => createBuilds(tx, requests, clock.now()));
+  await services.db.transaction((tx) => createBuilds(tx, services, requests, clock.now()));
 }
 
 export function buildRequest(pipelineId: string): BuildRequest {

@@ -168,7 +168,7 @@ describeOnBothDatabases("simultaneous changes in two processes", (database) => {
     const [made, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 
     const building = services.db.transaction(async (tx) => {
-      await createBuilds(tx, [buildRequest(pipeline.id)], clock.now());
+      await createBuilds(tx, services, [buildRequest(pipeline.id)], clock.now());
       made.resolve();
       await committing.promise;
     });
@@ -194,7 +194,7 @@ describeOnBothDatabases("simultaneous changes in two processes", (database) => {
     const [made, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 
     const building = services.db.transaction(async (tx) => {
-      await createBuilds(tx, [buildRequest(pipeline.id)], clock.now());
+      await createBuilds(tx, services, [buildRequest(pipeline.id)], clock.now());
       made.resolve();
       await committing.promise;
     });

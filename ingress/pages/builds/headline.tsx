@@ -12,6 +12,7 @@ const ran: Record<BuildState, string> = {
   passed: "Passed in",
   failed: "Failed after",
   canceled: "Canceled after",
+  not_run: "Not run after",
 };
 
 /** `Passed in 4 min 12 s · waited 35 s`. */

@@ -19,6 +19,7 @@ const kinds: Record<BuildState, string> = {
   passed: "good",
   failed: "bad",
   canceled: "neutral",
+  not_run: "neutral",
 };
 
 interface Shown {

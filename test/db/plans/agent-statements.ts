@@ -3,6 +3,7 @@ import { listStored } from "../../../shared/agents/logs/chunk-store.ts";
 import { listLogs, lockJobs } from "../../../shared/agents/logs/store.ts";
 import * as agents from "../../../shared/agents/store.ts";
 import * as agentTokens from "../../../shared/agents/token-store.ts";
+import * as graphs from "../../../shared/builds/graph-store.ts";
 import { deleteOldJobTokens } from "../../../shared/builds/meta-data-store.ts";
 import * as progress from "../../../shared/builds/progress-store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
@@ -24,7 +25,7 @@ const passed = {
   signalReason: null,
   failureReason: null,
 } as const;
-const waiting = { buildId: id, from: 0, to: 5 };
+const waiting = { buildId: id, stepIds: ids, now };
 
 /** The statements of pings, accepts, starts, logs, finishes and sweeps. */
 export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
@@ -59,10 +60,13 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "a finished job whose failure is soft": (db) => leases.setSoftFailed(db, id),
   "an agent whose job has finished": (db) => agents.freeIfFinished(db, { id, jobId: id, isLast: false, now }),
   "the standing of a build": (db) => progress.findStanding(db, id),
-  "waits of a build": (db) => progress.listWaiters(db, { buildId: id }),
-  "a reached wait": (db) => progress.passWaiterIfWaiting(db, id, now),
-  "jobs behind a reached wait": (db) => progress.scheduleIfWaiting(db, waiting, now),
-  "jobs behind a failed wait": (db) => progress.failIfWaiting(db, waiting, now),
+  "the graph of a build": (db) => graphs.findGraph(db, id),
+  "the steps of a build without a graph": (db) => graphs.listTree(db, id),
+  "the standings of a build's jobs": (db) => graphs.listStandings(db, { buildId: id }),
+  "a reached wait": (db) => graphs.passIfWaiting(db, waiting),
+  "jobs of reached steps": (db) => graphs.scheduleIfWaiting(db, waiting),
+  "jobs of steps that cannot start": (db) => graphs.failIfWaiting(db, waiting),
+  "jobs that wait again": (db) => graphs.waitIfWaitingFailed(db, id),
   "a retried job": (db) => progress.markRetriedIfNot(db, [{ id, buildId: id, state: "failed" }]),
   "agents that were not seen": (db) =>
     agents.listUnseenAgents(db, "connected", { seenBefore: before, limit: 200, offset: 0 }),

@@ -39,7 +39,7 @@ describeWithDatabase("the search for builds", (database) => {
       environmentSealed: null,
     }));
     await services.db.transaction(async (tx) => {
-      const made = await createBuilds(tx, requests, clock.now());
+      const made = await createBuilds(tx, services, requests, clock.now());
       const { builds } = tx.tables;
       for (const { id } of made.builds) await tx.update(builds).set({ state }).where(eq(builds.id, id));
     });

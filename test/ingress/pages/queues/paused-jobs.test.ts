@@ -69,7 +69,7 @@ describeWithDatabase("a job of a paused queue", (database) => {
     const request = { pipelineId: busy.id, deliveryId: null, source: "webhook" as const };
     const more = { message: "m", commit: "HEAD", branch: "main", environmentSealed: null };
     const requests = Array.from({ length: 25 }, () => ({ ...request, ...more }));
-    await services.db.transaction((tx) => createBuilds(tx, requests, clock.now()));
+    await services.db.transaction((tx) => createBuilds(tx, services, requests, clock.now()));
     await pauseDispatch(services, actor, queue, null);
     const path = `${paths.cluster}/queues/${queue.id}`;
     const jobsOn = (text: string) =>
