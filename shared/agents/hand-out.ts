@@ -6,9 +6,10 @@ import type { Services } from "../process/services.ts";
 import type { Topic } from "../redis/events.ts";
 import { createBatcher, createBatchers, gatherWhileGrowing } from "../sharing/batcher.ts";
 import { leasedJobStates } from "../vocabulary.ts";
-import { listJobsById, listQueuesWithWork } from "./lease-store.ts";
-import { type Reservation, reserveInQueue } from "./reserve.ts";
+import { listJobsById } from "./lease-store.ts";
+import { type FreeAgent, type Reservation, reserveInQueue } from "./reserve.ts";
 import { clearLostJobs, connectIfNot, listPingingAgents, type PingingAgent } from "./store.ts";
+import { openWaitingKinds, type WaitingKinds } from "./waiting-kinds.ts";
 
 /** The answer to a ping. */
 export type PingAnswer =
@@ -34,8 +35,8 @@ const droppedAfterMs = minuteMs;
 /** An agent that may take a job, or whose row must change. */
 interface Candidate {
   agent: PingingAgent;
-  /** A job waits in its queue. */
-  hasWork: boolean;
+  /** The rules of waiting jobs of its queue that it fulfils. */
+  kinds: string[];
   /** The answer to an agent that takes no job. */
   answer?: PingAnswer;
 }
@@ -46,12 +47,15 @@ interface Candidate {
  */
 export function openHandOut(services: Services): HandOut {
   let hasWork = false;
+  const waitingKinds = openWaitingKinds(services.db);
   const reads = createBatcher<string, PingAnswer | Candidate>({
     maxItems: maxPings,
     gather: (countWaiting) => (hasWork ? gatherWhileGrowing(countWaiting) : sleep(idleGatherMs)),
     flush: async (hashes) => {
-      const answers = await readPings(services, hashes);
-      hasWork = answers.some((answer) => ("action" in answer ? answer.action === "run" : answer.hasWork));
+      const answers = await readPings(services, waitingKinds, hashes);
+      hasWork = answers.some((answer) =>
+        "action" in answer ? answer.action === "run" : answer.kinds.length > 0,
+      );
       return answers;
     },
   });
@@ -68,7 +72,11 @@ export function openHandOut(services: Services): HandOut {
 }
 
 /** Reads only: nothing here waits for a lock. */
-async function readPings({ db, clock }: Services, hashes: string[]): Promise<(PingAnswer | Candidate)[]> {
+async function readPings(
+  { db, clock }: Services,
+  waitingKinds: WaitingKinds,
+  hashes: string[],
+): Promise<(PingAnswer | Candidate)[]> {
   const now = clock.now();
   const agents = await listPingingAgents(db, { hashes: [...new Set(hashes)] });
   const jobIds = agents.flatMap(({ jobId }) => jobId ?? []);
@@ -80,14 +88,13 @@ async function readPings({ db, clock }: Services, hashes: string[]): Promise<(Pi
   for (const agent of agents) {
     const answer = answerWithoutWork(agent, jobs.get(agent.jobId ?? ""), now);
     if (!answer) free.push(agent);
-    else answers.set(agent.tokenHash, hasLostJob(agent) ? { agent, hasWork: false, answer } : answer);
+    else answers.set(agent.tokenHash, hasLostJob(agent) ? { agent, kinds: [], answer } : answer);
   }
-  const ids = [...new Set(free.map(({ queueId }) => queueId))];
-  const working = new Set(ids.length > 0 ? (await listQueuesWithWork(db, { ids })).map(({ id }) => id) : []);
+  const kindsOf = free.length > 0 ? await waitingKinds.find(free) : new Map<string, string[]>();
   for (const agent of free) {
-    const hasWork = working.has(agent.queueId);
-    const isIdle = !hasWork && agent.state === "connected" && !hasLostJob(agent);
-    answers.set(agent.tokenHash, isIdle ? { action: "idle" } : { agent, hasWork });
+    const kinds = kindsOf.get(agent.id) ?? [];
+    const isIdle = kinds.length === 0 && agent.state === "connected" && !hasLostJob(agent);
+    answers.set(agent.tokenHash, isIdle ? { action: "idle" } : { agent, kinds });
   }
   return hashes.map((hash) => answers.get(hash) ?? { action: "unknown" });
 }
@@ -126,7 +133,9 @@ async function reserveForAll(services: Services, candidates: Candidate[]): Promi
   const changing = candidates.map(({ agent }) => agent).filter(mustChange);
   if (changing.length > 0) await connectAll(services, changing);
 
-  const free = new Map(candidates.filter(({ hasWork }) => hasWork).map(({ agent }) => [agent.id, agent]));
+  const free = new Map(
+    candidates.filter(({ kinds }) => kinds.length > 0).map((each) => [each.agent.id, each]),
+  );
   const jobIds = free.size > 0 ? await reserveJobs(services, [...free.values()]) : new Map<string, string>();
   return candidates.map(({ agent, answer = { action: "idle" } }) => {
     const jobId = jobIds.get(agent.id);
@@ -135,11 +144,10 @@ async function reserveForAll(services: Services, candidates: Candidate[]): Promi
 }
 
 /** @returns job ids by agent */
-async function reserveJobs(
-  { db, clock, events }: Services,
-  free: PingingAgent[],
-): Promise<Map<string, string>> {
-  const byQueue = [...Map.groupBy(free, ({ queueId }) => queueId)].toSorted(([a], [b]) => (a < b ? -1 : 1));
+async function reserveJobs({ db, clock, events }: Services, free: FreeAgent[]): Promise<Map<string, string>> {
+  const byQueue = [...Map.groupBy(free, ({ agent }) => agent.queueId)].toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
   const reservations = await db.transaction(async (tx) => {
     const made: Reservation[] = [];
     for (const [queueId, agents] of byQueue)

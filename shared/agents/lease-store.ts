@@ -3,7 +3,7 @@ import { factColumns, isSoftByStep, type JobFacts, type JobRow } from "../builds
 import type { Build } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
-import { isWaiting, orderOfArrival } from "../dispatch/store.ts";
+import { isWaiting } from "../dispatch/store.ts";
 import { leasedJobStates } from "../vocabulary.ts";
 
 /** A job that an agent has, in one attempt. */
@@ -13,28 +13,6 @@ export interface Lease {
   /** Accepts of the job so far. 0: reserved for the first time. */
   attempt: number;
 }
-
-/** Lists the given queues that are not paused and have waiting jobs. */
-export const listQueuesWithWork = prepared<{ ids: string[] }, { id: string }, Db>((db) => {
-  const { queues, jobs } = db.tables;
-  const first = db
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(and(eq(jobs.queueId, queues.id), isWaiting(jobs)))
-    .orderBy(...orderOfArrival(jobs))
-    .limit(1);
-  return db
-    .select({ id: queues.id })
-    .from(queues)
-    .where(
-      and(
-        isOneOf(queues.id, "ids"),
-        isNull(queues.dispatchPausedAt),
-        isNull(queues.deletedAt),
-        sql`${first} is not null`,
-      ),
-    );
-});
 
 export const listJobsById = prepared<{ ids: string[] }, JobFacts, Db>((db) => {
   const { jobs } = db.tables;
@@ -57,20 +35,6 @@ export const findJobWithBuild = preparedRow<{ id: string }, { job: JobFacts; bui
     .from(jobs)
     .innerJoin(builds, eq(builds.id, jobs.buildId))
     .where(eq(jobs.id, sql.placeholder("id")));
-});
-
-export type WaitingJob = Pick<JobFacts, "id" | "buildId" | "retryOfJobId" | "scheduledAt">;
-
-/** The queue's waiting jobs, in the order of their arrival. */
-export const listWaitingJobs = prepared<{ queueId: string; limit: number }, WaitingJob, Tx>((tx) => {
-  const { jobs } = tx.tables;
-  const { id, buildId, retryOfJobId, scheduledAt } = jobs;
-  return tx
-    .select({ id, buildId, retryOfJobId, scheduledAt })
-    .from(jobs)
-    .where(and(eq(jobs.queueId, sql.placeholder("queueId")), isWaiting(jobs)))
-    .orderBy(...orderOfArrival(jobs))
-    .limit(sql.placeholder("limit"));
 });
 
 /** The agents that had these jobs, by job id. */

@@ -4,32 +4,50 @@ import type { Build } from "../builds/store.ts";
 import type { Tx } from "../db/database.ts";
 import { lockQueueIfDispatching } from "../dispatch/store.ts";
 import { secondMs } from "../durations.ts";
+import { matchesRules } from "../pipelines/agent-rules.ts";
 import { findQueueById } from "../queues/store.ts";
-import { assignIfScheduled, listAgentsOfJobs, listWaitingJobs, type WaitingJob } from "./lease-store.ts";
-import { listReadyAgents, type PingingAgent, reserveIfFree } from "./store.ts";
+import { assignIfScheduled, listAgentsOfJobs } from "./lease-store.ts";
+import { listPreferredAgents, listReadyAgents, type PingingAgent, reserveIfFree } from "./store.ts";
+import { listWaitingJobs, type WaitingJob } from "./waiting-store.ts";
 
 /** Jobs of a queue that one transaction looks at, beyond those for the agents that ping. */
 const spareJobs = 20;
+/** Agents of many kinds look at fewer jobs of each. */
+const maxJobs = 1000;
 const maxReadyAgents = 100;
 /** A retried job waits this long for the agent that should have it. */
 const affinityMs = 10 * secondMs;
+/** A job waits this long for a free agent of a higher priority. */
+const preferenceMs = 5 * secondMs;
+
+/** An agent without a job, and the rules of waiting jobs that it fulfils. */
+export interface FreeAgent {
+  agent: PingingAgent;
+  kinds: string[];
+}
 
 export interface Reservation {
   agent: PingingAgent;
   job: WaitingJob;
 }
 
-/** Gives free agents of a queue the jobs that have waited longest. Locks the queue, then builds, then jobs. */
+type Allows = (job: WaitingJob, agent: PingingAgent) => boolean;
+
+/**
+ * Gives free agents of a queue the jobs that come first: by priority, then by arrival. Agents of a higher priority
+ * choose first. Locks the queue, then builds, then jobs.
+ */
 export async function reserveInQueue(
   tx: Tx,
   queueId: string,
-  agents: PingingAgent[],
+  free: FreeAgent[],
   now: Date,
 ): Promise<Reservation[]> {
   if (!(await lockQueueIfDispatching(tx, { id: queueId }))) return [];
-  const waiting = await listWaitingJobs(tx, { queueId, limit: agents.length + spareJobs });
+  const waiting = await listWaiting(tx, queueId, free);
+  const prefers = await findPreference(tx, queueId, free, now);
   const isAllowed = await findAffinity(tx, queueId, waiting, now);
-  const chosen = choose(waiting, agents, isAllowed);
+  const chosen = choose(waiting, free, (job, agent) => prefers(job, agent) && isAllowed(job, agent));
   const builds = await lockBuilds(tx, [...new Set(chosen.map(({ job }) => job.buildId))]);
 
   const reservations: Reservation[] = [];
@@ -43,17 +61,53 @@ export async function reserveInQueue(
   return reservations;
 }
 
+/** The first jobs of all kinds that some agent may take, in their order. */
+async function listWaiting(tx: Tx, queueId: string, free: FreeAgent[]): Promise<WaitingJob[]> {
+  const kinds = [...new Set(free.flatMap((each) => each.kinds))];
+  const limit = Math.min(free.length + spareJobs, Math.ceil(maxJobs / kinds.length));
+  const lists: WaitingJob[][] = [];
+  for (const rules of kinds) lists.push(await listWaitingJobs(tx, { queueId, rules, limit }));
+  return lists.length === 1 ? (lists[0] as WaitingJob[]) : lists.flat().sort(byOrder);
+}
+
+/** As the statement orders the jobs of one kind. */
+function byOrder(one: WaitingJob, other: WaitingJob): number {
+  return (
+    other.priority - one.priority ||
+    one.arrivedAt.getTime() - other.arrivedAt.getTime() ||
+    (one.id < other.id ? -1 : 1)
+  );
+}
+
 /** Gives each agent the first job that it may take. */
-function choose(
-  waiting: WaitingJob[],
-  agents: PingingAgent[],
-  isAllowed: (job: WaitingJob, agent: PingingAgent) => boolean,
-): Reservation[] {
+function choose(waiting: WaitingJob[], free: FreeAgent[], isAllowed: Allows): Reservation[] {
   const left = [...waiting];
-  return agents.flatMap((agent) => {
-    const index = left.findIndex((job) => isAllowed(job, agent));
+  return free.toSorted(byPreference).flatMap(({ agent, kinds }) => {
+    const index = left.findIndex((job) => kinds.includes(job.agentRules) && isAllowed(job, agent));
     return index === -1 ? [] : left.splice(index, 1).map((job) => ({ agent, job }));
   });
+}
+
+/** Higher priorities first, then who finished a job last. */
+function byPreference({ agent: one }: FreeAgent, { agent: other }: FreeAgent): number {
+  const byPriority = priorityOf(other) - priorityOf(one);
+  if (byPriority) return byPriority;
+  return (other.lastJobFinishedAt?.getTime() ?? 0) - (one.lastJobFinishedAt?.getTime() ?? 0);
+}
+
+/** Without a priority, an agent comes last. */
+function priorityOf({ priority }: Pick<PingingAgent, "priority">): number {
+  return priority ?? Number.MIN_SAFE_INTEGER;
+}
+
+/** A job is left to a free agent of a higher priority that has not pinged yet, for a short while. */
+async function findPreference(tx: Tx, queueId: string, free: FreeAgent[], now: Date): Promise<Allows> {
+  const pinging = new Set(free.map(({ agent }) => agent.id));
+  const absent = (await listPreferredAgents(tx, { queueId, now })).filter(({ id }) => !pinging.has(id));
+  if (absent.length === 0) return () => true;
+  return ({ agentRules, scheduledAt }, agent) =>
+    now.getTime() - (scheduledAt ?? now).getTime() >= preferenceMs ||
+    !absent.some((each) => each.priority > priorityOf(agent) && matchesRules(agentRules, each.metaData));
 }
 
 /** The queue was just resumed. The fan-out reads waiting jobs only, so it misses the builds of reserved jobs. */
@@ -71,18 +125,19 @@ async function clearPauses(tx: Tx, builds: Build[], reservations: Reservation[])
  * Retried jobs have a preferred agent, by the queue's `retry_agent_affinity`: the one that finished a job last, for a
  * short while; or any but the one that failed it, while another is connected.
  */
-async function findAffinity(tx: Tx, queueId: string, waiting: WaitingJob[], now: Date) {
+async function findAffinity(tx: Tx, queueId: string, waiting: WaitingJob[], now: Date): Promise<Allows> {
   const retries = waiting.flatMap(({ retryOfJobId }) => retryOfJobId ?? []);
   if (retries.length === 0) return () => true;
   const queue = await findQueueById(tx, queueId);
   const ready = await listReadyAgents(tx, queueId, now, maxReadyAgents);
   const failedBy = await listAgentsOfJobs(tx, retries);
-  const warmest = ready.find(({ jobId, lastJobFinishedAt }) => jobId === null && lastJobFinishedAt !== null);
+  const warm = ready.filter(({ jobId, lastJobFinishedAt }) => jobId === null && lastJobFinishedAt !== null);
 
-  return ({ retryOfJobId, scheduledAt }: WaitingJob, agent: PingingAgent): boolean => {
+  return ({ retryOfJobId, scheduledAt, agentRules }, agent) => {
     if (retryOfJobId === null) return true;
     if (queue?.retryAgentAffinity === "prefer-different")
       return failedBy.get(retryOfJobId) !== agent.id || !ready.some(({ id }) => id !== agent.id);
+    const warmest = warm.find(({ metaData }) => matchesRules(agentRules, metaData));
     const waitedMs = now.getTime() - (scheduledAt ?? now).getTime();
     return !warmest || warmest.id === agent.id || waitedMs >= affinityMs;
   };

@@ -65,19 +65,28 @@ export type PingingAgent = Pick<
   | "pausedAt"
   | "pausedUntil"
   | "pausedNote"
+  | "priority"
+  | "lastJobFinishedAt"
 >;
 
 export const listPingingAgents = prepared<{ hashes: string[] }, PingingAgent, Db>((db) => {
   const { agents } = db.tables;
   const { id, organizationId, queueId, tokenHash, state, jobId, lostJobId } = agents;
   const { ignoreInDispatches, stopRequestedAt, pausedAt, pausedUntil, pausedNote } = agents;
+  const { priority, lastJobFinishedAt } = agents;
   return db
     .select({
       ...{ id, organizationId, queueId, tokenHash, state, jobId, lostJobId },
       ...{ ignoreInDispatches, stopRequestedAt, pausedAt, pausedUntil, pausedNote },
+      ...{ priority, lastJobFinishedAt },
     })
     .from(agents)
     .where(isOneOf(tokenHash, "hashes"));
+});
+
+export const listTags = prepared<{ ids: string[] }, Pick<Agent, "id" | "metaData">, Db>((db) => {
+  const { id, metaData } = db.tables.agents;
+  return db.select({ id, metaData }).from(db.tables.agents).where(isOneOf(id, "ids"));
 });
 
 export const findAgent = findBy<Agent>(({ agents }) => agents.id);
@@ -270,6 +279,36 @@ export async function listReadyAgents(tx: Tx, queueId: string, now: Date, limit:
     .orderBy(desc(agents.lastJobFinishedAt), asc(agents.id))
     .limit(limit);
 }
+
+/** Ready agents of a queue with a priority that have no job, the highest first. */
+export const listPreferredAgents = prepared<{ queueId: string; now: Date }, PreferredAgent, Tx>((tx) => {
+  const { agents } = tx.tables;
+  const { id, priority, metaData } = agents;
+  return tx
+    .select({ id, priority: sql<number>`${priority}`.mapWith(Number), metaData })
+    .from(agents)
+    .where(
+      and(
+        eq(agents.queueId, sql.placeholder("queueId")),
+        isNotNull(priority),
+        eq(agents.state, "connected"),
+        isNull(agents.jobId),
+        eq(agents.ignoreInDispatches, false),
+        isNull(agents.stopRequestedAt),
+        or(isNull(agents.pausedAt), lte(agents.pausedUntil, valueFor(agents.pausedUntil, "now"))),
+      ),
+    )
+    .orderBy(desc(priority), asc(id))
+    .limit(maxPreferred);
+});
+
+export interface PreferredAgent {
+  id: string;
+  priority: number;
+  metaData: string[];
+}
+
+const maxPreferred = 20;
 
 function isNotPaused(db: Db | Tx, now: Date): SQL | undefined {
   const { agents } = db.tables;

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { type JobFacts } from "../builds/job-store.ts";
+import type { JobFacts } from "../builds/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared } from "../db/prepared.ts";
 import { arrivalOf } from "../db/schema/builds.ts";
@@ -28,7 +28,11 @@ export const listWaitingRules = prepared<{ ids: string[]; from: string }, RulesO
     sql`(select ${jobs.agentRules} from ${jobs} where ${jobs.queueId} = ${queueId} and ${isWaiting(jobs)} and ${isLater} order by ${jobs.queueId}, ${jobs.agentRules} limit 1)`;
   const first = firstRules(sql`${queues.id}`, sql`${jobs.agentRules} >= ${sql.placeholder("from")}`);
   const next = firstRules(sql`kinds.queue_id`, sql`${jobs.agentRules} > kinds.rules`);
-  const dispatches = and(isOneOf(queues.id, "ids"), isNull(queues.dispatchPausedAt), isNull(queues.deletedAt));
+  const dispatches = and(
+    isOneOf(queues.id, "ids"),
+    isNull(queues.dispatchPausedAt),
+    isNull(queues.deletedAt),
+  );
   const kinds = sql`(
     with recursive kinds(queue_id, rules, number) as (
       select ${queues.id}, ${first}, 1 from ${queues} where ${dispatches}
@@ -38,28 +42,33 @@ export const listWaitingRules = prepared<{ ids: string[]; from: string }, RulesO
   return db.select({ queueId: sql<string>`found.queue_id`, rules: sql<string>`found.rules` }).from(kinds);
 });
 
-export type WaitingJob = Pick<JobFacts, "id" | "buildId" | "retryOfJobId" | "scheduledAt" | "priority" | "agentRules"> & {
+export type WaitingJob = Pick<
+  JobFacts,
+  "id" | "buildId" | "retryOfJobId" | "scheduledAt" | "priority" | "agentRules"
+> & {
   arrivedAt: Date;
 };
 
 /** The first jobs of a queue for agents that fulfil these rules. */
-export const listWaitingJobs = prepared<{ queueId: string; rules: string; limit: number }, WaitingJob, Tx>((tx) => {
-  const { jobs } = tx.tables;
-  const { id, buildId, retryOfJobId, scheduledAt, priority, agentRules } = jobs;
-  const arrival = arrivalOf(jobs);
-  return tx
-    .select({
-      ...{ id, buildId, retryOfJobId, scheduledAt, priority, agentRules },
-      arrivedAt: sql<Date>`${arrival}`.mapWith(jobs.createdAt),
-    })
-    .from(jobs)
-    .where(
-      and(
-        eq(jobs.queueId, sql.placeholder("queueId")),
-        eq(jobs.agentRules, sql.placeholder("rules")),
-        isWaiting(jobs),
-      ),
-    )
-    .orderBy(desc(priority), asc(arrival), asc(id))
-    .limit(sql.placeholder("limit"));
-});
+export const listWaitingJobs = prepared<{ queueId: string; rules: string; limit: number }, WaitingJob, Tx>(
+  (tx) => {
+    const { jobs } = tx.tables;
+    const { id, buildId, retryOfJobId, scheduledAt, priority, agentRules } = jobs;
+    const arrival = arrivalOf(jobs);
+    return tx
+      .select({
+        ...{ id, buildId, retryOfJobId, scheduledAt, priority, agentRules },
+        arrivedAt: sql<Date>`${arrival}`.mapWith(jobs.createdAt),
+      })
+      .from(jobs)
+      .where(
+        and(
+          eq(jobs.queueId, sql.placeholder("queueId")),
+          eq(jobs.agentRules, sql.placeholder("rules")),
+          isWaiting(jobs),
+        ),
+      )
+      .orderBy(desc(priority), asc(arrival), asc(id))
+      .limit(sql.placeholder("limit"));
+  },
+);

@@ -11,7 +11,15 @@ import {
   unfinishedBuildStates,
   unfinishedJobStates,
 } from "../vocabulary.ts";
-import { factColumns, isSoftByStep, type Job, type JobFacts, type StoredJob, selectJobs, wholeJob } from "./job-store.ts";
+import {
+  factColumns,
+  isSoftByStep,
+  type Job,
+  type JobFacts,
+  type StoredJob,
+  selectJobs,
+  wholeJob,
+} from "./job-store.ts";
 import type { Build } from "./store.ts";
 
 const lockBuildsById = prepared<{ ids: string[] }, Build, Tx>((tx) => {

@@ -1,4 +1,5 @@
 import { matchesBranch } from "../conditions/branches.ts";
+import type { Budget } from "../conditions/budget.ts";
 import { evaluateCondition } from "../conditions/evaluate.ts";
 import { describeProblem } from "../conditions/expression.ts";
 import { type Facts, namesInSteps } from "../conditions/names.ts";
@@ -60,9 +61,10 @@ export function expandSteps(
 ): Expansion | { problems: Problem[] } {
   const jobs: DraftedJob[] = [];
   const problems: Problem[] = [];
+  const test = openConditions(facts.conditions);
   const expandStep = (step: PlainStep, place: string, group?: { step: GroupStep; of: GroupOfJob }): Node => {
     const whole = [...(group ? [group.step] : []), step];
-    const { reason: broken, problem } = leaveOut(whole, facts);
+    const { reason: broken, problem } = leaveOut(whole, facts.branch, test);
     if (problem !== undefined) problems.push({ field: `${place}.if`, message: problem });
     const made: JobOfStep[] = isCommandStep(step) ? jobsOfCommand(step, newId) : [{ id: newId(), step }];
     const [first] = made as [JobOfStep];
@@ -99,15 +101,29 @@ function waitingOf({ key, depends_on, allow_dependency_failure }: CommonStep) {
   };
 }
 
+/** Equal texts are evaluated once. Together they have one budget: a build has few long texts to match. */
+function openConditions(facts: Facts): TestCondition {
+  const budget: Budget = { parts: 2000, steps: 500_000 };
+  const known = new Map<string, ReturnType<TestCondition>>();
+  return (text) => {
+    const result = known.get(text) ?? testCondition(text, facts, budget);
+    known.set(text, result);
+    return result;
+  };
+}
+
+type TestCondition = (text: string) => { result?: boolean; problem?: string };
+
 type Measured = Pick<CommonStep, "if" | "branches"> & Pick<CommandStep, "skip">;
 
 /** A group and its step are left out for the reasons of both. */
 function leaveOut(
   measured: Measured[],
-  { branch, conditions }: ExpansionFacts,
+  branch: string,
+  test: TestCondition,
 ): { reason?: string | null; problem?: string } {
   for (const { if: condition } of measured) {
-    const { result = true, problem } = condition === undefined ? {} : testCondition(condition, conditions);
+    const { result = true, problem } = condition === undefined ? {} : test(condition);
     if (problem !== undefined) return { problem };
     if (!result) return { reason: "conditional_failed" };
   }
@@ -117,9 +133,9 @@ function leaveOut(
   return skip ? { reason: reasonOf(skip) } : {};
 }
 
-function testCondition(text: string, facts: Facts): { result?: boolean; problem?: string } {
-  const parsed = parseCondition(text, namesInSteps);
-  const evaluated = "problem" in parsed ? parsed : evaluateCondition(parsed.condition, facts);
+function testCondition(text: string, facts: Facts, budget: Budget): ReturnType<TestCondition> {
+  const parsed = parseCondition(text, namesInSteps, budget);
+  const evaluated = "problem" in parsed ? parsed : evaluateCondition(parsed.condition, facts, budget);
   return "problem" in evaluated ? { problem: describeProblem(evaluated.problem) } : evaluated;
 }
 

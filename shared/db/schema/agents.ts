@@ -1,4 +1,4 @@
-import { isNull, sql } from "drizzle-orm";
+import { isNotNull, isNull, sql } from "drizzle-orm";
 import type { AgentState } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
@@ -107,6 +107,7 @@ export function defineAgentsTables(
       index("agents_organization").on(t.organizationId, t.state, t.id),
       index("agents_cluster").on(t.clusterId, t.state, t.id),
       index("agents_queue").on(t.queueId, t.state, t.id),
+      index("agents_preferred").on(t.queueId, t.priority, t.id).where(isNotNull(t.priority)),
       index("agents_seen").on(t.state, t.seenAt),
       // Ended agents whose description is still there.
       index("agents_described")

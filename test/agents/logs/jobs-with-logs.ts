@@ -33,7 +33,9 @@ export async function newJob(services: Services, acme: TestOrganization) {
   });
   const request = { pipelineId: pipeline.id, deliveryId: null, source: "webhook" as const };
   const more = { message: "m", commit: "HEAD", branch: "main", environmentSealed: null };
-  await services.db.transaction((tx) => createBuilds(tx, services, [{ ...request, ...more }], services.clock.now()));
+  await services.db.transaction((tx) =>
+    createBuilds(tx, services, [{ ...request, ...more }], services.clock.now()),
+  );
   const { builds, jobs } = services.db.tables;
   const [row] = await services.db
     .select({ id: jobs.id, buildId: builds.id })

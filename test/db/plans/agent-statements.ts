@@ -3,6 +3,7 @@ import { listStored } from "../../../shared/agents/logs/chunk-store.ts";
 import { listLogs, lockJobs } from "../../../shared/agents/logs/store.ts";
 import * as agents from "../../../shared/agents/store.ts";
 import * as agentTokens from "../../../shared/agents/token-store.ts";
+import * as waiting from "../../../shared/agents/waiting-store.ts";
 import * as graphs from "../../../shared/builds/graph-store.ts";
 import { deleteOldJobTokens } from "../../../shared/builds/meta-data-store.ts";
 import * as progress from "../../../shared/builds/progress-store.ts";
@@ -25,16 +26,18 @@ const passed = {
   signalReason: null,
   failureReason: null,
 } as const;
-const waiting = { buildId: id, stepIds: ids, now };
+const ofSteps = { buildId: id, stepIds: ids, now };
 
 /** The statements of pings, accepts, starts, logs, finishes and sweeps. */
 export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "agents that ping": (db) => agents.listPingingAgents(db, { hashes: ids }),
   "agents that call": (db) => agents.listAgentsByTokenHash(db, { hashes: ids }),
   "the jobs of agents that ping": (db) => leases.listJobsById(db, { ids }),
-  "queues with work": (db) => leases.listQueuesWithWork(db, { ids: shared.few }),
+  "kinds of waiting jobs": (db) => waiting.listWaitingRules(db, { ids: shared.few, from: "" }),
+  "tags of agents": (db) => agents.listTags(db, { ids }),
+  "preferred agents": (db) => agents.listPreferredAgents(db, { queueId, now }),
   "a dispatching queue": (db) => lockQueueIfDispatching(db, { id: queueId }),
-  "waiting jobs": (db) => leases.listWaitingJobs(db, { queueId, limit: 50 }),
+  "waiting jobs": (db) => waiting.listWaitingJobs(db, { queueId, rules: "", limit: 50 }),
   "builds of waiting jobs": (db) => progress.lockBuilds(db, ids),
   "agents that may take jobs": (db) => agents.listReadyAgents(db, queueId, now, 100),
   "agents that had jobs": (db) => leases.listAgentsOfJobs(db, ids),
@@ -63,9 +66,9 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the graph of a build": (db) => graphs.findGraph(db, id),
   "the steps of a build without a graph": (db) => graphs.listTree(db, id),
   "the standings of a build's jobs": (db) => graphs.listStandings(db, { buildId: id }),
-  "a reached wait": (db) => graphs.passIfWaiting(db, waiting),
-  "jobs of reached steps": (db) => graphs.scheduleIfWaiting(db, waiting),
-  "jobs of steps that cannot start": (db) => graphs.failIfWaiting(db, waiting),
+  "a reached wait": (db) => graphs.passIfWaiting(db, ofSteps),
+  "jobs of reached steps": (db) => graphs.scheduleIfWaiting(db, ofSteps),
+  "jobs of steps that cannot start": (db) => graphs.failIfWaiting(db, ofSteps),
   "jobs that wait again": (db) => graphs.waitIfWaitingFailed(db, id),
   "a retried job": (db) => progress.markRetriedIfNot(db, [{ id, buildId: id, state: "failed" }]),
   "agents that were not seen": (db) =>

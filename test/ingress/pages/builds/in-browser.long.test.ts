@@ -36,7 +36,9 @@ describeInBrowser("a member of an organization", () => {
     const request = { pipelineId: busy.id, deliveryId: null, source: "webhook" as const };
     const more = { message: "m", commit: "HEAD", branch: "main", environmentSealed: null };
     const requests = Array.from({ length: 45 }, () => ({ ...request, ...more }));
-    await pages.services.db.transaction((tx) => createBuilds(tx, pages.services, requests, pages.clock.now()));
+    await pages.services.db.transaction((tx) =>
+      createBuilds(tx, pages.services, requests, pages.clock.now()),
+    );
 
     await page.goto(pages.paths.pipelines);
     assert.equal(await page.locator(".entry").count(), 30);
