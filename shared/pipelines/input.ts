@@ -70,6 +70,8 @@ export interface NewPipeline {
   /** Variables of every build. */
   environment?: Environment | undefined;
   steps: Step[];
+  /** The YAML that the steps were made of. */
+  configuration?: string | undefined;
 }
 
 /** Absent members stay, and so does the slug. */

@@ -65,6 +65,7 @@ export async function createPipeline(
       repository: input.repository ?? null,
       environmentSealed: sealEnvironment(services.cipher, input.environment ?? {}, place),
       steps: input.steps,
+      configuration: input.configuration ?? null,
       lastBuildNumber: 0,
       createdAt: now,
       createdById: actor.userId,
@@ -118,7 +119,9 @@ export async function updatePipeline(
   { id }: Pick<Pipeline, "id">,
   change: PipelineChange,
 ): Promise<Pipeline> {
-  const { environment, ...columns } = change;
+  const { environment, ...members } = change;
+  // Steps that are given as they are replace the text that they were made of.
+  const columns = members.steps ? { configuration: null, ...members } : members;
   const place = sealedPlaces.variablesOfPipeline(id);
   const environmentSealed = environment && sealEnvironment(services.cipher, environment, place);
   const given = Object.fromEntries(
@@ -141,7 +144,7 @@ export async function updatePipeline(
 }
 
 /** The row of a deleted pipeline stays for good: pipelines that are made and deleted in turn would fill the disk. */
-const emptied = { steps: [], environmentSealed: null, description: null, repository: null };
+const emptied = { steps: [], configuration: null, environmentSealed: null, description: null, repository: null };
 
 /**
  * Deletes a pipeline and its triggers. A background job purges its builds.

@@ -34,6 +34,8 @@ export function definePipelinesTables(
       /** Null: no variables. */
       environmentSealed: text("environment_sealed"),
       steps: json<Step[]>().notNull(),
+      /** The YAML that the steps were made of, as it was written. Null: they were given as they are. */
+      configuration: text(),
       lastBuildNumber: integer("last_build_number").notNull(),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")
