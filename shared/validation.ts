@@ -42,7 +42,7 @@ export const pipelineName = clusterName;
 export const queueKey = required("Key")
   .min(1, { error: "Key can't be blank", ...ifString })
   .max(100, { error: "Key is too long (maximum is 100 characters)", ...ifString })
-  .regex(/^[A-Za-z0-9_-]*$/, "Key can only contain letters, numbers, hyphens and underscores");
+  .regex(/^[A-Za-z0-9_:-]*$/, "Key can only contain letters, numbers, hyphens and underscores");
 
 /** An address that git can clone. Null and blank: none. An address must not look like an option of git. */
 export const repository = text("Repository", 2000)
