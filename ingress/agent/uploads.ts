@@ -3,7 +3,7 @@ import { findUploadState, uploadPipeline } from "../../shared/agents/upload.ts";
 import { storeInTurn } from "../../shared/builds/store-in-turn.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
-import { uploadedPipeline } from "../../shared/pipelines/steps.ts";
+import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { limitPipelineUploads } from "../http/limits.ts";

@@ -20,14 +20,15 @@ const exitStatusOrAny = oneOf({ number: exitStatus, text: exitStatusText }, stat
 
 const softFailError = "Step soft_fail must be true, false or a list of exit statuses";
 const softFailRule = z.object({ exit_status: exitStatusOrAny });
-const booleanText = z.enum(["true", "false"]).transform((given) => given === "true");
+const booleanText = (error: string) =>
+  z.enum(["true", "false"], { error }).transform((given) => given === "true");
 
 const givenSoftFail = nullable(
   oneOf(
     {
       boolean: z.boolean(),
       number: exitStatus,
-      text: z.union([booleanText, exitStatusText], { error: softFailError }),
+      text: z.union([booleanText(softFailError), exitStatusText], { error: softFailError }),
       object: softFailRule,
       list: z.array(oneOf({ number: exitStatus, text: exitStatusText, object: softFailRule }, softFailError)),
     },
@@ -73,24 +74,27 @@ const rule = z.object(
   { error: "Step retry rules must be objects" },
 );
 
+const automaticError = "Step retry.automatic must be true, false, an object or a list";
 const automatic = nullable(
   oneOf(
-    { boolean: z.boolean(), object: rule, list: z.array(rule) },
-    "Step retry.automatic must be true, false, an object or a list",
+    { boolean: z.boolean(), text: booleanText(automaticError), object: rule, list: z.array(rule) },
+    automaticError,
   ),
 );
 
+const manualError = "Step retry.manual must be true, false or an object";
 const manual = nullable(
   oneOf(
     {
       boolean: z.boolean(),
+      text: booleanText(manualError),
       object: z.object({
         allowed: nullable(truth("Step retry.manual.allowed")),
         permit_on_passed: nullable(truth("Step retry.manual.permit_on_passed")),
         reason: optionalText("Step retry.manual.reason", 255),
       }),
     },
-    "Step retry.manual must be true, false or an object",
+    manualError,
   ),
 );
 
@@ -165,12 +169,12 @@ function anyOrSome<Value>(values: ("*" | Value)[]): "*" | Value[] {
   return values.includes("*") ? "*" : values.filter((value): value is Value => value !== "*");
 }
 
-/** Undefined for the default: allowed, also after it passed. */
+/** Undefined for the default: allowed, but not after it passed. */
 function toManual(given: z.output<typeof manual>): NonNullable<StepOptions["retry"]>["manual"] {
   if (given === undefined || given === true) return undefined;
   const {
     allowed = true,
-    permit_on_passed = true,
+    permit_on_passed = false,
     reason,
   }: Partial<Exclude<typeof given, boolean>> = given === false ? { allowed: false } : given;
   return { allowed, permit_on_passed, ...(reason === undefined ? {} : { reason }) };

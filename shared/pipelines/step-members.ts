@@ -1,27 +1,28 @@
 import { z } from "zod";
-import { optionalText, text } from "../validation.ts";
-import type { CommandStep, StepOptions, WaitStep } from "../vocabulary.ts";
+import { maxBranchPatternsLength } from "../conditions/branches.ts";
+import { isId } from "../ids.ts";
+import { optionalText, record, text } from "../validation.ts";
+import type { CommandStep, CommonStep, GroupStep, Step, StepOptions, WaitStep } from "../vocabulary.ts";
 import { environmentSchema } from "./environment.ts";
+import { givenRules, toTags } from "./step-agents.ts";
 import { type Given, type Member, type Members, member, named } from "./step-declaration.ts";
+import { dependsOn } from "./step-dependencies.ts";
 import { retry, softFail } from "./step-failures.ts";
-import {
-  agentQueues,
-  agentRules,
-  type NamedQueues,
-  nullable,
-  oneOf,
-  pluginList,
-  scalarsToText,
-  truth,
-  wholeNumber,
-} from "./step-forms.ts";
+import { nullable, oneOf, scalarsToText, truth, wholeNumber } from "./step-forms.ts";
+import { matrix } from "./step-matrix.ts";
+import { pluginList } from "./step-plugins.ts";
+import { givenSkip, toSkip } from "./step-skip.ts";
 
-/** Of the label and the key of a step. */
+/** Of the label of a step. */
 export const maxStepNameLength = 255;
+const maxKeyLength = 100;
 
 const maxCommandLength = 65_536;
 const maxTimeoutMinutes = 525_600;
 const maxParallelism = 100;
+/** Of the columns of jobs. */
+const maxInteger = 2_147_483_647;
+const maxImageLength = 1000;
 
 const commandText = text("Step command", maxCommandLength);
 const commandLines = nullable(
@@ -33,22 +34,79 @@ const commandLines = nullable(
     ),
 );
 
-/** The members of a command, in the order of their problems. */
-export const commandMembers: Members<CommandStep> = {
+function keyOf(name: string) {
+  return nullable(
+    text(name, maxKeyLength)
+      .refine((given) => given.trim() !== "", `${name} can't be blank`)
+      .refine((given) => !isId(given.toLowerCase()), `${name} cannot be a UUID`),
+  );
+}
+
+const branchesError = "Step branches must be text or a list of text";
+const branch = z.string({ error: branchesError });
+
+/** The members of all steps. */
+const commonMembers: Members<Omit<CommonStep, "others">> = {
   label: member({
     given: named(["label", "name"], (name) => optionalText(name, maxStepNameLength)),
     stored: z.string(),
   }),
+  key: member({
+    given: named(["key", "id", "identifier"], keyOf, "Unique in the build"),
+    stored: z.string(),
+    variables: (key) => ({ STEP_KEY: key }),
+  }),
+  if: member({
+    given: {
+      if: nullable(
+        oneOf({ text: z.string(), boolean: z.boolean() }, "Step if must be text").transform(String),
+      ).meta({ description: "A condition. The step is left out unless it holds" }),
+    },
+    stored: z.string(),
+    words: (condition) => `if ${condition}`,
+  }),
+  branches: member({
+    given: {
+      branches: nullable(
+        oneOf({ text: branch, list: z.array(branch) }, branchesError)
+          .transform((given) => [given].flat().join(" "))
+          .pipe(text("Step branches", maxBranchPatternsLength)),
+      ).meta({ description: "Patterns, parted by blanks. The step is left out on other branches" }),
+    },
+    parse: ({ branches }) => (branches?.trim() ? branches : undefined),
+    stored: z.string(),
+    words: (branches) => `on the branches ${branches}`,
+  }),
+  depends_on: dependsOn,
+  allow_dependency_failure: member({
+    given: {
+      allow_dependency_failure: nullable(truth("Step allow_dependency_failure")).meta({
+        description: "The step also runs if those that it depends on fail",
+      }),
+    },
+    parse: ({ allow_dependency_failure }) => allow_dependency_failure || undefined,
+    stored: z.boolean(),
+  }),
+};
+
+const { label, ...otherCommonMembers } = commonMembers;
+
+const skip: Member<boolean | string> = member({
+  given: { skip: givenSkip("Step skip") },
+  parse: ({ skip }) => toSkip(skip),
+  stored: z.union([z.boolean(), z.string()]),
+  words: (reason) => (reason === true ? "skipped" : `skipped: ${reason}`),
+});
+
+/** The members of a command, in the order of their problems. */
+export const commandMembers: Members<Omit<CommandStep, "others">> = {
+  label,
   command: member({
     given: named(["command", "commands"], () => commandLines, "A command, or a list of commands"),
     parse: ({ command, commands }) => command ?? commands ?? "",
     stored: z.string(),
   }),
-  key: member({
-    given: named(["key", "id", "identifier"], (name) => optionalText(name, maxStepNameLength)),
-    stored: z.string(),
-    variables: (key) => ({ STEP_KEY: key }),
-  }),
+  ...otherCommonMembers,
   env: member({
     given: {
       env: nullable(z.preprocess(scalarsToText, environmentSchema("Step env"))).meta({
@@ -60,16 +118,24 @@ export const commandMembers: Members<CommandStep> = {
   }),
   agents: member({
     given: {
-      agents: nullable(agentQueues("Step agents", "Step queue")),
-      agent_query_rules: nullable(agentRules("Step agent_query_rules")).meta({
-        description: "Another way to name the queue: queue=<key>",
+      agents: nullable(givenRules("Step agents")).meta({
+        description: "The queue, and tags that the agent must have. *: any value",
+      }),
+      agent_query_rules: nullable(givenRules("Step agent_query_rules", { areMaps: false })).meta({
+        description: "Another way to name agents: queue=<key>",
       }),
     },
-    parse: (given) => {
-      const [queue] = queuesOf(given);
-      return queue === undefined ? (given.agents?.isMap ? {} : undefined) : { queue };
+    parse: ({ agents, agent_query_rules }) => toTags([agents, agent_query_rules]),
+    stored: z.object({ queue: z.string().optional() }).catchall(z.union([z.string(), z.array(z.string())])),
+  }),
+  priority: member({
+    given: {
+      priority: nullable(wholeNumber("Step priority", -maxInteger, maxInteger)).meta({
+        description: "Jobs with a higher one are handed out first. Default: 0",
+      }),
     },
-    stored: z.object({ queue: z.string().optional() }),
+    stored: z.int(),
+    words: (priority) => `with the priority ${priority}`,
   }),
   timeout_in_minutes: member({
     given: named(
@@ -81,26 +147,43 @@ export const commandMembers: Members<CommandStep> = {
     stored: z.int(),
     variables: (minutes) => ({ TIMEOUT: String(minutes ?? false) }),
   }),
+  skip,
   soft_fail: softFail,
   retry,
   parallelism: member({
     given: {
-      parallelism: nullable(wholeNumber("Step parallelism", 1, maxParallelism)).meta({
-        description: "The number of jobs that the step becomes",
+      parallelism: nullable(wholeNumber("Step parallelism", 0, maxParallelism)).meta({
+        description: "The number of jobs that the step becomes. 0: one",
       }),
     },
+    parse: ({ parallelism = 1 }) => (parallelism > 1 ? parallelism : undefined),
     stored: z.int(),
     words: (jobs) => `in ${jobs} jobs`,
   }),
+  matrix,
   plugins: member({
     given: { plugins: pluginList.meta({ description: "Agents get it as it is" }) },
     parse: ({ plugins }) => (plugins && plugins.length > 0 ? plugins : undefined),
     stored: z.array(z.unknown()),
     variables: (plugins) => ({ PLUGINS: plugins && JSON.stringify(plugins) }),
   }),
+  image: member({
+    given: { image: optionalText("Step image", maxImageLength).meta({ description: "For agents" }) },
+    stored: z.string(),
+    variables: (image) => ({ IMAGE: image }),
+  }),
+  signature: member({
+    given: {
+      signature: nullable(record("Step signature", z.unknown(), "Step signature must be an object")).meta({
+        description: "Agents get it as it is",
+      }),
+    },
+    stored: z.record(z.string(), z.unknown()),
+  }),
 };
 
-export const waitMembers: Members<Omit<WaitStep, "type">> = {
+export const waitMembers: Members<Omit<WaitStep, "type" | "others">> = {
+  ...commonMembers,
   continue_on_failure: member({
     given: {
       continue_on_failure: nullable(truth("Step continue_on_failure")).meta({
@@ -112,27 +195,19 @@ export const waitMembers: Members<Omit<WaitStep, "type">> = {
   }),
 };
 
-/** The queues that a step names: one at most, or it is refused. */
-export function queuesOf(given: Given): string[] {
-  const named = [given.agents, given.agent_query_rules] as (NamedQueues | undefined)[];
-  return [...new Set(named.flatMap((queues) => queues?.keys ?? []))];
-}
-
-/** Without one of these a step would not run as its author means. */
-export const unsupported = [
-  "depends_on",
-  "if",
-  "block",
-  "input",
-  "trigger",
-  "group",
-  "matrix",
-  "skip",
-  "branches",
-  "concurrency",
-  "concurrency_group",
-  "concurrency_method",
-];
+export const groupMembers: Members<Omit<GroupStep, "type" | "steps" | "others">> = {
+  ...commonMembers,
+  label: member({
+    given: {
+      group: optionalText("Step group", maxStepNameLength).meta({
+        description: "With any value: the step is a group of this name",
+      }),
+      ...named(["label", "name"], (name) => optionalText(name, maxStepNameLength)),
+    },
+    stored: z.string(),
+  }),
+  skip,
+};
 
 const members: Record<string, Member<unknown>> = commandMembers;
 
@@ -146,8 +221,8 @@ export function variablesOfStep(options: StepOptions | null): Record<string, str
 }
 
 /** For pages, about a step. */
-export function wordsOfStep(step: Partial<CommandStep>): string[] {
-  const stored: Given = step;
+export function wordsOfStep(step: Step | Partial<CommandStep>): string[] {
+  const stored: Given = { ...step };
   return Object.entries(members).flatMap(([name, { words }]) =>
     stored[name] === undefined ? [] : (words?.(stored[name]) ?? []),
   );

@@ -1,157 +1,155 @@
 import { z } from "zod";
+import { excerpt } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
-import { type CommandStep, isCommandStep, type Step } from "../vocabulary.ts";
-import { environmentSchema } from "./environment.ts";
-import { type Given, givenBy, parseMembers } from "./step-declaration.ts";
-import { agentQueues, nullable, oneOf, scalarsToText } from "./step-forms.ts";
-import { commandMembers, queuesOf, unsupported, waitMembers } from "./step-members.ts";
+import { type CommandStep, isCommandStep, isGroupStep, type PlainStep, type Step } from "../vocabulary.ts";
+import type { Environment } from "./environment.ts";
+import { combinationsOf, tokensOf } from "./matrix.ts";
+import { anyStep } from "./step.ts";
+import { conditionChecker, unescapeDollars } from "./step-conditions.ts";
+import { anything, documentationOf, isMap } from "./step-forms.ts";
 
-// Steps as callers send them: by REST, pages and pipeline upload alike. Stored steps can be sent again.
+// Steps as callers send them: by REST, pages and pipeline upload alike. Stored steps can be sent again (written-steps.ts).
 
 const maxSteps = 100;
 const maxStepsOfUpload = 500;
 /** Limits of a build, uploaded steps included. Each parallel job has a copy of its step. */
 export const { jobs: maxJobsOfBuild, bytes: maxJobBytes } = stored.jobs.max;
 
-/** Null says nothing. */
-const unsupportedMembers = Object.fromEntries(
-  unsupported.map((name) => [name, z.null({ error: `Step ${name} is not supported` }).optional()]),
-);
-const waitTypes = ["wait", "waiter"];
-
-const members = z.object(
-  {
-    type: z
-      .enum(["script", "command", "commands", ...waitTypes], { error: "Step type must be command or wait" })
-      .nullish()
-      .meta({ description: "Default: command" }),
-    ...givenBy(commandMembers),
-    wait: z.unknown().optional().meta({ description: "With any value: the step is a wait" }),
-    ...givenBy(waitMembers),
-    ...unsupportedMembers,
-  },
-  { error: "Steps must be objects" },
-);
-
-/** A step whose problems name its members. */
-export const stepObject = members
-  .refine((given) => isWait(given) || isUnsupported(given) || hasCommand(given), {
-    error: "Step command can't be blank",
-    path: ["command"],
-    when: ({ value }) => typeof value === "object" && value !== null,
-  })
-  .refine((given: Given) => !(isWait(given) && given.command), {
-    error: "Step wait cannot have a command",
-    path: ["wait"],
-  })
-  .transform((given, context): Step => {
-    if (queuesOf(given).length > 1) context.addIssue("Step names more than one queue");
-    return isWait(given)
-      ? { type: "wait", ...parseMembers(waitMembers, given) }
-      : parseMembers(commandMembers, given);
-  });
-
-const stepText = z
-  .enum(waitTypes, {
-    error: ({ input }) =>
-      typeof input === "string" && unsupported.includes(input)
-        ? `Step ${input} is not supported`
-        : "Steps must be objects",
-  })
-  .transform((): Step => ({ type: "wait" }));
-
-const step = oneOf({ object: stepObject, text: stepText }, "Steps must be objects");
-
-function isWait(given: Given): boolean {
-  return "wait" in given || waitTypes.includes(given.type as string);
+export interface UploadedPipeline {
+  /** With the defaults of their document. */
+  steps: Step[];
+  /** Variables of jobs that have not started, of earlier documents too. */
+  env?: Environment;
+  /** Members that have no effect here, as they came. */
+  others?: Record<string, unknown>;
 }
 
-/** The step is refused for this member, and has no command because of it. */
-function isUnsupported(given: Given): boolean {
-  return unsupported.some((name) => given[name] ?? false);
+type Path = (string | number)[];
+type Context = z.core.$RefinementCtx;
+
+interface ListOptions {
+  max: number;
+  /** Stands for the whole list if it is absent or null. */
+  none?: Step[];
+  /** Makes the text of a condition that is evaluated. */
+  readCondition?: (text: string) => string;
 }
 
-/** Plugins may bring the command. */
-function hasCommand({ command, commands, plugins = [] }: Given): boolean {
-  const given = command ?? commands ?? "";
-  return (plugins as unknown[]).length > 0 || typeof given !== "string" || given.trim() !== "";
-}
-
-/** Checks the length of lists only: text has a length too. */
-const ofList = { when: ({ value }: { value: unknown }) => Array.isArray(value) };
-
-function stepList(max: number) {
-  return z
-    .array(step, {
-      error: ({ input }) =>
-        input === undefined || input === null ? "Steps can't be blank" : "Steps must be a list",
+/** Parses a list of steps. A problem of a step says which one, if there are several. */
+export function stepList(options: ListOptions) {
+  return (options.none ? anything().optional() : anything())
+    .transform((given, context): Step[] => {
+      if (options.none && (given === undefined || given === null)) return options.none;
+      const problem = listProblem(given, options);
+      if (problem === undefined) return parseSteps(given as unknown[], options, context);
+      context.addIssue(problem);
+      return z.NEVER;
     })
-    .min(1, { error: "Steps can't be blank", ...ofList })
-    .max(max, { error: `Steps can be ${max} at most`, ...ofList })
-    .refine((steps) => countJobs(steps) <= maxJobsOfBuild, {
-      error: `Steps become more than ${maxJobsOfBuild.toLocaleString("en")} jobs`,
-    })
-    .refine((steps) => jobBytes(steps) <= maxJobBytes, { error: tooLarge });
+    .meta(documentationOf(z.array(anyStep).max(options.max)));
 }
 
-const tooLarge = "Steps are too large for so many jobs";
+/** Looks at the whole before any step is parsed. */
+function listProblem(given: unknown, { max }: ListOptions): string | undefined {
+  if (given === undefined || given === null) return "Steps can't be blank";
+  if (!Array.isArray(given)) return "Steps must be a list";
+  return countSteps(given) > max ? `Steps can be ${max} at most` : undefined;
+}
+
+/** Steps in groups count too, and an empty group as one. */
+function countSteps(given: unknown[]): number {
+  const inner = (step: unknown) => (isMap(step) && Array.isArray(step.steps) ? step.steps.length : 1);
+  return given.reduce<number>((total, step) => total + Math.max(1, inner(step)), 0);
+}
+
+function parseSteps(given: unknown[], { readCondition }: ListOptions, context: Context): Step[] {
+  const parsed = given.map((each) => anyStep.safeParse(each));
+  const problems = parsed.flatMap(({ error }, index) =>
+    (error?.issues ?? []).map(({ path, message }) => ({ path: [index, ...path] as Path, message })),
+  );
+  const steps = parsed.flatMap(({ data }) => data ?? []);
+  if (problems.length === 0) problems.push(...problemsAmong(steps, readCondition));
+  const isOne = given.length === 1 && !problems.some(({ path }) => path[1] === "steps");
+  const messages = problems.map(({ path, message }) => ({
+    path,
+    message: isOne ? message : `${placeOf(path)}: ${message}`,
+  }));
+  const unique = new Map(messages.map((each) => [each.message, each]));
+  for (const issue of unique.values()) context.addIssue({ code: "custom", ...issue });
+  if (unique.size > 0) return z.NEVER;
+
+  if (countJobs(steps) > maxJobsOfBuild)
+    context.addIssue(`Steps become more than ${maxJobsOfBuild.toLocaleString("en")} jobs`);
+  else if (jobBytes(steps) > maxJobBytes) context.addIssue(tooLarge);
+  return steps;
+}
+
+/** `steps[2].retry.automatic[0].limit` */
+function placeOf(path: Path): string {
+  return `steps${path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("")}`;
+}
+
+/** Problems of conditions and keys, once all steps are sound. */
+function problemsAmong(steps: Step[], readCondition = (text: string) => text) {
+  const problems: { path: Path; message: string }[] = [];
+  const conditionProblem = conditionChecker();
+  const keys = new Set<string>();
+  const check = (step: Step, at: Path) => {
+    const { key, if: condition } = step;
+    const problem = condition === undefined ? undefined : conditionProblem(readCondition(condition));
+    if (problem !== undefined) problems.push({ path: [...at, "if"], message: problem });
+    if (key !== undefined && keys.has(key))
+      problems.push({
+        path: [...at, "key"],
+        message: `The key "${excerpt(key)}" has already been used by another step in this build`,
+      });
+    if (key !== undefined) keys.add(key);
+    if (isGroupStep(step))
+      for (const [index, each] of step.steps.entries()) check(each, [...at, "steps", index]);
+  };
+  for (const [index, step] of steps.entries()) check(step, [index]);
+  return problems;
+}
+
+export const tooLarge = "Steps are too large for so many jobs";
 
 export function countJobs(steps: Step[]): number {
-  return steps.reduce((total, step) => total + copiesOf(step), 0);
+  return plainSteps(steps).reduce((total, step) => total + copiesOf(step), 0);
 }
 
+/** Of the steps that jobs have, with the values of their matrix. */
 export function jobBytes(steps: Step[]): number {
-  return steps.reduce((total, step) => total + copiesOf(step) * Buffer.byteLength(JSON.stringify(step)), 0);
+  return plainSteps(steps).reduce((total, step) => total + bytesOf(step), 0);
 }
 
-function copiesOf(step: Step): number {
-  return isCommandStep(step) ? (step.parallelism ?? 1) : 1;
+function plainSteps(steps: Step[]): PlainStep[] {
+  return steps.flatMap((step) => (isGroupStep(step) ? step.steps : [step]));
 }
 
-export const pipelineSteps = stepList(maxSteps).refine(
-  (steps) => steps.length === 0 || steps.some(isCommandStep),
-  { error: "Steps need a command" },
-);
-
-export interface UploadedPipeline {
-  steps: Step[];
+function copiesOf(step: PlainStep): number {
+  if (!isCommandStep(step)) return 1;
+  return step.matrix ? combinationsOf(step.matrix).length : (step.parallelism ?? 1);
 }
 
-const pipelineObject = z
-  .object({
-    steps: stepList(maxStepsOfUpload),
-    env: nullable(z.preprocess(scalarsToText, environmentSchema("env"))).meta({
-      description: "Variables of the new jobs; those of a step win",
-    }),
-    agents: nullable(agentQueues("agents", "agents queue")).meta({
-      description: "The queue of the new jobs; that of a step wins",
-    }),
-  })
-  .transform(({ steps, env, agents }, context): UploadedPipeline => {
-    const [queue, second] = new Set(agents?.keys);
-    if (second !== undefined) context.addIssue("agents names more than one queue");
-    const defaults = { env, agents: queue === undefined ? undefined : { queue } };
-    const uploaded = steps.map((each) => (isCommandStep(each) ? withDefaults(each, defaults) : each));
-    if (jobBytes(uploaded) > maxJobBytes) context.addIssue(tooLarge);
-    return { steps: uploaded };
-  });
-
-function withDefaults(
-  step: CommandStep,
-  { env, agents }: { [K in "env" | "agents"]: CommandStep[K] | undefined },
-): CommandStep {
-  return {
-    ...step,
-    ...(env && { env: { ...env, ...step.env } }),
-    ...(agents && !step.agents?.queue && { agents }),
-  };
+function bytesOf(step: PlainStep): number {
+  const { others: _, ...members } = step;
+  const plain = Buffer.byteLength(JSON.stringify(members));
+  const filled = isCommandStep(step) && step.matrix ? addedByMatrix(step, step.matrix) : 0;
+  return copiesOf(step) * plain + filled;
 }
 
-/** The pipeline that a job uploads: its steps, with what it says for all of them. */
-export const uploadedPipeline = oneOf(
-  {
-    object: pipelineObject,
-    list: stepList(maxStepsOfUpload).transform((steps): UploadedPipeline => ({ steps })),
-  },
-  "pipeline must be an object with steps",
-);
+/** Values may be much longer than their tokens. */
+function addedByMatrix(step: CommandStep, matrix: NonNullable<CommandStep["matrix"]>): number {
+  const tokens = [...tokensOf(step)];
+  if (tokens.length === 0) return 0;
+  return combinationsOf(matrix).reduce((total, { permutation }) => {
+    const added = tokens.map(([name, { amount, length }]) => {
+      const bytes = Buffer.byteLength(JSON.stringify(permutation[name] ?? "")) - 2;
+      return amount * bytes - length;
+    });
+    return added.reduce((sum, each) => sum + each, total);
+  }, 0);
+}
+
+export const pipelineSteps = stepList({ max: maxSteps, readCondition: unescapeDollars });
+
+export const uploadedSteps = stepList({ max: maxStepsOfUpload, none: [] });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { pipelineSteps, uploadedPipeline } from "../../shared/pipelines/steps.ts";
+import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
+import { pipelineSteps } from "../../shared/pipelines/steps.ts";
+import { writeSteps } from "../../shared/pipelines/written-steps.ts";
 
 const command = "make";
 
@@ -30,14 +32,16 @@ describe("the members of a step", () => {
     assert.deepEqual(parsed({ command: "a", commands: "b" }), { command: "a" });
     for (const none of [{}, { command: "" }, { command: [] }, { commands: [" "] }, { command: null }])
       assert.equal(parsed(none), "Step command can't be blank");
-    for (const command of [7, {}, true]) refused({ command }, "Step command must be text");
+    for (const command of [7, true]) refused({ command }, "Step command must be text");
+    assert.equal(parsed({ command: {} }), "Step command can't be blank");
     refused({ command: ["a", 7] }, "Step command must be text");
     const long = "x".repeat(65_537);
     refused({ command: long }, "Step command is too long (maximum is 65,536 characters)");
     refused({ command: ["x".repeat(65_535), "y"] }, "Step command is too long: its lines have over 64 KB");
   });
 
-  it("command may be absent if plugins bring it", () => {
+  it("command may be absent if plugins bring it, or the type says so", () => {
+    assert.deepEqual(parsed({ type: "script", label: "L" }), { label: "L", command: "" });
     const plugins = [{ "docker#v5": { image: "alpine" } }];
     assert.deepEqual(parsed({ plugins }), { command: "", plugins });
     assert.equal(parsed({ plugins: [] }), "Step command can't be blank");
@@ -50,9 +54,15 @@ describe("the members of a step", () => {
     assert.equal(member({ id: "i", identifier: "j" }, "key"), "i");
     assert.equal(member({ identifier: "j" }, "key"), "j");
     for (const name of ["label", "name", "key", "id", "identifier"]) {
+      const max = name === "label" || name === "name" ? 255 : 100;
       refused({ [name]: 7 }, `Step ${name} must be text`);
-      refused({ [name]: "x".repeat(256) }, `Step ${name} is too long (maximum is 255 characters)`);
+      refused({ [name]: "x".repeat(max + 1) }, `Step ${name} is too long (maximum is ${max} characters)`);
       assert.deepEqual(parsed({ command, [name]: null }), { command });
+    }
+    for (const name of ["key", "id", "identifier"]) {
+      for (const blank of ["", " "]) refused({ [name]: blank }, `Step ${name} can't be blank`);
+      refused({ [name]: "01935d3a-7C2e-7000-8000-0123456789ab" }, `Step ${name} cannot be a UUID`);
+      assert.equal(member({ [name]: "deploy €/1" }, "key"), "deploy €/1");
     }
   });
 
@@ -73,26 +83,59 @@ describe("the members of a step", () => {
     refused({ env: { A: "a".repeat(65_537) } }, "Step env values are larger than 64 KB in all");
   });
 
-  it("agents and agent_query_rules name a queue and nothing else", () => {
+  it("agents and agent_query_rules name a queue and tags", () => {
     for (const given of [
       { agents: { queue: "q" } },
       { agents: ["queue=q"] },
+      { agents: [{ queue: "q" }, " "] },
       { agent_query_rules: ["queue=q"] },
       { agents: { queue: "q" }, agent_query_rules: ["queue=q"] },
     ])
       assert.deepEqual(member(given, "agents"), { queue: "q" });
+    for (const agents of [
+      { queue: "q", os: "linux", docker: true, cpus: 8, gpu: "*", none: null },
+      ["queue=q", "os=linux", " docker = true ", "cpus=8", "gpu"],
+      ["gpu=*", { os: "linux", docker: "true" }, { queue: "q" }, "cpus=8"],
+    ])
+      assert.deepEqual(member({ agents }, "agents"), {
+        queue: "q",
+        os: "linux",
+        docker: "true",
+        cpus: "8",
+        gpu: "*",
+      });
+    assert.deepEqual(member({ agents: ["os=linux", "os=mac", "os=linux", "a=b=c"] }, "agents"), {
+      os: ["linux", "mac"],
+      a: "b=c",
+    });
     assert.deepEqual(member({ agents: {} }, "agents"), {});
     assert.equal(member({ agents: [] }, "agents"), undefined);
     refused({ agents: "queue=q" }, "Step agents must be an object or a list");
-    refused({ agents: { queue: 7 } }, "Step queue must be text");
-    refused({ agents: { queue: "q", os: "linux", a: "b" } }, "Step agents can only name a queue, not os, a");
-    refused({ agents: ["os=linux"] }, "Step agents can only name a queue: queue=<key>");
+    refused({ agents: { queue: {} } }, "Step queue must be text");
+    refused({ agents: { os: {} } }, "Step agents os must be text");
+    refused({ agents: { "a=b": "c" } }, 'Step agents cannot have the name "a=b"');
+    refused({ agents: ["=c"] }, 'Step agents cannot have the name ""');
+    refused({ agents: { os: "\0" } }, "Step agents must be text without NUL");
     refused({ agents: [7] }, "Step agents must be a list such as queue=default");
-    refused(
-      { agent_query_rules: ["queue=q", "os=linux"] },
-      "Step agent_query_rules can only name a queue: queue=<key>",
-    );
+    for (const agent_query_rules of [{ queue: "q" }, [{ queue: "q" }], "queue=q"])
+      refused({ agent_query_rules }, "Step agent_query_rules must be a list such as queue=default");
     refused({ agents: { queue: "a" }, agent_query_rules: ["queue=b"] }, "Step names more than one queue");
+    refused({ agents: ["queue=a", "queue=b"] }, "Step names more than one queue");
+    refused(
+      { agents: Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`tag-${n}`, "value"])) },
+      "Step agents are too large: their rules have over 2,000 bytes",
+    );
+  });
+
+  it("priority is a whole number, also a negative one", () => {
+    for (const [priority, stored] of [
+      [-7, -7],
+      ["-7", -7],
+      [0, 0],
+    ])
+      assert.equal(member({ priority }, "priority"), stored);
+    for (const priority of [1.5, "high", 3_000_000_000, true])
+      refused({ priority }, "Step priority must be a whole number from -2,147,483,647 to 2,147,483,647");
   });
 
   it("timeout_in_minutes is a whole number; 0 is none", () => {
@@ -125,7 +168,7 @@ describe("the members of a step", () => {
 
   it("retry.automatic is a boolean, a rule or a list of rules", () => {
     const rules = (automatic: unknown) => member({ retry: { automatic } }, "retry");
-    for (const same of [true, {}, [{}], { limit: 2 }])
+    for (const same of [true, "true", {}, [{}], { limit: 2 }])
       assert.deepEqual(rules(same), { automatic: [{ limit: 2 }] });
     for (const same of [{ exit_status: "*" }, { exit_status: ["*", 1], limit: 2 }])
       assert.deepEqual(rules(same), { automatic: [{ exit_status: "*", limit: 2 }] });
@@ -140,7 +183,7 @@ describe("the members of a step", () => {
     assert.deepEqual(rules({ signal: ["*", "none"], signal_reason: ["cancel", "none"] }), {
       automatic: [{ signal: "*", signal_reason: ["cancel", "none"], limit: 2 }],
     });
-    for (const none of [false, null, []]) assert.equal(rules(none), undefined);
+    for (const none of [false, "false", null, []]) assert.equal(rules(none), undefined);
     assert.deepEqual(rules({ exit_status: 1, limit: "3" }), { automatic: [{ exit_status: [1], limit: 3 }] });
     assert.deepEqual(rules([{ exit_status: -1, limit: 0 }, { exit_status: [1, 2] }]), {
       automatic: [
@@ -173,12 +216,13 @@ describe("the members of a step", () => {
   it("retry.manual is a boolean or an object", () => {
     const manual = (given: unknown) => member({ retry: { manual: given } }, "retry");
     for (const none of [true, null]) assert.equal(manual(none), undefined);
-    assert.deepEqual(manual(false), { manual: { allowed: false, permit_on_passed: true } });
-    assert.deepEqual(manual({ allowed: false, reason: "No" }), {
-      manual: { allowed: false, permit_on_passed: true, reason: "No" },
+    for (const none of [false, "false"])
+      assert.deepEqual(manual(none), { manual: { allowed: false, permit_on_passed: false } });
+    assert.deepEqual(manual({ allowed: "false", reason: "No" }), {
+      manual: { allowed: false, permit_on_passed: false, reason: "No" },
     });
-    assert.deepEqual(manual({ permit_on_passed: false }), {
-      manual: { allowed: true, permit_on_passed: false },
+    assert.deepEqual(manual({ permit_on_passed: true }), {
+      manual: { allowed: true, permit_on_passed: true },
     });
     refused({ retry: { manual: "no" } }, "Step retry.manual must be true, false or an object");
     for (const name of ["allowed", "permit_on_passed"])
@@ -186,11 +230,74 @@ describe("the members of a step", () => {
     refused({ retry: { manual: { reason: 1 } } }, "Step retry.manual.reason must be text");
   });
 
-  it("parallelism is 1 to 100", () => {
+  it("parallelism is 2 to 100; 0 and 1 are one plain job", () => {
     assert.equal(member({ parallelism: 100 }, "parallelism"), 100);
     assert.equal(member({ parallelism: "2" }, "parallelism"), 2);
-    for (const parallelism of [0, 101, -1, 1.5, "x", true, []])
-      refused({ parallelism }, "Step parallelism must be a whole number from 1 to 100");
+    for (const plain of [0, 1, null]) assert.equal(member({ parallelism: plain }, "parallelism"), undefined);
+    for (const parallelism of [101, -1, 1.5, "x", true, []])
+      refused({ parallelism }, "Step parallelism must be a whole number from 0 to 100");
+  });
+
+  it("depends_on is a key or a list of keys; null and an empty list are no absent one", () => {
+    for (const none of [null, []]) assert.deepEqual(member({ depends_on: none }, "depends_on"), []);
+    assert.deepEqual(parsed({ command }), { command });
+    for (const depends_on of ["a", ["a"], { step: "a" }, [{ step: "a", allow_failure: false }]])
+      assert.deepEqual(member({ depends_on }, "depends_on"), [{ step: "a" }]);
+    assert.deepEqual(member({ depends_on: [1, { step: 2, allow_failure: "true" }] }, "depends_on"), [
+      { step: "1" },
+      { step: "2", allow_failure: true },
+    ]);
+    for (const depends_on of [true, [[]]])
+      refused({ depends_on }, "Step depends_on must be a key or a list of keys");
+    for (const depends_on of [{}, [{ step: [] }]])
+      refused({ depends_on }, "Step depends_on must name the key of a step");
+    refused({ depends_on: " " }, "Step depends_on can't have a blank key");
+    refused({ depends_on: Array(501).fill("a") }, "Step depends_on can have 500 keys at most");
+    refused(
+      { depends_on: { step: "a", allow_failure: 1 } },
+      "Step depends_on allow_failure must be true or false",
+    );
+    assert.equal(member({ allow_dependency_failure: "true" }, "allow_dependency_failure"), true);
+    assert.equal(member({ allow_dependency_failure: false }, "allow_dependency_failure"), undefined);
+  });
+
+  it("if is a condition, also a boolean", () => {
+    assert.equal(member({ if: 'build.branch == "main"' }, "if"), 'build.branch == "main"');
+    assert.equal(member({ if: false }, "if"), "false");
+    refused({ if: 7 }, "Step if must be text");
+    assert.match(
+      String(parsed({ command, if: "build.branch = 1" })),
+      /^Use == to compare.*at line 1, column 14$/,
+    );
+    assert.match(String(parsed({ command, if: "" })), /^The condition is empty/);
+  });
+
+  it("branches are patterns, in a text or a list, and exclude if", () => {
+    assert.equal(member({ branches: "main !x" }, "branches"), "main !x");
+    assert.equal(member({ branches: ["main", "release/*"] }, "branches"), "main release/*");
+    for (const every of ["", [], null]) assert.equal(member({ branches: every }, "branches"), undefined);
+    for (const branches of [7, [7], {}])
+      refused({ branches }, "Step branches must be text or a list of text");
+    refused({ if: true, branches: "main" }, "Step cannot have both if and branches");
+    assert.equal(parsed({ wait: null, if: true, branches: "a" }), "Step cannot have both if and branches");
+  });
+
+  it("skip is true, or the reason", () => {
+    for (const skip of [true, "true"]) assert.equal(member({ skip }, "skip"), true);
+    assert.equal(member({ skip: "Flaky" }, "skip"), "Flaky");
+    for (const none of [false, "false", "", null]) assert.equal(member({ skip: none }, "skip"), undefined);
+    refused({ skip: 7 }, "Step skip must be true, false or text");
+  });
+
+  it("image and signature are kept as they are", () => {
+    const signature = { value: "x", algorithm: "EdDSA", signed_fields: ["command"], more: [1] };
+    assert.deepEqual(parsed({ command, image: "alpine", signature }), {
+      command,
+      image: "alpine",
+      signature,
+    });
+    refused({ signature: "x" }, "Step signature must be an object");
+    refused({ image: 7 }, "Step image must be text");
   });
 
   it("plugins are text and objects, in a list or a map", () => {
@@ -209,40 +316,48 @@ describe("the members of a step", () => {
     refused({ plugins: [{ a: { b: "\0" } }] }, "Step plugins must be text without NUL");
   });
 
-  for (const name of [
-    "depends_on",
-    "if",
-    "block",
-    "input",
-    "trigger",
-    "group",
-    "matrix",
-    "skip",
-    "branches",
-    "concurrency",
-    "concurrency_group",
-    "concurrency_method",
-  ])
+  for (const name of ["concurrency", "concurrency_group", "concurrency_method"])
     it(`${name} is refused by its name`, () => {
       for (const value of ["x", 1, true, [], {}]) refused({ [name]: value }, `Step ${name} is not supported`);
-      assert.equal(parsed({ [name]: "x" }), `Step ${name} is not supported`);
       assert.equal(parsed({ wait: null, [name]: "x" }), `Step ${name} is not supported`);
       assert.deepEqual(parsed({ command, [name]: null }), { command });
     });
 
-  it("others are ignored, and the type is a command's or a wait's", () => {
-    const others = { artifact_paths: "x", priority: 1, notify: [], cache: {}, unknown: null };
+  for (const name of ["block", "input", "manual", "trigger"])
+    it(`${name} is refused by its name, type or text`, () => {
+      const message = `Step ${name} is not supported`;
+      for (const value of ["x", {}]) assert.equal(parsed({ [name]: value }), message);
+      for (const step of [name, { type: name, label: 7 }, { command, [name]: "x" }])
+        assert.equal(parsed(step), message);
+      assert.equal(parsed({ wait: null, [name]: "x" }), message);
+      assert.deepEqual(parsed({ command, [name]: null }), { command });
+    });
+
+  it("others are kept, but for null", () => {
+    const others = { artifact_paths: "x", notify: [], cache: {}, wait: "x" };
     for (const type of ["script", "command", "commands", null])
-      assert.deepEqual(parsed({ command, type, ...others }), { command });
-    for (const type of ["manual", "trigger", 7]) refused({ type }, "Step type must be command or wait");
+      assert.deepEqual(parsed({ command, type, ...others, unknown: null }), { command, others });
+    for (const type of ["deploy", 7]) refused({ type }, "Step type must be command, wait or group");
   });
 
   it("are all checked at once", () => {
     assert.equal(
-      parsed({ label: 7, if: "x", parallelism: 0 }),
-      "Step label must be text, Step parallelism must be a whole number from 1 to 100, Step if is not supported",
+      parsed({ label: 7, if: [], parallelism: -1 }),
+      "Step label must be text, Step if must be text, " +
+        "Step parallelism must be a whole number from 0 to 100, Step command can't be blank",
     );
     assert.equal(parsed({ label: 7 }), "Step label must be text, Step command can't be blank");
+  });
+
+  it("may stand in a nested form", () => {
+    assert.deepEqual(parsed({ command: { commands: ["a", "b"], label: "L" } }), {
+      label: "L",
+      command: "a\nb",
+    });
+    assert.deepEqual(parsed({ wait: { continue_on_failure: "true" } }), {
+      type: "wait",
+      continue_on_failure: true,
+    });
   });
 });
 
@@ -254,16 +369,24 @@ describe("a wait", () => {
       { wait: null },
       { wait: "~" },
       { type: "wait" },
-      { type: "waiter", key: "k", continue_on_failure: false },
+      { waiter: null },
+      { type: "waiter", continue_on_failure: false },
     ])
       assert.deepEqual(parsed(wait), { type: "wait" });
+    assert.deepEqual(parsed({ wait: null, key: "k", depends_on: null, name: "L" }), {
+      type: "wait",
+      label: "L",
+      key: "k",
+      depends_on: [],
+    });
     const goesOn = { type: "wait", continue_on_failure: true };
     assert.deepEqual(parsed({ wait: null, continue_on_failure: true }), goesOn);
     assert.equal(
       parsed({ wait: null, continue_on_failure: "yes" }),
       "Step continue_on_failure must be true or false",
     );
-    assert.equal(parsed({ wait: null, command: "x" }), "Step wait cannot have a command");
+    assert.deepEqual(parsed({ wait: null, command: "x" }), { command: "x" });
+    assert.deepEqual(parsed({ type: "wait", command: "x" }), { type: "wait", others: { command: "x" } });
   });
 
   it("is no other text", () => {
@@ -273,19 +396,85 @@ describe("a wait", () => {
   });
 });
 
+describe("a group", () => {
+  it("has a name by group, label or name, and steps", () => {
+    const steps = [{ command }, "wait"];
+    const stored = [{ command }, { type: "wait" }];
+    for (const given of [
+      { group: "G", label: "L" },
+      { group: null, label: "G" },
+      { type: "group", name: "G" },
+    ])
+      assert.deepEqual(parsed({ ...given, steps }), { type: "group", label: "G", steps: stored });
+    for (const none of [{ group: null }, { group: "", steps: null }, { group: null, steps: [] }])
+      assert.deepEqual(parsed(none), { type: "group", steps: [] });
+    assert.equal(parsed({ group: 7 }), "Step group must be text");
+    assert.equal(parsed({ group: "G", steps: {} }), "steps[0].steps: Steps must be a list");
+  });
+
+  it("keeps what holds for its steps, and what does nothing", () => {
+    const given = { key: "k", if: "true", depends_on: [], skip: "no", allow_dependency_failure: true };
+    const others = { agents: { queue: "q" }, env: { A: 1 }, concurrency: 1, command: "x", notify: [] };
+    assert.deepEqual(parsed({ type: "group", ...given, ...others, steps: [] }), {
+      type: "group",
+      ...given,
+      depends_on: [],
+      steps: [],
+      others,
+    });
+  });
+
+  it("has no group in it", () => {
+    assert.equal(
+      parsed({ group: "G", steps: [{ command }, { group: "H", steps: [] }] }),
+      "steps[0].steps[1].group: Step group cannot be in a group",
+    );
+  });
+});
+
 describe("a list of steps", () => {
   const refusal = (schema: typeof uploadedPipeline | typeof pipelineSteps, steps: unknown) =>
     schema
       .safeParse(schema === pipelineSteps ? steps : { steps })
       .error?.issues.map(({ message }) => message);
 
-  it("needs a command in a pipeline", () => {
-    assert.deepEqual(refusal(pipelineSteps, ["wait"]), ["Steps need a command"]);
-    assert.equal(refusal(pipelineSteps, ["wait", { command }]), undefined);
-    assert.equal(refusal(uploadedPipeline, ["wait"]), undefined);
+  it("may be empty, and be absent in an upload only", () => {
     for (const schema of [pipelineSteps, uploadedPipeline])
-      for (const none of [[], null, undefined])
-        assert.deepEqual(refusal(schema, none), ["Steps can't be blank"]);
+      for (const steps of [[], ["wait"]]) assert.equal(refusal(schema, steps), undefined);
+    for (const none of [null, undefined]) {
+      assert.deepEqual(refusal(pipelineSteps, none), ["Steps can't be blank"]);
+      assert.equal(refusal(uploadedPipeline, none), undefined);
+    }
+  });
+
+  it("says which of several steps has a problem, once", () => {
+    const steps = [{ command, retry: true }, {}, { group: "G", steps: [{ soft_fail: [1.5, 1.5], command }] }];
+    const messages = [
+      "steps[0].retry: Step retry must be an object",
+      "steps[1].command: Step command can't be blank",
+      "steps[2].steps[0].soft_fail[0]: Step exit statuses must be whole numbers",
+      "steps[2].steps[0].soft_fail[1]: Step exit statuses must be whole numbers",
+    ];
+    for (const schema of [pipelineSteps, uploadedPipeline])
+      assert.deepEqual(refusal(schema, steps), messages);
+    const paths = pipelineSteps.safeParse(steps).error?.issues.map(({ path }) => path.join("."));
+    assert.deepEqual(paths?.slice(0, 2), ["0.retry", "1.command"]);
+    assert.deepEqual(refusal(pipelineSteps, [{ command, retry: true }]), ["Step retry must be an object"]);
+  });
+
+  it("has each key once, groups too", () => {
+    const used = 'The key "a" has already been used by another step in this build';
+    const a = { command, key: "a" };
+    assert.deepEqual(refusal(uploadedPipeline, [a, { wait: null, id: "a" }]), [`steps[1].key: ${used}`]);
+    assert.deepEqual(refusal(pipelineSteps, [{ group: "G", key: "a", steps: [a] }]), [
+      `steps[0].steps[0].key: ${used}`,
+    ]);
+  });
+
+  it("has conditions for a shell if they are stored, where \\$ stands for $", () => {
+    const steps = [{ command, if: "build.branch =~ /^release\\$/" }];
+    assert.equal(refusal(pipelineSteps, steps), undefined);
+    assert.equal(pipelineSteps.parse(steps)[0]?.if, steps[0]?.if);
   });
 
   it("has at most 100 steps in a pipeline, and 500 in an upload", () => {
@@ -296,6 +485,9 @@ describe("a list of steps", () => {
       assert.equal(refusal(schema, Array(most).fill({ command })), undefined);
       const message = `Steps can be ${most} at most`;
       assert.deepEqual(refusal(schema, Array(most + 1).fill({ command })), [message]);
+      const group = { group: "G", steps: Array(most).fill({ command }) };
+      assert.equal(refusal(schema, [group]), undefined);
+      assert.deepEqual(refusal(schema, [group, { group: "H", steps: [] }]), [message]);
     }
   });
 
@@ -305,6 +497,12 @@ describe("a list of steps", () => {
       assert.equal(refusal(schema, steps(100, 20)), undefined);
       const tooMany = [...steps(100, 20), { command }];
       assert.deepEqual(refusal(schema, tooMany), ["Steps become more than 2,000 jobs"]);
+      const matrix = Array.from({ length: 25 }, (_, index) => index);
+      assert.deepEqual(refusal(schema, [...steps(100, 20), { command, matrix }]), [
+        "Steps become more than 2,000 jobs",
+      ]);
+      const filled = { command: "{{matrix}}".repeat(6500), matrix: matrix.map((n) => `${n}`.repeat(64)) };
+      assert.deepEqual(refusal(schema, [filled, filled]), ["Steps are too large for so many jobs"]);
       const large = Array(3).fill({ command: "x".repeat(65_000), parallelism: 100 });
       assert.deepEqual(refusal(schema, large), ["Steps are too large for so many jobs"]);
     }
@@ -316,9 +514,17 @@ describe("a list of steps", () => {
       { command, retry: { automatic: true, manual: false }, soft_fail: [{ exit_status: 1 }] },
       { plugins: { "a#v1": null }, timeout_in_minutes: "5" },
       "wait",
-      { wait: null, continue_on_failure: true },
+      { wait: null, continue_on_failure: true, unknown: { a: [1] } },
+      { type: "command", artifact_paths: "x", others: 1 },
+      { command, agents: ["os=a", "os=b", "gpu"], depends_on: null, if: true, priority: "-1" },
+      { command, matrix: ["a", 1], skip: "no", branches: ["a", "b"], depends_on: ["x", { step: 1 }] },
+      {
+        command,
+        matrix: { setup: { os: [], v: [1] }, adjustments: [{ with: { os: "a", v: 2 }, soft_fail: false }] },
+      },
+      { group: "G", key: "g", agents: { a: 1 }, steps: [{ command, notify: [] }, "wait"] },
     ]);
-    assert.deepEqual(pipelineSteps.parse(JSON.parse(JSON.stringify(steps))), steps);
+    assert.deepEqual(pipelineSteps.parse(JSON.parse(JSON.stringify(writeSteps(steps)))), steps);
   });
 });
 
@@ -328,43 +534,53 @@ describe("an uploaded pipeline", () => {
   const stepsOf = (given: unknown) => uploaded(given).data?.steps;
 
   it("is a list of steps, or an object that has it", () => {
-    assert.deepEqual(stepsOf(steps), steps);
-    assert.deepEqual(stepsOf({ steps, notify: [], image: "x" }), steps);
+    assert.deepEqual(uploaded(steps).data, { steps });
+    assert.deepEqual(uploaded({ steps, common: [{}], name: "x", cache: {} }).data, { steps });
     for (const given of ["x", 1, null, undefined])
-      assert.deepEqual(refusal(given), [
-        given === null
-          ? "Invalid input: expected object, received null"
-          : "pipeline must be an object with steps",
-      ]);
-    assert.deepEqual(refusal({}), ["Steps can't be blank"]);
-    assert.deepEqual(refusal([]), ["Steps can't be blank"]);
+      assert.deepEqual(refusal(given), ["pipeline must be an object with steps"]);
+    for (const given of [{}, [], { steps: null }]) assert.deepEqual(uploaded(given).data, { steps: [] });
   });
 
-  it("has variables for its steps, whose own win", () => {
-    const given = { env: { A: 1, B: "all" }, steps: [{ command, env: { B: "own" } }, { command }, "wait"] };
-    assert.deepEqual(stepsOf(given), [
-      { command, env: { A: "1", B: "own" } },
-      { command, env: { A: "1", B: "all" } },
-      { type: "wait" },
-    ]);
+  it("has variables apart from its steps", () => {
+    assert.deepEqual(uploaded({ env: { A: 1, B: null }, steps }).data, { steps, env: { A: "1", B: "" } });
     assert.deepEqual(refusal({ steps, env: { SIGNALBOX: "x" } }), [
       "env names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself",
     ]);
-    const large = { A: "a".repeat(60_000) };
-    assert.deepEqual(refusal({ env: large, steps: Array(300).fill({ command }) }), [
-      "Steps are too large for so many jobs",
-    ]);
   });
 
-  it("has a queue for its steps, whose own wins", () => {
-    for (const agents of [{ queue: "all" }, ["queue=all"]])
-      assert.deepEqual(stepsOf({ agents, steps: [{ command, agents: { queue: "own" } }, { command }] }), [
-        { command, agents: { queue: "own" } },
-        { command, agents: { queue: "all" } },
+  it("has agents that are merged into those of its commands by tag", () => {
+    const own = { command, agents: { queue: "own", mem: 2 } };
+    for (const agents of [{ queue: "all", os: "linux" }, ["queue=all", { os: "linux" }]])
+      assert.deepEqual(stepsOf({ agents, steps: [own, { group: "G", steps }, "wait"] }), [
+        { command, agents: { queue: "own", os: "linux", mem: "2" } },
+        { type: "group", label: "G", steps: [{ command, agents: { queue: "all", os: "linux" } }] },
+        { type: "wait" },
       ]);
-    assert.deepEqual(refusal({ steps, agents: { os: "linux" } }), ["agents can only name a queue, not os"]);
     assert.deepEqual(refusal({ steps, agents: ["queue=a", "queue=b"] }), [
       "agents names more than one queue",
     ]);
+    const tags = (letter: string) =>
+      Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`${letter}-tag-${n}`, ""]));
+    assert.deepEqual(refusal({ agents: tags("a"), steps: [{ command, agents: tags("b") }] }), [
+      "agents are too large: the rules of a step have over 2,000 bytes",
+    ]);
+  });
+
+  it("has a priority and an image for commands without their own", () => {
+    const given = [{ command }, { command, priority: 0, image: "own" }, "wait"];
+    assert.deepEqual(stepsOf({ steps: given, priority: "5", image: "all" }), [
+      { command, priority: 5, image: "all" },
+      { command, priority: 0, image: "own" },
+      { type: "wait" },
+    ]);
+    assert.deepEqual(refusal({ steps, priority: "high" }), [
+      "Step priority must be a whole number from -2,147,483,647 to 2,147,483,647",
+    ]);
+  });
+
+  it("keeps what would change its steps and has no effect", () => {
+    const others = { secrets: ["A"], checkout: { depth: 1 }, notify: [] };
+    assert.deepEqual(uploaded({ steps, ...others, cache: {} }).data, { steps, others });
+    assert.deepEqual(uploaded({ steps, secrets: null }).data, { steps });
   });
 });

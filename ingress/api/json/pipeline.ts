@@ -3,19 +3,37 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { storedBy } from "../../../shared/pipelines/step-declaration.ts";
+<<<<<<< HEAD
 import { commandMembers, waitMembers } from "../../../shared/pipelines/step-members.ts";
 import type { Pipeline, UnparsedPipeline } from "../../../shared/pipelines/store.ts";
+=======
+import { commandMembers, groupMembers, waitMembers } from "../../../shared/pipelines/step-members.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { writeSteps } from "../../../shared/pipelines/written-steps.ts";
+>>>>>>> bbd3e623 (pipelines: read every form of commands, waits and groups)
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
+/** Members that nothing reads stand beside the others. */
 const commandStepSchema = z
-  .object({ ...storedBy(commandMembers), command: commandMembers.command.stored })
+  .looseObject({
+    type: z.literal("command").optional(),
+    ...storedBy(commandMembers),
+    command: commandMembers.command.stored,
+  })
   .meta({ id: "CommandStep" });
 const waitStepSchema = z
-  .object({ type: z.literal("wait"), ...storedBy(waitMembers) })
+  .looseObject({ type: z.literal("wait"), ...storedBy(waitMembers) })
   .meta({ id: "WaitStep" });
+const groupStepSchema = z
+  .looseObject({
+    type: z.literal("group"),
+    ...storedBy(groupMembers),
+    steps: z.array(z.union([commandStepSchema, waitStepSchema])),
+  })
+  .meta({ id: "GroupStep" });
 
 export const pipelineSchema = z
   .object({
@@ -30,7 +48,7 @@ export const pipelineSchema = z
     default_branch: z.string(),
     repository: z.string().nullable(),
     env: z.record(z.string(), z.string()).meta({ description: "Variables of every build" }),
-    steps: z.array(z.union([commandStepSchema, waitStepSchema])),
+    steps: z.array(z.union([commandStepSchema, waitStepSchema, groupStepSchema])),
     created_at: field.timestamp,
   })
   .meta({ id: "Pipeline" });
@@ -73,7 +91,7 @@ export function presentPipeline(
     default_branch: pipeline.defaultBranch,
     repository: pipeline.repository,
     env: environmentOfPipeline(cipher, pipeline),
-    steps: pipeline.steps,
+    steps: writeSteps(pipeline.steps),
     created_at: pipeline.createdAt,
   };
 }

@@ -5,7 +5,13 @@ import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts"
 import { wordsOfStep } from "../../../shared/pipelines/step-members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { type CommandStep, isCommandStep, type WaitStep } from "../../../shared/vocabulary.ts";
+import {
+  type CommandStep,
+  isCommandStep,
+  isGroupStep,
+  type Step,
+  type WaitStep,
+} from "../../../shared/vocabulary.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { clusterTitle } from "../clusters/title.ts";
@@ -112,18 +118,46 @@ function Facts({
       <Fact name="Repository" value={repository && <code>{repository}</code>} class="wide" />
       <Fact name="Variables" value={variables.length > 0 && <CodeList names={variables} />} class="wide" />
       <dt>Steps</dt>
-      <dd class="wide">
-        <ol class="steps">
-          {steps.slice(0, maxSteps).map((step, index) => (
-            <li key={`${index}`}>
-              {isCommandStep(step) ? <CommandOf step={step} /> : <WaitOf step={step} />}
-            </li>
-          ))}
-        </ol>
-        {steps.length > maxSteps && <p class="quiet">and {steps.length - maxSteps} more steps</p>}
-      </dd>
+      <dd class="wide">{steps.length === 0 ? "None: its builds run nothing" : <Steps steps={steps} />}</dd>
     </dl>
   );
+}
+
+function Steps({ steps }: { steps: Step[] }) {
+  return (
+    <>
+      <ol class="steps">
+        {steps.slice(0, maxSteps).map((step, index) => (
+          <li key={`${index}`}>
+            <StepOf step={step} />
+          </li>
+        ))}
+      </ol>
+      {steps.length > maxSteps && <p class="quiet">and {steps.length - maxSteps} more steps</p>}
+    </>
+  );
+}
+
+function StepOf({ step }: { step: Step }) {
+  if (isCommandStep(step)) return <CommandOf step={step} />;
+  if (!isGroupStep(step)) return <WaitOf step={step} />;
+  return (
+    <>
+      {step.label ?? step.key ?? "Group"}
+      <Words step={step} />
+      <Steps steps={step.steps} />
+    </>
+  );
+}
+
+/** About a step, but for its name and what it runs. */
+function Words({ step }: { step: Step }) {
+  return wordsOfStep(step).map((words) => (
+    <span key={words} class="quiet">
+      {" "}
+      {words}
+    </span>
+  ));
 }
 
 function CommandOf({ step }: { step: CommandStep }) {
@@ -132,12 +166,7 @@ function CommandOf({ step }: { step: CommandStep }) {
     <>
       {label && `${label} `}
       {command === "" ? "Plugins only" : <code>{beginningOf(command)}</code>}
-      {wordsOfStep(step).map((words) => (
-        <span key={words} class="quiet">
-          {" "}
-          {words}
-        </span>
-      ))}
+      <Words step={step} />
       {agents?.queue && <span class="quiet"> on the queue {agents.queue}</span>}
     </>
   );
@@ -151,8 +180,11 @@ function beginningOf(command: string): string {
 
 function WaitOf({ step }: { step: WaitStep }) {
   return (
-    <span class="quiet">
-      Wait for the steps before{step.continue_on_failure && ", whether they pass or fail"}
-    </span>
+    <>
+      <span class="quiet">
+        Wait for the steps before{step.continue_on_failure && ", whether they pass or fail"}
+      </span>
+      <Words step={step} />
+    </>
   );
 }

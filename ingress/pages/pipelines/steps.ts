@@ -1,12 +1,15 @@
-import { pipelineSteps, stepObject } from "../../../shared/pipelines/steps.ts";
+import { anyStep } from "../../../shared/pipelines/step.ts";
+import { pipelineSteps } from "../../../shared/pipelines/steps.ts";
+import { type WrittenStep, writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
 import { findPayloadProblem } from "../../../shared/triggers/payloads/problem.ts";
 import { problemsOf } from "../../../shared/validation.ts";
-import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
+import { isCommandStep, isGroupStep, type Step } from "../../../shared/vocabulary.ts";
 import { maxJsonDepth } from "../../http/json-body.ts";
 import { readEnvironment } from "../ui/environment-field.tsx";
 
-// The steps of a pipeline's form: rows of fields, or JSON. Members without a field are JSON in their row.
+// The steps of a pipeline's form: rows of fields, or JSON. Members without a field are JSON in their row. Steps with
+// groups are JSON as a whole.
 
 export interface StepRow {
   kind: "command" | "wait";
@@ -37,22 +40,31 @@ export const newRow: StepRow = {
 
 export function draftOfSteps(steps: Step[]): StepsDraft {
   const isLarge = JSON.stringify(steps).length > maxShownLength;
-  return isLarge ? { as: "kept" } : { as: "rows", rows: steps.map(toRow) };
+  if (isLarge) return { as: "kept" };
+  if (steps.some(isGroupStep)) return { as: "json", json: JSON.stringify(writeSteps(steps), null, 2) };
+  return { as: "rows", rows: steps.map(toRow) };
 }
 
 function toRow(step: Step): StepRow {
+  const [written = {}] = writeSteps([step]) as [WrittenStep];
   if (!isCommandStep(step)) {
-    const { type, ...more } = step;
-    return { ...newRow, kind: type, more: writeMore(more) };
+    const { type: _, ...more } = written;
+    return { ...newRow, kind: "wait", more: writeMore(more) };
   }
-  const { label = "", command, agents, env = {}, ...others } = step;
+  const { label = "", command, agents = {}, env = {} } = step;
+  const { label: _, command: __, agents: ___, env: ____, ...others } = written;
+  const { queue = "", ...tags } = agents;
   const lines = Object.entries(env);
   // A field of lines cannot hold a line break.
   const fits = lines.every(([, value]) => !/[\r\n]/.test(value));
   return {
-    ...{ kind: "command", label, command, queue: agents?.queue ?? "" },
+    ...{ kind: "command", label, command, queue },
     environment: fits ? lines.map(([name, value]) => `${name}=${value}`).join("\n") : "",
-    more: writeMore({ ...others, ...(fits ? {} : { env }) }),
+    more: writeMore({
+      ...others,
+      ...(Object.keys(tags).length > 0 && { agents: tags }),
+      ...(fits ? {} : { env }),
+    }),
   };
 }
 
@@ -118,16 +130,21 @@ async function toStep(row: StepRow, index: number): Promise<{ step: object; prob
     row.kind === "wait"
       ? { ...more, type: "wait" }
       : toCommandStep(row, more, ofLines.length > 0 ? {} : environment);
-  return { step, problems: [...problems, ...problemsOf(stepObject, step, at)] };
+  return { step, problems: [...problems, ...problemsOf(anyStep, step, at)] };
 }
 
-function toCommandStep(row: StepRow, more: object, environment: Record<string, string>): object {
+function toCommandStep(
+  row: StepRow,
+  more: Record<string, unknown>,
+  environment: Record<string, string>,
+): object {
   const { label, command, queue } = row;
+  const { agents } = more;
   return {
     ...more,
     ...(label.trim() && { label: label.trim() }),
     ...(command.trim() && { command }),
-    ...(queue.trim() && { agents: { queue: queue.trim() } }),
+    ...(queue.trim() && { agents: [...(agents ? [agents].flat() : []), { queue: queue.trim() }] }),
     ...(row.environment.trim() && { env: environment }),
   };
 }
@@ -167,7 +184,10 @@ export async function editSteps(draft: StepsDraft, pressed: string): Promise<Ste
 async function toRows(draft: StepsDraft): Promise<StepsDraft> {
   const { given, problems } = await toSteps(draft);
   if (problems.length > 0) throw validationFailed(...problems);
-  return draftOfSteps(pipelineSteps.parse(given));
+  const drafted = draftOfSteps(pipelineSteps.parse(given));
+  if (drafted.as === "json")
+    throw validationFailed({ field: "steps", message: "Steps with groups can be edited as JSON only" });
+  return drafted;
 }
 
 /** Incomplete rows can be JSON; others cannot be written as it. @throws Refusal 422 */

@@ -1,0 +1,109 @@
+import type { CommandStep, Matrix, MatrixAdjustment, StepOptions } from "../vocabulary.ts";
+
+// A step with a matrix becomes a job for each combination of values.
+
+export interface Combination {
+  /** Values by dimension. The only dimension of a list has no name. */
+  permutation: Record<string, string>;
+  /** Its job is left out. A text is the reason. */
+  skip?: true | string;
+  /** Replaces that of the step. */
+  soft_fail?: StepOptions["soft_fail"];
+}
+
+/** Dimensions in the order in which they are written. */
+export function dimensionsOf({ setup }: Matrix): [name: string, values: string[]][] {
+  return Array.isArray(setup) ? [["", setup]] : Object.entries(setup);
+}
+
+/** The product in the order written, the last dimension fastest, then the combinations that adjustments add. */
+export function combinationsOf(matrix: Matrix): Combination[] {
+  const dimensions = dimensionsOf(matrix);
+  const isEmpty = dimensions.some(([, values]) => values.length === 0);
+  const product = dimensions.reduce<Record<string, string>[]>(
+    (permutations, [name, values]) =>
+      permutations.flatMap((permutation) => values.map((value) => ({ ...permutation, [name]: value }))),
+    isEmpty ? [] : [{}],
+  );
+  const names = dimensions.map(([name]) => name);
+  const byValues = new Map<string, Combination>();
+  const combinationOf = (permutation: Record<string, string>): Combination => {
+    const values = JSON.stringify(names.map((name) => permutation[name]));
+    const present = byValues.get(values) ?? { permutation };
+    byValues.set(values, present);
+    return present;
+  };
+  product.forEach(combinationOf);
+  for (const adjustment of matrix.adjustments ?? []) {
+    const combination = combinationOf(permutationOf(adjustment));
+    const { skip, soft_fail } = adjustment;
+    if (skip) combination.skip ??= skip;
+    if (soft_fail !== undefined) combination.soft_fail = soft_fail;
+  }
+  return [...byValues.values()];
+}
+
+function permutationOf({ with: values }: MatrixAdjustment): Record<string, string> {
+  return typeof values === "string" ? { "": values } : values;
+}
+
+/** Makes no combinations if the product alone has more than `max`: it may have millions. */
+export function countCombinations(matrix: Matrix, max: number): number {
+  const product = dimensionsOf(matrix).reduce((total, [, values]) => total * values.length, 1);
+  return product > max ? product : combinationsOf(matrix).length;
+}
+
+const tokens = /\{\{\s*matrix(?:\.([\w.-]+))?\s*\}\}/g;
+
+/** Replaces `{{matrix}}` and `{{matrix.name}}`. Tokens that name no dimension stay. */
+export function fillTokens(text: string, permutation: Record<string, string>): string {
+  return text.replace(tokens, (token, name = "") =>
+    Object.hasOwn(permutation, name) ? (permutation[name] as string) : token,
+  );
+}
+
+/** Replaces the tokens in all texts of a step, but in those that name steps or decide about them. */
+export function fillStep<Filled extends Partial<CommandStep>>(
+  step: Filled,
+  permutation: Record<string, string>,
+): Filled {
+  return mapTexts(step, (text) => fillTokens(text, permutation));
+}
+
+/** The tokens of a step by the dimension that they name, and their characters. */
+export function tokensOf(step: Partial<CommandStep>): Map<string, { amount: number; length: number }> {
+  const found = new Map<string, { amount: number; length: number }>();
+  mapTexts(step, (text) => {
+    for (const [token, name = ""] of text.matchAll(tokens)) {
+      const { amount, length } = found.get(name) ?? { amount: 0, length: 0 };
+      found.set(name, { amount: amount + 1, length: length + token.length });
+    }
+    return text;
+  });
+  return found;
+}
+
+const unchanged = new Set(["key", "depends_on", "if", "branches", "matrix", "signature", "others"]);
+
+function mapTexts<Mapped extends Partial<CommandStep>>(
+  step: Mapped,
+  change: (text: string) => string,
+): Mapped {
+  const entries = Object.entries(step).map(([name, value]) => [
+    name,
+    unchanged.has(name) ? value : mapDeep(value, change, name === "plugins"),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** @param withNames names of members too: the source of a plugin is one */
+function mapDeep(value: unknown, change: (text: string) => string, withNames: boolean): unknown {
+  if (typeof value === "string") return value.includes("{{") ? change(value) : value;
+  if (Array.isArray(value)) return value.map((each) => mapDeep(each, change, withNames));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, inner]) => [
+    withNames ? change(name) : name,
+    mapDeep(inner, change, withNames),
+  ]);
+  return Object.fromEntries(entries);
+}

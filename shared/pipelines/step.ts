@@ -1,0 +1,110 @@
+import { z } from "zod";
+import type { CommandStep, GroupStep, PlainStep, WaitStep } from "../vocabulary.ts";
+import { agentsProblem, namesSeveralQueues } from "./step-agents.ts";
+import { type Given, givenBy, parseMembers } from "./step-declaration.ts";
+import { choice, nullable } from "./step-forms.ts";
+import { chooseStep, unsupportedMembers } from "./step-kinds.ts";
+import { tokenProblem } from "./step-matrix.ts";
+import { commandMembers, groupMembers, waitMembers } from "./step-members.ts";
+
+// One step as callers send it. Its problems name its members.
+
+type Context = z.core.$RefinementCtx;
+
+const typeOf = (types: [string, ...string[]]) => z.enum(types).nullish();
+
+/** Null says nothing. */
+const unsupported = Object.fromEntries(
+  unsupportedMembers.map((name) => [name, z.null({ error: `Step ${name} is not supported` }).optional()]),
+);
+
+const commandObject = z
+  .looseObject({
+    type: typeOf(["command", "commands", "script"]),
+    ...givenBy(commandMembers),
+    ...unsupported,
+  })
+  .refine(hasCommand, {
+    error: "Step command can't be blank",
+    path: ["command"],
+    when: ({ value }) => typeof value === "object" && value !== null,
+  })
+  .transform((given, context): CommandStep => {
+    const step: CommandStep = {
+      ...parseMembers(commandMembers as never, given),
+      ...othersOf(given, commandObject),
+    };
+    refuseBoth(step, context, ["if", "branches"]);
+    refuseBoth(step, context, ["parallelism", "matrix"]);
+    if (namesSeveralQueues([given.agents, given.agent_query_rules] as never))
+      context.addIssue({ code: "custom", message: "Step names more than one queue", path: ["agents"] });
+    const problem = agentsProblem(step);
+    if (problem) context.addIssue({ code: "custom", message: problem, path: ["agents"] });
+    const ofTokens = tokenProblem(step);
+    if (ofTokens) context.addIssue({ code: "custom", message: ofTokens, path: ["matrix"] });
+    return step;
+  });
+
+const waitObject = z
+  .looseObject({
+    type: typeOf(["wait", "waiter"]),
+    wait: z.unknown().optional().meta({ description: "With any value: the step is a wait" }),
+    waiter: z.unknown().optional().meta({ description: "Another name of wait" }),
+    ...givenBy(waitMembers),
+    ...unsupported,
+  })
+  .transform((given, context): WaitStep => {
+    const step: WaitStep = {
+      type: "wait",
+      ...parseMembers<object>(waitMembers as never, given),
+      ...othersOf(given, waitObject),
+    };
+    refuseBoth(step, context, ["if", "branches"]);
+    return step;
+  });
+
+const plainStep = choice({ command: commandObject, wait: waitObject }, (given) => {
+  const chosen = chooseStep(given);
+  if ("problem" in chosen || chosen.form !== "group") return chosen as never;
+  return { problem: "Step group cannot be in a group", path: ["group"] };
+}) as z.ZodType<PlainStep>;
+
+const groupObject = z
+  .looseObject({
+    type: typeOf(["group"]),
+    ...givenBy(groupMembers),
+    steps: nullable(z.array(plainStep, { error: "Steps must be a list" })),
+  })
+  .transform((given, context): GroupStep => {
+    const step: GroupStep = {
+      type: "group",
+      ...parseMembers<object>(groupMembers as never, given),
+      steps: given.steps ?? [],
+      ...othersOf(given, groupObject),
+    };
+    refuseBoth(step, context, ["if", "branches"]);
+    return step;
+  });
+
+/** A step of any kind. */
+export const anyStep = choice({ command: commandObject, wait: waitObject, group: groupObject }, chooseStep);
+
+/** Plugins may bring the command, or the type says that there is none. */
+function hasCommand({ type, command, commands, plugins = [] }: Given): boolean {
+  const given = command ?? commands ?? "";
+  const isGiven = typeof given !== "string" || given.trim() !== "";
+  return isGiven || typeof type === "string" || (Array.isArray(plugins) ? plugins.length > 0 : true);
+}
+
+function refuseBoth(step: object, context: Context, [one, other]: [string, string]): void {
+  if (one in step && other in step)
+    context.addIssue({ code: "custom", message: `Step cannot have both ${one} and ${other}`, path: [other] });
+}
+
+/** Members that nothing reads. Null counts as absent. */
+function othersOf(given: Given, schema: { in: z.ZodObject }): { others?: Given } {
+  const entries = Object.entries(given).filter(
+    ([name, value]) => !Object.hasOwn(schema.in.shape, name) && value !== null && value !== undefined,
+  );
+  return entries.length > 0 ? { others: Object.fromEntries(entries) } : {};
+}
