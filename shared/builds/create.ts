@@ -2,6 +2,7 @@ import type { Tx } from "../db/database.ts";
 import { expandSteps } from "../graph/expand.ts";
 import { isList } from "../graph/tree.ts";
 import { newId, newIds } from "../ids.ts";
+import { unescapeDollars } from "../pipelines/step-conditions.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
 import { warningsOf } from "../pipelines/warnings.ts";
@@ -105,7 +106,8 @@ async function makeBuild(
   const conditions = hasConditions(steps)
     ? await readConditionFacts(tx, reader, { build, pipeline })
     : noFacts;
-  const expansion = expandSteps(steps, { branch, conditions }, () => newId(createdAt));
+  const facts = { branch, conditions, readCondition: unescapeDollars };
+  const expansion = expandSteps(steps, facts, () => newId(createdAt));
   if ("problems" in expansion) return expansion;
   const { tree } = expansion;
   const insertion = { clusterId, position: 0, arrivedAt: null, createdAt };

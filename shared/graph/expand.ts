@@ -22,6 +22,8 @@ import {
 export interface ExpansionFacts {
   branch: string;
   conditions: Facts;
+  /** Makes the text of a condition that is evaluated. Default: as it is. */
+  readCondition?: (text: string) => string;
 }
 
 /** A job that a step becomes. */
@@ -61,7 +63,7 @@ export function expandSteps(
 ): Expansion | { problems: Problem[] } {
   const jobs: DraftedJob[] = [];
   const problems: Problem[] = [];
-  const test = openConditions(facts.conditions);
+  const test = openConditions(facts);
   const expandStep = (step: PlainStep, place: string, group?: { step: GroupStep; of: GroupOfJob }): Node => {
     const whole = [...(group ? [group.step] : []), step];
     const { reason: broken, problem } = leaveOut(whole, facts.branch, test);
@@ -102,11 +104,11 @@ function waitingOf({ key, depends_on, allow_dependency_failure }: CommonStep) {
 }
 
 /** Equal texts are evaluated once. Together they have one budget: a build has few long texts to match. */
-function openConditions(facts: Facts): TestCondition {
+function openConditions({ conditions, readCondition = (text) => text }: ExpansionFacts): TestCondition {
   const budget: Budget = { parts: 2000, steps: 500_000 };
   const known = new Map<string, ReturnType<TestCondition>>();
   return (text) => {
-    const result = known.get(text) ?? testCondition(text, facts, budget);
+    const result = known.get(text) ?? testCondition(readCondition(text), conditions, budget);
     known.set(text, result);
     return result;
   };

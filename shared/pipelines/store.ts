@@ -17,6 +17,7 @@ export type PipelineFacts = Omit<Pipeline, "steps" | "configuration">;
 /** A pipeline whose steps are JSON as they are stored: to parse and write them again takes long. */
 export interface UnparsedPipeline extends PipelineFacts {
   steps: string;
+  configuration: string | null;
 }
 
 /** A pipeline as lists show it. */
@@ -135,7 +136,7 @@ export const listUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPipelin
   const { pipelines } = db.tables;
   const steps = sql<string>`cast(${pipelines.steps} as text)`;
   return db
-    .select({ ...factColumns(db), steps })
+    .select({ ...factColumns(db), configuration: pipelines.configuration, steps })
     .from(pipelines)
     .where(and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt)));
 });

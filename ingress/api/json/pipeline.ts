@@ -3,14 +3,9 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { storedBy } from "../../../shared/pipelines/step-declaration.ts";
-<<<<<<< HEAD
-import { commandMembers, waitMembers } from "../../../shared/pipelines/step-members.ts";
-import type { Pipeline, UnparsedPipeline } from "../../../shared/pipelines/store.ts";
-=======
 import { commandMembers, groupMembers, waitMembers } from "../../../shared/pipelines/step-members.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import type { Pipeline, UnparsedPipeline } from "../../../shared/pipelines/store.ts";
 import { writeSteps } from "../../../shared/pipelines/written-steps.ts";
->>>>>>> bbd3e623 (pipelines: read every form of commands, waits and groups)
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import * as field from "../../operations/fields.ts";
@@ -48,6 +43,10 @@ export const pipelineSchema = z
     default_branch: z.string(),
     repository: z.string().nullable(),
     env: z.record(z.string(), z.string()).meta({ description: "Variables of every build" }),
+    configuration: z
+      .string()
+      .nullable()
+      .meta({ description: "The YAML that the steps were made of. Null: they were given as they are" }),
     steps: z.array(z.union([commandStepSchema, waitStepSchema, groupStepSchema])),
     created_at: field.timestamp,
   })
@@ -70,7 +69,12 @@ export function writePipeline(
     ...members
   } = presentPipeline(context, organization, { ...facts, steps: [] });
   const before = JSON.stringify(members).slice(0, -1);
-  return `${before},"steps":${steps},"created_at":${JSON.stringify(created_at)}}`;
+  return `${before},"steps":${writeStored(steps)},"created_at":${JSON.stringify(created_at)}}`;
+}
+
+/** Most stored steps are as they are answered: only few are parsed. */
+function writeStored(steps: string): string {
+  return /"others":|"command":""/.test(steps) ? JSON.stringify(writeSteps(JSON.parse(steps))) : steps;
 }
 
 export function presentPipeline(
@@ -91,6 +95,7 @@ export function presentPipeline(
     default_branch: pipeline.defaultBranch,
     repository: pipeline.repository,
     env: environmentOfPipeline(cipher, pipeline),
+    configuration: pipeline.configuration,
     steps: writeSteps(pipeline.steps),
     created_at: pipeline.createdAt,
   };
