@@ -8,11 +8,11 @@ export interface Vertex {
   /** Its place in the list of all. */
   index: number;
   needs: Need[];
-  step?: StepNode;
+  step: StepNode | undefined;
   /** The id of a job. */
-  job?: string;
+  job: string | undefined;
   /** It names a key that nothing has. */
-  isMissing?: true;
+  isMissing: boolean;
 }
 
 export interface Need {
@@ -43,8 +43,8 @@ interface NamedDependencies {
 /** Lists the vertices of a tree. */
 export function wire(tree: Node[]): Vertex[] {
   const vertices: Vertex[] = [];
-  const add = (parts: Partial<Vertex> = {}): Vertex => {
-    const vertex: Vertex = { index: vertices.length, needs: [], ...parts };
+  const add = ({ needs = [], step, job }: Partial<Vertex> = {}): Vertex => {
+    const vertex: Vertex = { index: vertices.length, needs, step, job, isMissing: false };
     vertices.push(vertex);
     return vertex;
   };
@@ -62,9 +62,8 @@ export function wire(tree: Node[]): Vertex[] {
       const vertex = add({ step });
       const { dependsOn, wait, continueOnFailure = false } = step;
       const forgives = context.forgives || step.allowDependencyFailure === true;
-      vertex.needs = context.always.map((each) => ({ vertex: each, forgives }));
-      const need = (others: Vertex[], forgives: boolean) =>
-        vertex.needs.push(...others.map((each) => ({ vertex: each, forgives })));
+      vertex.needs = needs(context.always, forgives);
+      const implicit = [...context.implicit, ...waits];
       if (dependsOn)
         named.push({
           vertex,
@@ -72,11 +71,11 @@ export function wire(tree: Node[]): Vertex[] {
           forgives: forgives || continueOnFailure,
           uploaders: context.uploaders,
         });
-      else if (!wait) need([...context.implicit, ...waits], forgives);
+      else if (!wait) vertex.needs.push(...needs(implicit, forgives));
       else {
         // A wait that failed stops later ones, whatever they forgive.
-        need([...context.implicit, ...waits], false);
-        need(continueOnFailure ? sinceWait : before, continueOnFailure || forgives);
+        vertex.needs.push(...needs(implicit, false));
+        vertex.needs.push(...needs(continueOnFailure ? sinceWait : before, continueOnFailure || forgives));
       }
       steps.set(step.id, vertex);
       wholes.set(step.id, vertex);
@@ -102,7 +101,7 @@ export function wire(tree: Node[]): Vertex[] {
       const implicit = [...context.implicit, ...waits, add({ job })];
       const uploaded = addList(inner, { ...context, implicit, uploaders });
       const uploader = wholes.get(step);
-      if (uploader) wholes.set(step, add({ needs: [uploader, uploaded].map(plain) }));
+      if (uploader) wholes.set(step, add({ needs: needs([uploader, uploaded], false) }));
       return uploaded;
     };
     for (const node of nodes) {
@@ -113,28 +112,30 @@ export function wire(tree: Node[]): Vertex[] {
         continue;
       }
       // One vertex for all so far: else long lists have needs without end.
-      waits = [waits.length > 0 ? add({ needs: [...waits, vertex].map(plain) }) : vertex];
-      before = [add({ needs: before.map(plain) })];
+      waits = [waits.length > 0 ? add({ needs: needs([...waits, vertex], false) }) : vertex];
+      before = [add({ needs: needs(before, false) })];
       sinceWait = [];
     }
-    return add({ needs: [...before, ...waits].map(plain) });
+    return add({ needs: needs([...before, ...waits], false) });
   };
 
   addList(tree, { always: [], implicit: [], forgives: false, uploaders: new Set() });
+  /** To what a step's jobs upload, its key means the step alone: else they would wait for themselves. */
+  const vertexOf = (key: string, uploaders: ReadonlySet<string>): Vertex | undefined => {
+    const found = byKey.get(key);
+    if (!found || !("id" in found)) return found;
+    return (uploaders.has(found.id) ? steps : wholes).get(found.id);
+  };
   for (const { vertex, dependsOn, forgives, uploaders } of named)
     for (const { step: key, allow_failure = false } of dependsOn) {
-      const found = byKey.get(key);
-      if (!found) vertex.isMissing = true;
-      else vertex.needs.push({ vertex: vertexOf(found), forgives: forgives || allow_failure });
-      // To what a step's jobs upload, its key means the step alone: else they would wait for themselves.
-      function vertexOf(found: StepNode | Vertex): Vertex {
-        if (!("id" in found)) return found;
-        return (uploaders.has(found.id) ? steps : wholes).get(found.id) as Vertex;
-      }
+      const found = vertexOf(key, uploaders);
+      if (found) vertex.needs.push({ vertex: found, forgives: forgives || allow_failure });
+      else vertex.isMissing = true;
     }
   return vertices;
 }
 
-function plain(vertex: Vertex): Need {
-  return { vertex, forgives: false };
+/** Outside of the loops: tsx names each function that is made, which takes longer than all else here. */
+function needs(vertices: Vertex[], forgives: boolean): Need[] {
+  return vertices.map((vertex) => ({ vertex, forgives }));
 }
