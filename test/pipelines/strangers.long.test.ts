@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { type Version, versions } from "../agents/public-agent.ts";
+import { type Api, openApi } from "../helpers/api.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { assertJobs, assertRules, type ShownJob } from "./strangers/expected.ts";
+import { type ExpectedBuild, listFiles, listStrangers, type Stranger } from "./strangers/read.ts";
+import { openSite, type Site } from "./strangers/site.ts";
+
+const strangers = listStrangers();
+
+describe("pipelines of strangers", () => {
+  it("are in the index of their folder, fifty or more", () => {
+    const named = strangers.map(({ name }) => `${name}.yaml`);
+
+    assert.deepEqual(named.toSorted(), listFiles().toSorted());
+    assert.ok(named.length >= 50);
+  });
+});
+
+describeOnBothDatabases("pipeline of a stranger", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database, { AGENTS_PER_ORGANIZATION: "100000" });
+  });
+  after(() => api.close());
+
+  for (const stranger of strangers)
+    describe(stranger.name, () => {
+      let site: Site;
+
+      before(async () => {
+        site = await openSite(api, stranger);
+      });
+
+      const { refused, builds } = stranger;
+      if (refused.length > 0) itIsRefused(stranger, () => site);
+      // What a build's facts decide does not depend on the version.
+      else
+        for (const [index, expected] of builds.entries())
+          itRuns(stranger, expected, { site: () => site, by: index === 0 ? versions : versions.slice(-1) });
+    });
+});
+
+function itIsRefused({ refused }: Stranger, site: () => Site): void {
+  for (const version of versions)
+    it(`from v${version.version} is refused, as this server does not do ${refused.join(", ")}`, async () => {
+      const { upload, end, build } = await site().startBuild(version, {});
+
+      const { status, body } = await upload();
+      await end();
+
+      assert.equal(status, 422);
+      for (const member of refused) assert.match(body.message, new RegExp(`\\b${member}\\b`));
+      assert.equal((await build()).jobs.length, 1);
+    });
+}
+
+function itRuns(
+  stranger: Stranger,
+  expected: ExpectedBuild,
+  { site, by }: { site: () => Site; by: Version[] },
+): void {
+  for (const version of by)
+    it(`from v${version.version} runs to its end${describeBuild(expected)}`, async () => {
+      const { upload, end, build } = await site().startBuild(version, expected);
+
+      const { status, text } = await upload();
+      await end();
+      assert.equal(status, 200, text);
+      await site().runAll(version, expected);
+
+      const { state, jobs, warnings } = await build();
+      const [, ...uploaded] = jobs as ShownJob[];
+      assertJobs(uploaded, expected);
+      if (!expected.uploads) assertRules(uploaded, stranger);
+      assert.equal(state, expected.state ?? "passed");
+      const warned = (warnings ?? []).map(({ member }: { member: string }) => member);
+      for (const member of stranger.warned) assert.ok(warned.includes(member), `warns of ${member}`);
+    });
+}
+
+function describeBuild({ branch, message, env, exits }: ExpectedBuild): string {
+  const given = Object.entries({ branch, message, ...env, ...exits }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return given.map(([name, value]) => `, ${name} ${value}`).join("");
+}
