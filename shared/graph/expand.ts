@@ -18,7 +18,7 @@ import {
   type StepOptions,
 } from "../vocabulary.ts";
 
-/** What a new step is measured by, when it enters its build. */
+/** Decides which steps are left out, when they enter their build. */
 export interface ExpansionFacts {
   branch: string;
   conditions: Facts;
@@ -64,7 +64,11 @@ export function expandSteps(
   const jobs: DraftedJob[] = [];
   const problems: Problem[] = [];
   const test = openConditions(facts);
-  const expandStep = (step: PlainStep, place: string, group?: { step: GroupStep; of: GroupOfJob }): Node => {
+  const expandStep = (
+    step: PlainStep,
+    place: string,
+    group?: { step: GroupStep; ofJobs: GroupOfJob },
+  ): Node => {
     const whole = [...(group ? [group.step] : []), step];
     const { reason: broken, problem } = leaveOut(whole, facts.branch, test);
     if (problem !== undefined) problems.push({ field: `${place}.if`, message: problem });
@@ -72,7 +76,7 @@ export function expandSteps(
     const [first] = made as [JobOfStep];
     const common = {
       stepId: first.id,
-      ...(group && { group: group.of }),
+      ...(group && { group: group.ofJobs }),
       ...(broken !== undefined && { broken }),
     };
     for (const job of made) jobs.push({ ...job, ...common });
@@ -88,9 +92,9 @@ export function expandSteps(
     const place = `steps.${index}`;
     if (!isGroupStep(step)) return expandStep(step, place);
     const { key, label = null } = step;
-    const of = { id: newId(), ...(key !== undefined && { key }), label };
-    const inner = step.steps.map((each, at) => expandStep(each, `${place}.steps.${at}`, { step, of }));
-    return { id: of.id, label, ...waitingOf(step), steps: inner };
+    const ofJobs = { id: newId(), ...(key !== undefined && { key }), label };
+    const inner = step.steps.map((each, at) => expandStep(each, `${place}.steps.${at}`, { step, ofJobs }));
+    return { id: ofJobs.id, label, ...waitingOf(step), steps: inner };
   });
   return problems.length > 0 ? { problems } : { tree, jobs };
 }

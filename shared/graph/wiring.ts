@@ -21,7 +21,7 @@ export interface Need {
   forgives: boolean;
 }
 
-/** What the steps of a list wait for besides the waits of their list. */
+/** All that the steps of a list wait for besides the waits of their list. */
 interface Context {
   /** By every step: the dependencies of its groups. */
   always: Vertex[];

@@ -144,7 +144,13 @@ export async function updatePipeline(
 }
 
 /** The row of a deleted pipeline stays for good: pipelines that are made and deleted in turn would fill the disk. */
-const emptied = { steps: [], configuration: null, environmentSealed: null, description: null, repository: null };
+const emptied = {
+  steps: [],
+  configuration: null,
+  environmentSealed: null,
+  description: null,
+  repository: null,
+};
 
 /**
  * Deletes a pipeline and its triggers. A background job purges its builds.

@@ -32,7 +32,9 @@ describeOnBothDatabases("a delivery that was built 1,201 times", (database) => {
       rebuild: index + 1,
     }));
     for (let from = 0; from < rebuilds; from += 100)
-      await db.transaction((tx) => createBuilds(tx, api.world.services, requests.slice(from, from + 100), clock.now()));
+      await db.transaction((tx) =>
+        createBuilds(tx, api.world.services, requests.slice(from, from + 100), clock.now()),
+      );
     await db.transaction(async (tx) => {
       const { builds } = tx.tables;
       await tx.delete(builds).where(and(eq(builds.deliveryId, id), lt(builds.rebuild, purged)));

@@ -33,12 +33,14 @@ export async function readStatus(services: Services) {
   return {
     at: clock.now(),
     processes:
-      (await processes.list())?.map(({ name, host, pid, startedAt, readsSharedSteps = false, readsGraphs = false }) => ({
-        ...{ name, host, pid },
-        started_at: startedAt,
-        reads_shared_steps: readsSharedSteps,
-        reads_graphs: readsGraphs,
-      })) ?? null,
+      (await processes.list())?.map(
+        ({ name, host, pid, startedAt, readsSharedSteps = false, readsGraphs = false }) => ({
+          ...{ name, host, pid },
+          started_at: startedAt,
+          reads_shared_steps: readsSharedSteps,
+          reads_graphs: readsGraphs,
+        }),
+      ) ?? null,
     background_jobs: Object.fromEntries(backgroundJobs),
     deliveries: {
       undecided: waiting.total,

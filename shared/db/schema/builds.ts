@@ -241,7 +241,7 @@ export function defineBuildsTables(
     (t) => [primaryKey({ columns: [t.jobId, t.id] })],
   );
 
-  /** What a build's steps wait for, and what of them is not done as their author may mean. */
+  /** The order of a build's steps, and their members that have no effect. */
   const buildGraphs = table("build_graphs", {
     buildId: uuid("build_id")
       .primaryKey()
