@@ -101,10 +101,12 @@ function refuseBoth(step: object, context: Context, [one, other]: [string, strin
     context.addIssue({ code: "custom", message: `Step cannot have both ${one} and ${other}`, path: [other] });
 }
 
-/** Members that nothing reads. Null counts as absent. */
+const empty: unknown[] = [undefined, null, ""];
+
+/** Members that nothing reads. Null and empty text count as absent: clients send all members that they know. */
 function othersOf(given: Given, schema: { in: z.ZodObject }): { others?: Given } {
   const entries = Object.entries(given).filter(
-    ([name, value]) => !Object.hasOwn(schema.in.shape, name) && value !== null && value !== undefined,
+    ([name, value]) => !Object.hasOwn(schema.in.shape, name) && !empty.includes(value),
   );
   return entries.length > 0 ? { others: Object.fromEntries(entries) } : {};
 }

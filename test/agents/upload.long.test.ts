@@ -206,10 +206,9 @@ describeOnBothDatabases("pipeline upload", (database) => {
     };
 
     await refused(
-      upload({ steps: [...steps("a"), { command: "b", if: "x" }, { trigger: "other" }] }),
-      "Step if is not supported, Step trigger is not supported",
+      upload({ steps: [...steps("a"), { command: "b", retry: "x" }, { trigger: "other" }] }),
+      "steps[1].retry: Step retry must be an object, steps[2].trigger: Step trigger is not supported",
     );
-    await refused(upload({ steps: [] }), "Steps can't be blank");
     await refused(
       upload({ steps: [{ command: "a", agents: { queue: "nope" } }] }),
       "Steps name the queue nope, which the cluster does not have",

@@ -41,7 +41,7 @@ describeOnBothDatabases("pipelines", (database) => {
       { label: "Test", command: "make test", agents: { queue: key } },
       { command: "x", agents: {} },
     ];
-    const unknown = steps.map((step) => ({ ...step, unknown: 1 }));
+    const unknown = steps.map((step) => ({ ...step, unknown: null }));
     const { status, body } = await create({ name: "My App (web)", steps: unknown, unknown: 1, id: "x" });
 
     const { id, created_at, ...rest } = body;
@@ -97,9 +97,11 @@ describeOnBothDatabases("pipelines", (database) => {
       { command: "b", agents: { queue: key } },
     ]);
     assert.deepEqual((await update(body.slug, { steps })).body.steps, body.steps);
-    const other = "Step agent_query_rules can only name a queue: queue=<key>";
-    for (const rule of ["os=linux", "queue", "default", "QUEUE=default"])
-      await invalid(create({ steps: [{ command: "a", agent_query_rules: [rule] }] }), other);
+    for (const rule of ["os=linux", "default", "QUEUE=default"]) {
+      const { body } = await create({ steps: [{ command: "a", agent_query_rules: [rule] }] });
+      const [name = "", value = "*"] = rule.split("=");
+      assert.deepEqual(body.steps, [{ command: "a", agents: { [name]: value } }]);
+    }
     for (const agent_query_rules of ["queue=default", [1], {}]) {
       const notRules = "Step agent_query_rules must be a list such as queue=default";
       await invalid(create({ steps: [{ command: "a", agent_query_rules }] }), notRules);
@@ -255,7 +257,6 @@ describeOnBothDatabases("pipelines", (database) => {
   it("POST refuses invalid steps", async () => {
     const command = "make";
     for (const [steps, ...reasons] of [
-      [[], "Steps can't be blank"],
       [null, "Steps can't be blank"],
       ["make", "Steps must be a list"],
       ["", "Steps must be a list"],
@@ -267,13 +268,51 @@ describeOnBothDatabases("pipelines", (database) => {
       [[{ command: 7 }], "Step command must be text"],
       [[{ command, label: 7 }], "Step label must be text"],
       [[{ command, agents: "q" }], "Step agents must be an object or a list"],
-      [[{ command, agents: { queue: 7 } }], "Step queue must be text"],
+      [[{ command, agents: { queue: {} } }], "Step queue must be text"],
       [[{ command: "\u0000" }], "Step command must be text without NUL"],
       [Array(101).fill({ command }), "Steps can be 100 at most"],
-      [[{}, { command: 7 }], "Step command can't be blank", "Step command must be text"],
+      [
+        [{}, { command: 7 }],
+        "steps[0].command: Step command can't be blank",
+        "steps[1].command: Step command must be text",
+      ],
     ] as [unknown, ...string[]][])
       await invalid(create({ steps }), ...reasons);
     assert.equal((await create({ steps: Array(100).fill({ command }) })).status, 201);
+  });
+
+  it("take no steps, and those of groups and of queues of a matrix", async () => {
+    const { slug } = (await create({ steps: [] })).body;
+    assert.deepEqual((await read(slug)).steps, []);
+    const { key } = await api.newQueue();
+    const build = { command: "make", artifact_paths: "*.log", secrets: ["TOKEN"] };
+    const onQueues = (matrix: string[]) => ({ command: "a", agents: { queue: "{{matrix}}" }, matrix });
+    const steps = [
+      { group: "All", key: "all", steps: [build, "wait", onQueues([key])] },
+      { command: "b", depends_on: "all", if: 'build.branch == "main"', agents: ["os=linux", "gpu"] },
+    ];
+
+    const { body } = await update(slug, { steps });
+
+    assert.deepEqual(body.steps, [
+      {
+        type: "group",
+        label: "All",
+        key: "all",
+        steps: [build, { type: "wait" }, { ...onQueues([key]), matrix: { setup: [key] } }],
+      },
+      {
+        command: "b",
+        depends_on: [{ step: "all" }],
+        if: 'build.branch == "main"',
+        agents: { os: "linux", gpu: "*" },
+      },
+    ]);
+    assert.deepEqual((await update(slug, { steps: body.steps })).body.steps, body.steps);
+    await invalid(
+      update(slug, { steps: [{ group: "All", steps: [onQueues([key, "nope"])] }] }),
+      "Steps name the queue nope, which the cluster does not have",
+    );
   });
 
   it("POST refuses steps without a queue in the cluster, each reason once", async () => {
@@ -372,7 +411,7 @@ describeOnBothDatabases("pipelines", (database) => {
 
   it("PATCH refuses the same input as POST", async () => {
     const { slug } = await api.newPipeline();
-    await invalid(update(slug, { name: "", steps: [] }), "Name can't be blank", "Steps can't be blank");
+    await invalid(update(slug, { name: "", steps: null }), "Name can't be blank", "Steps can't be blank");
     await invalid(update(slug, { cluster_id: unknownId }), "Cluster must be a cluster of the organization");
   });
 

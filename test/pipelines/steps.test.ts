@@ -333,10 +333,10 @@ describe("the members of a step", () => {
       assert.deepEqual(parsed({ command, [name]: null }), { command });
     });
 
-  it("others are kept, but for null", () => {
+  it("others are kept, but for null and empty text", () => {
     const others = { artifact_paths: "x", notify: [], cache: {}, wait: "x" };
     for (const type of ["script", "command", "commands", null])
-      assert.deepEqual(parsed({ command, type, ...others, unknown: null }), { command, others });
+      assert.deepEqual(parsed({ command, type, ...others, unknown: null, blank: "" }), { command, others });
     for (const type of ["deploy", 7]) refused({ type }, "Step type must be command, wait or group");
   });
 

@@ -111,9 +111,22 @@ describeOnSqlite("the form of a pipeline", (database) => {
         assertRefused(await bob.post(newPath, { ...rest, name: "Not", steps: given }), reason);
       await refused('[{"command": "a"},', "Steps are not valid JSON.");
       await refused("{}", "Steps must be a list.");
-      await refused("[]", "Steps can't be blank.");
       await refused('[{"block": "Deploy?"}]', "Step block is not supported.");
       await refused(`[{"plugins": ${"[".repeat(500)}${"]".repeat(500)}}]`, "Steps are nested too deeply.");
+    });
+
+    it("takes groups as JSON only", async () => {
+      const { rows: _, ...rest } = fields({ name: "Grouped" });
+      const steps = [{ type: "group", label: "All", steps: [{ command: "a", artifact_paths: "x" }] }];
+      const answer = await bob.post(newPath, { ...rest, steps: JSON.stringify(steps) });
+      assert.equal(answer.status, 303);
+
+      const edit = await bob.get(`${at}/pipelines/grouped/edit`);
+      assert.deepEqual(JSON.parse(valuesOf(edit).steps ?? ""), steps);
+      const refused = await bob.post(newPath, { ...rest, steps: JSON.stringify(steps), do: "rows" });
+      assertRefused(refused, "Steps with groups can be edited as JSON only.");
+      const shown = await bob.get(`${at}/pipelines/grouped`);
+      assert.match(read(shown), /All<ol class="steps"><li><code>a<\/code>/);
     });
 
     it("says each problem beside its field, and keeps what was typed", async () => {
@@ -256,8 +269,11 @@ describeOnSqlite("the form of a pipeline", (database) => {
           },
           retry: { manual: { allowed: false, permit_on_passed: true } },
         },
-        { type: "wait", continue_on_failure: true },
+        { type: "wait", continue_on_failure: true, depends_on: [], others: { blocked: true } },
         { command: "b", env: { LINES: "1\n2" } },
+        { command: "c", agents: { queue: "default", os: ["a", "b"], gpu: "*" }, others: { notify: [] } },
+        { command: "d", agents: { os: "linux" }, matrix: { setup: ["a"] }, depends_on: [{ step: "k" }] },
+        { command: "", label: "None" },
       ];
       const { slug } = await make("Unchanged", steps);
       await updatePipeline(pages.services, pages.actor, await find(slug), {

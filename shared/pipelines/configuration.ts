@@ -1,0 +1,66 @@
+import { type Document, parseDocument } from "yaml";
+import { exactSize, type Problem } from "../refusal.ts";
+import { describePosition } from "../text-position.ts";
+import { storedPipeline } from "./pipeline-document.ts";
+import type { UploadedPipeline } from "./steps.ts";
+import { YamlProblem, YamlValues } from "./yaml-values.ts";
+
+// The document of a pipeline as people write it, in YAML.
+
+/** In bytes. To parse them takes about a tenth of a second, and up to a second if they are made for it. */
+export const maxConfigurationBytes = 128 * 1024;
+const maxProblems = 20;
+
+export type Configuration = { pipeline: UploadedPipeline } | { problems: Problem[] };
+
+/**
+ * Parses YAML 1.2 with merge keys into the document of a pipeline. Blocks the event loop: processes that serve others
+ * use `openConfigurationReader`.
+ * @returns problems that say line and column: `configuration: line 3, column 5: …`
+ */
+export function parseConfiguration(text: string): Configuration {
+  if (Buffer.byteLength(text) > maxConfigurationBytes)
+    return refuse(`configuration is larger than ${exactSize(maxConfigurationBytes)}`);
+  try {
+    const values = new YamlValues(parseYaml(text));
+    const parsed = storedPipeline.safeParse(values.value);
+    if (parsed.success) return { pipeline: parsed.data };
+    const issues = parsed.error.issues.slice(0, maxProblems);
+    return refuse(...issues.map(({ path, message }) => describe(text, values.locate(path), message)));
+  } catch (error) {
+    if (error instanceof YamlProblem) return refuse(describe(text, error.at, error.message));
+    // The parser enters nested lists before anybody can count them.
+    if (error instanceof RangeError) return refuse("configuration is nested too deeply");
+    throw error;
+  }
+}
+
+/** @throws YamlProblem for the first error */
+function parseYaml(text: string): Document {
+  const document = parseDocument(text, {
+    version: "1.2",
+    resolveKnownTags: false,
+    // Compares each with each. Values are read with a faster check.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: "error",
+  });
+  const [error] = [...document.errors, ...document.warnings];
+  if (error?.code === "MULTIPLE_DOCS")
+    throw new YamlProblem("must be one document, without ---", error.pos[0]);
+  if (error?.code === "RESOURCE_EXHAUSTION") throw new RangeError(error.message);
+  if (error) throw new YamlProblem(error.message, error.pos[0]);
+  if (document.directives?.yaml.explicit && document.directives.yaml.version !== "1.2")
+    throw new YamlProblem("must be YAML 1.2", 0);
+  return document;
+}
+
+function describe(text: string, at: number, message: string): string {
+  return `configuration: ${describePosition(text, at)}: ${message}`;
+}
+
+function refuse(...messages: string[]): Configuration {
+  return {
+    problems: messages.map((message) => ({ field: "configuration", message })),
+  };
+}
