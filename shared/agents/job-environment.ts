@@ -7,7 +7,7 @@ import type { Build } from "../builds/store.ts";
 import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";
-import { variablesOfStep } from "../pipelines/step-members.ts";
+import { variablesOfStep } from "../pipelines/step/members.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import { web } from "../urls.ts";

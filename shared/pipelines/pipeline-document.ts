@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { type CommandStep, isCommandStep, isGroupStep, type Step } from "../vocabulary.ts";
 import { environmentSchema } from "./environment.ts";
-import { agentsProblem, givenRules, namesSeveralQueues, toTags } from "./step-agents.ts";
-import { nullable, oneOf, scalarsToText } from "./step-forms.ts";
-import { commandMembers } from "./step-members.ts";
+import { agentsProblem, givenRules, namesSeveralQueues, toTags } from "./step/agents.ts";
+import { nullable, oneOf, scalarsToText } from "./step/forms.ts";
+import { commandMembers } from "./step/members.ts";
 import {
   jobBytes,
   maxJobBytes,

@@ -2,7 +2,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { listStepQueues } from "../queues/store.ts";
 import { excerpt, type Problem } from "../refusal.ts";
 import { type CommandStep, commandsOf, isCommandStep, isGroupStep, type Step } from "../vocabulary.ts";
-import { agentsOfJobs } from "./step-agents.ts";
+import { agentsOfJobs } from "./step/agents.ts";
 
 /** Returns the id of the queue that runs a step in the cluster. Of several that a matrix names, the first. */
 export type QueueOfStep = (clusterId: string, step: CommandStep) => string | undefined;

@@ -4,9 +4,9 @@ import { stored } from "../sharing/bounds.ts";
 import { type CommandStep, isCommandStep, isGroupStep, type PlainStep, type Step } from "../vocabulary.ts";
 import type { Environment } from "./environment.ts";
 import { combinationsOf, tokensOf } from "./matrix.ts";
-import { anyStep } from "./step.ts";
-import { conditionChecker, unescapeDollars } from "./step-conditions.ts";
-import { anything, documentationOf, isMap } from "./step-forms.ts";
+import { conditionChecker, unescapeDollars } from "./step/conditions.ts";
+import { anything, documentationOf, isMap } from "./step/forms.ts";
+import { anyStep } from "./step/step.ts";
 
 // Steps as callers send them: by REST, pages and pipeline upload alike. Stored steps can be sent again (written-steps.ts).
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { parseConfiguration } from "../../shared/pipelines/configuration.ts";
-import { openConfigurationReader } from "../../shared/pipelines/configuration-reader.ts";
+import { parseConfiguration } from "../../shared/pipelines/configuration/parse.ts";
+import { openConfigurationReader } from "../../shared/pipelines/configuration/reader.ts";
 
 function parsed(text: string): unknown {
   const configuration = parseConfiguration(text);

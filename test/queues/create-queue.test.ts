@@ -84,6 +84,7 @@ describeOnSqlite("POST …/queues", (database) => {
       await refused({ key }, charset);
     await refused({ key: "k".repeat(101) }, tooLong);
     assert.equal((await create({ key: "k".repeat(100) })).status, 201);
+    assert.equal((await create({ key: "Linux:arm_64-2" })).status, 201);
   });
 
   it("joins the reasons of all members", async () => {

@@ -2,7 +2,7 @@ import { listBuildTimes } from "../../../shared/builds/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
-import { wordsOfStep } from "../../../shared/pipelines/step-members.ts";
+import { wordsOfStep } from "../../../shared/pipelines/step/members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import {

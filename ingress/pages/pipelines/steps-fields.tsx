@@ -1,5 +1,5 @@
 import { patterns } from "../../../shared/paths.ts";
-import { maxStepNameLength } from "../../../shared/pipelines/step-members.ts";
+import { maxStepNameLength } from "../../../shared/pipelines/step/members.ts";
 import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
 import { codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";

@@ -1,4 +1,4 @@
-import { anyStep } from "../../../shared/pipelines/step.ts";
+import { anyStep } from "../../../shared/pipelines/step/step.ts";
 import { pipelineSteps } from "../../../shared/pipelines/steps.ts";
 import { type WrittenStep, writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";

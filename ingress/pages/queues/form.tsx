@@ -96,7 +96,7 @@ export function NewQueueFields({ draft, organization, problems }: FieldsProps) {
         maxLength={maxLengthOf(queueKey)}
         required
         problems={problems}
-        hint="Letters, numbers, hyphens and underscores. Steps and agents name it; it cannot be changed."
+        hint="Letters, numbers, hyphens, underscores and colons. Steps and agents name it; it cannot be changed."
       />
       <DescriptionField value={draft.description} problems={problems} />
       <AgentsField value={draft.shape} organization={organization} />

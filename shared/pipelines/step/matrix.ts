@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { excerpt } from "../refusal.ts";
-import { isStorable } from "../validation.ts";
-import type { CommandStep, Matrix, MatrixAdjustment, StepOptions } from "../vocabulary.ts";
-import { countCombinations, dimensionsOf, tokensOf } from "./matrix.ts";
-import { member } from "./step-declaration.ts";
-import { softFail } from "./step-failures.ts";
-import { anything, isMap, nullable, oneOf, scalarToText } from "./step-forms.ts";
-import { givenSkip, toSkip } from "./step-skip.ts";
+import { excerpt } from "../../refusal.ts";
+import { isStorable } from "../../validation.ts";
+import type { CommandStep, Matrix, MatrixAdjustment, StepOptions } from "../../vocabulary.ts";
+import { countCombinations, dimensionsOf, tokensOf } from "../matrix.ts";
+import { member } from "./declaration.ts";
+import { softFail } from "./failures.ts";
+import { anything, isMap, nullable, oneOf, scalarToText } from "./forms.ts";
+import { givenSkip, toSkip } from "./skip.ts";
 
 // The matrix of a step, as callers give it.
 

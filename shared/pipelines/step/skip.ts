@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { text } from "../validation.ts";
-import { nullable, oneOf } from "./step-forms.ts";
+import { text } from "../../validation.ts";
+import { nullable, oneOf } from "./forms.ts";
 
 const maxReasonLength = 1000;
 

@@ -1,9 +1,9 @@
-import { excerpt } from "../refusal.ts";
-import { isStorable } from "../validation.ts";
-import type { AgentTags, CommandStep } from "../vocabulary.ts";
-import { agentRules, maxRulesBytes, parseRule } from "./agent-rules.ts";
-import { combinationsOf, fillStep } from "./matrix.ts";
-import { anything, isMap, scalarToText } from "./step-forms.ts";
+import { excerpt } from "../../refusal.ts";
+import { isStorable } from "../../validation.ts";
+import type { AgentTags, CommandStep } from "../../vocabulary.ts";
+import { agentRules, maxRulesBytes, parseRule } from "../agent-rules.ts";
+import { combinationsOf, fillStep } from "../matrix.ts";
+import { anything, isMap, scalarToText } from "./forms.ts";
 
 // The agents that a step names: by a map of tags, by rules such as `os=linux`, or by a list of both.
 

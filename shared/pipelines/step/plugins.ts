@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isStorable, record, text } from "../validation.ts";
-import { nullable, oneOf } from "./step-forms.ts";
+import { isStorable, record, text } from "../../validation.ts";
+import { nullable, oneOf } from "./forms.ts";
 
 const maxPluginLength = 1000;
 /** Agents get them as one variable, and Linux refuses one of 128 KB. */

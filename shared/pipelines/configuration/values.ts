@@ -10,7 +10,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { excerpt } from "../refusal.ts";
+import { excerpt } from "../../refusal.ts";
 
 // Values of a YAML document. Aliases share their value, so the whole is counted as if each were a copy: a few lines can
 // stand for millions of values.

@@ -1,7 +1,7 @@
-import { newBudget } from "../conditions/budget.ts";
-import { describeProblem } from "../conditions/expression.ts";
-import { namesInSteps } from "../conditions/names.ts";
-import { parseCondition } from "../conditions/parse.ts";
+import { newBudget } from "../../conditions/budget.ts";
+import { describeProblem } from "../../conditions/expression.ts";
+import { namesInSteps } from "../../conditions/names.ts";
+import { parseCondition } from "../../conditions/parse.ts";
 
 /** Says what is wrong with conditions, one document at a time. Undefined: nothing. */
 export function conditionChecker(): (text: string) => string | undefined {

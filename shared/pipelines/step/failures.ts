@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { optionalText } from "../validation.ts";
-import { type AutomaticRetry, type StepOptions, signalName, signalReasons } from "../vocabulary.ts";
-import { member } from "./step-declaration.ts";
-import { nullable, oneOf, truth, wholeNumber } from "./step-forms.ts";
+import { optionalText } from "../../validation.ts";
+import { type AutomaticRetry, type StepOptions, signalName, signalReasons } from "../../vocabulary.ts";
+import { member } from "./declaration.ts";
+import { nullable, oneOf, truth, wholeNumber } from "./forms.ts";
 
 // The members of a step that say what its failures mean.
 

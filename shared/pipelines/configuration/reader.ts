@@ -1,5 +1,5 @@
-import { DeadlineExceeded, openThread } from "../process/thread.ts";
-import type { Configuration } from "./configuration.ts";
+import { DeadlineExceeded, openThread } from "../../process/thread.ts";
+import type { Configuration } from "./parse.ts";
 
 const deadlineMs = 5000;
 
@@ -12,7 +12,7 @@ export interface ConfigurationReader {
 
 /** The thread starts with the first configuration. */
 export function openConfigurationReader(): ConfigurationReader {
-  const module = new URL("./configuration-thread.ts", import.meta.url);
+  const module = new URL("./thread.ts", import.meta.url);
   const thread = openThread<{ text: string }, Configuration>(module, { deadlineMs });
   return {
     async read(text) {

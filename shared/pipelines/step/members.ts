@@ -1,17 +1,17 @@
 import { z } from "zod";
-import { maxBranchPatternsLength } from "../conditions/branches.ts";
-import { isId } from "../ids.ts";
-import { optionalText, record, text } from "../validation.ts";
-import type { CommandStep, CommonStep, GroupStep, Step, StepOptions, WaitStep } from "../vocabulary.ts";
-import { environmentSchema } from "./environment.ts";
-import { givenRules, toTags } from "./step-agents.ts";
-import { type Given, type Member, type Members, member, named } from "./step-declaration.ts";
-import { dependsOn } from "./step-dependencies.ts";
-import { retry, softFail } from "./step-failures.ts";
-import { nullable, oneOf, scalarsToText, truth, wholeNumber } from "./step-forms.ts";
-import { matrix } from "./step-matrix.ts";
-import { pluginList } from "./step-plugins.ts";
-import { givenSkip, toSkip } from "./step-skip.ts";
+import { maxBranchPatternsLength } from "../../conditions/branches.ts";
+import { isId } from "../../ids.ts";
+import { optionalText, record, text } from "../../validation.ts";
+import type { CommandStep, CommonStep, GroupStep, Step, StepOptions, WaitStep } from "../../vocabulary.ts";
+import { environmentSchema } from "../environment.ts";
+import { givenRules, toTags } from "./agents.ts";
+import { type Given, type Member, type Members, member, named } from "./declaration.ts";
+import { dependsOn } from "./dependencies.ts";
+import { retry, softFail } from "./failures.ts";
+import { nullable, oneOf, scalarsToText, truth, wholeNumber } from "./forms.ts";
+import { matrix } from "./matrix.ts";
+import { pluginList } from "./plugins.ts";
+import { givenSkip, toSkip } from "./skip.ts";
 
 /** Of the label of a step. */
 export const maxStepNameLength = 255;

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import type { CommandStep, GroupStep, PlainStep, WaitStep } from "../vocabulary.ts";
-import { agentsProblem, namesSeveralQueues } from "./step-agents.ts";
-import { type Given, givenBy, parseMembers } from "./step-declaration.ts";
-import { choice, nullable } from "./step-forms.ts";
-import { chooseStep, unsupportedMembers } from "./step-kinds.ts";
-import { tokenProblem } from "./step-matrix.ts";
-import { commandMembers, groupMembers, waitMembers } from "./step-members.ts";
+import type { CommandStep, GroupStep, PlainStep, WaitStep } from "../../vocabulary.ts";
+import { agentsProblem, namesSeveralQueues } from "./agents.ts";
+import { type Given, givenBy, parseMembers } from "./declaration.ts";
+import { choice, nullable } from "./forms.ts";
+import { chooseStep, unsupportedMembers } from "./kinds.ts";
+import { tokenProblem } from "./matrix.ts";
+import { commandMembers, groupMembers, waitMembers } from "./members.ts";
 
 // One step as callers send it. Its problems name its members.
 

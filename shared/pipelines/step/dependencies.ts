@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { text } from "../validation.ts";
-import type { Dependency } from "../vocabulary.ts";
-import { member } from "./step-declaration.ts";
-import { nullable, oneOf, truth } from "./step-forms.ts";
+import { text } from "../../validation.ts";
+import type { Dependency } from "../../vocabulary.ts";
+import { member } from "./declaration.ts";
+import { nullable, oneOf, truth } from "./forms.ts";
 
-// What a step waits for, as callers give it.
+// The keys that a step depends on, as callers give them.
 
 const maxDependencies = 500;
 const maxKeyLength = 255;

@@ -1,9 +1,9 @@
 import { type Document, parseDocument } from "yaml";
-import { exactSize, type Problem } from "../refusal.ts";
-import { describePosition } from "../text-position.ts";
-import { storedPipeline } from "./pipeline-document.ts";
-import type { UploadedPipeline } from "./steps.ts";
-import { YamlProblem, YamlValues } from "./yaml-values.ts";
+import { exactSize, type Problem } from "../../refusal.ts";
+import { describePosition } from "../../text-position.ts";
+import { storedPipeline } from "../pipeline-document.ts";
+import type { UploadedPipeline } from "../steps.ts";
+import { YamlProblem, YamlValues } from "./values.ts";
 
 // The document of a pipeline as people write it, in YAML.
 

@@ -1,4 +1,4 @@
-import { type Chosen, isMap } from "./step-forms.ts";
+import { type Chosen, isMap } from "./forms.ts";
 
 // The kind of a step: its type says it, else the first of these members.
 
