@@ -2,7 +2,7 @@ import type { Tx } from "../db/database.ts";
 import { expandSteps } from "../graph/expand.ts";
 import { isList } from "../graph/tree.ts";
 import { newId, newIds } from "../ids.ts";
-import { unescapeDollars } from "../pipelines/step-conditions.ts";
+import { unescapeDollars } from "../pipelines/step/conditions.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
 import { warningsOf } from "../pipelines/warnings.ts";
