@@ -1,8 +1,10 @@
 import { getRouterParam } from "h3";
 import { z } from "zod";
 import { storageFull } from "../../shared/accounts/storage.ts";
+import { countJobStates } from "../../shared/builds/answer-store.ts";
 import { measurePage, requireBuild } from "../../shared/builds/builds.ts";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
+import { listWarnings } from "../../shared/builds/graph-store.ts";
 import { listBuildsInBrief } from "../../shared/builds/list.ts";
 import { createBuildByHand, newBuild, newBuildProblems } from "../../shared/builds/new-build.ts";
 import { rebuild } from "../../shared/builds/rebuild.ts";
@@ -58,7 +60,11 @@ export function buildOperations(services: Services): Operation[] {
   ) => {
     const { organization } = caller;
     const sizes = await measurePage(db, [build.id], content);
-    const parts = writeBuilds(services, [build], { organization, content, sizes });
+    const details = {
+      jobStates: await countJobStates(db, build.id),
+      warnings: await listWarnings(db, build.id),
+    };
+    const parts = writeBuilds(services, [build], { organization, content, sizes, details });
     return answerJson(event, holderOf(caller), requireSome(parts, "build"), answer);
   };
   const query = { ...pageQuery, ...buildFilterQuery };

@@ -2,13 +2,14 @@ import { and, asc, count, eq, inArray, isNull, type SQL, sql, sum } from "drizzl
 import type { Db, Reader } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
 import { preparedRow } from "../db/prepared.ts";
+import type { JobState } from "../vocabulary.ts";
 import { someOptions } from "./job-list-store.ts";
 import { factColumns, firstOfStep, type Job, selectJobs, wholeJob } from "./job-store.ts";
 import { sizeOfStep } from "./store.ts";
 
 // Answers of REST have whole builds. These reads tell how large they are, and read some jobs at a time.
 
-const answeredOptions = ["key", "parallel"] as const;
+const answeredOptions = ["key", "parallel", "group", "matrix", "signature"] as const;
 /** More rows are measured off the event loop. */
 const maxRowsOnLoop = 500;
 
@@ -16,6 +17,8 @@ export interface JobFilter {
   hasJobs: boolean;
   /** Default: false. */
   hasRetriedJobs?: boolean;
+  /** Default: all. */
+  jobStates?: JobState[] | undefined;
 }
 
 export interface AnswerSize {
@@ -28,17 +31,18 @@ export interface AnswerSize {
 export async function measureAnswers(
   db: Db,
   ids: string[],
-  { hasJobs, hasRetriedJobs = false }: JobFilter,
+  filter: JobFilter,
 ): Promise<Map<string, AnswerSize>> {
   if (ids.length === 0) return new Map();
   const { builds, jobs, metaData } = db.tables;
+  const { hasJobs } = filter;
   const rows =
     (hasJobs ? await countUpTo(db, jobs, inArray(jobs.buildId, ids), maxRowsOnLoop) : 0) +
     (await countUpTo(db, metaData, inArray(metaData.buildId, ids), maxRowsOnLoop));
   const reader = rows < maxRowsOnLoop ? db : db.offLoop;
 
   const first = firstOfStep(db);
-  const isOfBuild = and(eq(jobs.buildId, builds.id), isAnswered(db, hasRetriedJobs));
+  const isOfBuild = and(eq(jobs.buildId, builds.id), isAnswered(db, filter));
   const ofSteps = reader
     .select({ bytes: sum(sizeOfStep(db)) })
     .from(jobs)
@@ -64,15 +68,21 @@ export async function measureAnswers(
   return new Map(found.map(({ id, ...size }): [string, AnswerSize] => [id, size]));
 }
 
-/** The jobs of a build in the order of its steps, with the bytes of their steps. */
-export async function listJobSizes(db: Db, buildId: string, hasRetriedJobs: boolean) {
+export interface JobSize {
+  id: string;
+  /** Of the text of its step. */
+  bytes: number;
+}
+
+/** The jobs of a build in the order of its steps. */
+export async function listJobSizes(db: Db, buildId: string, filter: AnsweredJobs): Promise<JobSize[]> {
   const { jobs } = db.tables;
   const first = firstOfStep(db);
   return db.offLoop
     .select({ id: jobs.id, bytes: sizeOfStep(db).mapWith(Number) })
     .from(jobs)
     .leftJoin(first.table, first.isReferredTo)
-    .where(and(eq(jobs.buildId, buildId), isAnswered(db, hasRetriedJobs)))
+    .where(and(eq(jobs.buildId, buildId), isAnswered(db, filter)))
     .orderBy(asc(jobs.position), asc(jobs.id));
 }
 
@@ -81,14 +91,14 @@ export type AnsweredJob = Awaited<ReturnType<typeof listAnsweredJobs>>[number];
 /** Some jobs as answers show them, in the order of the steps. */
 export async function listAnsweredJobs(
   db: Db,
-  given: { ids: string[] } | { buildIds: string[]; hasRetriedJobs: boolean },
+  given: { ids: string[] } | ({ buildIds: string[] } & AnsweredJobs),
 ) {
   const { jobs, queues } = db.tables;
   const first = firstOfStep(db);
   const where =
     "ids" in given
       ? inArray(jobs.id, given.ids)
-      : and(inArray(jobs.buildId, given.buildIds), isAnswered(db, given.hasRetriedJobs));
+      : and(inArray(jobs.buildId, given.buildIds), isAnswered(db, given));
   const rows = await db
     .select({
       job: { ...factColumns(db), ...answeredText(jobs) },
@@ -118,6 +128,27 @@ function answeredText(step: ReturnType<typeof firstOfStep>["table"] | Db["tables
   return { ownLabel, ownCommand, ownOptions: someOptions(ownOptions, answeredOptions) };
 }
 
-function isAnswered({ tables: { jobs } }: Reader, hasRetriedJobs: boolean): SQL | undefined {
-  return hasRetriedJobs ? undefined : isNull(jobs.retriedInJobId);
+export type AnsweredJobs = Pick<JobFilter, "hasRetriedJobs" | "jobStates">;
+
+export function isAnswered(
+  { tables: { jobs } }: Reader,
+  { hasRetriedJobs = false, jobStates }: AnsweredJobs,
+): SQL | undefined {
+  return and(
+    hasRetriedJobs ? undefined : isNull(jobs.retriedInJobId),
+    jobStates && inArray(jobs.state, jobStates),
+  );
+}
+
+/** Counts the jobs of a build by their states, without those that were retried. */
+export async function countJobStates(db: Db, buildId: string): Promise<{ state: JobState; jobs: number }[]> {
+  const { jobs } = db.tables;
+  const rows = await countUpTo(db, jobs, eq(jobs.buildId, buildId), maxRowsOnLoop);
+  const reader = rows < maxRowsOnLoop ? db : db.offLoop;
+  return reader
+    .select({ state: jobs.state, jobs: count() })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, buildId), isNull(jobs.retriedInJobId)))
+    .groupBy(jobs.state)
+    .orderBy(asc(jobs.state));
 }

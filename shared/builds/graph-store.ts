@@ -19,6 +19,15 @@ export async function findGraph(db: Db | Tx, buildId: string): Promise<BuildGrap
   return findRow(db, buildGraphs, eq(buildGraphs.buildId, buildId));
 }
 
+export async function listWarnings(db: Db, buildId: string): Promise<StepWarning[]> {
+  const { buildGraphs } = db.tables;
+  const [found] = await db
+    .select({ warnings: buildGraphs.warnings })
+    .from(buildGraphs)
+    .where(eq(buildGraphs.buildId, buildId));
+  return found?.warnings ?? [];
+}
+
 /** Replaces the graph of a build. Call with the build locked. */
 export async function putGraph(tx: Tx, buildId: string, graph: BuildGraph): Promise<void> {
   const { buildGraphs, builds } = tx.tables;

@@ -66,6 +66,19 @@ export function findBuild(db: Db, pipelineId: string, number: number): Promise<B
   return findRow(db, builds, and(eq(builds.pipelineId, pipelineId), eq(builds.number, number)));
 }
 
+export async function findBuildOfJob(
+  db: Db,
+  { organizationId, jobId }: { organizationId: string; jobId: string },
+): Promise<Build | undefined> {
+  const { builds, jobs } = db.tables;
+  const [found] = await db
+    .select(getTableColumns(builds))
+    .from(jobs)
+    .innerJoin(builds, eq(builds.id, jobs.buildId))
+    .where(and(eq(jobs.id, jobId), eq(builds.organizationId, organizationId)));
+  return found;
+}
+
 /** Stores which commit the build's one was, unless another job has done so. */
 export async function resolveCommitIfStill(
   tx: Tx,
@@ -184,7 +197,9 @@ export async function measureJobs(db: Db | Tx, buildIds: string[]): Promise<{ jo
 /** The bytes of a job's step, which the first job of the step may have. Join that one. */
 export function sizeOfStep(db: Reader | Tx): SQL {
   const { table: first } = firstOfStep(db);
-  return sql`case when ${first.id} is null then ${sizeOfText(db.tables.jobs)} else ${sizeOfText(first)} end`;
+  const { jobs } = db.tables;
+  const text = sql`case when ${first.id} is null then ${sizeOfText(jobs)} else ${sizeOfText(first)} end`;
+  return sql`${text} + octet_length(${jobs.agentRules})`;
 }
 
 function sizeOfText(job: Record<"ownLabel" | "ownCommand" | "ownOptions", SQLiteColumn>): SQL {

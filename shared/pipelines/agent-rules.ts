@@ -21,6 +21,11 @@ export function agentRules(tags: AgentTags): string {
   return rules.length > 0 ? JSON.stringify(rules) : "";
 }
 
+/** @param rules as `agentRules` makes them */
+export function parseRules(rules: string): string[] {
+  return rules === "" ? [] : JSON.parse(rules);
+}
+
 /**
  * Returns true if all rules hold. Values match as a whole; of a tag that an agent has twice either may match.
  * @param rules as `agentRules` makes them
@@ -35,7 +40,7 @@ export function matcherOf(agentTags: string[]): (rules: string) => boolean {
   const tags = new Set(agentTags);
   const names = new Set(agentTags.map(nameOfTag));
   const holds = (rule: string) => (rule.includes("=") ? tags.has(rule) : names.has(rule));
-  return (rules) => rules === "" || (JSON.parse(rules) as string[]).every(holds);
+  return (rules) => parseRules(rules).every(holds);
 }
 
 function nameOfTag(tag: string): string {

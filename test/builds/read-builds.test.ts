@@ -77,6 +77,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
           "number",
           "state",
           "blocked",
+          "cancel_reason",
           "message",
           "commit",
           "branch",
@@ -86,15 +87,18 @@ describeWithDatabase("GET builds and pipelines", (database) => {
           "source",
           "author",
           "creator",
+          "pull_request",
+          "merge_queue",
+          "triggered_from",
           "rebuilt_from",
           "created_at",
           "scheduled_at",
           "started_at",
+          "failing_at",
           "finished_at",
           "meta_data",
-          "pipeline",
         ],
-        "jobs",
+        ...["job_state_counts", "warnings", "pipeline", "jobs"],
       ]);
       assert.equal(body.id, row?.id);
       assert.equal(Buffer.from(body.graphql_id, "base64").toString(), `Build---${row?.id}`);
@@ -238,8 +242,11 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       assert.deepEqual(lean, rest);
       assert.ok(jobs.length > 0 && pipeline.slug === "web");
       const one = `/pipelines/web/builds/${full.number}`;
-      assert.deepEqual((await acmeGet(`${one}?exclude_jobs=true&exclude_pipeline=true`)).body, rest);
-      assert.deepEqual((await acmeGet(`${one}?include_test_engine=true`)).body, full);
+      const details = { job_state_counts: { total: 1, states: { scheduled: 1 } }, warnings: [] };
+      const leanOne = (await acmeGet(`${one}?exclude_jobs=true&exclude_pipeline=true`)).body;
+      assert.deepEqual(leanOne, { ...rest, ...details });
+      const fullOne = (await acmeGet(`${one}?include_test_engine=true`)).body;
+      assert.deepEqual(fullOne, { ...full, ...details });
     });
 
     it("refuse other filters, and name all problems", async () => {
@@ -340,6 +347,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         default_branch: "main",
         repository: null,
         env: {},
+        configuration: null,
         steps: [{ command: "make test" }],
         created_at: one.body.created_at,
       });

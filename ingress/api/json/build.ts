@@ -1,17 +1,28 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import { buildEnvironment } from "../../../shared/builds/environment.ts";
+import { givenEnvironment, ownEnvironment, pullRequestOf } from "../../../shared/builds/environment.ts";
 import type { Build } from "../../../shared/builds/store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
+import type { StepWarning } from "../../../shared/db/schema/builds.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import { buildStates } from "../../../shared/vocabulary.ts";
+import { buildStates, type JobState } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { jobSchema } from "./job.ts";
 import { pipelineSchema } from "./pipeline.ts";
 import { presentUserById, userSchema } from "./user.ts";
+
+export const stepWarningSchema = z
+  .object({
+    step: z
+      .string()
+      .nullable()
+      .meta({ description: "The label or key of the step, or its place. Null: the document" }),
+    member: z.string(),
+  })
+  .meta({ id: "StepWarning" });
 
 export const buildSchema = z
   .object({
@@ -22,6 +33,7 @@ export const buildSchema = z
     number: z.int(),
     state: z.enum(buildStates),
     blocked: z.boolean(),
+    cancel_reason: z.string().nullable().meta({ description: "Always null" }),
     message: z.string(),
     commit: z.string(),
     branch: z.string(),
@@ -29,12 +41,26 @@ export const buildSchema = z
     source: z.string(),
     author: z.object({ name: z.string().optional(), email: z.string().optional() }).nullable(),
     creator: userSchema.nullable(),
+    pull_request: z
+      .object({ id: z.string(), base: z.string().nullable(), repository: z.string().nullable() })
+      .nullable(),
+    merge_queue: z.null(),
+    triggered_from: z.null(),
     rebuilt_from: z.object({ id: field.id, number: z.int(), url: field.url }).nullable(),
     created_at: field.timestamp,
     scheduled_at: field.timestamp,
     started_at: field.timestamp.nullable(),
+    failing_at: field.timestamp.nullable().meta({ description: "A job failed then while others went on" }),
     finished_at: field.timestamp.nullable(),
     meta_data: z.record(z.string(), z.string()),
+    job_state_counts: z
+      .object({ total: z.int(), states: z.record(z.string(), z.int()) })
+      .optional()
+      .meta({ description: "Of a single build: its jobs by state, without those that were retried" }),
+    warnings: z
+      .array(stepWarningSchema)
+      .optional()
+      .meta({ description: "Of a single build: members of its steps that have no effect here" }),
     pipeline: pipelineSchema.optional().meta({ description: "Not with exclude_pipeline=true" }),
     jobs: z.array(jobSchema).optional().meta({ description: "Not with exclude_jobs=true" }),
   })
@@ -61,6 +87,8 @@ export function presentBuild(
   { build, pipeline, metaData, rebuiltFrom }: BuildToPresent,
 ) {
   const address = { org: organization.slug, slug: pipeline.slug };
+  const given = givenEnvironment(cipher, build);
+  const pullRequest = pullRequestOf(build, given, config.agentEnvPrefix);
   return {
     id: build.id,
     graphql_id: graphqlId("Build", build.id),
@@ -69,20 +97,47 @@ export function presentBuild(
     number: build.number,
     state: build.state,
     blocked: false,
+    cancel_reason: null,
     message: build.message,
     commit: build.commit,
     branch: build.branch,
-    env: buildEnvironment(cipher, build, address),
+    env: { ...given, ...ownEnvironment(build, address) },
     source: build.source,
     author: build.author,
     creator: presentUserById(config, users, build.creatorId),
+    pull_request: pullRequest
+      ? {
+          id: pullRequest.id,
+          base: pullRequest.base_branch ?? null,
+          repository: pullRequest.repository ?? null,
+        }
+      : null,
+    merge_queue: null,
+    triggered_from: null,
     rebuilt_from: rebuiltFrom
       ? { ...rebuiltFrom, url: api.build(config, address, rebuiltFrom.number) }
       : null,
     created_at: build.createdAt,
     scheduled_at: build.createdAt,
     started_at: build.startedAt,
+    failing_at: build.failingAt,
     finished_at: build.finishedAt,
     meta_data: metaData,
+  };
+}
+
+export interface BuildDetails {
+  jobStates: { state: JobState; jobs: number }[];
+  warnings: StepWarning[];
+}
+
+/** What only the answer about a single build has. */
+export function presentBuildDetails({ jobStates, warnings }: BuildDetails) {
+  return {
+    job_state_counts: {
+      total: jobStates.reduce((sum, { jobs }) => sum + jobs, 0),
+      states: Object.fromEntries(jobStates.map(({ state, jobs }) => [state, jobs])),
+    },
+    warnings,
   };
 }

@@ -4,6 +4,7 @@ import { listAgentsById } from "../../../shared/agents/list-store.ts";
 import {
   type AnsweredJob,
   type AnswerSize,
+  type JobSize,
   listAnsweredJobs,
   listJobSizes,
 } from "../../../shared/builds/answer-store.ts";
@@ -13,7 +14,7 @@ import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import type { BuildContent } from "../build-filter.ts";
-import { presentBuild } from "./build.ts";
+import { type BuildDetails, presentBuild, presentBuildDetails } from "./build.ts";
 import { presentJob } from "./job.ts";
 import { PipelineTexts } from "./pipelines.ts";
 
@@ -22,7 +23,7 @@ const maxBytes = 64 * 1024;
 /** Pipelines of these are read together, while they are small. */
 const maxBuildsAhead = 10;
 /** Of the JSON of a job besides its step, with its agent. */
-const bytesOfJob = 1024;
+const bytesOfJob = 2048;
 
 type AddressedBuild = Pick<Build, "id" | "pipelineId">;
 
@@ -31,6 +32,8 @@ interface BuildsOfAnswer {
   content: BuildContent;
   /** By id of the build. */
   sizes: ReadonlyMap<string, AnswerSize>;
+  /** Of a single build. */
+  details?: BuildDetails;
 }
 
 /** The items of a list, with commas between them, in parts. Leaves out builds that were deleted meanwhile. */
@@ -57,7 +60,8 @@ export async function* writeBuilds(
       const head = heads.get(id);
       const pipeline = content.hasPipeline ? await texts.find(pipelineId, next) : "";
       if (!head || pipeline === undefined) continue;
-      yield `${comma}${JSON.stringify(head.members).slice(0, -1)}`;
+      const details = answer.details && presentBuildDetails(answer.details);
+      yield `${comma}${JSON.stringify({ ...head.members, ...details }).slice(0, -1)}`;
       comma = ",";
       if (content.hasPipeline) yield `,"pipeline":${pipeline}`;
       if (content.hasJobs) {
@@ -121,10 +125,10 @@ async function readJobs(
   group: readonly AddressedBuild[],
   heads: readonly Head[],
 ): Promise<(buildId: string) => string> {
-  const { hasRetriedJobs } = answer.content;
-  const jobs = await listAnsweredJobs(services.db, { buildIds: group.map(({ id }) => id), hasRetriedJobs });
+  const buildIds = group.map(({ id }) => id);
+  const jobs = await listAnsweredJobs(services.db, { ...answer.content, buildIds });
   const headById = new Map(heads.map((head) => [head.build.id, head]));
-  const textOf = await jobWriter(services, answer, jobs);
+  const textOf = await jobWriter(services, answer.organization, jobs);
   const texts = Map.groupBy(jobs, ({ job }) => job.buildId);
   return (buildId) => {
     const head = headById.get(buildId);
@@ -134,12 +138,22 @@ async function readJobs(
 
 /** Reads the jobs of a large build some at a time. */
 async function* writeJobs(services: Services, answer: BuildsOfAnswer, head: Head): AsyncGenerator<string> {
-  const sizes = await listJobSizes(services.db, head.build.id, answer.content.hasRetriedJobs);
+  const sizes = await listJobSizes(services.db, head.build.id, answer.content);
+  yield* writeTheseJobs(services, answer.organization, head, sizes);
+}
+
+/** The items of a list of jobs of one build, with commas between them. */
+export async function* writeTheseJobs(
+  services: Services,
+  organization: Organization,
+  head: Pick<Head, "build" | "pipeline">,
+  sizes: readonly JobSize[],
+): AsyncGenerator<string> {
   let comma = "";
   for (const group of inGroups(sizes, ({ bytes }) => bytes + bytesOfJob, maxBytes)) {
     const jobs = await listAnsweredJobs(services.db, { ids: group.map(({ id }) => id) });
     if (jobs.length === 0) continue;
-    const textOf = await jobWriter(services, answer, jobs);
+    const textOf = await jobWriter(services, organization, jobs);
     yield comma + jobs.map((job) => textOf(job, head)).join(",");
     comma = ",";
   }
@@ -147,9 +161,9 @@ async function* writeJobs(services: Services, answer: BuildsOfAnswer, head: Head
 
 async function jobWriter(
   { db, config, clock }: Services,
-  { organization }: BuildsOfAnswer,
+  organization: Organization,
   jobs: readonly AnsweredJob[],
-): Promise<(job: AnsweredJob, head: Head) => string> {
+): Promise<(job: AnsweredJob, head: Pick<Head, "build" | "pipeline">) => string> {
   const agents = await listAgentsById(
     db,
     jobs.map(({ job }) => job.agentId),

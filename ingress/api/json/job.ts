@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Agent } from "../../../shared/agents/store.ts";
 import type { Job } from "../../../shared/builds/job-store.ts";
+import { parseRules } from "../../../shared/pipelines/agent-rules.ts";
 import { api, web } from "../../../shared/urls.ts";
 import { jobStates } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
@@ -15,18 +16,37 @@ export const jobSchema = z
     name: z.string().nullable(),
     state: z.enum(jobStates),
     step_key: z.string().nullable(),
+    group_key: z.string().nullable(),
+    step: z.object({
+      id: field.id.meta({ description: "Parallel and retried jobs have the same step" }),
+      signature: z.record(z.string(), z.unknown()).nullable().meta({ description: "As it was uploaded" }),
+    }),
+    matrix: z
+      .record(z.string(), z.string())
+      .nullable()
+      .meta({ description: "The values of the step's matrix; a dimension without a name is empty" }),
+    priority: z.object({ number: z.int().meta({ description: "Higher ones come first" }) }),
     command: z.string().nullable(),
-    agent_query_rules: z.array(z.string()),
+    agent_query_rules: z
+      .array(z.string())
+      .meta({ description: "The queue, and the tags that the agent must have" }),
+    artifact_paths: z.string().nullable().meta({ description: "Always null" }),
     cluster_id: field.id.nullable(),
+    cluster_url: field.url.nullable(),
     cluster_queue_id: field.id.nullable(),
+    cluster_queue_url: field.url.nullable(),
     agent: agentSummarySchema.nullable().meta({ description: "The agent that has, or last had, the job" }),
     web_url: field.url,
     log_url: field.url.nullable(),
     raw_log_url: field.url.nullable(),
     created_at: field.timestamp,
     scheduled_at: field.timestamp.nullable(),
+    runnable_at: field.timestamp
+      .nullable()
+      .meta({ description: "As scheduled_at: an agent can take the job since then" }),
     started_at: field.timestamp.nullable(),
     finished_at: field.timestamp.nullable(),
+    expired_at: field.timestamp.nullable(),
     exit_status: z.int().nullable(),
     signal: z
       .string()
@@ -37,10 +57,17 @@ export const jobSchema = z
       .nullable()
       .meta({ description: "Why the agent ended the command or never ran it: `cancel`, `agent_stop`, …" }),
     soft_failed: z.boolean(),
+    broken_reason: z.string().nullable().meta({
+      description: "Why a job was left out: `conditional_failed`, `branch_mismatch`, or the text of `skip`",
+    }),
     retried: z.boolean(),
     retried_in_job_id: field.id.nullable(),
     retries_count: z.int(),
     retry_type: z.enum(["manual", "automatic"]).nullable(),
+    retry_source: z
+      .object({ job_id: field.id, retry_type: z.enum(["manual", "automatic"]) })
+      .nullable()
+      .meta({ description: "The job that this one replaces" }),
     parallel_group_index: z.int().nullable(),
     parallel_group_total: z.int().nullable(),
   })
@@ -62,34 +89,47 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline }:
   const { config, org, agents } = context;
   const address = { org, slug: pipeline.slug, number: build.number };
   const agent = agents.get(job.agentId ?? "");
+  const { key, group, signature, matrix, parallel } = job.options ?? {};
   return {
     id: job.id,
     graphql_id: graphqlId("Job", job.id),
     type: job.type,
     name: job.label,
     state: job.state,
-    step_key: job.options?.key ?? null,
+    step_key: key ?? null,
+    group_key: group?.key ?? null,
+    step: { id: job.stepId, signature: signature ?? null },
+    matrix: matrix ?? null,
+    priority: { number: job.priority },
     command: job.command,
-    agent_query_rules: queue ? [`queue=${queue.key}`] : [],
+    agent_query_rules: queue ? [`queue=${queue.key}`, ...parseRules(job.agentRules)] : [],
+    artifact_paths: null,
     cluster_id: queue?.clusterId ?? null,
+    cluster_url: queue ? api.cluster(config, org, queue.clusterId) : null,
     cluster_queue_id: queue?.id ?? null,
+    cluster_queue_url: queue ? api.queue(config, { org, cluster: queue.clusterId, queue: queue.id }) : null,
     agent: agent ? presentAgentSummary(context, agent) : null,
     web_url: `${web.build(config, address, build.number)}#${job.id}`,
     log_url: job.type === "script" ? api.jobLog(config, address, job.id) : null,
     raw_log_url: job.type === "script" ? api.jobLogText(config, address, job.id) : null,
     created_at: job.createdAt,
     scheduled_at: job.scheduledAt,
+    runnable_at: job.scheduledAt,
     started_at: job.startedAt,
     finished_at: job.finishedAt,
+    expired_at: job.state === "expired" ? job.finishedAt : null,
     exit_status: job.exitStatus,
     signal: job.signal,
     signal_reason: job.signalReason,
     soft_failed: job.softFailed,
+    broken_reason: job.brokenReason,
     retried: job.retriedInJobId !== null,
     retried_in_job_id: job.retriedInJobId,
     retries_count: job.retriesCount,
     retry_type: job.retryType,
-    parallel_group_index: job.options?.parallel?.index ?? null,
-    parallel_group_total: job.options?.parallel?.total ?? null,
+    retry_source:
+      job.retryOfJobId && job.retryType ? { job_id: job.retryOfJobId, retry_type: job.retryType } : null,
+    parallel_group_index: parallel?.index ?? null,
+    parallel_group_total: parallel?.total ?? null,
   };
 }

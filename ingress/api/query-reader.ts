@@ -1,0 +1,141 @@
+import type { H3Event } from "h3";
+import { z } from "zod";
+import { isId, lowerCaseId } from "../../shared/ids.ts";
+import { excerpt, type Problem, validationFailed } from "../../shared/refusal.ts";
+import { isStorable } from "../../shared/validation.ts";
+import {
+  type BuildState,
+  buildStates,
+  finishedBuildStates,
+  type JobState,
+  jobStates,
+  runningBuildStates,
+} from "../../shared/vocabulary.ts";
+
+const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+const index = /\[\d*\]$/;
+const metaDataKey = /^meta_data\[(.+)\]$/s;
+const booleans = new Map([
+  ["true", true],
+  ["1", true],
+  ["false", false],
+  ["0", false],
+]);
+/** Clients may ask for states of the hosted service that no build has here. */
+const otherStates = new Set(["creating", "waiting", "blocked", "skipped", "waiting_failed"]);
+/** As `otherStates`, of jobs. */
+const otherJobStates = new Set([
+  ...["pending", "blocked", "blocked_failed", "unblocked", "unblocked_failed", "limiting", "limited"],
+  ...["platform_limiting", "platform_limited", "reserved", "accepted", "skipped"],
+]);
+const maxMetaData = 10;
+
+/** Reads the query. @throws Refusal 422 with all problems */
+export function readQuery<T>({ url }: H3Event, read: (query: QueryReader) => T): T {
+  const query = new QueryReader(url.searchParams);
+  const result = read(query);
+  if (query.problems.length > 0) throw validationFailed(...query.problems);
+  return result;
+}
+
+/** Gathers the problems of all parameters. */
+export class QueryReader {
+  readonly problems: Problem[] = [];
+  readonly #query: URLSearchParams;
+
+  constructor(query: URLSearchParams) {
+    this.#query = query;
+  }
+
+  /** A filter that is ignored would answer too much. */
+  refuseOthers(names: ReadonlySet<string>): void {
+    const others = [...this.#query.keys()].filter((key) => !names.has(nameOf(key)));
+    for (const name of new Set(others)) this.#refuse(name, `There is no filter ${excerpt(name)}`);
+  }
+
+  states(): BuildState[] | undefined {
+    return this.#list("state")?.flatMap((state) => {
+      if (state === "finished") return finishedBuildStates;
+      if (state === "running") return runningBuildStates;
+      if (buildStates.includes(state as BuildState)) return state as BuildState;
+      if (!otherStates.has(state)) this.#refuse("state", `State ${excerpt(state)} is not a build state`);
+      return [];
+    });
+  }
+
+  jobStates(name: string): JobState[] | undefined {
+    return this.#list(name)?.flatMap((state): JobState[] => {
+      if (state === "finished") return ["passed", "failed"];
+      if (jobStates.includes(state as JobState)) return [state as JobState];
+      if (!otherJobStates.has(state)) this.#refuse(name, `State ${excerpt(state)} is not a job state`);
+      return [];
+    });
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#query.get(name);
+    if (value && !isStorable(value)) this.#refuse(name, `${name} must be text without NUL`);
+    return value || undefined;
+  }
+
+  texts(name: "branch" | "commit"): string[] | undefined {
+    const given = this.#list(name);
+    const word = name === "branch" ? "Branch" : "Commit";
+    if (given?.some((value) => value.includes("\0"))) this.#refuse(name, `${word} must be text without NUL`);
+    return given;
+  }
+
+  id(name: string): string | undefined {
+    const value = this.#query.get(name);
+    if (!value) return undefined;
+    const id = lowerCaseId(value);
+    if (!isId(id)) this.#refuse(name, "Creator must be the id of a user");
+    return id;
+  }
+
+  metaData(): [key: string, value: string][] | undefined {
+    const given = [...this.#query].flatMap(([parameter, value]): [string, string][] => {
+      const key = metaDataKey.exec(parameter)?.[1];
+      return key === undefined ? [] : [[key, value]];
+    });
+    if (this.#query.has("meta_data"))
+      this.#refuse("meta_data", "Meta-data must be given as meta_data[key]=value");
+    if (given.length > maxMetaData)
+      this.#refuse("meta_data", `Meta-data can be ${maxMetaData} entries at most`);
+    if (!given.flat().every(isStorable)) this.#refuse("meta_data", "Meta-data must be text without NUL");
+    return given.length > 0 ? given : undefined;
+  }
+
+  boolean(name: string): boolean | undefined {
+    const value = this.#query.get(name);
+    if (!value) return undefined;
+    const known = booleans.get(value.toLowerCase());
+    if (known === undefined) this.#refuse(name, `${name} must be true or false`);
+    return known;
+  }
+
+  time(name: string): Date | undefined {
+    const value = this.#query.get(name);
+    if (!value) return undefined;
+    const date = new Date(time.safeParse(value).success ? value : Number.NaN);
+    const year = date.getUTCFullYear();
+    // Outside these years Postgres and ISO 8601 differ.
+    if (!(year >= 1 && year <= 9999))
+      this.#refuse(name, `${name} must be a time such as 2026-01-31T00:00:00Z`);
+    return date;
+  }
+
+  /** Clients write lists as `branch`, `branch[]` or `branch[0]`. */
+  #list(name: string): string[] | undefined {
+    const given = [...this.#query].filter(([key, value]) => nameOf(key) === name && value !== "");
+    return given.length > 0 ? given.map(([, value]) => value) : undefined;
+  }
+
+  #refuse(field: string, message: string): void {
+    this.problems.push({ field, message });
+  }
+}
+
+function nameOf(parameter: string): string {
+  return metaDataKey.test(parameter) ? "meta_data" : parameter.replace(index, "");
+}
