@@ -3,9 +3,9 @@ import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { jobEnvironment } from "../../shared/agents/job-environment.ts";
 import { listAgentsById } from "../../shared/agents/list-store.ts";
 import { findJobOfBuild, listAnsweredJobs } from "../../shared/builds/answer-store.ts";
-import { requireBuild } from "../../shared/builds/builds.ts";
 import { cancelJob } from "../../shared/builds/cancel.ts";
 import { buildEnvironment } from "../../shared/builds/environment.ts";
+import { newPriority, reprioritizeJob } from "../../shared/builds/reprioritize.ts";
 import { retryJob } from "../../shared/builds/retry.ts";
 import { listBuildNumbers } from "../../shared/builds/store.ts";
 import { isId } from "../../shared/ids.ts";
@@ -13,35 +13,45 @@ import { patterns } from "../../shared/paths.ts";
 import { environmentOfPipeline } from "../../shared/pipelines/environment.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
-import { parseBuildNumber } from "../http/routing.ts";
-import { type Call, type Operation, operation } from "../operations/operation.ts";
+import { type Operation, operation } from "../operations/operation.ts";
+import { atBothAddresses, findBuildOfCall, type JobCall } from "./job-address.ts";
 import { jobSchema, presentJob } from "./json/job.ts";
-import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Builds";
 const one = { status: 200, schema: jobSchema, description: "The job" } as const;
 const environmentSchema = z.object({ env: z.record(z.string(), z.string()) }).meta({ id: "JobEnvironment" });
 
-type JobCall = Pick<Call<unknown>, "caller" | "parameter">;
-
 export function jobOperations(services: Services): Operation[] {
   const { db, cipher, config, clock } = services;
 
-  const jobOf = async (call: JobCall, id = call.parameter("job")) => {
-    const pipeline = await pipelineOf(services, call);
-    const build = await requireBuild(db, pipeline, parseBuildNumber(call.parameter("number")));
+  const anyJobOf = async (call: JobCall, id = call.parameter("job")) => {
+    const { build, pipeline } = await findBuildOfCall(services, call);
     const [found] = isId(id) ? await listAnsweredJobs(db, { ids: [id] }) : [];
-    if (found?.job.buildId !== build.id || found.job.type !== "script") throw notFound("job");
+    if (found?.job.buildId !== build.id) throw notFound("job");
     const agents = await listAgentsById(db, [found.job.agentId]);
     return { build, pipeline, found, agents };
   };
+  const jobOf = async (call: JobCall) => {
+    const job = await anyJobOf(call);
+    if (job.found.job.type !== "script") throw notFound("job");
+    return job;
+  };
   const present = async (call: JobCall, id?: string) => {
-    const { build, pipeline, found, agents } = await jobOf(call, id);
+    const { build, pipeline, found, agents } = await anyJobOf(call, id);
     const context = { config, org: call.caller.organization.slug, now: clock.now(), agents };
     return presentJob(context, { build, pipeline, ...found });
   };
 
   return [
+    ...atBothAddresses([patterns.job, patterns.jobById], {
+      tag,
+      scope: "read_builds",
+      methods: ["GET"],
+      id: "getJob",
+      summary: "A job",
+      success: one,
+      run: (call) => present(call),
+    }),
     operation({
       tag,
       scope: "write_builds",
@@ -57,11 +67,26 @@ export function jobOperations(services: Services): Operation[] {
         return present(call);
       },
     }),
-    operation({
+    ...atBothAddresses([patterns.reprioritizeJob, patterns.reprioritizeJobById], {
       tag,
       scope: "write_builds",
       methods: ["PUT"],
-      path: patterns.retryJob,
+      id: "reprioritizeJob",
+      summary: "Change the priority of a job that waits",
+      body: { schema: newPriority },
+      success: one,
+      refusals: { 422: ["Job cannot be reprioritized: an agent has it, or it has finished"] },
+      run: async (call) => {
+        const { found, ...target } = await jobOf(call);
+        const { priority } = await call.readBody();
+        await reprioritizeJob(services, call.actor, target, { jobId: found.job.id, priority });
+        return present(call);
+      },
+    }),
+    ...atBothAddresses([patterns.retryJob, patterns.retryJobById], {
+      tag,
+      scope: "write_builds",
+      methods: ["PUT"],
       id: "retryJob",
       summary: "Make a new job in the place of one that ended",
       success: { ...one, description: "The new job" },

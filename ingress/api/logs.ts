@@ -6,16 +6,16 @@ import {
   requireJobWithLogs,
 } from "../../shared/agents/logs/logs.ts";
 import { type ReadableLog, readBytes } from "../../shared/agents/logs/read.ts";
-import { pathTo, patterns } from "../../shared/paths.ts";
+import { patterns } from "../../shared/paths.ts";
 import type { PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
+import { api } from "../../shared/urls.ts";
 import { streamDownload } from "../http/downloads.ts";
-import { parseBuildNumber } from "../http/routing.ts";
 import { logDocument, logResponse } from "../logs/document.tsx";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { holderOf } from "./holder.ts";
-import { pipelineOf } from "./pipelines.ts";
+import { atBothAddresses, findBuildOfCall } from "./job-address.ts";
 
 const tag = "Builds";
 const reading = { tag, scope: "read_build_logs" as const, methods: ["GET"] as ["GET"] };
@@ -33,13 +33,11 @@ export function logOperations(services: Services): Operation[] {
   const { db, config } = services;
 
   const jobOf = async (call: Call<unknown>): Promise<JobWithLogs & { pipeline: PipelineFacts }> => {
-    const pipeline = await pipelineOf(services, call);
-    const number = parseBuildNumber(call.parameter("number"));
-    const found = await requireJobWithLogs(db, pipeline, { number, jobId: call.parameter("job") });
-    return { ...found, pipeline };
+    const { build, pipeline } = await findBuildOfCall(services, call);
+    return { ...(await requireJobWithLogs(db, build, call.parameter("job"))), pipeline };
   };
-  const logOf = async (call: Call<unknown>): Promise<ReadableLog> => {
-    const readable = logOfAttempt(await jobOf(call));
+  const logOf = (job: JobWithLogs): ReadableLog => {
+    const readable = logOfAttempt(job);
     if (readable.log.evictedAt) throw notFound("job log");
     return readable;
   };
@@ -48,23 +46,16 @@ export function logOperations(services: Services): Operation[] {
   };
 
   return [
-    operation({
+    ...atBothAddresses([patterns.jobLog, patterns.jobLogById], {
       ...reading,
-      path: patterns.jobLog,
       id: "getJobLog",
       summary: "The log of a job's last attempt",
       success: { status: 200, schema: logSchema, description: "The log" },
       run: async (call) => {
-        const readable = await logOf(call);
-        const { organization } = call.caller;
-        const url =
-          config.baseUrl +
-          pathTo(patterns.jobLog, {
-            org: organization.slug,
-            slug: call.parameter("slug"),
-            number: call.parameter("number"),
-            job: readable.log.jobId,
-          });
+        const job = await jobOf(call);
+        const readable = logOf(job);
+        const address = { org: call.caller.organization.slug, slug: job.pipeline.slug };
+        const url = api.jobLog(config, { ...address, number: job.build.number }, readable.log.jobId);
         return stream(call, "application/json;charset=UTF-8", presentLog(url, readBytes(db, readable)));
       },
     }),
@@ -79,21 +70,19 @@ export function logOperations(services: Services): Operation[] {
       refusals: { 422: ["Log cannot be deleted: the job has not finished"] },
       run: async (call) => deleteJobLogs(services, call.actor, await jobOf(call)),
     }),
-    operation({
+    ...atBothAddresses([patterns.jobLogText, patterns.jobLogTextById], {
       ...reading,
-      path: patterns.jobLogText,
       id: "getJobLogText",
       summary: "The log of a job's last attempt as text/plain, byte for byte",
       success: { status: 200, mediaType: "text/plain", schema: z.string(), description: "The log" },
-      run: async (call) => stream(call, "text/plain;charset=UTF-8", readBytes(db, await logOf(call))),
+      run: async (call) => stream(call, "text/plain;charset=UTF-8", readBytes(db, logOf(await jobOf(call)))),
     }),
-    operation({
+    ...atBothAddresses([patterns.jobLogHtml, patterns.jobLogHtmlById], {
       ...reading,
-      path: patterns.jobLogHtml,
       id: "getJobLogHtml",
       summary: "The log of a job's last attempt as text/html, with class names for colors",
       success: { status: 200, mediaType: "text/html", schema: z.string(), description: "The log" },
-      run: async (call) => stream(call, "text/html;charset=UTF-8", logDocument(db, await logOf(call))),
+      run: async (call) => stream(call, "text/html;charset=UTF-8", logDocument(db, logOf(await jobOf(call)))),
     }),
   ];
 }

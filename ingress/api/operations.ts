@@ -9,6 +9,7 @@ import { buildOperations } from "./builds.ts";
 import { bulkRebuildOperations } from "./bulk-rebuilds.ts";
 import { clusterOperations } from "./clusters.ts";
 import { deliveryOperations } from "./deliveries.ts";
+import { jobListOperations } from "./job-list.ts";
 import { jobOperations } from "./jobs.ts";
 import { logOperations } from "./logs.ts";
 import { organizationOperations } from "./organizations.ts";
@@ -29,6 +30,7 @@ export function restOperations(services: Services, filterTests: FilterTests): Op
     ...agentTokenOperations(services),
     ...pipelineOperations(services),
     ...buildOperations(services),
+    ...jobListOperations(services),
     ...logOperations(services),
     ...jobOperations(services),
     ...agentOperations(services),

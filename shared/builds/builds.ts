@@ -1,8 +1,9 @@
 import { listAuditEvents } from "../accounts/audit-store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db } from "../db/database.ts";
+import { isId } from "../ids.ts";
 import { maxJobBytes } from "../pipelines/steps.ts";
-import type { Pipeline } from "../pipelines/store.ts";
+import { findPipelineFactsById, type Pipeline, type PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { exactSize, notFound, Refusal } from "../refusal.ts";
 import { afterDays, atOnce, expiring } from "../retention/expiring.ts";
@@ -13,6 +14,7 @@ import {
   type Build,
   deleteBuilds,
   findBuild,
+  findBuildOfJob,
   listBuildsFinishedBefore,
   listBuildsOfPipelines,
   listDeletedPipelines,
@@ -47,6 +49,18 @@ export async function requireBuild(db: Db, pipeline: Pick<Pipeline, "id">, numbe
   const build = await findBuild(db, pipeline.id, number);
   if (!build) throw notFound("build");
   return build;
+}
+
+/** The build of a job, with its pipeline. @throws Refusal 404 */
+export async function requireBuildOfJob(
+  db: Db,
+  organizationId: string,
+  jobId: string,
+): Promise<{ build: Build; pipeline: PipelineFacts }> {
+  const build = isId(jobId) ? await findBuildOfJob(db, { organizationId, jobId }) : undefined;
+  const pipeline = build && (await findPipelineFactsById(db, { id: build.pipelineId }));
+  if (!pipeline) throw notFound("job");
+  return { build, pipeline };
 }
 
 /** The name of the user who canceled a build, until the audit entry is purged. */

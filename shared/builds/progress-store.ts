@@ -216,6 +216,21 @@ export async function cancelJobsIfUnfinished(
   return [...stopping, ...ended];
 }
 
+/** Sets the priority of a command that no agent has. */
+export async function reprioritizeIfWaiting(
+  tx: Tx,
+  id: string,
+  priority: number,
+): Promise<JobFacts | undefined> {
+  const { jobs } = tx.tables;
+  const [changed] = await tx
+    .update(jobs)
+    .set({ priority })
+    .where(and(eq(jobs.id, id), inArray(jobs.state, ["waiting", "scheduled"])))
+    .returning(factColumns(tx));
+  return changed;
+}
+
 /**
  * finished → retried, of jobs whose retries were inserted. Of simultaneous retries, exactly one gets the row.
  * @returns their number

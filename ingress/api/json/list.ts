@@ -31,8 +31,8 @@ export function cursorPageSchema(item: z.ZodType) {
   const links = z.object({
     self: field.url,
     first: field.url.optional(),
-    prev: field.url.optional().meta({ description: "The page of newer items" }),
-    next: field.url.optional().meta({ description: "The page of older items" }),
+    prev: field.url.optional().meta({ description: "The page before this one" }),
+    next: field.url.optional().meta({ description: "The page after this one" }),
   });
   return z.object({ items: z.array(item), links });
 }

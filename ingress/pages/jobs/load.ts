@@ -1,6 +1,7 @@
 import { type JobWithLogs, logOfAttempt, requireJobWithLogs } from "../../../shared/agents/logs/logs.ts";
 import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
 import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
+import { requireBuild } from "../../../shared/builds/builds.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
@@ -19,7 +20,8 @@ export interface LoadedJob extends JobWithLogs {
 export async function loadJob(services: Services, request: MemberRequest): Promise<LoadedJob> {
   const pipeline = await loadPipeline(services, request);
   const number = parseBuildNumber(request.parameter("number"));
-  const found = await requireJobWithLogs(services.db, pipeline, { number, jobId: request.parameter("job") });
+  const build = await requireBuild(services.db, pipeline, number);
+  const found = await requireJobWithLogs(services.db, build, request.parameter("job"));
   addCrumbs(request.event, { text: `Build #${number}`, path: buildPath(request) });
   const attempt = Math.min(numberOf(request, "attempt") ?? found.job.attempt, found.job.attempt);
   return { ...found, pipeline, attempt, readable: logOfAttempt(found, attempt) };

@@ -1,7 +1,7 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
 import { auditSubject } from "../../builds/builds.ts";
 import type { Job } from "../../builds/job-store.ts";
-import { type Build, findBuild } from "../../builds/store.ts";
+import type { Build } from "../../builds/store.ts";
 import type { Db } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";
@@ -20,13 +20,7 @@ export interface JobWithLogs {
 }
 
 /** @throws Refusal 404 */
-export async function requireJobWithLogs(
-  db: Db,
-  pipeline: PipelineFacts,
-  { number, jobId }: { number: number; jobId: string },
-): Promise<JobWithLogs> {
-  const build = await findBuild(db, pipeline.id, number);
-  if (!build) throw notFound("build");
+export async function requireJobWithLogs(db: Db, build: Build, jobId: string): Promise<JobWithLogs> {
   const job = isId(jobId) ? await findJobOfBuild(db, build.id, jobId) : undefined;
   if (!job || job.type === "waiter") throw notFound("job");
   return { build, job, logs: await listLogs(db, { jobIds: [job.id] }) };

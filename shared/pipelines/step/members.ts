@@ -21,7 +21,7 @@ const maxCommandLength = 65_536;
 const maxTimeoutMinutes = 525_600;
 const maxParallelism = 100;
 /** Of the columns of jobs. */
-const maxInteger = 2_147_483_647;
+export const maxPriority = 2_147_483_647;
 const maxImageLength = 1000;
 
 const commandText = text("Step command", maxCommandLength);
@@ -130,7 +130,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
   }),
   priority: member({
     given: {
-      priority: nullable(wholeNumber("Step priority", -maxInteger, maxInteger)).meta({
+      priority: nullable(wholeNumber("Step priority", -maxPriority, maxPriority)).meta({
         description: "Jobs with a higher one are handed out first. Default: 0",
       }),
     },

@@ -24,6 +24,7 @@ import {
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import {
+  countJobStates,
   findJobOfBuild,
   listAnsweredJobs,
   listJobSizes,
@@ -31,12 +32,14 @@ import {
 } from "../../../shared/builds/answer-store.ts";
 import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
 import { countBuilds } from "../../../shared/builds/figures-store.ts";
+import { listWarnings } from "../../../shared/builds/graph-store.ts";
 import {
   listJobsPage,
   listLongestWaiting,
   listQueueIdsOfScheduled,
   listRetriedJobs,
 } from "../../../shared/builds/job-list-store.ts";
+import { listJobsOfPage } from "../../../shared/builds/job-page-store.ts";
 import { countBuildsByStates, listBuilds, listBuildsInBrief } from "../../../shared/builds/list.ts";
 import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import {
@@ -55,6 +58,7 @@ import {
 import {
   findBuild,
   findBuildOfDelivery,
+  findBuildOfJob,
   listBuildsById,
   listBuildsFinishedBefore,
   listBuildsOfDeliveries,
@@ -401,7 +405,13 @@ export const statements: Record<string, Statement> = {
     ),
   "jobs of builds": (db) => listJobs(db, ids),
   "sizes of answers": (db) => measureAnswers(db, ids, { hasJobs: true }),
-  "sizes of a build's jobs": (db) => listJobSizes(db, id, false),
+  "sizes of a build's jobs": (db) => listJobSizes(db, id, {}),
+  "a page of a build's jobs, by keys": (db) =>
+    listJobsOfPage(db, id, { limit: 30, after: id }, { jobStates: ["failed"], stepKey: "a", groupKey: "b" }),
+  "the page before": (db) => listJobsOfPage(db, id, { limit: 30, before: id }, { hasRetriedJobs: true }),
+  "states of a build's jobs": (db) => countJobStates(db, id),
+  "warnings of a build": (db) => listWarnings(db, id),
+  "the build of a job": (db) => findBuildOfJob(db, { organizationId, jobId: id }),
   "jobs of some builds, as answers show them": (db) =>
     listAnsweredJobs(db, { buildIds: ids, hasRetriedJobs: false }),
   "some jobs, as answers show them": (db) => listAnsweredJobs(db, { ids }),

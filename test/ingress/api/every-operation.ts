@@ -90,6 +90,7 @@ const freshBuild = async (api: Api) => {
   return { slug, number: "1" };
 };
 const job = `${pipeline}/builds/:number/jobs/:job`;
+const jobById = "/jobs/:job";
 export const freshJob = async (api: Api) => {
   const at = await freshBuild(api);
   const { body } = await api.send("GET", `/pipelines/${at.slug}/builds/1`);
@@ -154,13 +155,22 @@ const rows: Row[] = [
   ["rebuildBuild", "PUT", `${pipeline}/builds/:number/rebuild`, "write_builds", "member", 200, { prepare: freshBuild }],
   ["cancelBuild", "PUT", `${pipeline}/builds/:number/cancel`, "write_builds", "member", 200, { prepare: freshBuild }],
 
+  ["listJobs", "GET", `${pipeline}/builds/:number/jobs`, "read_builds", "member", 200, { prepare: freshJob }],
+  ["getJob", "GET", job, "read_builds", "member", 200, { prepare: freshJob }],
+  ["getJobById", "GET", jobById, "read_builds", "member", 200, { prepare: freshJob }],
+  ["reprioritizeJob", "PUT", `${job}/reprioritize`, "write_builds", "member", 200, { body: () => ({ priority: 1 }), prepare: freshJob }],
+  ["reprioritizeJobById", "PUT", `${jobById}/reprioritize`, "write_builds", "member", 200, { body: () => ({ priority: 1 }), prepare: freshJob }],
   ["cancelJob", "PUT", `${job}/cancel`, "write_builds", "member", 200, { prepare: freshJob }],
   ["retryJob", "PUT", `${job}/retry`, "write_builds", "member", 200, { prepare: canceledJob }],
+  ["retryJobById", "PUT", `${jobById}/retry`, "write_builds", "member", 200, { prepare: canceledJob }],
   ["getJobEnvironment", "GET", `${job}/env`, "read_job_env", "member", 200, { prepare: freshJob }],
 
   ["getJobLog", "GET", `${job}/log`, "read_build_logs", "member", 200, { prepare: freshJob }],
   ["getJobLogText", "GET", `${job}/log.txt`, "read_build_logs", "member", 200, { prepare: freshJob }],
   ["getJobLogHtml", "GET", `${job}/log.html`, "read_build_logs", "member", 200, { prepare: freshJob }],
+  ["getJobLogById", "GET", `${jobById}/log`, "read_build_logs", "member", 200, { prepare: freshJob }],
+  ["getJobLogTextById", "GET", `${jobById}/log.txt`, "read_build_logs", "member", 200, { prepare: freshJob }],
+  ["getJobLogHtmlById", "GET", `${jobById}/log.html`, "read_build_logs", "member", 200, { prepare: freshJob }],
   ["deleteJobLog", "DELETE", `${job}/log`, "write_build_logs", "member", 204, { prepare: canceledJob }],
 
   ["listAgents", "GET", "/agents", "read_agents", "member", 200],
@@ -212,12 +222,21 @@ export const allowed: Record<string, string> = {
   [`${pipeline}/builds/:number`]: "GET, HEAD",
   [`${pipeline}/builds/:number/cancel`]: "PUT",
   [`${pipeline}/builds/:number/rebuild`]: "PUT",
+  [`${pipeline}/builds/:number/jobs`]: "GET, HEAD",
+  [job]: "GET, HEAD",
   [`${job}/cancel`]: "PUT",
+  [`${job}/reprioritize`]: "PUT",
   [`${job}/retry`]: "PUT",
   [`${job}/env`]: "GET, HEAD",
   [`${job}/log`]: "GET, HEAD, DELETE",
   [`${job}/log.txt`]: "GET, HEAD",
   [`${job}/log.html`]: "GET, HEAD",
+  [jobById]: "GET, HEAD",
+  [`${jobById}/retry`]: "PUT",
+  [`${jobById}/reprioritize`]: "PUT",
+  [`${jobById}/log`]: "GET, HEAD",
+  [`${jobById}/log.txt`]: "GET, HEAD",
+  [`${jobById}/log.html`]: "GET, HEAD",
   "/agents": "GET, HEAD",
   "/agents/:agent": "GET, HEAD",
   "/agents/:agent/stop": "PUT",
