@@ -126,7 +126,7 @@ export function buildOperations(services: Services): Operation[] {
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const input = await call.readBody((sound: Partial<z.input<typeof newBuild>>) =>
-          newBuildProblems(config, { meta_data: sound.meta_data }),
+          newBuildProblems(config, newBuild.pick({ meta_data: true }).parse(sound)),
         );
         const { build } = await createBuildByHand(services, call.actor, pipeline, input);
         return one(call, build, { status: 201, isOfChange: true });

@@ -3,12 +3,13 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { requireStorage } from "../accounts/storage.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
+import type { BuildOptions } from "../db/schema/builds.ts";
 import { environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
-import { optionalText, record } from "../validation.ts";
+import { optionalText, record, text } from "../validation.ts";
 import { auditSubject } from "./builds.ts";
 import { entryProblems } from "./meta-data.ts";
 import { createOneBuild } from "./rebuild.ts";
@@ -16,6 +17,12 @@ import type { Build } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
 
 const maxMetaData = 100;
+const maxPullRequest = 2_147_483_647;
+const maxLabels = 100;
+
+const truth = (name: string) => z.boolean({ error: `${name} must be true or false` }).nullish();
+const pullRequestError = "Pull request id must be a whole number of at least 1";
+const labelsError = "Pull request labels must be a list of text";
 
 const author = z.object(
   { name: optionalText("Author name", 255), email: optionalText("Author email", 255) },
@@ -33,22 +40,69 @@ export const newBuild = z.object({
   }),
   meta_data: record(
     "Meta-data",
-    z.string({ error: "Meta-data values must be text" }),
+    z.union([z.string(), z.boolean()], { error: "Meta-data values must be text" }).transform(String),
     "Meta-data must be an object of names and text",
-  ).nullish(),
+  )
+    .nullish()
+    .meta({ description: "Booleans become text" }),
   author: author.nullish().meta({ description: "Default: none" }),
+  clean_checkout: truth("Clean checkout").meta({ description: "Agents check out anew" }),
+  ignore_pipeline_branch_filters: truth("Ignore pipeline branch filters").meta({
+    description: "Makes no difference: pipelines have no such filters",
+  }),
+  pull_request_id: z
+    .int({ error: pullRequestError })
+    .min(1, { error: pullRequestError })
+    .max(maxPullRequest, { error: pullRequestError })
+    .nullish()
+    .meta({ description: "The number of the pull request" }),
+  pull_request_base_branch: optionalText("Pull request base branch", 1000).meta({
+    description: "With pull_request_id only, as the two below",
+  }),
+  pull_request_repository: optionalText("Pull request repository", 2000),
+  pull_request_labels: z
+    .array(text("Pull request label", 255), { error: labelsError })
+    .max(maxLabels, { error: `Pull request labels can be ${maxLabels} at most` })
+    .nullish(),
 });
 export type NewBuild = z.output<typeof newBuild>;
 
 /** The reasons why a build cannot have this meta-data. */
 export function newBuildProblems(
   { serviceName }: Pick<Config, "serviceName">,
-  { meta_data }: Pick<NewBuild, "meta_data">,
+  { meta_data, ...members }: Partial<NewBuild>,
 ): Problem[] {
   const entries = Object.entries(meta_data ?? {});
   const messages = entries.flatMap(([key, value]) => entryProblems({ key, value }, serviceName));
   if (entries.length > maxMetaData) messages.push(`Meta-data has more than ${maxMetaData} keys`);
-  return [...new Set(messages)].map((message) => ({ field: "meta_data", message }));
+  return [
+    ...[...new Set(messages)].map((message) => ({ field: "meta_data", message })),
+    ...pullRequestProblems(members),
+  ];
+}
+
+/** A member that is ignored would change what is built. */
+function pullRequestProblems(members: Partial<NewBuild>): Problem[] {
+  const { pull_request_id, pull_request_base_branch, pull_request_repository, pull_request_labels } = members;
+  const others = { pull_request_base_branch, pull_request_repository, pull_request_labels };
+  if (pull_request_id) return [];
+  return Object.entries(others)
+    .filter(([, value]) => value !== undefined && value !== null && value.length > 0)
+    .map(([field]) => ({ field, message: `${field} needs pull_request_id` }));
+}
+
+function optionsOf(input: Partial<NewBuild>): BuildOptions | null {
+  const { clean_checkout, pull_request_id } = input;
+  const pullRequest = {
+    base_branch: input.pull_request_base_branch,
+    repository: input.pull_request_repository,
+    labels: input.pull_request_labels?.length ? input.pull_request_labels : undefined,
+  };
+  const options: BuildOptions = {
+    ...(clean_checkout && { clean_checkout }),
+    ...(pull_request_id && { pull_request: { id: `${pull_request_id}`, ...withoutAbsent(pullRequest) } }),
+  };
+  return Object.keys(options).length > 0 ? options : null;
 }
 
 /**
@@ -63,7 +117,7 @@ export async function createBuildByHand(
 ): Promise<{ build: Build }> {
   const { cipher, config, db, events } = services;
   const { commit = "HEAD", branch = pipeline.defaultBranch, message = "Built by hand", author } = input;
-  const problems = newBuildProblems(config, { meta_data: input.meta_data });
+  const problems = newBuildProblems(config, input);
   if (problems.length > 0) throw validationFailed(...problems);
 
   const make = async (tx: Tx) => {
@@ -72,12 +126,13 @@ export async function createBuildByHand(
       pipelineId: pipeline.id,
       deliveryId: null,
       creatorId: actor.userId,
-      author: author ? (withoutAbsent(author) as { name?: string; email?: string }) : null,
+      author: author ? withoutAbsent(author) : null,
       source,
       message,
       commit,
       branch,
       environmentSealed: sealEnvironment(cipher, input.env ?? {}, sealedPlaces.variablesOfBuilds),
+      options: optionsOf(input),
     });
     const buildId = made.build.id;
     const entries = Object.entries(input.meta_data ?? {}).map(([key, value]) => ({ buildId, key, value }));
@@ -90,6 +145,9 @@ export async function createBuildByHand(
   return { build };
 }
 
-function withoutAbsent(members: object) {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+type Present<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
+
+function withoutAbsent<Members extends object>(members: Members): Present<Members> {
+  const present = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as Present<Members>;
 }

@@ -62,6 +62,44 @@ describeOnBothDatabases("builds made by hand", (database) => {
     assert.ok(!JSON.stringify(row).includes("red"));
   });
 
+  it("POST takes a pull request and a clean checkout, which rebuilds have too", async () => {
+    const { slug } = await api.newPipeline();
+    const sent = {
+      clean_checkout: true,
+      ignore_pipeline_branch_filters: true,
+      pull_request_id: 7,
+      pull_request_base_branch: "main",
+      pull_request_repository: "git@example.com:fork.git",
+      pull_request_labels: ["a", "b"],
+      meta_data: { yes: true, no: false },
+    };
+
+    const { status, body, text } = await create(slug, sent);
+
+    assert.equal(status, 201, text);
+    const pullRequest = { id: "7", base: "main", repository: "git@example.com:fork.git" };
+    assert.deepEqual(body.pull_request, pullRequest);
+    assert.deepEqual(body.meta_data, { yes: "true", no: "false" });
+    assert.deepEqual((await rebuild(slug, 1)).body.pull_request, pullRequest);
+    const options = (await allBuilds(api.world)).slice(-2).map((row) => row.options);
+    const { base: base_branch, ...rest } = pullRequest;
+    const stored = { clean_checkout: true, pull_request: { ...rest, base_branch, labels: ["a", "b"] } };
+    assert.deepEqual(options, [stored, stored]);
+    assert.equal(
+      (await create(slug, { clean_checkout: false, pull_request_labels: [] })).body.pull_request,
+      null,
+    );
+  });
+
+  it("POST takes the pull request that variables name", async () => {
+    const { slug } = await api.newPipeline();
+    const env = { BUILDKITE_PULL_REQUEST: "9", BUILDKITE_PULL_REQUEST_BASE_BRANCH: "main" };
+
+    const { body } = await create(slug, { env });
+
+    assert.deepEqual(body.pull_request, { id: "9", base: "main", repository: null });
+  });
+
   it("POST has a default for every member", async () => {
     const { slug } = await api.newPipeline({ default_branch: "trunk" });
     const none = { commit: "", branch: null, message: " ", env: null, meta_data: null, author: null };
@@ -105,6 +143,14 @@ describeOnBothDatabases("builds made by hand", (database) => {
       "Meta-data cannot have the name __proto__",
     );
     await refused({ author: "Ada" }, "Author must be an object");
+    for (const pull_request_id of [0, 1.5, "7", 2 ** 31])
+      await refused(
+        { pull_request_id, pull_request_base_branch: "main" },
+        "Pull request id must be a whole number of at least 1",
+      );
+    await refused({ pull_request_base_branch: "main" }, "pull_request_base_branch needs pull_request_id");
+    await refused({ pull_request_labels: "a" }, "Pull request labels must be a list of text");
+    await refused({ clean_checkout: "yes" }, "Clean checkout must be true or false");
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, "v"]));
     await refused({ meta_data: many }, "Meta-data has more than 100 keys");
   });

@@ -9,6 +9,7 @@ import { createBuilds } from "../../shared/builds/create.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { fanOutDispatchPause } from "../../shared/dispatch/fan-out.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
+import { pipelineSteps } from "../../shared/pipelines/steps.ts";
 import type { BuildState } from "../../shared/vocabulary.ts";
 import { linkHeader } from "../helpers/api.ts";
 import { allBuilds } from "../helpers/builds.ts";
@@ -58,6 +59,13 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       ),
     );
   }
+  /** Later tests count builds and pipelines. */
+  const deletePipelineAndBuilds = (id: string) =>
+    world.services.db.transaction(async (tx) => {
+      const { builds, pipelines } = tx.tables;
+      await tx.delete(builds).where(eq(builds.pipelineId, id));
+      await tx.delete(pipelines).where(eq(pipelines.id, id));
+    });
   const acmeGet = (path: string, bearer = token) => get(`${world.url}/v2/organizations/acme${path}`, bearer);
   const numbers = (body: { number: number }[]) => body.map((each) => each.number);
 
@@ -111,6 +119,55 @@ describeWithDatabase("GET builds and pipelines", (database) => {
       );
       assert.equal(body.pipeline.url, base);
       assert.deepEqual(body.jobs[0].agent_query_rules, ["queue=default"]);
+    });
+
+    it("has only jobs of the given states, and counts all of them", async () => {
+      const jobs = async (query: string) =>
+        (await acmeGet(`/pipelines/web/builds/7?${query}`)).body.jobs.map(
+          (job: { state: string }) => job.state,
+        );
+
+      assert.deepEqual(await jobs("job_states[]=scheduled&job_states[]=passed"), ["scheduled"]);
+      assert.deepEqual(await jobs("job_states=failed"), []);
+      const { body } = await acmeGet("/pipelines/web/builds/7?job_states[]=failed");
+      assert.deepEqual(body.job_state_counts, { total: 1, states: { scheduled: 1 } });
+      const wrong = await acmeGet("/pipelines/web/builds/7?job_states[]=nope");
+      const message = "Validation failed: State nope is not a job state";
+      assert.deepEqual([wrong.status, wrong.body], [422, { message }]);
+    });
+
+    it("names members of its steps that have no effect", async () => {
+      const pipeline = await createPipeline(world.services, acme.operator, {
+        clusterId: acme.cluster.id,
+        slug: "warned",
+        name: "Warned",
+        steps: pipelineSteps.parse([{ command: "a", label: "A", notify: [] }]),
+      });
+      await build({ ...acme, pipeline }, 1);
+
+      const { body } = await acmeGet("/pipelines/warned/builds/1");
+
+      assert.deepEqual(body.warnings, [{ step: "A", member: "notify" }]);
+      await deletePipelineAndBuilds(pipeline.id);
+    });
+
+    it("is not_run if all steps were left out, which is finished", async () => {
+      const pipeline = await createPipeline(world.services, acme.operator, {
+        clusterId: acme.cluster.id,
+        slug: "left-out",
+        name: "Left out",
+        steps: pipelineSteps.parse([{ command: "a", if: "false" }]),
+      });
+      await build({ ...acme, pipeline }, 1);
+
+      for (const query of ["state=not_run", "state=finished"]) {
+        const { body } = await acmeGet(`/pipelines/left-out/builds?${query}`);
+        assert.deepEqual(
+          body.map(({ state }: { state: string }) => state),
+          ["not_run"],
+        );
+      }
+      await deletePipelineAndBuilds(pipeline.id);
     });
 
     it("is 404 for a malformed number", async () => {
