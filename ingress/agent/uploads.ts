@@ -4,9 +4,11 @@ import { storeInTurn } from "../../shared/builds/store-in-turn.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
+import { warningsOf } from "../../shared/pipelines/warnings.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { limitPipelineUploads } from "../http/limits.ts";
+import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 
@@ -22,7 +24,13 @@ const upload = z.object({
     .nullish()
     .meta({ description: "True first cancels the jobs of the build that have not started" }),
 });
-const applied = answer(z.object({ state: z.literal("applied") }), "The steps are added");
+const state = z.literal("applied");
+const warnings = z
+  .array(field.stepWarning)
+  .meta({ description: "Members of the steps that have no effect here, 100 at most" });
+const applied = answer(z.object({ state }), "The steps are added");
+const appliedWithWarnings = answer(z.object({ state, warnings }), "The steps are added");
+const maxWarnings = 100;
 
 /** The calls of pipeline uploads. Steps are added at once, so `?async=true` makes no difference. */
 export function uploadOperations(services: Services): Operation[] {
@@ -36,7 +44,7 @@ export function uploadOperations(services: Services): Operation[] {
       summary: "Add steps to the build of a running job, directly after its step",
       query: { async: z.string().optional().meta({ description: "Makes no difference" }) },
       body: { schema: upload, refuse: unprocessable },
-      success: applied,
+      success: appliedWithWarnings,
       refusals: {
         422: [
           "a step is wrong, the job does not run, the build would have too many or too large jobs, or the organization has reached its limit of stored bytes",
@@ -48,7 +56,8 @@ export function uploadOperations(services: Services): Operation[] {
         const { uuid, pipeline, replace } = await readBody();
         const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
         await storeInTurn(organizationId, () => uploadPipeline(services, { build, lease }, upload));
-        return { state: "applied" };
+        const { steps, others } = pipeline;
+        return { state: "applied", warnings: warningsOf(steps, others).slice(0, maxWarnings) };
       },
     }),
     operation({

@@ -9,3 +9,14 @@ export const timestamp = z.iso.datetime().meta({ description: "UTC, milliseconds
 
 /** The body of a refusal. */
 export const problem = z.object({ message: z.string() }).meta({ id: "Problem" });
+
+/** A member of a step that has no effect here. */
+export const stepWarning = z
+  .object({
+    step: z
+      .string()
+      .nullable()
+      .meta({ description: "The label or key of the step, or its place. Null: the document" }),
+    member: z.string(),
+  })
+  .meta({ id: "StepWarning" });

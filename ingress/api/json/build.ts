@@ -14,16 +14,6 @@ import { jobSchema } from "./job.ts";
 import { pipelineSchema } from "./pipeline.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
-export const stepWarningSchema = z
-  .object({
-    step: z
-      .string()
-      .nullable()
-      .meta({ description: "The label or key of the step, or its place. Null: the document" }),
-    member: z.string(),
-  })
-  .meta({ id: "StepWarning" });
-
 export const buildSchema = z
   .object({
     id: field.id,
@@ -58,7 +48,7 @@ export const buildSchema = z
       .optional()
       .meta({ description: "Of a single build: its jobs by state, without those that were retried" }),
     warnings: z
-      .array(stepWarningSchema)
+      .array(field.stepWarning)
       .optional()
       .meta({ description: "Of a single build: members of its steps that have no effect here" }),
     pipeline: pipelineSchema.optional().meta({ description: "Not with exclude_pipeline=true" }),
