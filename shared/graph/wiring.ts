@@ -29,15 +29,12 @@ interface Context {
   implicit: Vertex[];
   /** A group of theirs allows failures. */
   forgives: boolean;
-  /** Steps whose jobs uploaded the list. */
-  uploaders: ReadonlySet<string>;
 }
 
 interface NamedDependencies {
   vertex: Vertex;
   dependsOn: Dependency[];
   forgives: boolean;
-  uploaders: ReadonlySet<string>;
 }
 
 /** Lists the vertices of a tree. */
@@ -52,6 +49,8 @@ export function wire(tree: Node[]): Vertex[] {
   const steps = new Map<string, Vertex>();
   /** Steps with all that their jobs upload. */
   const wholes = new Map<string, Vertex>();
+  /** Where the vertices of what a step's jobs upload are. */
+  const uploads = new Map<string, { from: number; to: number }>();
   const named: NamedDependencies[] = [];
 
   const addList = (nodes: Node[], context: Context): Vertex => {
@@ -64,13 +63,7 @@ export function wire(tree: Node[]): Vertex[] {
       const forgives = context.forgives || step.allowDependencyFailure === true;
       vertex.needs = needs(context.always, forgives);
       const implicit = [...context.implicit, ...waits];
-      if (dependsOn)
-        named.push({
-          vertex,
-          dependsOn,
-          forgives: forgives || continueOnFailure,
-          uploaders: context.uploaders,
-        });
+      if (dependsOn) named.push({ vertex, dependsOn, forgives: forgives || continueOnFailure });
       else if (!wait) vertex.needs.push(...needs(implicit, forgives));
       else {
         // A wait that failed stops later ones, whatever they forgive.
@@ -83,23 +76,25 @@ export function wire(tree: Node[]): Vertex[] {
       return vertex;
     };
     const addGroup = ({ key, dependsOn, allowDependencyFailure, steps: inner }: GroupNode): Vertex => {
-      const { always, uploaders } = context;
+      const { always } = context;
       const forgives = context.forgives || allowDependencyFailure === true;
       const gate = dependsOn && add();
-      if (gate) named.push({ vertex: gate, dependsOn, forgives, uploaders });
+      if (gate) named.push({ vertex: gate, dependsOn, forgives });
+      // One vertex for all, as of waits: groups may be nested deeply by uploads.
+      const gates = gate && always.length > 0 ? add({ needs: needs([...always, gate], false) }) : gate;
       const whole = addList(inner, {
-        always: gate ? [...always, gate] : always,
+        always: gates ? [gates] : always,
         implicit: gate ? [] : [...context.implicit, ...waits],
         forgives,
-        uploaders,
       });
       if (key !== undefined) byKey.set(key, whole);
       return whole;
     };
     const addUpload = ({ uploadedBy: { step, job }, steps: inner }: UploadNode): Vertex => {
-      const uploaders = new Set([...context.uploaders, step]);
-      const implicit = [...context.implicit, ...waits, add({ job })];
-      const uploaded = addList(inner, { ...context, implicit, uploaders });
+      const from = uploads.get(step)?.from ?? vertices.length;
+      const start = add({ needs: needs([...context.implicit, ...waits, add({ job })], false) });
+      const uploaded = addList(inner, { ...context, implicit: [start] });
+      uploads.set(step, { from, to: vertices.length });
       const uploader = wholes.get(step);
       if (uploader) wholes.set(step, add({ needs: needs([uploader, uploaded], false) }));
       return uploaded;
@@ -119,16 +114,17 @@ export function wire(tree: Node[]): Vertex[] {
     return add({ needs: needs([...before, ...waits], false) });
   };
 
-  addList(tree, { always: [], implicit: [], forgives: false, uploaders: new Set() });
+  addList(tree, { always: [], implicit: [], forgives: false });
   /** To what a step's jobs upload, its key means the step alone: else they would wait for themselves. */
-  const vertexOf = (key: string, uploaders: ReadonlySet<string>): Vertex | undefined => {
+  const vertexOf = (key: string, { index }: Vertex): Vertex | undefined => {
     const found = byKey.get(key);
     if (!found || !("id" in found)) return found;
-    return (uploaders.has(found.id) ? steps : wholes).get(found.id);
+    const { from, to } = uploads.get(found.id) ?? { from: 0, to: 0 };
+    return (from <= index && index < to ? steps : wholes).get(found.id);
   };
-  for (const { vertex, dependsOn, forgives, uploaders } of named)
+  for (const { vertex, dependsOn, forgives } of named)
     for (const { step: key, allow_failure = false } of dependsOn) {
-      const found = vertexOf(key, uploaders);
+      const found = vertexOf(key, vertex);
       if (found) vertex.needs.push({ vertex: found, forgives: forgives || allow_failure });
       else vertex.isMissing = true;
     }
