@@ -16,7 +16,7 @@ import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
 import { expandSteps } from "../graph/expand.ts";
-import { findCircle, type JobStanding } from "../graph/progress.ts";
+import { circleMessage, findCircle, type JobStanding } from "../graph/progress.ts";
 import { keysOf, withoutSteps, withUpload } from "../graph/tree.ts";
 import { newId } from "../ids.ts";
 import { type Environment, environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
@@ -35,7 +35,7 @@ import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, excerpt, notFound, Refusal, unprocessable } from "../refusal.ts";
 import { problemsOf } from "../validation.ts";
-import type { Node, Step } from "../vocabulary.ts";
+import { isCommandStep, type Node, type Step } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";
 import {
   findPositionAfterStep,
@@ -83,8 +83,9 @@ export async function uploadPipeline(
     await requireStorage(tx, config, build.organizationId);
     const graph = await readGraph(tx, build);
     const replaced = upload.isReplacing ? await replaceSteps(tx, build, graph) : [];
-    const jobs = await makeJobs(tx, services, { build, job, clusterId, graph, pipeline: upload.pipeline });
     const isOfOlderVersion = !mayWait && !build.hasGraph;
+    const pipeline = isOfOlderVersion ? withEnvironmentOfSteps(upload.pipeline) : upload.pipeline;
+    const jobs = await makeJobs(tx, services, { build, job, clusterId, graph, pipeline });
     const added = isOfOlderVersion ? jobs.begun : jobs.waiting;
     await insertJobs(tx, added);
     if (!isOfOlderVersion) await putGraph(tx, build.id, jobs.graph);
@@ -97,6 +98,14 @@ export async function uploadPipeline(
   events.publish(buildTopics(build, changed));
   const counts = { added: added.length, replaced: replaced.length };
   log.info({ build: buildId, job: lease.jobId, ...counts }, "job uploaded steps");
+}
+
+/** Gives the variables of the document to its steps too: a process of an older version looks for them there. */
+function withEnvironmentOfSteps({ steps, env, ...rest }: UploadedPipeline): UploadedPipeline {
+  if (!env) return { steps, ...rest };
+  const complete = (step: Step): Step =>
+    isCommandStep(step) ? { ...step, env: { ...env, ...step.env } } : step;
+  return { steps: steps.map(complete), env, ...rest };
 }
 
 async function findClusterOfJob(db: Db, jobId: string): Promise<string> {
@@ -163,7 +172,7 @@ async function makeJobs(
   const group = job.options?.group;
   const drafted = group ? expansion.jobs.map((each) => ({ group, ...each })) : expansion.jobs;
   const position = await findPositionAfterStep(tx, job);
-  const arrivedAt = job.arrivedAt ?? job.createdAt;
+  const arrivedAt = job.arrivedAt ?? job.scheduledAt;
   const waiting = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
   await moveJobs(tx, { buildId: build.id, position, by: waiting.length });
   const warnings = [...graph.warnings, ...warningsOf(steps, others)].slice(0, maxWarnings);
@@ -188,16 +197,12 @@ async function readFacts(tx: Tx, services: Services, build: Build, uploaded: Env
 
 /** @throws Refusal 422 */
 function requireSoundTree(tree: Node[]): void {
-  const keys = keysOf(tree);
-  const twice = keys.find((key, index) => keys.indexOf(key) !== index);
+  const known = new Set<string>();
+  const twice = keysOf(tree).find((key) => known.size === known.add(key).size);
   if (twice !== undefined)
     throw new Refusal(422, `The key "${excerpt(twice)}" has already been used by another step in this build`);
   const circle = findCircle(tree);
-  if (circle)
-    throw new Refusal(
-      422,
-      `Steps wait for each other, so that none of them could start: ${circle.join(", ")}`,
-    );
+  if (circle) throw new Refusal(422, circleMessage(circle));
   if (Buffer.byteLength(JSON.stringify(tree)) > maxTreeBytes)
     throw new Refusal(
       422,

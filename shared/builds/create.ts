@@ -1,5 +1,6 @@
 import type { Tx } from "../db/database.ts";
 import { expandSteps } from "../graph/expand.ts";
+import { circleMessage, findCircle } from "../graph/progress.ts";
 import { isList } from "../graph/tree.ts";
 import { newId, newIds } from "../ids.ts";
 import { unescapeDollars } from "../pipelines/step/conditions.ts";
@@ -110,9 +111,11 @@ async function makeBuild(
   const expansion = expandSteps(steps, facts, () => newId(createdAt));
   if ("problems" in expansion) return expansion;
   const { tree } = expansion;
+  const hasGraph = !isList(tree);
+  const circle = hasGraph ? findCircle(tree) : undefined;
+  if (circle) return { problems: [{ field: "steps", message: circleMessage(circle) }] };
   const insertion = { clusterId, position: 0, arrivedAt: null, createdAt };
   const { jobs, ended } = begin(expansion, newJobs({ id }, expansion.jobs, queueOf, insertion));
-  const hasGraph = !isList(tree);
   const end = ended && { state: ended, finishedAt: createdAt };
   return {
     build: { ...build, hasGraph, ...end },
