@@ -9,9 +9,12 @@ export interface WaitingKinds {
   find(agents: PingingAgent[]): Promise<Map<string, string[]>>;
 }
 
+const shareReadAgain = 0.3;
+
 /**
  * A queue with very many kinds is read in parts, one after the other: each read costs the same, and every kind has its
- * turn within some reads.
+ * turn within some reads. Some parts are read twice, by chance: else agents that ping in turns could see the same part
+ * each time.
  */
 export function openWaitingKinds(db: Db): WaitingKinds {
   /** Where the next read of a queue begins, of those with more kinds than one read has. */
@@ -24,6 +27,8 @@ export function openWaitingKinds(db: Db): WaitingKinds {
     for (const { queueId, rules } of found.flat()) kinds.set(queueId, [...(kinds.get(queueId) ?? []), rules]);
     for (const id of queueIds) {
       const last = kinds.get(id)?.[maxKinds - 1];
+      const isReadAgain = continueFrom.has(id) && Math.random() < shareReadAgain;
+      if (isReadAgain) continue;
       if (last === undefined) continueFrom.delete(id);
       else continueFrom.set(id, last);
     }
