@@ -291,7 +291,7 @@ export const listPreferredAgents = prepared<{ queueId: string; now: Date }, Pref
       and(
         eq(agents.queueId, sql.placeholder("queueId")),
         isNotNull(priority),
-        eq(agents.state, "connected"),
+        sql`${agents.state} = 'connected'`, // a literal, as in the index
         isNull(agents.jobId),
         eq(agents.ignoreInDispatches, false),
         isNull(agents.stopRequestedAt),

@@ -58,7 +58,7 @@ export const listWaitingJobs = prepared<{ queueId: string; rules: string; limit:
     return tx
       .select({
         ...{ id, buildId, retryOfJobId, scheduledAt, priority, agentRules },
-        arrivedAt: sql<Date>`${arrival}`.mapWith(jobs.createdAt),
+        arrivedAt: sql<Date>`${arrival}`.mapWith(jobs.scheduledAt),
       })
       .from(jobs)
       .where(

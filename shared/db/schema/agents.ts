@@ -1,4 +1,4 @@
-import { isNotNull, isNull, sql } from "drizzle-orm";
+import { isNull, sql } from "drizzle-orm";
 import type { AgentState } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
@@ -107,7 +107,10 @@ export function defineAgentsTables(
       index("agents_organization").on(t.organizationId, t.state, t.id),
       index("agents_cluster").on(t.clusterId, t.state, t.id),
       index("agents_queue").on(t.queueId, t.state, t.id),
-      index("agents_preferred").on(t.queueId, t.priority, t.id).where(isNotNull(t.priority)),
+      // Without those that have a job or are gone: they may be many.
+      index("agents_preferred")
+        .on(t.queueId, t.priority, t.id)
+        .where(sql`${t.priority} is not null and ${t.state} = 'connected' and ${t.jobId} is null`),
       index("agents_seen").on(t.state, t.seenAt),
       // Ended agents whose description is still there.
       index("agents_described")

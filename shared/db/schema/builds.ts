@@ -19,11 +19,13 @@ export function indexedText(column: SQLiteColumn): SQL {
 }
 
 /**
- * The place of a job in the order of its queue. A literal, as above: correct the generated SQL at its comma.
- * Jobs of older versions have no `arrivedAt`.
+ * The place of a scheduled job in the order of its queue. A literal, as above: correct the generated SQL at its comma.
  */
-export function arrivalOf({ arrivedAt, createdAt }: Record<"arrivedAt" | "createdAt", SQLiteColumn>): SQL {
-  return sql`coalesce(${arrivedAt}, ${createdAt})`;
+export function arrivalOf({
+  arrivedAt,
+  scheduledAt,
+}: Record<"arrivedAt" | "scheduledAt", SQLiteColumn>): SQL {
+  return sql`coalesce(${arrivedAt}, ${scheduledAt})`;
 }
 
 /** Settings of a job's step, and its place among the step's jobs. */
@@ -175,7 +177,7 @@ export function defineBuildsTables(
       retryType: text("retry_type").$type<RetryType>(),
       retriesCount: integer("retries_count").notNull().default(0),
       createdAt: time("created_at").notNull(),
-      /** Its place in the order of its queue. An uploaded job has that of the job that uploaded it. Null: `createdAt`. */
+      /** Of an uploaded job: its place in the order of its queue, which the job that uploaded it had. Null: `scheduledAt`. */
       arrivedAt: time("arrived_at"),
       /** Null: it waits for other jobs. */
       scheduledAt: time("scheduled_at"),

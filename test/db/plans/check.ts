@@ -37,7 +37,15 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
   "jobs to unmark": { sqlite: /jobs_mark/, postgres: /jobs_mark|jobs_paused/ },
   // Wherever in the table the waiting jobs are.
   "queues with work": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
-  "waiting jobs": { sqlite: /^(?!.*TEMP B-TREE).*jobs_mark/s, postgres: /^(?!.*\bSort\b).*jobs_mark/s },
+  "waiting jobs": {
+    sqlite: /^(?!.*TEMP B-TREE).*jobs_waiting/s,
+    postgres: /^(?!.*\bSort\b).*jobs_waiting/s,
+  },
+  "kinds of waiting jobs": {
+    sqlite: /^(?!.*TEMP B-TREE).*jobs_waiting.*jobs_waiting/s,
+    postgres: /^(?!.*\bSort\b).*Index Only Scan using jobs_waiting.*Index Only Scan using jobs_waiting/s,
+  },
+  "preferred agents": { sqlite: /agents_preferred/, postgres: /agents_preferred/ },
   "waiting jobs of a queue": { sqlite: isOrdered, postgres: isOrdered },
   "waiting jobs of a queue, newer": { sqlite: isOrdered, postgres: isOrdered },
   "waiting jobs of a queue, older": { sqlite: isOrdered, postgres: isOrdered },

@@ -14,6 +14,6 @@ ALTER TABLE `jobs` ADD `broken_reason` text;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `priority` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `agent_rules` text DEFAULT '' NOT NULL;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `arrived_at` integer;--> statement-breakpoint
-CREATE INDEX `jobs_waiting` ON `jobs` (`queue_id`,`agent_rules`,"priority" desc,coalesce("arrived_at", "created_at"),`id`) WHERE "jobs"."state" = 'scheduled';--> statement-breakpoint
+CREATE INDEX `jobs_waiting` ON `jobs` (`queue_id`,`agent_rules`,"priority" desc,coalesce("arrived_at", "scheduled_at"),`id`) WHERE "jobs"."state" = 'scheduled';--> statement-breakpoint
 ALTER TABLE `pipelines` ADD `configuration` text;--> statement-breakpoint
-CREATE INDEX `agents_preferred` ON `agents` (`queue_id`,`priority`,`id`) WHERE "agents"."priority" is not null;
+CREATE INDEX `agents_preferred` ON `agents` (`queue_id`,`priority`,`id`) WHERE "agents"."priority" is not null and "agents"."state" = 'connected' and "agents"."job_id" is null;
