@@ -7,7 +7,13 @@ import { secondMs } from "../durations.ts";
 import { matchesRules } from "../pipelines/agent-rules.ts";
 import { findQueueById } from "../queues/store.ts";
 import { assignIfScheduled, listAgentsOfJobs } from "./lease-store.ts";
-import { listPreferredAgents, listReadyAgents, type PingingAgent, reserveIfFree } from "./store.ts";
+import {
+  type Agent,
+  listPreferredAgents,
+  listReadyAgents,
+  type PingingAgent,
+  reserveIfFree,
+} from "./store.ts";
 import { listWaitingJobs, type WaitingJob } from "./waiting-store.ts";
 
 /** Jobs of a queue that one transaction looks at, beyond those for the agents that ping. */
@@ -123,7 +129,7 @@ async function clearPauses(tx: Tx, builds: Build[], reservations: Reservation[])
 
 /**
  * Retried jobs have a preferred agent, by the queue's `retry_agent_affinity`: the one that finished a job last, for a
- * short while; or any but the one that failed it, while another is connected.
+ * short while; or any but the one that failed it, while another that may take it is connected.
  */
 async function findAffinity(tx: Tx, queueId: string, waiting: WaitingJob[], now: Date): Promise<Allows> {
   const retries = waiting.flatMap(({ retryOfJobId }) => retryOfJobId ?? []);
@@ -135,9 +141,13 @@ async function findAffinity(tx: Tx, queueId: string, waiting: WaitingJob[], now:
 
   return ({ retryOfJobId, scheduledAt, agentRules }, agent) => {
     if (retryOfJobId === null) return true;
+    const mayTake = ({ metaData }: Agent) => matchesRules(agentRules, metaData);
     if (queue?.retryAgentAffinity === "prefer-different")
-      return failedBy.get(retryOfJobId) !== agent.id || !ready.some(({ id }) => id !== agent.id);
-    const warmest = warm.find(({ metaData }) => matchesRules(agentRules, metaData));
+      return (
+        failedBy.get(retryOfJobId) !== agent.id ||
+        !ready.some((each) => each.id !== agent.id && mayTake(each))
+      );
+    const warmest = warm.find(mayTake);
     const waitedMs = now.getTime() - (scheduledAt ?? now).getTime();
     return !warmest || warmest.id === agent.id || waitedMs >= affinityMs;
   };
