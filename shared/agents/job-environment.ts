@@ -116,7 +116,7 @@ function buildFacts({ config, cipher, organization, pipeline, build, creator, re
     PULL_REQUEST_BASE_BRANCH: pullRequest?.base_branch ?? "",
     PULL_REQUEST_REPO: pullRequest?.repository ?? "",
     PULL_REQUEST_LABELS: pullRequest?.labels?.join(",") ?? "",
-    CLEAN_CHECKOUT: build.options?.clean_checkout && "true",
+    ...(build.options?.clean_checkout && { CLEAN_CHECKOUT: "true" }), // else a step may ask for it
   };
 }
 
