@@ -127,6 +127,9 @@ describe("the variables of a job", () => {
       BUILDKITE_MESSAGE: "Hello",
       BUILDKITE_SOURCE: "webhook",
       BUILDKITE_PULL_REQUEST: "false",
+      BUILDKITE_PULL_REQUEST_BASE_BRANCH: "",
+      BUILDKITE_PULL_REQUEST_LABELS: "",
+      BUILDKITE_PULL_REQUEST_REPO: "",
       BUILDKITE_JOB_ID: "job",
       BUILDKITE_COMMAND: "make",
       BUILDKITE_LABEL: "Test",
@@ -168,7 +171,6 @@ describe("the variables of a job", () => {
       BUILDKITE: "no",
       BUILDKITE_COMMIT: "x",
       BUILDKITE_REPO: "x",
-      BUILDKITE_PULL_REQUEST: "7",
       BUILDKITE_PLUGINS: "[]",
       BUILDKITE_BOOTSTRAP_PHASES: "checkout",
       BUILDKITE_AGENT_META_DATA_QUEUE: "x",
@@ -176,6 +178,20 @@ describe("the variables of a job", () => {
     const plain = envOf();
 
     assert.deepEqual(envOf({ build: { environmentSealed: seal(given) } }), plain);
+  });
+
+  it("of a build name its tag and its pull request, which those of a step do not", () => {
+    const of = {
+      BUILDKITE_TAG: "v1",
+      BUILDKITE_PULL_REQUEST: "7",
+      BUILDKITE_PULL_REQUEST_BASE_BRANCH: "main",
+    };
+    const other = Object.fromEntries(Object.keys(of).map((name) => [name, "x"]));
+
+    const env = envOf({ build: { environmentSealed: seal(of) }, job: { options: { env: other } } });
+
+    for (const [name, value] of Object.entries(of)) assert.equal(env[name], value, name);
+    assert.equal(envOf({ job: { options: { env: other } } }).BUILDKITE_PULL_REQUEST, "false");
   });
 
   it("pass through every other name", () => {

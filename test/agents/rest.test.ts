@@ -60,6 +60,7 @@ describeWithDatabase("…/agents", (database) => {
     assert.equal(build.jobs[0].agent.id, agent.id);
     await agent.finish(jobId ?? "");
     assert.match((await read(agent)).last_job_finished_at, timestamp);
+    await agent.send("POST", "/disconnect"); // jobs are left to it for a while
   });
 
   it("shows the signal that ended a job's command, and its reason", async () => {

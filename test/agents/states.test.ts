@@ -82,9 +82,9 @@ describeOnBothDatabases("the states of jobs and builds", (database) => {
 
   it("refuses to retry what has not failed, what was retried, and what the step does not allow", async () => {
     const { agent, change, build } = await setUp(
-      { retry: { manual: { permit_on_passed: false } } },
-      { retry: { manual: { allowed: false, reason: "It deploys" } } },
       {},
+      { retry: { manual: { allowed: false, reason: "It deploys" } } },
+      { retry: { manual: { permit_on_passed: true } } },
       wait,
     );
     const refusal = async (index: number) => {
