@@ -71,7 +71,7 @@ export function expandSteps(
   ): Node => {
     const whole = [...(group ? [group.step] : []), step];
     const { reason: broken, problem } = leaveOut(whole, facts.branch, test);
-    if (problem !== undefined) problems.push({ field: `${place}.if`, message: problem });
+    if (problem !== undefined) problems.push({ field: "steps", message: `${place}.if: ${problem}` });
     const made: JobOfStep[] = isCommandStep(step) ? jobsOfCommand(step, newId) : [{ id: newId(), step }];
     const [first] = made as [JobOfStep];
     const common = {
@@ -89,11 +89,11 @@ export function expandSteps(
     };
   };
   const tree = steps.map((step, index): Node => {
-    const place = `steps.${index}`;
+    const place = `steps[${index}]`;
     if (!isGroupStep(step)) return expandStep(step, place);
     const { key, label = null } = step;
     const ofJobs = { id: newId(), ...(key !== undefined && { key }), label };
-    const inner = step.steps.map((each, at) => expandStep(each, `${place}.steps.${at}`, { step, ofJobs }));
+    const inner = step.steps.map((each, at) => expandStep(each, `${place}.steps[${at}]`, { step, ofJobs }));
     return { id: ofJobs.id, label, ...waitingOf(step), steps: inner };
   });
   return problems.length > 0 ? { problems } : { tree, jobs };
