@@ -206,8 +206,12 @@ describeOnBothDatabases("pipeline upload", (database) => {
     };
 
     await refused(
-      upload({ steps: [...steps("a"), { command: "b", retry: "x" }, { trigger: "other" }] }),
-      "steps[1].retry: Step retry must be an object, steps[2].trigger: Step trigger is not supported",
+      upload({ steps: [...steps("a"), { command: 1 }, { trigger: "other" }] }),
+      "steps[1].command: Step command must be text, steps[2].trigger: Step trigger is not supported",
+    );
+    await refused(
+      upload({ steps: [...steps("a"), { command: "b", if: "x" }] }),
+      "steps[1].if: Unknown name x: put texts in quotes; names begin with build, pipeline, organization, at line 1, column 1",
     );
     await refused(
       upload({ steps: [{ command: "a", agents: { queue: "nope" } }] }),
