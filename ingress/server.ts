@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
-import { openHandOut } from "../shared/agents/hand-out.ts";
+import { openHandOut } from "../shared/agents/hand-out/hand-out.ts";
 import { openLeaseGroup } from "../shared/agents/lease-group.ts";
 import { openPresence } from "../shared/agents/presence.ts";
 import { DeviceFlow } from "../shared/device/flow.ts";

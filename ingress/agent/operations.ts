@@ -1,4 +1,4 @@
-import type { HandOut } from "../../shared/agents/hand-out.ts";
+import type { HandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import type { Presence } from "../../shared/agents/presence.ts";
 import type { Services } from "../../shared/process/services.ts";

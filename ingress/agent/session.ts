@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { HandOut, PingAnswer } from "../../shared/agents/hand-out.ts";
+import type { HandOut, PingAnswer } from "../../shared/agents/hand-out/hand-out.ts";
 import { disconnectAgent, takeBackJobOf } from "../../shared/agents/lost.ts";
 import type { Presence } from "../../shared/agents/presence.ts";
 import { patterns } from "../../shared/paths.ts";

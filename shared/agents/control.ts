@@ -5,7 +5,7 @@ import { minuteMs } from "../durations.ts";
 import { isId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { isPaused } from "./hand-out.ts";
+import { isPaused } from "./hand-out/hand-out.ts";
 import { takeBackJobOf } from "./lost.ts";
 import { type Agent, findAgent, updateAgentIfPresent } from "./store.ts";
 

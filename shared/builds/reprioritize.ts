@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Actor, audit } from "../accounts/audit.ts";
-import { maxPriority } from "../pipelines/step-members.ts";
+import { maxPriority } from "../pipelines/step/members.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { openHandOut } from "../../shared/agents/hand-out.ts";
+import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import { disconnectAgent, loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
 import { findAgent, markSeen } from "../../shared/agents/store.ts";
 import { hourMs, secondMs } from "../../shared/durations.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, eq, isNotNull } from "drizzle-orm";
-import { openHandOut } from "../../shared/agents/hand-out.ts";
+import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import type { Job } from "../../shared/builds/job-store.ts";
 import { type HandingOut, openTaker } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";

@@ -401,7 +401,6 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         description: null,
         slug: "web",
         cluster_id: acme.cluster.id,
-        configuration: null,
         default_branch: "main",
         repository: null,
         env: {},

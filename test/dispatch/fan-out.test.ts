@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq, inArray, isNotNull } from "drizzle-orm";
-import { openHandOut } from "../../shared/agents/hand-out.ts";
+import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import { fanOutDispatchPause, openFanOuts, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { requeueDispatchPausesJob } from "../../shared/jobs/contracts.ts";

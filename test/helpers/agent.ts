@@ -1,5 +1,5 @@
 import { asOperator } from "../../shared/accounts/organizations.ts";
-import type { HandOut } from "../../shared/agents/hand-out.ts";
+import type { HandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import { openRegister } from "../../shared/agents/register.ts";
 import { createAgentToken, findRegistrar } from "../../shared/agents/tokens.ts";
 import type { Job } from "../../shared/builds/job-store.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
+import { hasLostJob, isPaused } from "../../../shared/agents/hand-out/hand-out.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { minuteMs } from "../../../shared/durations.ts";
 import type { Config } from "../../../shared/process/config.ts";

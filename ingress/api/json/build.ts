@@ -121,7 +121,7 @@ export interface BuildDetails {
   warnings: StepWarning[];
 }
 
-/** What only the answer about a single build has. */
+/** Members that only the answer about a single build has. */
 export function presentBuildDetails({ jobStates, warnings }: BuildDetails) {
   return {
     job_state_counts: {

@@ -1,5 +1,5 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { hasLostJob } from "../../../shared/agents/hand-out.ts";
+import { hasLostJob } from "../../../shared/agents/hand-out/hand-out.ts";
 import { type AgentFilter, listAgentsPage, listPlacedJobs } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";

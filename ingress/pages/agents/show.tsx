@@ -1,4 +1,4 @@
-import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
+import { hasLostJob, isPaused } from "../../../shared/agents/hand-out/hand-out.ts";
 import { isDescribed } from "../../../shared/agents/lost.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { patterns } from "../../../shared/paths.ts";

@@ -1,4 +1,4 @@
-import { hasLostJob, isPaused } from "../../../shared/agents/hand-out.ts";
+import { hasLostJob, isPaused } from "../../../shared/agents/hand-out/hand-out.ts";
 import type { JobWithOwners } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";

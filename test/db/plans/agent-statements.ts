@@ -1,9 +1,9 @@
+import * as waiting from "../../../shared/agents/hand-out/waiting-store.ts";
 import * as leases from "../../../shared/agents/lease-store.ts";
 import { listStored } from "../../../shared/agents/logs/chunk-store.ts";
 import { listLogs, lockJobs } from "../../../shared/agents/logs/store.ts";
 import * as agents from "../../../shared/agents/store.ts";
 import * as agentTokens from "../../../shared/agents/token-store.ts";
-import * as waiting from "../../../shared/agents/waiting-store.ts";
 import * as graphs from "../../../shared/builds/graph-store.ts";
 import { deleteOldJobTokens } from "../../../shared/builds/meta-data-store.ts";
 import * as progress from "../../../shared/builds/progress-store.ts";

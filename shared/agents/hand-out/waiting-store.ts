@@ -1,9 +1,9 @@
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import type { JobFacts } from "../builds/job-store.ts";
-import type { Db, Tx } from "../db/database.ts";
-import { isOneOf, prepared } from "../db/prepared.ts";
-import { arrivalOf } from "../db/schema/builds.ts";
-import { isWaiting } from "../dispatch/store.ts";
+import type { JobFacts } from "../../builds/job-store.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import { isOneOf, prepared } from "../../db/prepared.ts";
+import { arrivalOf } from "../../db/schema/builds.ts";
+import { isWaiting } from "../../dispatch/store.ts";
 
 // Waiting jobs of a queue, by the rules that their agent must fulfil. An index has them by queue and rules, so that jobs
 // for other agents cost nothing.

@@ -1,19 +1,19 @@
-import { refreshPauses } from "../builds/pause-store.ts";
-import { lockBuilds } from "../builds/progress-store.ts";
-import type { Build } from "../builds/store.ts";
-import type { Tx } from "../db/database.ts";
-import { lockQueueIfDispatching } from "../dispatch/store.ts";
-import { secondMs } from "../durations.ts";
-import { matchesRules } from "../pipelines/agent-rules.ts";
-import { findQueueById } from "../queues/store.ts";
-import { assignIfScheduled, listAgentsOfJobs } from "./lease-store.ts";
+import { refreshPauses } from "../../builds/pause-store.ts";
+import { lockBuilds } from "../../builds/progress-store.ts";
+import type { Build } from "../../builds/store.ts";
+import type { Tx } from "../../db/database.ts";
+import { lockQueueIfDispatching } from "../../dispatch/store.ts";
+import { secondMs } from "../../durations.ts";
+import { matchesRules } from "../../pipelines/agent-rules.ts";
+import { findQueueById } from "../../queues/store.ts";
+import { assignIfScheduled, listAgentsOfJobs } from "../lease-store.ts";
 import {
   type Agent,
   listPreferredAgents,
   listReadyAgents,
   type PingingAgent,
   reserveIfFree,
-} from "./store.ts";
+} from "../store.ts";
 import { listWaitingJobs, type WaitingJob } from "./waiting-store.ts";
 
 /** Jobs of a queue that one transaction looks at, beyond those for the agents that ping. */

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JobFacts } from "../builds/job-store.ts";
-import { hashToken } from "../crypto/tokens.ts";
-import { minuteMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
-import type { Topic } from "../redis/events.ts";
-import { createBatcher, createBatchers, gatherWhileGrowing } from "../sharing/batcher.ts";
-import { leasedJobStates } from "../vocabulary.ts";
-import { listJobsById } from "./lease-store.ts";
+import type { JobFacts } from "../../builds/job-store.ts";
+import { hashToken } from "../../crypto/tokens.ts";
+import { minuteMs } from "../../durations.ts";
+import type { Services } from "../../process/services.ts";
+import type { Topic } from "../../redis/events.ts";
+import { createBatcher, createBatchers, gatherWhileGrowing } from "../../sharing/batcher.ts";
+import { leasedJobStates } from "../../vocabulary.ts";
+import { listJobsById } from "../lease-store.ts";
+import { clearLostJobs, connectIfNot, listPingingAgents, type PingingAgent } from "../store.ts";
 import { type FreeAgent, type Reservation, reserveInQueue } from "./reserve.ts";
-import { clearLostJobs, connectIfNot, listPingingAgents, type PingingAgent } from "./store.ts";
 import { openWaitingKinds, type WaitingKinds } from "./waiting-kinds.ts";
 
 /** The answer to a ping. */

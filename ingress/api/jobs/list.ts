@@ -1,18 +1,18 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
-import { type JobPageFilter, listJobsOfPage } from "../../shared/builds/job-page-store.ts";
-import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
-import { jobStates } from "../../shared/vocabulary.ts";
-import { readCursorPage } from "../http/cursor-pager.ts";
-import { answerJson } from "../http/transfers/json-stream.ts";
-import { type Operation, operation } from "../operations/operation.ts";
-import { holderOf } from "./holder.ts";
-import { findBuildOfCall } from "./job-address.ts";
-import { writeTheseJobs } from "./json/builds.ts";
-import { jobSchema } from "./json/job.ts";
-import { cursorPageSchema, cursorQuery, inCursorPage, presentCursorPage } from "./json/list.ts";
-import { readQuery } from "./query-reader.ts";
+import { type JobPageFilter, listJobsOfPage } from "../../../shared/builds/job-page-store.ts";
+import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import { jobStates } from "../../../shared/vocabulary.ts";
+import { readCursorPage } from "../../http/cursor-pager.ts";
+import { answerJson } from "../../http/transfers/json-stream.ts";
+import { type Operation, operation } from "../../operations/operation.ts";
+import { holderOf } from "../holder.ts";
+import { writeTheseJobs } from "../json/builds.ts";
+import { jobSchema } from "../json/job.ts";
+import { cursorPageSchema, cursorQuery, inCursorPage, presentCursorPage } from "../json/list.ts";
+import { readQuery } from "../query-reader.ts";
+import { findBuildOfCall } from "./address.ts";
 
 const query = {
   ...cursorQuery,

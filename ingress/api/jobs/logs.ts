@@ -4,18 +4,18 @@ import {
   type JobWithLogs,
   logOfAttempt,
   requireJobWithLogs,
-} from "../../shared/agents/logs/logs.ts";
-import { type ReadableLog, readBytes } from "../../shared/agents/logs/read.ts";
-import { patterns } from "../../shared/paths.ts";
-import type { PipelineFacts } from "../../shared/pipelines/store.ts";
-import type { Services } from "../../shared/process/services.ts";
-import { notFound } from "../../shared/refusal.ts";
-import { api } from "../../shared/urls.ts";
-import { streamDownload } from "../http/downloads.ts";
-import { logDocument, logResponse } from "../logs/document.tsx";
-import { type Call, type Operation, operation } from "../operations/operation.ts";
-import { holderOf } from "./holder.ts";
-import { atBothAddresses, findBuildOfCall } from "./job-address.ts";
+} from "../../../shared/agents/logs/logs.ts";
+import { type ReadableLog, readBytes } from "../../../shared/agents/logs/read.ts";
+import { patterns } from "../../../shared/paths.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import { notFound } from "../../../shared/refusal.ts";
+import { api } from "../../../shared/urls.ts";
+import { streamDownload } from "../../http/downloads.ts";
+import { logDocument, logResponse } from "../../logs/document.tsx";
+import { type Call, type Operation, operation } from "../../operations/operation.ts";
+import { holderOf } from "../holder.ts";
+import { atBothAddresses, findBuildOfCall } from "./address.ts";
 
 const tag = "Builds";
 const reading = { tag, scope: "read_build_logs" as const, methods: ["GET"] as ["GET"] };

@@ -1,6 +1,6 @@
-import type { Db } from "../db/database.ts";
-import { matcherOf } from "../pipelines/agent-rules.ts";
-import { listTags, type PingingAgent } from "./store.ts";
+import type { Db } from "../../db/database.ts";
+import { matcherOf } from "../../pipelines/agent-rules.ts";
+import { listTags, type PingingAgent } from "../store.ts";
 import { listWaitingRules, maxKinds } from "./waiting-store.ts";
 
 /** Finds the kinds of waiting jobs that agents may take: the rules of these jobs. */

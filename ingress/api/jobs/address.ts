@@ -1,11 +1,11 @@
 import { getRouterParam } from "h3";
-import { requireBuild, requireBuildOfJob } from "../../shared/builds/builds.ts";
-import type { Build } from "../../shared/builds/store.ts";
-import type { PipelineFacts } from "../../shared/pipelines/store.ts";
-import type { Services } from "../../shared/process/services.ts";
-import { parseBuildNumber } from "../http/routing.ts";
-import { type Call, type Operation, operation } from "../operations/operation.ts";
-import { pipelineOf } from "./pipelines.ts";
+import { requireBuild, requireBuildOfJob } from "../../../shared/builds/builds.ts";
+import type { Build } from "../../../shared/builds/store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import { parseBuildNumber } from "../../http/routing.ts";
+import { type Call, type Operation, operation } from "../../operations/operation.ts";
+import { pipelineOf } from "../pipelines.ts";
 
 export type JobCall = Pick<Call<unknown>, "event" | "caller" | "parameter">;
 
