@@ -16,7 +16,7 @@ import { pauseIfRunning, resumeIfPaused } from "./store.ts";
 // | paused  | resume | running | clears user, time and note      |
 // | running | resume | running | refused                         |
 //
-// A committed pause stops the hand-out of jobs at once (agents/hand-out.ts). A background job then marks the waiting
+// A committed pause stops the hand-out of jobs at once (agents/hand-out/hand-out.ts). A background job then marks the waiting
 // jobs and their builds (fan-out.ts).
 
 /**
