@@ -16,8 +16,9 @@ import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
 import { expandSteps } from "../graph/expand.ts";
-import { circleMessage, findCircle, type JobStanding } from "../graph/progress.ts";
-import { keysOf, withoutSteps, withUpload } from "../graph/tree.ts";
+import type { JobStanding } from "../graph/progress.ts";
+import { problemOfTree } from "../graph/sound.ts";
+import { withoutSteps, withUpload } from "../graph/tree.ts";
 import { newId } from "../ids.ts";
 import { type Environment, environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
 import { mayUseGraphs } from "../pipelines/older-versions.ts";
@@ -33,7 +34,7 @@ import { findPipelineFactsById } from "../pipelines/store.ts";
 import { warningsOf } from "../pipelines/warnings.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
-import { exactSize, excerpt, notFound, Refusal, unprocessable } from "../refusal.ts";
+import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
 import { problemsOf } from "../validation.ts";
 import { isCommandStep, type Node, type Step } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";
@@ -47,8 +48,6 @@ import {
   setUploadedEnvironment,
 } from "./upload-store.ts";
 
-/** Every decision about a build reads its tree. */
-const maxTreeBytes = 512 * 1024;
 const maxWarnings = 100;
 
 export interface PipelineUpload {
@@ -166,7 +165,8 @@ async function makeJobs(
 
   const uploaded = { uploadedBy: { step: job.stepId, job: job.id }, steps: expansion.tree };
   const tree = steps.length > 0 ? withUpload(graph.tree, uploaded) : graph.tree;
-  requireSoundTree(tree);
+  const problem = problemOfTree(tree);
+  if (problem !== undefined) throw new Refusal(422, problem);
   if (env) await addEnvironment(tx, services, build, env);
 
   const group = job.options?.group;
@@ -193,21 +193,6 @@ async function readFacts(tx: Tx, services: Services, build: Build, uploaded: Env
   const pipeline = await findPipelineFactsById(tx, { id: build.pipelineId });
   if (!pipeline) throw notFound("pipeline");
   return readConditionFacts(tx, services, { build, pipeline, uploaded });
-}
-
-/** @throws Refusal 422 */
-function requireSoundTree(tree: Node[]): void {
-  const known = new Set<string>();
-  const twice = keysOf(tree).find((key) => known.size === known.add(key).size);
-  if (twice !== undefined)
-    throw new Refusal(422, `The key "${excerpt(twice)}" has already been used by another step in this build`);
-  const circle = findCircle(tree);
-  if (circle) throw new Refusal(422, circleMessage(circle));
-  if (Buffer.byteLength(JSON.stringify(tree)) > maxTreeBytes)
-    throw new Refusal(
-      422,
-      `The dependencies of the build's steps would be larger than ${exactSize(maxTreeBytes)}`,
-    );
 }
 
 /** Adds variables of a document to those that the build's jobs uploaded before. @throws Refusal 422 */

@@ -1,14 +1,16 @@
 import type { Tx } from "../db/database.ts";
 import { expandSteps } from "../graph/expand.ts";
-import { circleMessage, findCircle } from "../graph/progress.ts";
+import { problemOfTree } from "../graph/sound.ts";
 import { isList } from "../graph/tree.ts";
 import { newId, newIds } from "../ids.ts";
+import { maxRulesBytes } from "../pipelines/agent-rules.ts";
+import { interpolateSteps, namesVariables } from "../pipelines/interpolate.ts";
 import { unescapeDollars } from "../pipelines/step/conditions.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
 import { warningsOf } from "../pipelines/warnings.ts";
 import type { Topic } from "../redis/events.ts";
-import type { Problem } from "../refusal.ts";
+import { exactSize, type Problem } from "../refusal.ts";
 import { commandsOf } from "../vocabulary.ts";
 import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
 import type { BuildGraph } from "./graph-store.ts";
@@ -91,6 +93,8 @@ export async function createBuilds(
   };
 }
 
+const tooLongRules = `The agents of a step are too large: with their variables, they have over ${exactSize(maxRulesBytes)}`;
+
 interface NewBuild {
   build: Build;
   jobs: Job[];
@@ -103,19 +107,22 @@ async function makeBuild(
   { build, pipeline, queueOf }: { build: Build; pipeline: Pipeline; queueOf: QueueOfStep },
 ): Promise<NewBuild | { problems: Problem[] }> {
   const { id, branch, createdAt } = build;
-  const { steps, clusterId } = pipeline;
-  const conditions = hasConditions(steps)
-    ? await readConditionFacts(tx, reader, { build, pipeline })
-    : noFacts;
+  const { clusterId } = pipeline;
+  const hasVariables = namesVariables(pipeline.steps);
+  const isAsking = hasVariables || hasConditions(pipeline.steps);
+  const conditions = isAsking ? await readConditionFacts(tx, reader, { build, pipeline }) : noFacts;
+  const steps = hasVariables ? interpolateSteps(pipeline.steps, conditions.env) : pipeline.steps;
   const facts = { branch, conditions, readCondition: unescapeDollars };
   const expansion = expandSteps(steps, facts, () => newId(createdAt));
   if ("problems" in expansion) return expansion;
   const { tree } = expansion;
   const hasGraph = !isList(tree);
-  const circle = hasGraph ? findCircle(tree) : undefined;
-  if (circle) return { problems: [{ field: "steps", message: circleMessage(circle) }] };
+  const problem = hasGraph || hasVariables ? problemOfTree(tree) : undefined;
+  if (problem !== undefined) return { problems: [{ field: "steps", message: problem }] };
   const insertion = { clusterId, position: 0, arrivedAt: null, createdAt };
   const { jobs, ended } = begin(expansion, newJobs({ id }, expansion.jobs, queueOf, insertion));
+  if (hasVariables && jobs.some(({ agentRules }) => Buffer.byteLength(agentRules) > maxRulesBytes))
+    return { problems: [{ field: "steps", message: tooLongRules }] };
   const end = ended && { state: ended, finishedAt: createdAt };
   return {
     build: { ...build, hasGraph, ...end },

@@ -66,12 +66,6 @@ export function findCircle(tree: Node[]): string[] | undefined {
   return keys.slice(0, maxKeysOfCircle);
 }
 
-/** @param keys as `findCircle` returns them */
-export function circleMessage(keys: string[]): string {
-  const text = "Steps wait for each other, so that none of them could start";
-  return keys.length > 0 ? `${text}: ${keys.join(", ")}` : text;
-}
-
 /** Orders vertices behind those that they need. Leaves out circles. */
 export function inOrder(vertices: Vertex[]): Vertex[] {
   const unknown = vertices.map(({ needs }) => needs.length);

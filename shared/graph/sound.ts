@@ -1,0 +1,26 @@
+import { exactSize, excerpt } from "../refusal.ts";
+import type { Node } from "../vocabulary.ts";
+import { findCircle } from "./progress.ts";
+import { keysOf } from "./tree.ts";
+
+/** Every decision about a build reads its tree. */
+const maxTreeBytes = 512 * 1024;
+
+/** Says why no build may have this tree: a key that is used twice, steps that wait for each other, its size. */
+export function problemOfTree(tree: Node[]): string | undefined {
+  const known = new Set<string>();
+  const twice = keysOf(tree).find((key) => known.size === known.add(key).size);
+  if (twice !== undefined)
+    return `The key "${excerpt(twice)}" has already been used by another step in this build`;
+  const circle = findCircle(tree);
+  if (circle) return circleMessage(circle);
+  if (Buffer.byteLength(JSON.stringify(tree)) > maxTreeBytes)
+    return `The dependencies of the build's steps would be larger than ${exactSize(maxTreeBytes)}`;
+  return undefined;
+}
+
+/** @param keys as `findCircle` returns them */
+function circleMessage(keys: string[]): string {
+  const text = "Steps wait for each other, so that none of them could start";
+  return keys.length > 0 ? `${text}: ${keys.join(", ")}` : text;
+}
