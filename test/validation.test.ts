@@ -14,6 +14,6 @@ describe("the longest text of a schema", () => {
   });
 
   it("is missing where no text is taken", () => {
-    assert.throws(() => maxLengthOf(newPipeline.in.shape.steps), /no longest text/);
+    assert.throws(() => maxLengthOf(newPipeline.in.shape.env), /no longest text/);
   });
 });

@@ -34,11 +34,13 @@ describeOnSqlite("PUT …/builds/{number}/cancel", (database) => {
 
     assert.equal(status, 200);
     assert.match(body.finished_at, timestamp);
-    const { finished_at } = body;
+    const { finished_at, job_state_counts } = body;
+    assert.deepEqual(job_state_counts.states, { canceled: waiting.jobs.length });
     assert.deepEqual(body, {
       ...waiting,
       state: "canceled",
       finished_at,
+      job_state_counts,
       jobs: waiting.jobs.map((job: object) => ({ ...job, state: "canceled", finished_at })),
     });
     assert.deepEqual((await api.send("GET", path)).body, body);

@@ -58,6 +58,7 @@ describeOnBothDatabases("pipelines", (database) => {
       default_branch: "main",
       repository: null,
       env: {},
+      configuration: null,
       steps,
     });
     assert.deepEqual(await read("my-app-web"), body);
