@@ -10,6 +10,7 @@ import { type ScratchRedis, startRedis } from "../redis.ts";
 import { percentile } from "../statistics.ts";
 import { writeFiles } from "./log-chunks.ts";
 import { type BullMq, type Ours, startBullMq, startOurs } from "./servers.ts";
+import { shapes } from "./shapes.ts";
 
 /** In the table's order. BullMQ takes jobs, files take logs. */
 const columns = { bullmq: "BullMQ", files: "files", signalbox: "Signalbox" };
@@ -31,7 +32,13 @@ const jobsShare = { 1: 0.1, 20: 1, 200: 1 };
 const waitingAgents = [20, 200];
 const logs = { jobs: 20, parallel: 3 };
 
-const measures = { jobs: measureHandOuts, delays: measureDelays, idle: measureIdle, logs: measureLogs };
+const measures = {
+  jobs: measureHandOuts,
+  shapes: measureShapes,
+  delays: measureDelays,
+  idle: measureIdle,
+  logs: measureLogs,
+};
 
 export const agents: Bench<keyof typeof measures> = {
   name: "agents",
@@ -40,9 +47,10 @@ export const agents: Bench<keyof typeof measures> = {
     "How many jobs a second agents take and finish, beside a worker of BullMQ that takes as many from Redis and does " +
       "nothing with them; how long a job waits for an idle agent; what idle agents cost; and how fast logs come in, " +
       "beside the same bodies appended to files.",
+    "The jobs of one build decide about each other: those side by side about nothing, each of a chain about the next one.",
     "A job of ours is four calls (ping, accept, start, finish), each committed to the database before its answer.",
   ],
-  parts: ["jobs", "delays", "idle", "logs"],
+  parts: ["jobs", "shapes", "delays", "idle", "logs"],
   seconds: 2.5,
   rounds: 3,
   measure: (options, wanted) =>
@@ -111,6 +119,23 @@ async function measureHandOuts(
       return cpuPerRequest(pids, take);
     });
     lines.push(...rateLines(title, found, text === "200" ? { bullmq: "≥ 0.25" } : {}));
+  }
+  return lines;
+}
+
+/** One build has all jobs, so that each of them decides about the others. */
+async function measureShapes({ agents, signalbox }: Track, options: Options): Promise<Lines> {
+  const { jobs, agents: registered } = sizesOf(options);
+  const count = Math.min(20, registered);
+  const lines: Lines = [];
+  for (const [shape, stepsOf] of Object.entries(shapes)) {
+    const course = { rounds: options.rounds, title: `${jobs} jobs ${shape}` };
+    const rounds = await interleave([{ name: "signalbox" as const }], course, async () => {
+      const steps = stepsOf(jobs);
+      await signalbox.addSteps(steps);
+      return cpuPerRequest({ server: signalbox.pids.server ?? 0 }, () => agents.takeJobs(count, jobs));
+    });
+    lines.push(...rateLines(`${jobs} jobs of a build ${shape}: jobs/s`, rounds));
   }
   return lines;
 }

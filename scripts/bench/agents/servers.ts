@@ -1,7 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { createAgentToken } from "../../../shared/agents/tokens.ts";
+import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import type { Step } from "../../../shared/vocabulary.ts";
 import { withServices } from "../../scratch/installation.ts";
 import { createEndpoint, createFilteringOrganization } from "../../scratch/organization.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
@@ -52,6 +55,14 @@ export async function startOurs(scratch: Scratch, redis: ScratchRedis, postgres:
     /** Lets jobs wait, one a build. */
     add: (count: number) =>
       withServices(started, (services) => addBuilds(services, started.seed.pipeline.id, count)),
+    /** Makes a build of these steps. */
+    addSteps: (steps: Step[]) =>
+      withServices(started, async (services) => {
+        const { operator, clusterId } = started.seed;
+        const name = `Shape ${randomUUID()}`;
+        const { id } = await createPipeline(services, operator, { name, clusterId, steps });
+        await addBuilds(services, id, 1);
+      }),
   };
 }
 
@@ -60,5 +71,5 @@ async function createSeed(services: Services) {
   const input = { description: "Bench", queueId: null, expiresAt: null };
   const { token } = await createAgentToken(services, operator, cluster, input);
   const endpoint = await createEndpoint(services, { operator, clusterId: cluster.id }, { slug: "bench" });
-  return { ...endpoint, agentToken: token };
+  return { ...endpoint, agentToken: token, operator, clusterId: cluster.id };
 }
