@@ -38,7 +38,12 @@ export async function takeJobs(agents: number, jobs: number) {
   let left = jobs;
   const startedAt = performance.now();
   await each(agents, async (session) => {
+    let heartbeatAt = startedAt + heartbeatMs;
     while (left > 0) {
+      if (performance.now() >= heartbeatAt) {
+        heartbeatAt += heartbeatMs;
+        await heartbeat(session); // else it would be lost
+      }
       const id = await ping(session);
       if (id === undefined) {
         await sleep(waitForJobMs);
