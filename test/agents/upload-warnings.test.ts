@@ -55,10 +55,6 @@ describeOnBothDatabases("the answer to a pipeline upload", (database) => {
         [{ group: "G", steps: [{ command: "b", if: "build." }] }],
         "steps[0].steps[0].if: Expected a name after the dot, found the end, at line 1, column 7",
       ],
-      [
-        [{ command: "a" }, { command: "b", agents: { queue: "none" } }],
-        "steps[1].agents: the cluster has no queue none",
-      ],
     ] as const) {
       const { status, body } = await send({ steps });
       assert.deepEqual([status, body], [422, { message }]);
