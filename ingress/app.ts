@@ -1,6 +1,7 @@
 import { H3, type H3Event } from "h3";
 import type { DeviceFlow } from "../shared/device/flow.ts";
 import { patterns } from "../shared/paths.ts";
+import type { Configurations } from "../shared/pipelines/configuration/given.ts";
 import type { Services } from "../shared/process/services.ts";
 import { openIntake } from "../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
@@ -42,6 +43,7 @@ export interface AppParts {
   refusals: RefusalCounts;
   refusedRequests: RefusedRequests;
   filterTests: FilterTests;
+  configurations: Configurations;
   agents: AgentParts;
   installation: Installation;
   /** Returns true while the process shuts down, so that long answers end. */
@@ -51,7 +53,17 @@ export interface AppParts {
 /** The table of routes. */
 export function createApp(
   services: Services,
-  { hot, installation, deviceFlow, refusals, refusedRequests, filterTests, agents, isClosing }: AppParts,
+  {
+    hot,
+    installation,
+    deviceFlow,
+    refusals,
+    refusedRequests,
+    filterTests,
+    configurations,
+    agents,
+    isClosing,
+  }: AppParts,
 ): H3 {
   const app = new H3({
     silent: true,
@@ -66,7 +78,7 @@ export function createApp(
 
   const attempts = new Attempts();
   const authenticate = openAuthenticators(services, attempts);
-  const ofRest = restOperations(services, filterTests);
+  const ofRest = restOperations(services, { filterTests, configurations });
   const ofAgents = agentOperations(services, { ...agents, attempts });
   const docsAssets = findDocsAssets();
 
@@ -91,7 +103,7 @@ export function createApp(
     [patterns.docs, { GET: docsPage(services.config, docsAssets) }],
     [patterns.docsAsset, { GET: docsAsset(docsAssets) }],
     ...mergeRoutes([...operationRoutes(authenticate, bodies.agents, ofAgents), ...missingRoutes]),
-    ...pages(services, bodies.forms, { filterTests, isClosing }),
+    ...pages(services, bodies.forms, { filterTests, configurations, isClosing }),
   ];
   for (const [pattern, handlers] of routes) route(app, pattern, handlers);
   return app;

@@ -6,6 +6,7 @@ import { openLeaseGroup } from "../shared/agents/lease-group.ts";
 import { openPresence } from "../shared/agents/presence.ts";
 import { DeviceFlow } from "../shared/device/flow.ts";
 import { secondMs } from "../shared/durations.ts";
+import { openConfigurations } from "../shared/pipelines/configuration/given.ts";
 import type { Config } from "../shared/process/config.ts";
 import type { Services } from "../shared/process/services.ts";
 import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
@@ -48,6 +49,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const refusals = openRefusalCounts(services);
   const refusedRequests = openRefusedRequests(services);
   const filterTests = openFilterTests(services);
+  const configurations = openConfigurations();
   const presence = openPresence(services);
   const app = createApp(services, {
     installation,
@@ -56,6 +58,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
     refusals,
     refusedRequests,
     filterTests,
+    configurations,
     agents: { handOut: openHandOut(services), leases: openLeaseGroup(services), presence },
     isClosing: () => isClosing,
   });
@@ -77,7 +80,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      const kept = [deviceFlow, refusals, refusedRequests, filterTests, presence];
+      const kept = [deviceFlow, refusals, refusedRequests, filterTests, configurations, presence];
       await Promise.all(kept.map((each) => each.close()));
     },
   };

@@ -56,8 +56,8 @@ export function uploadOperations(services: Services): Operation[] {
         const { uuid, pipeline, replace } = await readBody();
         const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
         await storeInTurn(organizationId, () => uploadPipeline(services, { build, lease }, upload));
-        const { steps, others } = pipeline;
-        return { state: "applied", warnings: warningsOf(steps, others).slice(0, maxWarnings) };
+        const { steps, others = {} } = pipeline;
+        return { state: "applied", warnings: warningsOf(steps, Object.keys(others)).slice(0, maxWarnings) };
       },
     }),
     operation({

@@ -1,3 +1,4 @@
+import type { Configurations } from "../../shared/pipelines/configuration/given.ts";
 import type { Services } from "../../shared/process/services.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import type { Operation } from "../operations/operation.ts";
@@ -18,8 +19,13 @@ import { queueOperations } from "./queues.ts";
 import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
+export interface RestParts {
+  filterTests: FilterTests;
+  configurations: Configurations;
+}
+
 /** All operations of the REST API. */
-export function restOperations(services: Services, filterTests: FilterTests): Operation[] {
+export function restOperations(services: Services, { filterTests, configurations }: RestParts): Operation[] {
   return [
     ...userOperations(services),
     ...accessTokenOperations(services),
@@ -28,7 +34,7 @@ export function restOperations(services: Services, filterTests: FilterTests): Op
     ...clusterOperations(services),
     ...queueOperations(services),
     ...agentTokenOperations(services),
-    ...pipelineOperations(services),
+    ...pipelineOperations(services, configurations),
     ...buildOperations(services),
     ...jobListOperations(services),
     ...logOperations(services),

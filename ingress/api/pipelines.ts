@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
 import { patterns } from "../../shared/paths.ts";
-import { checkedMembers, newPipeline, pipelineChange } from "../../shared/pipelines/input.ts";
+import type { Configurations } from "../../shared/pipelines/configuration/given.ts";
+import {
+  checkedMembers,
+  type NewPipeline,
+  newPipeline,
+  pipelineChange,
+} from "../../shared/pipelines/input.ts";
 import {
   createPipeline,
   deletePipeline,
@@ -32,7 +38,7 @@ const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };
 const writing = { tag, scope: "write_pipelines" as const };
 
-export function pipelineOperations(services: Services): Operation[] {
+export function pipelineOperations(services: Services, configurations: Configurations): Operation[] {
   const { db, config } = services;
   return [
     operation({
@@ -69,7 +75,8 @@ export function pipelineOperations(services: Services): Operation[] {
         const input = await readBody((sound: Partial<z.input<typeof newPipeline>>) =>
           newPipelineProblems(db, actor, checkedMembers(sound)),
         );
-        const pipeline = await createPipeline(services, actor, input);
+        const steps = await configurations.read(caller.organization.id, input);
+        const pipeline = await createPipeline(services, actor, { ...input, ...steps } as NewPipeline);
         return presentPipeline(services, caller.organization, pipeline);
       },
     }),
@@ -101,7 +108,8 @@ export function pipelineOperations(services: Services): Operation[] {
         const change = await call.readBody((sound: Partial<z.input<typeof pipelineChange>>) =>
           pipelineChangeProblems(db, pipeline, checkedMembers(sound)),
         );
-        const updated = await updatePipeline(services, call.actor, pipeline, change);
+        const steps = await configurations.read(pipeline.organizationId, change);
+        const updated = await updatePipeline(services, call.actor, pipeline, { ...change, ...steps });
         return presentPipeline(services, call.caller.organization, updated);
       },
     }),

@@ -1,4 +1,5 @@
 import { type Pattern, patterns } from "../../shared/paths.ts";
+import type { Configurations } from "../../shared/pipelines/configuration/given.ts";
 import type { Services } from "../../shared/process/services.ts";
 import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import type { Bodies } from "../http/body.ts";
@@ -85,10 +86,11 @@ type Makers = Partial<Record<"GET" | "POST", ActionMaker>>;
 
 interface Parts {
   filterTests: FilterTests;
+  configurations: Configurations;
   isClosing: () => boolean;
 }
 
-function routes({ filterTests, isClosing }: Parts) {
+function routes({ filterTests, configurations, isClosing }: Parts) {
   return {
     [patterns.asset]: { GET: asset },
     [patterns.avatar]: { GET: avatar },
@@ -110,10 +112,10 @@ function routes({ filterTests, isClosing }: Parts) {
     [patterns.revokeAccessToken]: { GET: revokeAccessTokenPage, POST: revokeOwnAccessToken },
     [patterns.organizationPage]: { GET: pipelinesPage },
     [patterns.pipelinesPage]: { GET: pipelinesPage },
-    [patterns.newPipelinePage]: { GET: newPipelinePage, POST: addPipeline },
+    [patterns.newPipelinePage]: { GET: newPipelinePage, POST: addPipeline(configurations) },
     [patterns.pipelinePage]: { GET: pipelinePage },
     [patterns.buildsPage]: { GET: buildsPage },
-    [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline },
+    [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline(configurations) },
     [patterns.deletePipelinePage]: { GET: deletePipelinePage, POST: removePipeline },
     [patterns.buildPage]: { GET: buildPage },
     [patterns.payloadPage]: { GET: payloadFile },

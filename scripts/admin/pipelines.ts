@@ -33,16 +33,16 @@ function pipelineCommand(act: Act): Command {
         if (problems.length > 0) throw validationFailed(...problems);
         const { operator, cluster } = await namedCluster(services.db, options);
         const step = { command: options.command ?? defaultStep.command };
-        const { id, slug, name, steps } = await createPipeline(
-          services,
-          operator,
-          requireValid(newPipeline, {
-            name: options.name,
-            slug: options.slug,
-            cluster_id: cluster.id,
-            steps: [options.queue === undefined ? step : { ...step, agents: { queue: options.queue } }],
-          }),
-        );
+        const { steps: given = [], ...members } = requireValid(newPipeline, {
+          name: options.name,
+          slug: options.slug,
+          cluster_id: cluster.id,
+          steps: [options.queue === undefined ? step : { ...step, agents: { queue: options.queue } }],
+        });
+        const { id, slug, name, steps } = await createPipeline(services, operator, {
+          ...members,
+          steps: given,
+        });
         return { id, slug, name, cluster_id: cluster.id, steps };
       }),
     );

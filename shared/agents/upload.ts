@@ -151,7 +151,7 @@ async function makeJobs(
     job,
     clusterId,
     graph,
-    pipeline: { steps, env, others },
+    pipeline: { steps, env, others = {} },
   }: { build: Build; job: Job; clusterId: string; graph: Graph; pipeline: UploadedPipeline },
 ): Promise<{ waiting: Job[]; begun: Job[]; graph: Graph }> {
   await requireRoomForJobs(tx, build, steps);
@@ -175,7 +175,7 @@ async function makeJobs(
   const arrivedAt = job.arrivedAt ?? job.scheduledAt;
   const waiting = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
   await moveJobs(tx, { buildId: build.id, position, by: waiting.length });
-  const warnings = [...graph.warnings, ...warningsOf(steps, others)].slice(0, maxWarnings);
+  const warnings = [...graph.warnings, ...warningsOf(steps, Object.keys(others))].slice(0, maxWarnings);
   return { waiting, begun: begin(expansion, waiting).jobs, graph: { tree, warnings } };
 }
 

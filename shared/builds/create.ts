@@ -1,9 +1,11 @@
+import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { expandSteps } from "../graph/expand.ts";
 import { problemOfTree } from "../graph/sound.ts";
 import { isList } from "../graph/tree.ts";
 import { newId, newIds } from "../ids.ts";
 import { maxRulesBytes } from "../pipelines/agent-rules.ts";
+import { sealEnvironment } from "../pipelines/environment.ts";
 import { interpolateSteps, namesVariables } from "../pipelines/interpolate.ts";
 import { unescapeDollars } from "../pipelines/step/conditions.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
@@ -65,7 +67,7 @@ export async function createBuilds(
     for (const [index, request] of wanted.entries()) {
       const own = { id: ids[index] as string, number: firstNumber + index, createdAt: now };
       const build = await makeBuild(tx, reader, {
-        build: newBuild(request, pipeline, own),
+        build: newBuild(reader, request, pipeline, own),
         pipeline,
         queueOf,
       });
@@ -107,7 +109,7 @@ async function makeBuild(
   { build, pipeline, queueOf }: { build: Build; pipeline: Pipeline; queueOf: QueueOfStep },
 ): Promise<NewBuild | { problems: Problem[] }> {
   const { id, branch, createdAt } = build;
-  const { clusterId } = pipeline;
+  const { clusterId, document } = pipeline;
   const hasVariables = namesVariables(pipeline.steps);
   const isAsking = hasVariables || hasConditions(pipeline.steps);
   const conditions = isAsking ? await readConditionFacts(tx, reader, { build, pipeline }) : noFacts;
@@ -127,7 +129,7 @@ async function makeBuild(
   return {
     build: { ...build, hasGraph, ...end },
     jobs,
-    graph: { tree: hasGraph ? tree : null, warnings: orNull(warningsOf(steps)) },
+    graph: { tree: hasGraph ? tree : null, warnings: orNull(warningsOf(steps, document?.ineffective)) },
   };
 }
 
@@ -154,6 +156,7 @@ function canRun({ clusterId, steps }: Pipeline, queueOf: QueueOfStep): boolean {
 }
 
 function newBuild(
+  { cipher }: ConditionReader,
   request: BuildRequest,
   pipeline: Pipeline,
   own: Pick<Build, "id" | "number" | "createdAt">,
@@ -175,7 +178,11 @@ function newBuild(
     author: request.author ?? null,
     rebuiltFromId: request.rebuiltFromId ?? null,
     options: request.options ?? null,
-    uploadedEnvironmentSealed: null,
+    uploadedEnvironmentSealed: sealEnvironment(
+      cipher,
+      pipeline.document?.env ?? {},
+      sealedPlaces.variablesOfBuilds,
+    ),
     hasGraph: false,
     failingAt: null,
     pausedQueueId: null,

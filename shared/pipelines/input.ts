@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { PipelineDocument } from "../db/schema/pipelines.ts";
 import {
   blankToNull,
   description,
@@ -8,6 +9,7 @@ import {
   requiredText,
 } from "../validation.ts";
 import type { Step } from "../vocabulary.ts";
+import { maxConfigurationBytes } from "./configuration/parse.ts";
 import { type Environment, environmentSchema } from "./environment.ts";
 import { pipelineSteps } from "./steps.ts";
 
@@ -27,6 +29,30 @@ const members = {
   }),
 };
 
+const givenSteps = {
+  steps: pipelineSteps.optional(),
+  configuration: optionalText("Configuration", maxConfigurationBytes).meta({
+    description: "The steps in YAML, in place of steps. Kept as it is written",
+  }),
+};
+
+type GivenSteps = { steps?: unknown; configuration?: unknown };
+type Parsed = { value: unknown; issues: { path?: PropertyKey[] | undefined }[] };
+
+/** Also if other members are wrong: one answer names all of them. */
+function hasSoundSteps({ value, issues }: Parsed): boolean {
+  const isUnsound = issues.some(({ path = [] }) => path[0] === "steps" || path[0] === "configuration");
+  return typeof value === "object" && value !== null && !isUnsound;
+}
+
+const isOneOrNone = ({ steps, configuration }: GivenSteps) =>
+  steps === undefined || configuration === undefined;
+const bothGiven = {
+  error: "Configuration cannot be given together with steps",
+  path: ["configuration"],
+  when: hasSoundSteps,
+};
+
 export const newPipeline = z
   .object({
     name: pipelineName,
@@ -34,8 +60,14 @@ export const newPipeline = z
     cluster_id: cluster,
     ...members,
     default_branch: branch.meta({ description: "Default: main" }),
-    steps: pipelineSteps,
+    ...givenSteps,
   })
+  .refine(({ steps, configuration }) => steps !== undefined || configuration !== undefined, {
+    error: "Steps can't be blank",
+    path: ["steps"],
+    when: hasSoundSteps,
+  })
+  .refine(isOneOrNone, bothGiven)
   .transform(({ cluster_id, default_branch, env, ...rest }) => ({
     ...rest,
     clusterId: cluster_id,
@@ -48,8 +80,9 @@ export const pipelineChange = z
     name: pipelineName.optional(),
     cluster_id: cluster.optional(),
     ...members,
-    steps: pipelineSteps.optional(),
+    ...givenSteps,
   })
+  .refine(isOneOrNone, bothGiven)
   .transform(({ cluster_id, default_branch, env, ...rest }) => ({
     ...rest,
     clusterId: cluster_id,
@@ -72,6 +105,8 @@ export interface NewPipeline {
   steps: Step[];
   /** The YAML that the steps were made of. */
   configuration?: string | undefined;
+  /** What the YAML says beside the steps. */
+  document?: PipelineDocument | undefined;
 }
 
 /** Absent members stay, and so does the slug. */

@@ -66,6 +66,7 @@ export async function createPipeline(
       environmentSealed: sealEnvironment(services.cipher, input.environment ?? {}, place),
       steps: input.steps,
       configuration: input.configuration ?? null,
+      document: input.document ?? null,
       lastBuildNumber: 0,
       createdAt: now,
       createdById: actor.userId,
@@ -121,7 +122,8 @@ export async function updatePipeline(
 ): Promise<Pipeline> {
   const { environment, ...members } = change;
   // Steps that are given as they are replace the text that they were made of.
-  const columns = members.steps ? { configuration: null, ...members } : members;
+  const { configuration = null, document = null } = members;
+  const columns = members.steps ? { ...members, configuration, document } : members;
   const place = sealedPlaces.variablesOfPipeline(id);
   const environmentSealed = environment && sealEnvironment(services.cipher, environment, place);
   const given = Object.fromEntries(
@@ -147,6 +149,7 @@ export async function updatePipeline(
 const emptied = {
   steps: [],
   configuration: null,
+  document: null,
   environmentSealed: null,
   description: null,
   repository: null,

@@ -12,7 +12,7 @@ const maxNameLength = 100;
 export type Pipeline = Tables["pipelines"]["$inferSelect"];
 
 /** A pipeline without its steps, which may have a megabyte. */
-export type PipelineFacts = Omit<Pipeline, "steps" | "configuration">;
+export type PipelineFacts = Omit<Pipeline, "steps" | "configuration" | "document">;
 
 /** A pipeline whose steps are JSON as they are stored: to parse and write them again takes long. */
 export interface UnparsedPipeline extends PipelineFacts {
@@ -49,7 +49,7 @@ export const findPipelineFactsById = preparedRow<{ id: string }, PipelineFacts>(
 });
 
 function factColumns({ tables: { pipelines } }: Db | Tx) {
-  const { steps: _, configuration: __, ...facts } = getTableColumns(pipelines);
+  const { steps: _, configuration: __, document: ___, ...facts } = getTableColumns(pipelines);
   return facts;
 }
 

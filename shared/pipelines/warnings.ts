@@ -6,21 +6,20 @@ const harmless = new Set(["cache", "if_changed"]);
 
 /**
  * Lists the members of steps and of their document that have no effect here.
- * @param others those of the document
+ * @param ofDocument names of members
  */
-export function warningsOf(steps: Step[], others: Record<string, unknown> = {}): StepWarning[] {
-  return [...warningsAt(null, others), ...warningsOfList(steps, "steps")];
+export function warningsOf(steps: Step[], ofDocument: string[] = []): StepWarning[] {
+  return [...warningsAt(null, ofDocument), ...warningsOfList(steps, "steps")];
 }
 
 function warningsOfList(steps: Step[], place: string): StepWarning[] {
   return steps.flatMap((step, index) => {
     const at = `${place}[${index}]`;
-    const own = warningsAt(step.label ?? step.key ?? at, step.others);
+    const own = warningsAt(step.label ?? step.key ?? at, Object.keys(step.others ?? {}));
     return isGroupStep(step) ? [...own, ...warningsOfList(step.steps, `${at}.steps`)] : own;
   });
 }
 
-function warningsAt(step: string | null, others: Record<string, unknown> = {}): StepWarning[] {
-  const members = Object.keys(others).filter((member) => !harmless.has(member));
-  return members.map((member) => ({ step, member }));
+function warningsAt(step: string | null, members: string[]): StepWarning[] {
+  return members.filter((member) => !harmless.has(member)).map((member) => ({ step, member }));
 }

@@ -155,6 +155,17 @@ export const turns = {
     maxWaitingPerOwner: 2,
     refusal: 429,
   },
+  /** In a thread. Most take a few milliseconds, the worst a second. */
+  configurations: {
+    resource: "reading of the YAML of pipelines",
+    file: "shared/pipelines/configuration/given.ts",
+    maxRunning: 1,
+    maxRunningPerOwner: 1,
+    restFactor: 1,
+    maxWaiting: 200,
+    maxWaitingPerOwner: 20,
+    refusal: 503,
+  },
   /** While the read of one owner runs, that of another waits in the thread. */
   longReadsOfSqlite: {
     resource: "long reads of SQLite, in a thread",

@@ -23,7 +23,7 @@ describe("the warnings of a pipeline", () => {
         { command },
       ],
     });
-    assert.deepEqual(warningsOf(steps, others), [
+    assert.deepEqual(warningsOf(steps, Object.keys(others ?? {})), [
       { step: null, member: "secrets" },
       { step: "L", member: "artifact_paths" },
       { step: "k2", member: "secrets" },

@@ -4,6 +4,7 @@ import { jobEnvironment } from "../../../shared/agents/job-environment.ts";
 import { listAgentsById } from "../../../shared/agents/list-store.ts";
 import { findJobOfBuild, listAnsweredJobs } from "../../../shared/builds/answer-store.ts";
 import { cancelJob } from "../../../shared/builds/cancel.ts";
+import { uploadedEnvironment } from "../../../shared/builds/condition-facts.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import { newPriority, reprioritizeJob } from "../../../shared/builds/reprioritize.ts";
 import { retryJob } from "../../../shared/builds/retry.ts";
@@ -117,6 +118,7 @@ export function jobOperations(services: Services): Operation[] {
             env: {
               ...environmentOfPipeline(cipher, pipeline),
               ...buildEnvironment(cipher, build, address),
+              ...uploadedEnvironment(cipher, build),
               ...job.options?.env,
             },
           };

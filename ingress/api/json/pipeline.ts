@@ -80,7 +80,7 @@ function writeStored(steps: string): string {
 export function presentPipeline(
   { config, cipher }: PipelineContext,
   organization: Organization,
-  pipeline: Pipeline,
+  pipeline: Omit<Pipeline, "document">,
 ) {
   const address = { org: organization.slug, slug: pipeline.slug };
   return {

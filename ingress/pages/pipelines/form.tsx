@@ -1,13 +1,27 @@
 import type { z } from "zod";
 import type { ClusterName } from "../../../shared/clusters/store.ts";
-import { newPipeline, pipelineChange } from "../../../shared/pipelines/input.ts";
+import type { GivenSteps } from "../../../shared/pipelines/configuration/given.ts";
+import {
+  type NewPipeline,
+  newPipeline,
+  type PipelineChange,
+  pipelineChange,
+} from "../../../shared/pipelines/input.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { maxLengthOf, toProblems } from "../../../shared/validation.ts";
 import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
 import { DefaultButton, Field, FormError, Select, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
-import { draftOfSteps, fieldOfStep, newRow, readSteps, type StepsDraft, toSteps } from "./steps.ts";
+import {
+  draftOfSteps,
+  fieldOfStep,
+  newRow,
+  type Reading,
+  readStepsDraft,
+  type StepsDraft,
+  toSteps,
+} from "./steps.ts";
 import { StepsFields } from "./steps-fields.tsx";
 
 /** The form of a pipeline, as it starts or was sent. */
@@ -53,7 +67,7 @@ export function draftOfPipeline(pipeline: Pipeline): PipelineDraft {
     description: pipeline.description ?? "",
     repository: pipeline.repository ?? "",
     branch: pipeline.defaultBranch,
-    steps: draftOfSteps(pipeline.steps),
+    steps: draftOfSteps(pipeline.steps, pipeline.configuration),
   };
 }
 
@@ -64,18 +78,24 @@ export function readPipelineDraft(form: URLSearchParams): PipelineDraft {
     ...values,
     environment: form.get("environment") ?? "",
     replacesEnvironment: form.get("environment_choice") === "replace",
-    steps: readSteps(form),
+    steps: readStepsDraft(form),
   };
 }
 
-/** @throws Refusal 422 */
-export function toNewPipeline(draft: PipelineDraft) {
-  return parse(newPipeline, draft, true);
+/** @throws Refusal 422, 503 */
+export async function toNewPipeline(reading: Reading, draft: PipelineDraft): Promise<NewPipeline> {
+  const parsed = await parse(newPipeline, draft, true);
+  return { ...parsed, ...(await readSteps(reading, parsed)) } as NewPipeline;
 }
 
-/** @throws Refusal 422 */
-export function toPipelineChange(draft: PipelineDraft) {
-  return parse(pipelineChange, draft, draft.replacesEnvironment);
+/** @throws Refusal 422, 503 */
+export async function toPipelineChange(reading: Reading, draft: PipelineDraft): Promise<PipelineChange> {
+  const parsed = await parse(pipelineChange, draft, draft.replacesEnvironment);
+  return { ...parsed, ...(await readSteps(reading, parsed)) };
+}
+
+function readSteps({ configurations, organizationId }: Reading, given: GivenSteps) {
+  return configurations.read(organizationId, given);
 }
 
 /** @throws Refusal 422 */
@@ -89,6 +109,7 @@ async function parse<T>(schema: z.ZodType<T>, draft: PipelineDraft, hasEnvironme
     default_branch: branch || "main",
     ...(hasEnvironment && { env: environment }),
     ...(given === undefined ? {} : { steps: given }),
+    ...(steps.as === "yaml" && { configuration: steps.yaml }),
   });
   const others = parsed.success ? [] : toProblems(parsed.error);
   // Problems of lines and rows name their fields already.

@@ -1,4 +1,5 @@
 import { patterns } from "../../../shared/paths.ts";
+import { maxConfigurationBytes } from "../../../shared/pipelines/configuration/parse.ts";
 import { maxStepNameLength } from "../../../shared/pipelines/step/members.ts";
 import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
 import { codeField, Field, TextArea } from "../ui/form.tsx";
@@ -41,6 +42,24 @@ export function StepsFields({
           />
           <p class="actions">
             <Act value="rows">Edit as a form</Act>
+            <Act value="yaml">Edit as YAML</Act>
+          </p>
+        </>
+      )}
+      {draft.as === "yaml" && (
+        <>
+          <TextArea
+            label="YAML"
+            name="configuration"
+            value={draft.yaml}
+            rows={24}
+            maxLength={maxConfigurationBytes}
+            problems={problems}
+            hint="The whole document, with steps. It is kept as you write it."
+            {...codeField}
+          />
+          <p class="actions">
+            <Act value="json">Edit as JSON</Act>
           </p>
         </>
       )}
@@ -64,6 +83,7 @@ export function StepsFields({
             <Act value="add">Add a step</Act>
             <Act value="add wait">Add a wait</Act>
             <Act value="json">Edit as JSON</Act>
+            <Act value="yaml">Edit as YAML</Act>
           </p>
         </>
       )}

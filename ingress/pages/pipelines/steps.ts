@@ -1,3 +1,5 @@
+import type { Configurations } from "../../../shared/pipelines/configuration/given.ts";
+import { writeConfiguration } from "../../../shared/pipelines/configuration/write.ts";
 import { anyStep } from "../../../shared/pipelines/step/step.ts";
 import { pipelineSteps } from "../../../shared/pipelines/steps.ts";
 import { type WrittenStep, writeSteps } from "../../../shared/pipelines/written-steps.ts";
@@ -8,8 +10,14 @@ import { isCommandStep, isGroupStep, type Step } from "../../../shared/vocabular
 import { maxJsonDepth } from "../../http/json-body.ts";
 import { readEnvironment } from "../ui/environment-field.tsx";
 
-// The steps of a pipeline's form: rows of fields, or JSON. Members without a field are JSON in their row. Steps with
+// The steps of a pipeline's form: rows of fields, JSON, or YAML. Members without a field are JSON in their row. Steps with
 // groups are JSON as a whole.
+
+/** Reads the YAML of an organization. */
+export interface Reading {
+  configurations: Configurations;
+  organizationId: string;
+}
 
 export interface StepRow {
   kind: "command" | "wait";
@@ -25,6 +33,7 @@ export interface StepRow {
 export type StepsDraft =
   | { as: "rows"; rows: StepRow[]; focused?: number | undefined }
   | { as: "json"; json: string }
+  | { as: "yaml"; yaml: string }
   /** Too large for a page: they stay as they are. */
   | { as: "kept" };
 
@@ -38,7 +47,10 @@ export const newRow: StepRow = {
   ...{ label: "", command: "", queue: "", environment: "", more: "" },
 };
 
-export function draftOfSteps(steps: Step[]): StepsDraft {
+/** @param configuration the YAML that the steps were made of */
+export function draftOfSteps(steps: Step[], configuration: string | null = null): StepsDraft {
+  if (configuration !== null)
+    return configuration.length > maxShownLength ? { as: "kept" } : { as: "yaml", yaml: configuration };
   const isLarge = JSON.stringify(steps).length > maxShownLength;
   if (isLarge) return { as: "kept" };
   if (steps.some(isGroupStep)) return { as: "json", json: JSON.stringify(writeSteps(steps), null, 2) };
@@ -72,7 +84,10 @@ function writeMore(members: object): string {
   return Object.keys(members).length > 0 ? JSON.stringify(members, null, 2) : "";
 }
 
-export function readSteps(form: URLSearchParams): StepsDraft {
+export function readStepsDraft(form: URLSearchParams): StepsDraft {
+  const yaml = form.get("configuration");
+  // Browsers send line breaks as CRLF.
+  if (yaml !== null) return { as: "yaml", yaml: yaml.replaceAll("\r\n", "\n") };
   const json = form.get("steps");
   if (json !== null) return { as: "json", json };
   const count = Math.min(Number(form.get("rows")) || 0, maxRows);
@@ -91,6 +106,7 @@ export function stepField(index: number, name: keyof StepRow): string {
 
 /** The field of a REST member such as `steps.0.command`. */
 export function fieldOfStep(member: string, draft: StepsDraft): string | undefined {
+  if (draft.as === "yaml") return /^(steps|configuration)/.test(member) ? "configuration" : undefined;
   if (draft.as !== "rows") return member.startsWith("steps") ? "steps" : undefined;
   const [, index, name] = /^steps\.(\d+)(?:\.(\w+))?/.exec(member) ?? [];
   const row = draft.rows[Number(index)];
@@ -101,9 +117,9 @@ export function fieldOfStep(member: string, draft: StepsDraft): string | undefin
   return stepField(Number(index), field);
 }
 
-/** Reads the form into steps as REST takes them. Undefined: the steps stay. */
+/** Reads rows or JSON into steps as REST takes them. Undefined: there are none. */
 export async function toSteps(draft: StepsDraft): Promise<{ given?: unknown; problems: Problem[] }> {
-  if (draft.as === "kept") return { problems: [] };
+  if (draft.as === "kept" || draft.as === "yaml") return { problems: [] };
   if (draft.as === "json") {
     const { value, problem } = await parse(draft.json);
     return problem
@@ -157,13 +173,19 @@ async function parse(json: string): Promise<{ value?: unknown; problem?: string 
 }
 
 /**
- * The act of a button of the form: `add`, `add wait`, `remove 0`, `up 1`, `down 0`, `json`, `rows`.
+ * The act of a button of the form: `add`, `add wait`, `remove 0`, `up 1`, `down 0`, `json`, `rows`, `yaml`.
  * @returns undefined for the button that saves
  * @throws Refusal 422
  */
-export async function editSteps(draft: StepsDraft, pressed: string): Promise<StepsDraft | undefined> {
+export async function editSteps(
+  reading: Reading,
+  draft: StepsDraft,
+  pressed: string,
+): Promise<StepsDraft | undefined> {
   const [act = "", which = ""] = pressed.split(" ");
+  if (act === "yaml" && (draft.as === "rows" || draft.as === "json")) return toYaml(draft);
   if (act === "rows" && draft.as === "json") return toRows(draft);
+  if (act === "json" && draft.as === "yaml") return fromYaml(reading, draft.yaml);
   if (draft.as !== "rows") return undefined;
   if (act === "json") return toJson(draft);
   const { rows } = draft;
@@ -190,10 +212,35 @@ async function toRows(draft: StepsDraft): Promise<StepsDraft> {
   return drafted;
 }
 
+/** @throws Refusal 422 */
+async function fromYaml(
+  { configurations, organizationId }: Reading,
+  configuration: string,
+): Promise<StepsDraft> {
+  const { steps = [], document } = await configurations.read(organizationId, { configuration });
+  if (document?.env)
+    throw validationFailed({
+      field: "configuration",
+      message: "Variables of the document (env) can be edited as YAML only",
+    });
+  return { as: "json", json: JSON.stringify(writeSteps(steps), null, 2) };
+}
+
+/** @throws Refusal 422 */
+async function toYaml(draft: StepsDraft): Promise<StepsDraft> {
+  const { given } = await toGiven(draft);
+  return { as: "yaml", yaml: writeConfiguration(given) };
+}
+
 /** Incomplete rows can be JSON; others cannot be written as it. @throws Refusal 422 */
 async function toJson(draft: StepsDraft): Promise<StepsDraft> {
-  const { given, problems } = await toSteps(draft);
-  const ofText = problems.filter(({ field }) => /\.(more|env)$/.test(field));
-  if (ofText.length > 0) throw validationFailed(...ofText);
+  const { given } = await toGiven(draft);
   return { as: "json", json: JSON.stringify(given, null, 2) };
+}
+
+async function toGiven(draft: StepsDraft): Promise<{ given?: unknown }> {
+  const { given, problems } = await toSteps(draft);
+  const ofText = problems.filter(({ field }) => given === undefined || /\.(more|env)$/.test(field));
+  if (ofText.length > 0) throw validationFailed(...ofText);
+  return { given };
 }

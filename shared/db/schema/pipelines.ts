@@ -5,6 +5,13 @@ import type { AccountsTables } from "./accounts.ts";
 import type { ClustersTables } from "./clusters.ts";
 import { sealingKey } from "./sealing-key.ts";
 
+export interface PipelineDocument {
+  /** Variables of its jobs, as if the first of them had uploaded the document. */
+  env?: Record<string, string>;
+  /** Members that have no effect here. */
+  ineffective?: string[];
+}
+
 export function definePipelinesTables(
   kit: Kit,
   {
@@ -36,6 +43,8 @@ export function definePipelinesTables(
       steps: json<Step[]>().notNull(),
       /** The YAML that the steps were made of, as it was written. Null: they were given as they are. */
       configuration: text(),
+      /** What the configuration says beside its steps. Null: nothing. */
+      document: json<PipelineDocument>(),
       lastBuildNumber: integer("last_build_number").notNull(),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { z } from "zod";
-import { restOperations } from "../../../ingress/api/operations.ts";
+import { type RestParts, restOperations } from "../../../ingress/api/operations.ts";
 import type { Operation } from "../../../ingress/operations/operation.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
-import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { type Api, openApi, unknownId } from "../../helpers/api.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { type Answer, request } from "../../helpers/http.ts";
@@ -23,7 +22,7 @@ import {
 } from "./every-operation.ts";
 
 /** Nothing runs a filter. */
-const noFilters = {} as FilterTests;
+const noParts = {} as RestParts;
 
 const unauthenticated = {
   message: "Authentication required. Please supply a valid API Access Token",
@@ -61,7 +60,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
     memberToken = await api.tokenOf(api.acme.user);
     const other = await setUpOrganization(api.world, "other");
     otherToken = await api.tokenOf(other.user, undefined, "other");
-    const ours = restOperations(api.world.services, noFilters).filter(({ tag }) => tags.includes(tag));
+    const ours = restOperations(api.world.services, noParts).filter(({ tag }) => tags.includes(tag));
     declared = new Map(ours.map((each) => [each.id, each]));
   });
   after(() => api.close());

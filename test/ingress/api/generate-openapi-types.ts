@@ -2,15 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { restOperations } from "../../../ingress/api/operations.ts";
+import { type RestParts, restOperations } from "../../../ingress/api/operations.ts";
 import { describeApi } from "../../../ingress/docs/document.ts";
 import { readConfig } from "../../../shared/process/config.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
 
 /** Nothing runs a filter. */
-const noFilters = {} as FilterTests;
+const noParts = {} as RestParts;
 
 /**
  * Run with `node --import tsx test/ingress/api/generate-openapi-types.ts`. A separate folder
@@ -19,7 +18,7 @@ const noFilters = {} as FilterTests;
 const config = readConfig({ SECRET_KEY: "of no use, but at least 32 characters" });
 const document = describeApi(
   config,
-  restOperations({ config } as Services, noFilters),
+  restOperations({ config } as Services, noParts),
   {},
 ) as unknown as ApiDocument;
 const folder = mkdtempSync(join(tmpdir(), "signalbox-types-"));

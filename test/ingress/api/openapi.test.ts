@@ -3,9 +3,8 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { restOperations } from "../../../ingress/api/operations.ts";
+import { type RestParts, restOperations } from "../../../ingress/api/operations.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { FilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { get, request } from "../../helpers/http.ts";
@@ -13,7 +12,7 @@ import { type ApiDocument, fingerprint } from "./client-document.ts";
 import { everyOperation, tags } from "./every-operation.ts";
 
 /** Nothing runs a filter. */
-const noFilters = {} as FilterTests;
+const noParts = {} as RestParts;
 
 describe("the OpenAPI document", () => {
   let api: Api;
@@ -83,7 +82,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("lists exactly the served operations", () => {
-    const served = restOperations(api.world.services, noFilters).flatMap(({ methods, path }) =>
+    const served = restOperations(api.world.services, noParts).flatMap(({ methods, path }) =>
       methods.map((method) => `${method} ${path.replace(/:([a-z]+)/g, "{$1}")}`),
     );
     assert.deepEqual(
@@ -109,7 +108,7 @@ describe("the OpenAPI document", () => {
     const names = (answer: { headers: Record<string, unknown> } | undefined) =>
       Object.keys(answer?.headers ?? {});
     const declared = new Map(
-      restOperations(api.world.services, noFilters).flatMap((each) =>
+      restOperations(api.world.services, noParts).flatMap((each) =>
         each.methods.map((m) => [m + each.path, each]),
       ),
     );
