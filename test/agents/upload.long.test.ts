@@ -65,7 +65,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
     assert.deepEqual([answer.status, answer.body], [200, { state: "applied" }]);
     assert.deepEqual(await commands(), [
       "upload running",
-      "a scheduled",
+      "a waiting",
       "wait waiting",
       "b waiting",
       "second scheduled",
@@ -105,7 +105,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
     );
   });
 
-  it("gives its variables and queue to the new jobs only", async () => {
+  it("gives its queue to the new jobs, and its variables to all jobs that have not started", async () => {
     const { key: other } = await api.newQueue();
     const { agent, job, token, key, upload, build } = await setUp("second");
 
@@ -130,7 +130,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
     const seen = envs.map((env) => [env.BUILDKITE_COMMAND, env.A, env.B]).sort();
     assert.deepEqual(seen, [
       ["a", "1", "own"],
-      ["second", undefined, undefined],
+      ["second", "1", "all"],
     ]);
   });
 
@@ -144,7 +144,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
 
     for (const { status, body } of [...answers, again])
       assert.deepEqual([status, body], [200, { state: "applied" }]);
-    assert.deepEqual(await commands(), ["upload running", "a scheduled"]);
+    assert.deepEqual(await commands(), ["upload running", "a waiting"]);
     for (const uuid of [body.uuid, body.uuid.toLowerCase()])
       assert.deepEqual((await state(uuid)).body, { state: "applied" });
     for (const uuid of [randomUUID(), "x"]) assert.equal((await state(uuid)).status, 404);
@@ -169,7 +169,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
 
     assert.deepEqual(await commands(), [
       "upload running",
-      "a scheduled",
+      "a waiting",
       "second canceled",
       "wait canceled",
       "last canceled",
@@ -192,7 +192,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
 
     assert.deepEqual(await commands(), [
       "upload running",
-      "a scheduled",
+      "a waiting",
       "accepted running",
       "offered canceled",
     ]);
