@@ -9,7 +9,7 @@
 
 import { excerpt } from "../refusal.ts";
 import { isStorable } from "../validation.ts";
-import { newBudget } from "./budget.ts";
+import { newBudget, spend } from "./budget.ts";
 import {
   type Condition,
   ConditionError,
@@ -50,6 +50,7 @@ export function parseCondition(
 ): { condition: Condition } | { problem: ConditionProblem } {
   try {
     requireReadable(text);
+    spend(budget, "characters", text.length, 0);
     return { condition: { text, expression: new Parser(new Tokens(text, budget), names).parse() } };
   } catch (error) {
     return { problem: toProblem(error, text) };

@@ -109,7 +109,7 @@ function waitingOf({ key, depends_on, allow_dependency_failure }: CommonStep) {
 
 /** Equal texts are evaluated once. Together they have one budget: a build has few long texts to match. */
 function openConditions({ conditions, readCondition = (text) => text }: ExpansionFacts): TestCondition {
-  const budget: Budget = { parts: 2000, steps: 500_000 };
+  const budget: Budget = { characters: 200_000, parts: 2000, steps: 500_000 };
   const known = new Map<string, ReturnType<TestCondition>>();
   return (text) => {
     const result = known.get(text) ?? testCondition(readCondition(text), conditions, budget);

@@ -301,6 +301,18 @@ describe("a hostile condition", () => {
     });
   });
 
+  it("is refused if those before it in its document are too long together", () => {
+    const budget = newBudget();
+    const long = `"${"x".repeat(7990)}" == ""`;
+    const problems = Array.from({ length: 26 }, () => {
+      const parsed = parseCondition(long, namesInSteps, budget);
+      return "problem" in parsed ? parsed.problem.message : undefined;
+    });
+
+    assert.deepEqual(problems.slice(0, 25), Array(25).fill(undefined));
+    assert.equal(problems[25], "The conditions of the steps are too long together: shorten them");
+  });
+
   it("is refused if it has many parts", () => {
     assert.equal(problemOf(Array(999).fill("true").join("&&")), undefined);
     assert.equal(
