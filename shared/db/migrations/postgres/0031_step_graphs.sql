@@ -13,6 +13,7 @@ ALTER TABLE "jobs" ADD COLUMN "priority" integer DEFAULT 0 NOT NULL;--> statemen
 ALTER TABLE "jobs" ADD COLUMN "agent_rules" text DEFAULT '' NOT NULL;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "arrived_at" timestamp (3) with time zone;--> statement-breakpoint
 ALTER TABLE "pipelines" ADD COLUMN "configuration" text;--> statement-breakpoint
+ALTER TABLE "pipelines" ADD COLUMN "document" json;--> statement-breakpoint
 ALTER TABLE "build_graphs" ADD CONSTRAINT "build_graphs_build_id_builds_id_fk" FOREIGN KEY ("build_id") REFERENCES "public"."builds"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "agents_preferred" ON "agents" USING btree ("queue_id","priority","id") WHERE "agents"."priority" is not null and "agents"."state" = 'connected' and "agents"."job_id" is null;--> statement-breakpoint
 CREATE INDEX "builds_uploaded_sealing_key" ON "builds" USING btree (substr("uploaded_environment_sealed", length("uploaded_environment_sealed") - 8),"id") WHERE "builds"."uploaded_environment_sealed" is not null;--> statement-breakpoint

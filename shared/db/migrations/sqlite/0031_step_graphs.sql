@@ -16,4 +16,5 @@ ALTER TABLE `jobs` ADD `agent_rules` text DEFAULT '' NOT NULL;--> statement-brea
 ALTER TABLE `jobs` ADD `arrived_at` integer;--> statement-breakpoint
 CREATE INDEX `jobs_waiting` ON `jobs` (`queue_id`,`agent_rules`,"priority" desc,coalesce("arrived_at", "scheduled_at"),`id`) WHERE "jobs"."state" = 'scheduled';--> statement-breakpoint
 ALTER TABLE `pipelines` ADD `configuration` text;--> statement-breakpoint
+ALTER TABLE `pipelines` ADD `document` text;--> statement-breakpoint
 CREATE INDEX `agents_preferred` ON `agents` (`queue_id`,`priority`,`id`) WHERE "agents"."priority" is not null and "agents"."state" = 'connected' and "agents"."job_id" is null;

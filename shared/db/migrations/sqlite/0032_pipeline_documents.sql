@@ -1,1 +1,0 @@
-ALTER TABLE `pipelines` ADD `document` text;
