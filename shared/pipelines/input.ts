@@ -105,7 +105,7 @@ export interface NewPipeline {
   steps: Step[];
   /** The YAML that the steps were made of. */
   configuration?: string | undefined;
-  /** What the YAML says beside the steps. */
+  /** All that the YAML says beside the steps. */
   document?: PipelineDocument | undefined;
 }
 

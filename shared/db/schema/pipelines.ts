@@ -43,7 +43,7 @@ export function definePipelinesTables(
       steps: json<Step[]>().notNull(),
       /** The YAML that the steps were made of, as it was written. Null: they were given as they are. */
       configuration: text(),
-      /** What the configuration says beside its steps. Null: nothing. */
+      /** All that the configuration says beside its steps. Null: nothing. */
       document: json<PipelineDocument>(),
       lastBuildNumber: integer("last_build_number").notNull(),
       createdAt: time("created_at").notNull(),

@@ -5,7 +5,7 @@ import type { Step } from "../../vocabulary.ts";
 import type { NewPipeline } from "../input.ts";
 import { openConfigurationReader } from "./reader.ts";
 
-/** What callers give of the steps of a pipeline: the steps, or YAML. */
+/** The steps of a pipeline as callers give them: a list, or YAML. */
 export interface GivenSteps {
   steps?: Step[] | undefined;
   configuration?: string | undefined;
