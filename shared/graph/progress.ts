@@ -89,10 +89,10 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], { canKeysCome = true 
   let startsJob = false;
   let hasOpen = false;
 
-  const ofNeeds = ({ needs, isMissing }: Vertex): Standing => {
+  const ofNeeds = ({ needs, missing }: Vertex): Standing => {
     const all: Standing = { ending: satisfied, isOpen: false };
-    if (isMissing && canKeysCome) all.isOpen = true;
-    else if (isMissing) all.ending = canceled;
+    if (missing && canKeysCome) all.isOpen = true;
+    else if (missing) all.ending = canceled;
     for (const { vertex, forgives } of needs) {
       const { ending, isOpen } = standings[vertex.index] as Standing;
       if (isOpen) all.isOpen = true;

@@ -11,8 +11,10 @@ export interface Vertex {
   step: StepNode | undefined;
   /** The id of a job. */
   job: string | undefined;
-  /** It names a key that nothing has. */
-  isMissing: boolean;
+  /** The id of that job's step. */
+  uploader: string | undefined;
+  /** Keys that it names and nothing has. Undefined: none. */
+  missing: string[] | undefined;
 }
 
 export interface Need {
@@ -40,8 +42,8 @@ interface NamedDependencies {
 /** Lists the vertices of a tree. */
 export function wire(tree: Node[]): Vertex[] {
   const vertices: Vertex[] = [];
-  const add = ({ needs = [], step, job }: Partial<Vertex> = {}): Vertex => {
-    const vertex: Vertex = { index: vertices.length, needs, step, job, isMissing: false };
+  const add = ({ needs = [], step, job, uploader }: Partial<Vertex> = {}): Vertex => {
+    const vertex: Vertex = { index: vertices.length, needs, step, job, uploader, missing: undefined };
     vertices.push(vertex);
     return vertex;
   };
@@ -92,7 +94,9 @@ export function wire(tree: Node[]): Vertex[] {
     };
     const addUpload = ({ uploadedBy: { step, job }, steps: inner }: UploadNode): Vertex => {
       const from = uploads.get(step)?.from ?? vertices.length;
-      const start = add({ needs: needs([...context.implicit, ...waits, add({ job })], false) });
+      const start = add({
+        needs: needs([...context.implicit, ...waits, add({ job, uploader: step })], false),
+      });
       const uploaded = addList(inner, { ...context, implicit: [start] });
       uploads.set(step, { from, to: vertices.length });
       const uploader = wholes.get(step);
@@ -126,7 +130,7 @@ export function wire(tree: Node[]): Vertex[] {
     for (const { step: key, allow_failure = false } of dependsOn) {
       const found = vertexOf(key, vertex);
       if (found) vertex.needs.push({ vertex: found, forgives: forgives || allow_failure });
-      else vertex.isMissing = true;
+      else vertex.missing = [...(vertex.missing ?? []), key];
     }
   return vertices;
 }
