@@ -50,6 +50,7 @@ function startCommand({ env, write, stop, onStart }: Terminal): Command {
       secretOption("--token <token>", "a registration token of the cluster", { SIGNALBOX_AGENT_TOKEN }),
     )
     .option("--queue <key>", "the queue to take jobs of; default: the token's, or the cluster's default")
+    .option("--tags <tags>", "tags for the steps that ask for them: os=linux,gpu", parseTags, [])
     .option("--name <name>", "the agent's name", defaultName)
     .option("--spawn <number>", "number of agents, 1 to 100", parseSpawn, 1)
     .option("--endpoint <url>", "the agent API", parseEndpoint, defaultEndpoint(env))
@@ -59,6 +60,11 @@ function startCommand({ env, write, stop, onStart }: Terminal): Command {
       onStart();
       return startAgents(options, { stop, write });
     });
+}
+
+/** May be given several times. */
+function parseTags(given: string, before: string[]): string[] {
+  return [...before, ...given.split(",").map((tag) => tag.trim())].filter(Boolean);
 }
 
 function hostedCommand({ env, write, stop, onStart }: Terminal): Command {

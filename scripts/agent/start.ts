@@ -8,6 +8,7 @@ export interface StartOptions {
   endpoint: string;
   token: string;
   queue?: string;
+  tags?: string[];
   name: string;
   spawn: number;
   buildPath?: string;
@@ -24,7 +25,7 @@ export async function startAgents(
   options: StartOptions,
   { stop, write }: { stop: Stop; write: (text: string) => void },
 ): Promise<void> {
-  const tags = options.queue ? [`queue=${options.queue}`] : [];
+  const tags = [...(options.queue ? [`queue=${options.queue}`] : []), ...(options.tags ?? [])];
   const startAll = (buildPath: string) =>
     Array.from({ length: options.spawn }, async (_, index) => {
       const name = nameOf(options.name, index + 1);
