@@ -66,17 +66,6 @@ export async function listAgentNames(
   return new Map(found.map((agent) => [agent.id, agent]));
 }
 
-/** The id of a connected agent of the queue, if there is one. */
-export async function findConnectedAgentId(db: Db, queueId: string): Promise<string | undefined> {
-  const { agents } = db.tables;
-  const [found] = await db
-    .select({ id: agents.id })
-    .from(agents)
-    .where(and(eq(agents.queueId, queueId), eq(agents.state, "connected")))
-    .limit(1);
-  return found?.id;
-}
-
 /** Counts connected agents by queue. Looks at `limit` of them. */
 export async function countConnectedAgents(db: Db, limit: number): Promise<Map<string, number>> {
   const { agents } = db.tables;

@@ -5,8 +5,9 @@ import { findRow } from "../db/rows.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
 import type { JobStanding } from "../graph/progress.ts";
 import { treeOfList } from "../graph/tree.ts";
-import type { JobState, Node } from "../vocabulary.ts";
+import type { JobState, JobType, Node } from "../vocabulary.ts";
 import { factColumns, type JobFacts } from "./job-store.ts";
+import type { Build } from "./store.ts";
 
 export interface BuildGraph {
   /** Null: its steps wait for the waits before them. */
@@ -47,6 +48,46 @@ export const listStandings = prepared<{ buildId: string }, JobStanding, Tx>((tx)
     .from(jobs)
     .where(eq(jobs.buildId, sql.placeholder("buildId")));
 });
+
+/** A job as pages place it. */
+export interface PlacedJob extends JobStanding {
+  type: JobType;
+  position: number;
+}
+
+const listPlaced = prepared<{ buildId: string }, PlacedJob>((db) => {
+  const { jobs } = db.tables;
+  const { id, stepId, state, softFailed, retriedInJobId, type, position } = jobs;
+  return db
+    .select({ id, stepId, state, softFailed, retriedInJobId, type, position })
+    .from(jobs)
+    .where(eq(jobs.buildId, sql.placeholder("buildId")));
+});
+
+export interface PlacedGraph {
+  tree: Node[];
+  warnings: StepWarning[];
+  /** All jobs of the build, retried ones too, in no order. */
+  jobs: PlacedJob[];
+}
+
+/** Reads how the steps of a build wait for each other, and its jobs. Reads no text of a step. */
+export async function findPlacedGraph(
+  db: Db,
+  { id, hasGraph }: Pick<Build, "id" | "hasGraph">,
+): Promise<PlacedGraph> {
+  const [stored, jobs] = [await findGraph(db, id), await listPlaced(db, { buildId: id })];
+  const tree = (hasGraph && stored?.tree) || treeOfPlaced(jobs);
+  return { tree, warnings: stored?.warnings ?? [], jobs };
+}
+
+function treeOfPlaced(jobs: PlacedJob[]): Node[] {
+  const first = jobs.filter(({ id, stepId }) => id === stepId);
+  const steps = first.sort((one, other) => one.position - other.position || (one.id < other.id ? -1 : 1));
+  return treeOfList(
+    steps.map(({ id, type, state }) => ({ id, isWait: type === "waiter" && state !== "broken" })),
+  );
+}
 
 /** The tree of a build that has none stored. Its jobs say all of it. */
 export async function listTree(tx: Tx, buildId: string): Promise<Node[]> {

@@ -22,7 +22,7 @@ import { beginning } from "./store.ts";
 
 /** Commands have up to 64 KB. */
 const maxCommandCharacters = 400;
-const listedOptions = ["parallel", "retry"] as const;
+const listedOptions = ["key", "parallel", "matrix", "group", "retry"] as const;
 /** Builds that may have waiting jobs. */
 const waitingStates: BuildState[] = ["scheduled", "running", "failing"];
 /** The builds of each state that are looked at. */
@@ -63,6 +63,22 @@ export async function listJobsPage(
   const positionOf = ({ job }: ListedJob) => ({ number: job.position, id: job.id });
   const listed = rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
   return { ...listedRows(listed, page, { total, positionOf }), total };
+}
+
+/** Jobs with the beginning of their command, and few of their options, by id. */
+export async function listJobsById(db: Db, ids: string[]): Promise<Map<string, Job>> {
+  const { jobs } = db.tables;
+  if (ids.length === 0) return new Map();
+  const first = firstOfStep(db);
+  const rows = await db
+    .select({
+      job: { ...factColumns(db), ...briefText(jobs) },
+      first: { id: first.columns.id, ...briefText(first.table) },
+    })
+    .from(jobs)
+    .leftJoin(first.table, first.isReferredTo)
+    .where(inArray(jobs.id, [...new Set(ids)]));
+  return new Map(rows.map((row) => [row.job.id, wholeJob(row)]));
 }
 
 /** The text of a step as lists show it. */

@@ -14,7 +14,6 @@ import { listMembersPage } from "../../../shared/accounts/member-store.ts";
 import { deleteExpiredSessions, findSessionUser } from "../../../shared/accounts/session-store.ts";
 import {
   countConnectedAgents,
-  findConnectedAgentId,
   listAgentNames,
   listAgentsById,
   listAgentsPage,
@@ -23,6 +22,7 @@ import {
   listPlacedJobs,
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
+import { findAgentThatLost, listTakers } from "../../../shared/agents/waiting/takers-store.ts";
 import {
   countJobStates,
   findJobOfBuild,
@@ -32,8 +32,9 @@ import {
 } from "../../../shared/builds/answer-store.ts";
 import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
 import { countBuilds } from "../../../shared/builds/figures-store.ts";
-import { listWarnings } from "../../../shared/builds/graph-store.ts";
+import { findPlacedGraph, listWarnings } from "../../../shared/builds/graph-store.ts";
 import {
+  listJobsById,
   listJobsPage,
   listLongestWaiting,
   listQueueIdsOfScheduled,
@@ -323,7 +324,8 @@ export const statements: Record<string, Statement> = {
   "agents of a queue": (db) => listAgentsPage(db, { organizationId, queueId: pipelineId }, next),
   "agents by id": (db) => listAgentsById(db, ids),
   "connected agents by queue": (db) => countConnectedAgents(db, 5000),
-  "a connected agent of a queue": (db) => findConnectedAgentId(db, pipelineId),
+  "agents that a queue hands jobs to": (db) => listTakers(db, pipelineId, 200),
+  "the agent that lost a job": (db) => findAgentThatLost(db, { id, queueId: pipelineId }),
   "jobs of a queue": (db) => listJobsOfQueue(db, pipelineId, ["running", "canceling"], { limit: 20 }),
   "waiting jobs of a queue": (db) => listJobsOfQueue(db, pipelineId, ["scheduled"], { limit: 20 }),
   "waiting jobs of a queue, newer": (db) =>
@@ -419,6 +421,8 @@ export const statements: Record<string, Statement> = {
   "builds by id": (db) => listBuildsById(db, ids),
   "pipelines with unparsed steps": async (db) => listUnparsedPipelines(db, { ids }),
   "a page of a build's jobs": (db) => listJobsPage(db, id, { limit: 100, offset: 100 }),
+  "the graph of a build with its jobs": (db) => findPlacedGraph(db, { id, hasGraph: true }),
+  "jobs by id": (db) => listJobsById(db, ids),
   "retried jobs of a build": (db) => listRetriedJobs(db, id, [1, 2], 100),
   "commits of an organization": (db) => listCommitsFrom(db, { organizationId }, "abcdef0", 6),
   "commits of a pipeline": (db) => listCommitsFrom(db, { organizationId, pipelineId }, "abcdef9", 6),

@@ -1,0 +1,139 @@
+import { findPlacedGraph, type PlacedGraph } from "../../builds/graph-store.ts";
+import type { JobFacts } from "../../builds/job-store.ts";
+import type { Build } from "../../builds/store.ts";
+import { type Blockers, findBlockers } from "../../graph/blockers.ts";
+import { matcherOf } from "../../pipelines/agent-rules.ts";
+import type { Services } from "../../process/services.ts";
+import { listQueuesById, type Queue } from "../../queues/store.ts";
+import { finishedJobStates } from "../../vocabulary.ts";
+import { isPaused } from "../hand-out/hand-out.ts";
+import { listTakers, type Taker } from "./takers-store.ts";
+
+// Why a job waits, for pages and the API. It is read anew each time: nothing stores it.
+//
+// | job       | waits                                                                  | kind                |
+// |-----------|------------------------------------------------------------------------|---------------------|
+// | waiting   | for steps, or for keys that no step has yet                            | steps               |
+// | scheduled | in a queue that is paused                                              | queue_paused        |
+// |           | in a queue without a connected agent that takes jobs                   | no_agent            |
+// |           | for tags that no such agent has, or none has together                  | no_agent_with_tags  |
+// |           | for agents that are all paused or about to stop                        | agents_paused       |
+// |           | for its turn, or for an agent to be free                               | agents_busy         |
+
+export type WaitingReason =
+  | {
+      kind: "steps";
+      /** The first job of each step that has not ended. */
+      jobIds: string[];
+      /** Keys that its build has no step for. */
+      missingKeys: string[];
+      hasMore: boolean;
+    }
+  | { kind: "queue_paused"; queue: Queue }
+  | { kind: "no_agent"; queue: Queue; tags: string[] }
+  | {
+      kind: "no_agent_with_tags";
+      queue: Queue;
+      /** All tags that the job asks for. */
+      tags: string[];
+      /** Those that no agent has. None: agents have each of them, but no agent all. */
+      missing: string[];
+      /** False: the queue has more agents than were looked at. */
+      isExact: boolean;
+    }
+  | { kind: "agents_paused" | "agents_busy"; queue: Queue; agents: number; isExact: boolean };
+
+/** Returns true for a job that an agent had accepted before it was lost. */
+export function isWaitingAgain({ state, attempt }: Pick<JobFacts, "state" | "attempt">): boolean {
+  return state === "scheduled" && attempt > 0;
+}
+
+type Waiting = Pick<JobFacts, "id" | "stepId" | "state" | "queueId" | "agentRules">;
+type ReadFrom = Pick<Services, "db" | "clock">;
+
+/** Agents of one queue that are looked at. Of many queues fewer each. */
+const maxAgents = 200;
+const maxAgentsOfAll = 1000;
+/** Steps that are named as the reason of one job. */
+const maxBlockers = 3;
+
+/**
+ * Finds why the waiting jobs among some jobs of a build wait.
+ * @param graph of the build, if it is read already
+ * @returns by the id of the job
+ */
+export async function listWaitingReasons(
+  services: ReadFrom,
+  build: Build,
+  jobs: Waiting[],
+  graph?: PlacedGraph,
+): Promise<Map<string, WaitingReason>> {
+  const { waiting = [], scheduled = [] } = Object.groupBy(jobs, ({ state }) => state);
+  const found = await listReasonsInQueues(services, scheduled);
+  if (waiting.length === 0) return found;
+  for (const [id, reason] of reasonsInGraph(graph ?? (await findPlacedGraph(services.db, build)), waiting))
+    found.set(id, reason);
+  return found;
+}
+
+function reasonsInGraph({ tree, jobs }: PlacedGraph, waiting: Waiting[]): [string, WaitingReason][] {
+  const blockers = findBlockers(tree, jobs, maxBlockers);
+  const open = new Map<string, string>();
+  for (const { id, stepId, retriedInJobId, state } of jobs)
+    if (retriedInJobId === null && !finishedJobStates.includes(state) && id <= (open.get(stepId) ?? id))
+      open.set(stepId, id);
+  return waiting.map(({ id, stepId }) => {
+    const { stepIds, missingKeys, hasMore }: Blockers = blockers.get(stepId) ?? noBlockers;
+    return [
+      id,
+      { kind: "steps", jobIds: stepIds.flatMap((each) => open.get(each) ?? []), missingKeys, hasMore },
+    ];
+  });
+}
+
+const noBlockers: Blockers = { stepIds: [], missingKeys: [], hasMore: false };
+
+/** Finds why scheduled jobs wait, in their queues. @returns by the id of the job */
+export async function listReasonsInQueues(
+  { db, clock }: ReadFrom,
+  scheduled: Waiting[],
+): Promise<Map<string, WaitingReason>> {
+  const found = new Map<string, WaitingReason>();
+  const byQueue = Map.groupBy(scheduled, ({ queueId }) => queueId ?? "");
+  const queues = await listQueuesById(db, [...byQueue.keys()]);
+  const limit = Math.min(maxAgents, Math.ceil(maxAgentsOfAll / queues.size));
+  for (const queue of queues.values()) {
+    const reasonOf = queue.dispatchPausedAt
+      ? (): WaitingReason => ({ kind: "queue_paused", queue })
+      : openQueue(queue, await listTakers(db, queue.id, limit + 1), { limit, now: clock.now() });
+    for (const { id, agentRules } of byQueue.get(queue.id) ?? []) found.set(id, reasonOf(agentRules));
+  }
+  return found;
+}
+
+/** Jobs of equal rules have equal reasons, and agents of one fleet have equal tags. */
+function openQueue(queue: Queue, agents: Taker[], { limit, now }: { limit: number; now: Date }) {
+  const isExact = agents.length <= limit;
+  const fleets = [...Map.groupBy(agents.slice(0, limit), ({ metaData }) => metaData.join("\n")).values()].map(
+    (members) => ({ members, fulfils: matcherOf(members[0]?.metaData ?? []) }),
+  );
+  const known = new Map<string, WaitingReason>();
+  const find = (rules: string): WaitingReason => {
+    const tags = rules === "" ? [] : (JSON.parse(rules) as string[]);
+    if (agents.length === 0) return { kind: "no_agent", queue, tags };
+    const fulfilling = fleets.filter(({ fulfils }) => fulfils(rules));
+    const matching = fulfilling.flatMap(({ members }) => members);
+    if (matching.length === 0) {
+      const missing = tags.filter((tag) => !fleets.some(({ fulfils }) => fulfils(JSON.stringify([tag]))));
+      return { kind: "no_agent_with_tags", queue, tags, missing, isExact };
+    }
+    const isAway = (agent: Taker) => agent.stopRequestedAt !== null || isPaused(agent, now);
+    const kind = matching.every(isAway) ? "agents_paused" : "agents_busy";
+    return { kind, queue, agents: matching.length, isExact };
+  };
+  return (rules: string): WaitingReason => {
+    const reason = known.get(rules) ?? find(rules);
+    known.set(rules, reason);
+    return reason;
+  };
+}
