@@ -3,10 +3,11 @@ import type { JobWithOwners } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { agentPath } from "../address/agent.ts";
+import { State } from "../states/state.tsx";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { useNow } from "../ui/rendering.ts";
-import { State, Table } from "../ui/tables.tsx";
+import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import type { LoadedAgents } from "./load.ts";
 

@@ -1,14 +1,18 @@
+import { isWaitingAgain, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import type { ListedJob, RetriedJob } from "../../../shared/builds/job-list-store.ts";
 import type { Job } from "../../../shared/builds/job-store.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
 import { patterns } from "../../../shared/paths.ts";
-import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
+import { type JobState, unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { agentPath } from "../address/agent.ts";
 import { jobPath } from "../address/build.ts";
+import { placeInWords, titleOf } from "../job-facts/titles.ts";
+import { WaitsFor } from "../job-facts/waiting.tsx";
+import { brokenInWords } from "../states/kinds.ts";
+import { State } from "../states/state.tsx";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { useNow } from "../ui/rendering.ts";
-import { State } from "../ui/tables.tsx";
 import { ExactTime, Unfolding } from "../ui/times.tsx";
 import { TimesOfJob } from "./headline.tsx";
 import type { LoadedBuild } from "./load.ts";
@@ -21,6 +25,8 @@ interface JobsProps {
 }
 
 const maxCommandLines = 3;
+/** The page says above what holds back all jobs of a queue. Many jobs only wait for their turn. */
+const saidElsewhere: WaitingReason["kind"][] = ["queue_paused", "no_agent", "agents_busy"];
 
 /** The jobs of a build in the order of its steps, with bars that share a timeline. */
 export function Jobs(props: JobsProps) {
@@ -39,7 +45,7 @@ export function Jobs(props: JobsProps) {
       )}
       {list.rows.map((each) =>
         each.job.type === "waiter" ? (
-          <Wait key={each.job.id} job={each.job} />
+          <Wait key={each.job.id} job={each.job} {...props} />
         ) : (
           <Row key={each.job.id} each={each} timeline={timeline} {...props} />
         ),
@@ -48,11 +54,21 @@ export function Jobs(props: JobsProps) {
   );
 }
 
-function Wait({ job: { id, state } }: { job: Job }) {
-  const text = { passed: "Waited", waiting_failed: "Not reached: an earlier job failed" }[state as string];
+const waitWords: Partial<Record<JobState, string>> = {
+  passed: "Waited",
+  waiting_failed: "Not reached: an earlier job failed",
+  canceled: "Canceled",
+};
+
+function Wait({ job, data: { build, reasons, blocking }, request }: { job: Job } & JobsProps) {
+  const reason = build.hasGraph ? reasons.get(job.id) : undefined;
   return (
-    <li class="separator" id={id}>
-      {text ?? "Wait until the jobs above have passed"}
+    <li class="separator" id={job.id}>
+      {waitWords[job.state] ??
+        brokenInWords(job) ??
+        (reason && <WaitsFor reason={reason} jobs={blocking} request={request} />) ??
+        "Wait until the jobs above have passed"}
+      <Tags job={job} />
     </li>
   );
 }
@@ -60,24 +76,31 @@ function Wait({ job: { id, state } }: { job: Job }) {
 function Row({
   each: { job, queue },
   timeline,
-  data: { queues, agents, earlier },
+  data: { queues, agents, earlier, reasons, blocking },
   request,
 }: JobsProps & { each: ListedJob; timeline: Timeline | undefined }) {
   const org = request.organization.slug;
   const currentQueue = queue ? queues.get(queue.id) : undefined;
   const isPaused = job.state === "scheduled" && Boolean(currentQueue?.dispatchPausedAt);
   const agent = agents.get(job.agentId ?? "");
+  const reason = reasons.get(job.id);
+  const isNews = reason && !saidElsewhere.includes(reason.kind);
   return (
     <li id={job.id}>
       <div class="step">
         <a href={jobPath(request, job.id)}>{titleOf(job)}</a>
-        <Parallel job={job} />
+        <Tags job={job} />
         <Command job={job} />
         <Earlier jobs={earlier.get(job.position) ?? []} job={job} request={request} />
       </div>
       <div class="result">
         <State state={job.state} isPaused={isPaused} />
         <Failure job={job} />
+        {isNews && (
+          <span class="reason">
+            <WaitsFor reason={reason} jobs={blocking} request={request} />
+          </span>
+        )}
       </div>
       <p class="place">
         {currentQueue ? <QueueLink queue={currentQueue} org={org} /> : queue?.key}
@@ -101,19 +124,17 @@ function Row({
   );
 }
 
-function titleOf({ label, command }: Job): string {
-  return label ?? (command?.split("\n")[0] || "Job");
-}
-
-function Parallel({ job: { options } }: { job: Job }) {
-  if (!options?.parallel) return null;
-  return (
-    <>
-      {" "}
-      <span class="tag">
-        {options.parallel.index + 1} of {options.parallel.total}
-      </span>
-    </>
+/** Its group, and its place among the jobs of its step. */
+function Tags({ job }: { job: Job }) {
+  const group = job.options?.group;
+  return [group && (group.label ?? group.key ?? "Group"), placeInWords(job)].map(
+    (text) =>
+      text && (
+        <>
+          {" "}
+          <span class="tag">{text}</span>
+        </>
+      ),
   );
 }
 
@@ -124,16 +145,17 @@ function Command({ job }: { job: Job }) {
   return <code>{command.split("\n").slice(0, maxCommandLines).join("\n")}</code>;
 }
 
-function Failure({
-  job: { exitStatus, softFailed, failureReason },
-}: {
-  job: Pick<Job, "exitStatus" | "softFailed" | "failureReason">;
-}) {
+function Failure({ job }: { job: RetriedJob | Job }) {
+  const { exitStatus, softFailed, failureReason } = job;
+  const broken = "brokenReason" in job ? brokenInWords(job) : undefined;
+  const isLost = "attempt" in job && isWaitingAgain(job);
   return (
     <>
       {exitStatus !== null && exitStatus !== 0 && <span class="quiet"> exit status {exitStatus}</span>}
       {softFailed && <span class="quiet"> (soft)</span>}
       {failureReason && <span class="reason">{failureReason}</span>}
+      {broken && <span class="reason">{broken}</span>}
+      {isLost && <span class="reason">Lost by its agent, waiting again</span>}
     </>
   );
 }

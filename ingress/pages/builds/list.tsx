@@ -1,8 +1,8 @@
 import type { ListedBuild } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import { State } from "../ui/tables.tsx";
-import { Time } from "../ui/times.tsx";
+import { State } from "../states/state.tsx";
+import { Duration, Time } from "../ui/times.tsx";
 import { Commit } from "./commit.tsx";
 
 export interface PlacedBuild {
@@ -40,6 +40,11 @@ export function BuildList({
             <Commit commit={build.commit} repository={pipeline.repository} />
           </span>
           <span class="quiet">
+            {build.startedAt && (
+              <>
+                <Duration from={build.startedAt} to={build.finishedAt} /> ·{" "}
+              </>
+            )}
             <Time at={build.createdAt} />
             {creator !== undefined && ` by ${creator}`}
           </span>

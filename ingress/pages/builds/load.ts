@@ -1,7 +1,10 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listAgentNames } from "../../../shared/agents/list-store.ts";
+import { listWaitingReasons, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import { findCanceler } from "../../../shared/builds/builds.ts";
+import { findPlacedGraph } from "../../../shared/builds/graph-store.ts";
 import {
+  listJobsById,
   listJobsPage,
   listQueueIdsOfScheduled,
   listRetriedJobs,
@@ -10,6 +13,7 @@ import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
 import { type ListedBuild, listBuildNumbers } from "../../../shared/builds/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
+import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import { findPayloadSize, findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
@@ -20,6 +24,7 @@ import { loadBuild } from "../address/build.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { PlacedBuild } from "./list.tsx";
 import { maxShownBytes } from "./payload.tsx";
+import { chooseStages, jobsOfStages } from "./stages/choose.ts";
 
 const jobsPerPage = 100;
 /** Earlier attempts of all jobs of a page. A job's own page leads to further ones. */
@@ -36,6 +41,12 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     listJobsPage(db, build.id, page),
   );
   const jobs = list.rows.map(({ job }) => job);
+  const pause = openLoopPauses();
+  const graph = await findPlacedGraph(db, build);
+  await pause();
+  const reasons = await listWaitingReasons(services, build, jobs, graph);
+  await pause();
+  const stages = chooseStages(graph, readStage(request));
   const waitedFor = await listQueueIdsOfScheduled(db, build.id);
   const queues = await listQueuesById(db, [...waitedFor, ...jobs.flatMap(({ queueId }) => queueId ?? [])]);
   const pausedQueues = [...queues.values()].filter(
@@ -45,7 +56,10 @@ export async function loadBuildDetails(services: Services, request: MemberReques
   const retried = jobs.filter(({ retryOfJobId }) => retryOfJobId).map(({ position }) => position);
   const [rebuiltFrom] = await listBuildNumbers(db, rebuiltFromId === null ? [] : [rebuiltFromId]);
   return {
-    ...{ build, pipeline, list, queues, pausedQueues, rebuiltFrom },
+    ...{ build, pipeline, list, queues, pausedQueues, rebuiltFrom, stages, reasons },
+    warnings: graph.warnings,
+    blocking: await listJobsById(db, jobsOfReasons(reasons.values())),
+    named: await listJobsById(db, stages ? jobsOfStages(stages) : []),
     earlier: Map.groupBy(
       await listRetriedJobs(db, build.id, retried, maxEarlierAttempts),
       ({ position }) => position,
@@ -63,6 +77,17 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     trigger: deliveryId === null ? undefined : await findTriggerNameOfDelivery(db, deliveryId),
     payload: deliveryId === null ? undefined : await findPayloadStart(db, deliveryId, maxShownBytes),
   };
+}
+
+/** The place of the stage that the address names, from 0. */
+function readStage({ event }: MemberRequest): number | undefined {
+  const given = event.url.searchParams.get("stage") ?? "";
+  return /^[1-9]\d{0,4}$/.test(given) ? Number(given) - 1 : undefined;
+}
+
+/** The jobs that reasons name. */
+export function jobsOfReasons(reasons: Iterable<WaitingReason>): string[] {
+  return [...reasons].flatMap((reason) => (reason.kind === "steps" ? reason.jobIds : []));
 }
 
 /** Leaves out builds whose pipeline was deleted since. */

@@ -1,4 +1,5 @@
 import type { User } from "../../../shared/accounts/user-store.ts";
+import type { PlacedGraph } from "../../../shared/builds/graph-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
@@ -27,6 +28,31 @@ export function PausedQueues({
         </div>
       ))}
     </>
+  );
+}
+
+const maxWarnings = 50;
+
+/** Members of the steps that change nothing here, though their author may rely on them. */
+export function Warnings({ warnings }: { warnings: PlacedGraph["warnings"] }) {
+  if (warnings.length === 0) return null;
+  const more = warnings.length - maxWarnings;
+  return (
+    <details class="fold" id="warnings">
+      <summary>
+        {warnings.length === 1
+          ? "One member of the steps has no effect"
+          : `${warnings.length} members of the steps have no effect`}
+      </summary>
+      <ul>
+        {warnings.slice(0, maxWarnings).map(({ step, member }) => (
+          <li key={`${step} ${member}`}>
+            <code>{member}</code> {step === null ? "of the document" : `of ${step}`}
+          </li>
+        ))}
+        {more > 0 && <li>{more} more</li>}
+      </ul>
+    </details>
   );
 }
 

@@ -5,19 +5,22 @@ import { notFound } from "../../../shared/refusal.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildPath, loadBuild } from "../address/build.ts";
+import { Waiting } from "../job-facts/waiting.tsx";
+import { State } from "../states/state.tsx";
 import { FormError, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
-import { Fact, State } from "../ui/tables.tsx";
+import { Fact } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
 import { Commit } from "./commit.tsx";
 import { Headline } from "./headline.tsx";
 import { Jobs } from "./jobs.tsx";
 import { admitPayload, type LoadedBuild, loadBuildDetails } from "./load.ts";
 import { PayloadGone, PayloadView, payloadDownload } from "./payload.tsx";
-import { Environment, isEnvironmentShown, PausedQueues } from "./sections.tsx";
+import { Environment, isEnvironmentShown, PausedQueues, Warnings } from "./sections.tsx";
+import { Stages } from "./stages/stages.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number */
 export const buildPage = memberPage((services, request) => showBuild(services, request));
@@ -61,7 +64,10 @@ export async function showBuild(
         <Headline build={build} />
         <p class="lead">{build.message}</p>
         <PausedQueues queues={pausedQueues} users={users} org={org} />
+        <NoAgents data={data} request={request} />
         <Facts data={data} request={request} />
+        <Warnings warnings={data.warnings} />
+        {data.stages && <Stages shown={data.stages} named={data.named} request={request} />}
         <h2 id="jobs">Jobs</h2>
         <Jobs data={data} request={request} />
         <NumberPager list={list} path={buildPath(request)} />
@@ -78,6 +84,16 @@ export async function showBuild(
       </>
     ),
   };
+}
+
+/** Holds back all jobs of a queue, as a pause does. */
+function NoAgents({ data: { reasons }, request }: { data: LoadedBuild; request: MemberRequest }) {
+  const byQueue = new Map(
+    [...reasons.values()].flatMap((each) => (each.kind === "no_agent" ? [[each.queue.id, each]] : [])),
+  );
+  return [...byQueue.values()].map((reason) => (
+    <Waiting key={reason.queue.id} reason={reason} request={request} />
+  ));
 }
 
 function Actions({ data: { build, failedJobs }, request }: { data: LoadedBuild; request: MemberRequest }) {

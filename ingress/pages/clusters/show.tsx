@@ -6,12 +6,13 @@ import { Agents } from "../agents/table.tsx";
 import { AgentTokens, addAgentToken, type RefusedToken } from "../agents/tokens.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
 import { agentsInWords, jobCountInWords } from "../queues/words.ts";
+import { State } from "../states/state.tsx";
 import { AuditList } from "../ui/audit-list.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
-import { State, Table } from "../ui/tables.tsx";
+import { Table } from "../ui/tables.tsx";
 import { type ClusterDetails, loadClusterDetails, tokensPrefix } from "./load.ts";
 import { clusterTitle } from "./title.ts";
 

@@ -10,10 +10,11 @@ import {
 import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import type { BulkRebuildFilter } from "../../../shared/vocabulary.ts";
 import { loadTrigger } from "../address/trigger.ts";
+import { State } from "../states/state.tsx";
 import { PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
-import { Fact, State } from "../ui/tables.tsx";
+import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { statusWords } from "./list.tsx";
 

@@ -2,7 +2,8 @@ import type { BuildOfDelivery } from "../../../shared/builds/store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { sizeInWords } from "../builds/payload.tsx";
-import { State, Table } from "../ui/tables.tsx";
+import { State } from "../states/state.tsx";
+import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 export const statusWords = { build_created: "built", not_run: "not run", failed: "failed" } as const;

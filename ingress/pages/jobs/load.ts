@@ -1,9 +1,14 @@
+import { listAgentNames } from "../../../shared/agents/list-store.ts";
 import { type JobWithLogs, logOfAttempt, requireJobWithLogs } from "../../../shared/agents/logs/logs.ts";
 import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
 import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
+import { isWaitingAgain, listWaitingReasons } from "../../../shared/agents/waiting/reason.ts";
+import { findAgentThatLost } from "../../../shared/agents/waiting/takers-store.ts";
 import { requireBuild } from "../../../shared/builds/builds.ts";
+import { listJobsById } from "../../../shared/builds/job-list-store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { listQueuesById } from "../../../shared/queues/store.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
 import { buildPath } from "../address/build.ts";
 import { loadPipeline } from "../address/pipeline.ts";
@@ -25,6 +30,21 @@ export async function loadJob(services: Services, request: MemberRequest): Promi
   addCrumbs(request.event, { text: `Build #${number}`, path: buildPath(request) });
   const attempt = Math.min(numberOf(request, "attempt") ?? found.job.attempt, found.job.attempt);
   return { ...found, pipeline, attempt, readable: logOfAttempt(found, attempt) };
+}
+
+/** Where a job runs or ran, and why it waits. */
+export async function loadPlace(services: Services, { build, job }: LoadedJob) {
+  const { db } = services;
+  const reason = (await listWaitingReasons(services, build, [job])).get(job.id);
+  const isAgain = isWaitingAgain(job);
+  return {
+    reason,
+    isAgain,
+    jobs: await listJobsById(db, reason?.kind === "steps" ? reason.jobIds : []),
+    queue: (await listQueuesById(db, job.queueId === null ? [] : [job.queueId])).get(job.queueId ?? ""),
+    agent: (await listAgentNames(db, [job.agentId])).get(job.agentId ?? ""),
+    lostBy: isAgain ? await findAgentThatLost(db, job) : undefined,
+  };
 }
 
 /** The lines that the address asks for. Without any: the end of a log that grows or of a failure, else the beginning. */

@@ -6,17 +6,23 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
 import { logResponse } from "../../logs/document.tsx";
+import { agentPath } from "../address/agent.ts";
 import { jobPath } from "../address/build.ts";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
 import { sizeInWords } from "../builds/payload.tsx";
+import { QueueLink } from "../builds/sections.tsx";
+import { placeInWords, titleOf } from "../job-facts/titles.ts";
+import { Waiting } from "../job-facts/waiting.tsx";
+import { brokenInWords } from "../states/kinds.ts";
+import { State } from "../states/state.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { Fact, State } from "../ui/tables.tsx";
+import { Fact } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
 import { Lines } from "./lines.tsx";
-import { type LoadedJob, loadJob, loadLines } from "./load.ts";
+import { type LoadedJob, loadJob, loadLines, loadPlace } from "./load.ts";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number/jobs/:job */
 export const jobPage = memberPage((services, request) => show(services, request));
@@ -34,11 +40,17 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
   const loaded = await loadJob(services, request);
   const page = await loadLines(services, request, loaded);
   const { build, job } = loaded;
-  const title = job.label ?? job.command?.split("\n")[0] ?? "Job";
+  const place = await loadPlace(services, loaded);
+  const title = titleOf(job);
   return {
     title,
     section: "pipelines",
-    topics: [`build:${build.id}`, `job:${job.id}`],
+    topics: [
+      `build:${build.id}`,
+      `job:${job.id}`,
+      // Agents that connect, and pauses, change why it waits.
+      ...(place.queue && place.reason ? [`queue:${place.queue.id}` as const] : []),
+    ],
     script: "log.js",
     content: (
       <>
@@ -48,7 +60,14 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
           </h1>
           <Buttons job={job} request={request} />
         </div>
-        <Facts loaded={loaded} unsent={unsentNames({ ...services, ...loaded })} />
+        {place.isAgain && <Lost by={place.lostBy} request={request} />}
+        {place.reason && <Waiting reason={place.reason} jobs={place.jobs} request={request} />}
+        <Facts
+          loaded={loaded}
+          place={place}
+          request={request}
+          unsent={unsentNames({ ...services, ...loaded })}
+        />
         <Attempts loaded={loaded} request={request} />
         <Log loaded={loaded} page={page} request={request} />
       </>
@@ -62,8 +81,33 @@ function Signal({ job: { signal, signalReason } }: Pick<LoadedJob, "job">) {
   return words.length > 0 ? <> ({words.join(", ")})</> : null;
 }
 
-function Facts({ loaded: { job }, unsent }: { loaded: LoadedJob; unsent: string[] }) {
-  const { command, exitStatus, failureReason, scheduledAt, startedAt, finishedAt } = job;
+function Lost({
+  by,
+  request,
+}: {
+  by: Awaited<ReturnType<typeof loadPlace>>["lostBy"];
+  request: MemberRequest;
+}) {
+  return (
+    <p class="lead">
+      Lost by {by ? <a href={agentPath(request.organization.slug, by)}>{by.name}</a> : "its agent"}, waiting
+      again.
+    </p>
+  );
+}
+
+interface FactsProps {
+  loaded: LoadedJob;
+  place: Awaited<ReturnType<typeof loadPlace>>;
+  request: MemberRequest;
+  /** Names of variables. */
+  unsent: string[];
+}
+
+function Facts({ loaded: { job }, place: { queue, agent }, request, unsent }: FactsProps) {
+  const { command, exitStatus, failureReason, scheduledAt, startedAt, finishedAt, options } = job;
+  const org = request.organization.slug;
+  const group = options?.group;
   return (
     <dl class="facts panel">
       <Fact name="Command" value={<code>{command}</code>} class="wide" />
@@ -89,7 +133,18 @@ function Facts({ loaded: { job }, unsent }: { loaded: LoadedJob; unsent: string[
           </dd>
         </>
       )}
-      <Fact name="Reason" value={failureReason || null} />
+      <Fact name="Reason" value={failureReason || brokenInWords(job)} />
+      <Fact name="Group" value={group && (group.label ?? group.key)} />
+      <Fact name={options?.matrix ? "Matrix" : "Place"} value={placeInWords(job)} />
+      <Fact name="Queue" value={queue && <QueueLink queue={queue} org={org} />} />
+      <dt>Agent</dt>
+      <dd>
+        {agent ? (
+          <a href={agentPath(org, agent)}>{agent.name}</a>
+        ) : (
+          <span class="quiet">{job.agentId ? "no longer known" : "none yet"}</span>
+        )}
+      </dd>
       <Fact name="Time" value={scheduledAt && <TimesOfJob job={job} />} />
       <Fact name="Started" value={startedAt && <UnfoldingTime at={startedAt} id="started-at" />} />
       <Fact name="Finished" value={finishedAt && <UnfoldingTime at={finishedAt} id="finished-at" />} />

@@ -2,8 +2,9 @@ import { scaleBand, scaleLinear } from "d3-scale";
 import type { BuildTimes } from "../../../shared/builds/store.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import type { BuildState } from "../../../shared/vocabulary.ts";
+import { State, stateInWords } from "../states/state.tsx";
 import { useNow } from "../ui/rendering.ts";
-import { State, Table } from "../ui/tables.tsx";
+import { Table } from "../ui/tables.tsx";
 import { durationInWords } from "../ui/times.tsx";
 
 const height = 100;
@@ -12,8 +13,8 @@ const top = 16;
 /** Without a minimum, the bars of few builds would be broad. */
 const minPlaces = 20;
 const kinds: Record<BuildState, string> = {
-  scheduled: "waiting",
-  running: "waiting",
+  scheduled: "neutral",
+  running: "running",
   failing: "bad",
   canceling: "neutral",
   passed: "good",
@@ -81,7 +82,7 @@ function Bars({ builds, pathOf }: Shown) {
         const bar = Math.max(2, height - y(msOf(build, now)));
         return (
           <a key={build.number} href={pathOf(build)} tabIndex={-1}>
-            <title>{`#${build.number} ${build.state} · ${ranInWords(build, now)}`}</title>
+            <title>{`#${build.number} ${stateInWords(build.state)} · ${ranInWords(build, now)}`}</title>
             <rect class="touch" {...place} height={top + height + 8} />
             <rect class={kind} {...place} y={top + height - bar} height={bar} />
             {/* Failures can be seen without color. */}

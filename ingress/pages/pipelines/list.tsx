@@ -1,11 +1,11 @@
 import type { ListedBuild } from "../../../shared/builds/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { ListedPipeline } from "../../../shared/pipelines/store.ts";
+import { State } from "../states/state.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
-import { State } from "../ui/tables.tsx";
-import { Time } from "../ui/times.tsx";
+import { Duration, Time } from "../ui/times.tsx";
 import { loadPipelines } from "./load.ts";
 import { loadUse, Use } from "./use.tsx";
 
@@ -68,6 +68,11 @@ function LastBuild({
       <a href={pathTo(patterns.buildPage, { org, slug, number: String(build.number) })}>#{build.number}</a>{" "}
       {build.message}{" "}
       <span class="quiet">
+        {build.startedAt && (
+          <>
+            <Duration from={build.startedAt} to={build.finishedAt} /> ·{" "}
+          </>
+        )}
         <Time at={build.createdAt} />
       </span>
     </p>

@@ -15,8 +15,8 @@ const days = 7;
 const maxPauses = 200;
 const kinds: [figure: FigureName, name: string, kind: string][] = [
   ["jobs_waiting", "Jobs waiting", "refused"],
-  ["jobs_running", "Jobs running", "good"],
-  ["agents_connected", "Agents connected", "waiting"],
+  ["jobs_running", "Jobs running", "running"],
+  ["agents_connected", "Agents connected", "good"],
 ];
 export const levelNames = kinds.map(([figure]) => figure);
 

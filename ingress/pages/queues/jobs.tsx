@@ -1,31 +1,34 @@
 import type { JobWithOwners } from "../../../shared/agents/list-store.ts";
+import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import { type CursorNames, linkIdPages } from "../../http/cursor-pager.ts";
 import { queuePath } from "../address/queue.ts";
 import { JobLink } from "../agents/table.tsx";
+import { WaitsFor } from "../job-facts/waiting.tsx";
+import { State } from "../states/state.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { useNow } from "../ui/rendering.ts";
-import { State, Table } from "../ui/tables.tsx";
+import { Table } from "../ui/tables.tsx";
 import { durationInWords } from "../ui/times.tsx";
 import { type JobsPage, jobCursors, type QueueDetails } from "./load.ts";
 
 /** Jobs that wait for an agent of the queue, and those that its agents have. */
 export function QueueJobs({ request, details }: { request: MemberRequest; details: QueueDetails }) {
   const now = useNow();
-  const { queue, waiting, running, hasConnectedAgent } = details;
+  const { queue, waiting, running, reasons } = details;
+  const hasNoAgent = waiting.rows.some(({ job }) => reasons.get(job.id)?.kind === "no_agent");
   const table = { org: request.organization.slug, path: queuePath(request, queue), now };
   return (
     <section aria-labelledby="jobs">
       <h2 id="jobs">Jobs</h2>
-      {waiting.rows.length > 0 && !hasConnectedAgent && (
-        <p class="warning">Jobs wait, and no agent of this queue is connected.</p>
-      )}
+      {hasNoAgent && <p class="warning">Jobs wait, and no agent of this queue is connected.</p>}
       {waiting.rows.length + running.rows.length === 0 && <p class="empty">No job waits or runs.</p>}
       <JobTable
         caption="Running jobs"
         page={running}
         cursors={jobCursors.running}
         since={({ job }) => job.startedAt ?? job.assignedAt ?? job.createdAt}
+        request={request}
         {...table}
       />
       <JobTable
@@ -33,6 +36,8 @@ export function QueueJobs({ request, details }: { request: MemberRequest; detail
         page={waiting}
         cursors={jobCursors.waiting}
         since={({ job }) => job.scheduledAt ?? job.createdAt}
+        reasons={reasons}
+        request={request}
         {...table}
       />
     </section>
@@ -44,6 +49,8 @@ function JobTable({
   page,
   cursors,
   since,
+  reasons,
+  request,
   org,
   path,
 }: {
@@ -51,6 +58,8 @@ function JobTable({
   page: JobsPage;
   cursors: CursorNames;
   since: (placed: JobWithOwners) => Date;
+  reasons?: QueueDetails["reasons"];
+  request: MemberRequest;
   org: string;
   /** The path of the queue. */
   path: string;
@@ -69,6 +78,7 @@ function JobTable({
             </th>
             <td>
               <State state={placed.job.state} />
+              <Tags reason={reasons?.get(placed.job.id)} request={request} />
             </td>
             <td class="duration">{durationInWords(since(placed), now)}</td>
           </tr>
@@ -76,5 +86,15 @@ function JobTable({
       </Table>
       <CursorPager label={`Pages of ${caption.toLowerCase()}`} links={{ Older: older, Newer: newer }} />
     </>
+  );
+}
+
+/** The page says for all its jobs why they wait, but for the tags of each. */
+function Tags({ reason, request }: { reason: WaitingReason | undefined; request: MemberRequest }) {
+  if (reason?.kind !== "no_agent_with_tags") return null;
+  return (
+    <span class="reason">
+      <WaitsFor reason={reason} request={request} />
+    </span>
   );
 }

@@ -1,6 +1,7 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { findConnectedAgentId, listJobsOfQueue } from "../../../shared/agents/list-store.ts";
+import { listJobsOfQueue } from "../../../shared/agents/list-store.ts";
+import { listReasonsInQueues } from "../../../shared/agents/waiting/reason.ts";
 import type { CursorPage } from "../../../shared/db/cursor-page.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
@@ -35,14 +36,18 @@ export async function loadQueueDetails(services: Services, request: MemberReques
     organizationId: request.organization.id,
     subjects: { types: ["queue"], ids: [queue.id] },
   };
+  const waiting = await loadQueueJobs(services, request, queue, ["scheduled"], jobCursors.waiting);
   return {
     cluster,
     queue,
     nameOf: (userId: string | null) => users.get(userId ?? "")?.name ?? "somebody",
     counts: (await countJobsOfQueues(db, [queue.id], maxCountedJobs)).get(queue.id),
     agents: await loadQueueAgents(services, request, queue),
-    hasConnectedAgent: (await findConnectedAgentId(db, queue.id)) !== undefined,
-    waiting: await loadQueueJobs(services, request, queue, ["scheduled"], jobCursors.waiting),
+    waiting,
+    reasons: await listReasonsInQueues(
+      services,
+      waiting.rows.map(({ job }) => job),
+    ),
     running: await loadQueueJobs(services, request, queue, leasedJobStates, jobCursors.running),
     audit: await listAuditEvents(db, audited, maxAuditEntries),
     charts: await loadQueueCharts(services, request.organization.id, queue),

@@ -11,12 +11,13 @@ import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { setHeaders } from "../../http/respond.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
+import { State } from "../states/state.tsx";
 import { CsrfField, codeField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
 import { asSentence, type FieldNames, type FormProblems, tryForm } from "../ui/problems.ts";
-import { State, Table } from "../ui/tables.tsx";
+import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadDeliveriesToTry } from "./load.ts";
 

@@ -8,9 +8,10 @@ import { triggerPath } from "../address/trigger.ts";
 import { type Series, sumOf } from "../charts/bars.ts";
 import { Sparkline } from "../charts/sparkline.tsx";
 import { DeliveryState, reasonInWords } from "../deliveries/list.tsx";
+import { State } from "../states/state.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
-import { PublicPreview, State, Table } from "../ui/tables.tsx";
+import { PublicPreview, Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadTriggers } from "./load.ts";
 

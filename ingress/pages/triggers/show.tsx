@@ -9,11 +9,12 @@ import { bulkRebuildPath, RunningRebuild } from "../deliveries/bulk-rebuild.tsx"
 import { Deliveries } from "../deliveries/list.tsx";
 import { DeliverySearchForm } from "../deliveries/search.tsx";
 import { addressOf, queryOf } from "../search/read.ts";
+import { State } from "../states/state.tsx";
 import { AuditList } from "../ui/audit-list.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { Fact, PublicPreview, State } from "../ui/tables.tsx";
+import { Fact, PublicPreview } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { BackOff } from "./back-off.tsx";
 import { deliveryCursors, loadTriggerDetails, type TriggerDetails } from "./load.ts";

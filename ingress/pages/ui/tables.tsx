@@ -30,32 +30,6 @@ export function Table({
   );
 }
 
-/**
- * @param kind class of the color, if not the word
- * @param isPaused a paused queue delays it
- */
-export function State({
-  state,
-  kind = state,
-  isPaused = false,
-}: {
-  state: string;
-  kind?: string;
-  isPaused?: boolean;
-}) {
-  return (
-    <>
-      <span class={`state ${kind}`}>{state.replaceAll("_", " ")}</span>
-      {isPaused && (
-        <>
-          {" "}
-          <span class="state paused">paused</span>
-        </>
-      )}
-    </>
-  );
-}
-
 /** A term of a `<dl class="facts">`. One without a value is left out. */
 export function Fact({
   name,

@@ -77,7 +77,10 @@ describeInBrowser("a member of an organization", () => {
 
     assert.equal(await heading(page), "Build #1 scheduled");
     const text = await mainText(page);
-    assert.match(text, /From a webhook Commit HEAD Branch main Created just now by a webhook/);
+    assert.match(
+      text,
+      /From a webhook No agent of the queue default is connected\. .* Commit HEAD Branch main Created just now by a webhook/,
+    );
     assert.match(text, /make scheduled default waits .* make install scheduled default waits /);
     await page.locator("#environment > summary").click();
     assert.match(await mainText(page), /COLOUR, .*SIGNALBOX_PIPELINE_SLUG, /);

@@ -30,7 +30,10 @@ describeInBrowser("the times of a build", () => {
     return page;
   };
   const exactTimes = (page: Page) =>
-    page.locator(".jobs > li", { hasText: "Unit tests" }).locator(".exact-times").innerText();
+    page
+      .locator(".jobs > li", { hasText: /^Unit tests/ })
+      .locator(".exact-times")
+      .innerText();
   /** As the page shows it in this zone. */
   const local = (at: Date, timeZone: string) =>
     new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium", timeZone }).format(at);
@@ -65,7 +68,7 @@ describeInBrowser("the times of a build", () => {
 
   it("grow while a job runs, and stay unfolded and focused when the page refreshes", async () => {
     const page = await open("running");
-    const row = page.locator(".jobs > li", { hasText: "Unit tests" });
+    const row = page.locator(".jobs > li", { hasText: /^Unit tests/ });
     const running = row.locator(".growing");
     const first = await running.innerText();
     await row.locator(".unfolding > summary").focus();
@@ -89,7 +92,7 @@ describeInBrowser("the times of a build", () => {
 
   it("are not compared in two zones: a finished build's page stays as it is", async () => {
     const page = await open("passed", { timezoneId: "Asia/Kolkata" });
-    const row = await page.locator(".jobs > li", { hasText: "Unit tests" }).elementHandle();
+    const row = await page.locator(".jobs > li", { hasText: /^Unit tests/ }).elementHandle();
 
     const refreshed = page.waitForResponse((response) => response.request().resourceType() === "fetch");
     await page.evaluate(() => dispatchEvent(new Event("stale")));

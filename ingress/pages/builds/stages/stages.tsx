@@ -1,0 +1,194 @@
+import type { Job } from "../../../../shared/builds/job-store.ts";
+import { buildPath, jobPath } from "../../address/build.ts";
+import { placeInWords, titleOf } from "../../job-facts/titles.ts";
+import { brokenInWords, countKinds, countsInWords, kindOf, type StateKind } from "../../states/kinds.ts";
+import { StateIcon, stateInWords } from "../../states/state.tsx";
+import type { MemberRequest } from "../../ui/member-page.ts";
+import { CursorPager } from "../../ui/pager.tsx";
+import { Duration } from "../../ui/times.tsx";
+import { neighborsOfStages, type ShownItem, type ShownStages, type ShownStep } from "./choose.ts";
+
+interface StagesProps {
+  shown: ShownStages;
+  /** The jobs that are named, by id. */
+  named: ReadonlyMap<string, Job>;
+  request: MemberRequest;
+}
+
+const maxTitle = 60;
+
+/** The steps of a build in columns: each waits for some of the columns before it. */
+export function Stages({ shown, ...rest }: StagesProps) {
+  const { stages, first, total } = shown;
+  const { earlier, later } = neighborsOfStages(shown);
+  const address = (place: number | undefined) =>
+    place === undefined ? undefined : `${buildPath(rest.request)}?stage=${place + 1}#stages`;
+  return (
+    <section aria-labelledby="stages">
+      <h2 id="stages">Stages</h2>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area */}
+      <section class="stages" aria-label={stagesInWords(shown)} tabIndex={0}>
+        {stages.map(({ items, more }, index) => (
+          <section key={first + index} aria-labelledby={`stage-${first + index + 1}`}>
+            <h3 id={`stage-${first + index + 1}`}>
+              Stage {first + index + 1}
+              {total > stages.length && ` of ${total}`}
+            </h3>
+            <ul>
+              {items.map((item) => (
+                <Item key={item.group?.id ?? item.steps[0]?.id} item={item} {...rest} />
+              ))}
+              {more.steps > 0 && (
+                <li class="quiet">
+                  {more.steps} more {more.steps === 1 ? "step" : "steps"}: {countsInWords(more.counts)}
+                </li>
+              )}
+            </ul>
+          </section>
+        ))}
+      </section>
+      <CursorPager
+        label="More stages"
+        links={{ "Earlier stages": address(earlier), "Later stages": address(later) }}
+      />
+    </section>
+  );
+}
+
+function stagesInWords({ stages, first, total }: ShownStages): string {
+  if (stages.length === total) return total === 1 ? "One stage" : `${total} stages`;
+  return `Stages ${first + 1} to ${first + stages.length} of ${total}`;
+}
+
+type ItemProps = Omit<StagesProps, "shown">;
+
+function Item({ item, ...rest }: { item: ShownItem } & ItemProps) {
+  const { group, steps, jobs, moreSteps, showsDots } = item;
+  if (!group) return steps.map((step) => <Step key={step.id} step={step} {...rest} />);
+  const count = steps.length + moreSteps;
+  return (
+    <li>
+      <details id={`group-${group.id}`}>
+        <summary>
+          <Title text={group.label ?? group.key ?? "Group"} kind={worstOf(jobs)} />
+          <Dots jobs={showsDots ? jobs : []} />
+          <span class="quiet">
+            {count} {count === 1 ? "step" : "steps"}: {countsInWords(countKinds(jobs))}
+          </span>
+        </summary>
+        <ul>
+          {steps.map((step) => (
+            <Step key={step.id} step={step} {...rest} />
+          ))}
+          {moreSteps > 0 && <li class="quiet">{moreSteps} more, in the list of jobs</li>}
+        </ul>
+      </details>
+    </li>
+  );
+}
+
+function Step({
+  step: { id, jobs, named: chosen, showsDots },
+  named,
+  request,
+}: { step: ShownStep } & ItemProps) {
+  const [first, ...others] = chosen.flatMap((job) => named.get(job.id) ?? []);
+  if (!first) return null;
+  if (jobs.length === 1)
+    return (
+      <li>
+        <JobLink job={first} text={titleOf(first)} request={request} />
+      </li>
+    );
+  const more = jobs.length - chosen.length;
+  return (
+    <li>
+      <details id={`step-${id}`}>
+        <summary>
+          <Title text={commonTitle([first, ...others])} kind={worstOf(jobs)} />
+          <Dots jobs={showsDots ? jobs : []} />
+          <span class="quiet">
+            {jobs.length} jobs: {countsInWords(countKinds(jobs))}
+          </span>
+        </summary>
+        <ul>
+          {[first, ...others].map((job) => (
+            <li key={job.id}>
+              <JobLink job={job} text={placeInWords(job) ?? titleOf(job)} request={request} hasDot />
+            </li>
+          ))}
+          {more > 0 && <li class="quiet">{more} more, in the list of jobs</li>}
+        </ul>
+      </details>
+    </li>
+  );
+}
+
+function worstOf(jobs: Parameters<typeof countKinds>[0]): StateKind {
+  return countKinds(jobs)[0]?.[0] ?? "skipped";
+}
+
+function Title({ text, kind }: { text: string; kind: StateKind }) {
+  return (
+    <strong class={kind}>
+      <StateIcon state={kind} />
+      {cut(text)}
+    </strong>
+  );
+}
+
+/** One for each job. The words beside them say the same. */
+function Dots({ jobs }: { jobs: Parameters<typeof kindOf>[0][] }) {
+  if (jobs.length === 0) return null;
+  return (
+    <span class="dots" aria-hidden="true">
+      {jobs.map((job, index) => (
+        <i key={index} class={kindOf(job)} />
+      ))}
+    </span>
+  );
+}
+
+/** @param hasDot for a job of several of its step, as in the row of dots */
+function JobLink({
+  job,
+  text,
+  request,
+  hasDot = false,
+}: {
+  job: Job;
+  text: string;
+  request: MemberRequest;
+  hasDot?: boolean;
+}) {
+  const { startedAt, finishedAt } = job;
+  const kind = kindOf(job);
+  return (
+    <>
+      <a class={kind} href={jobPath(request, job.id)} title={brokenInWords(job)}>
+        {hasDot ? <i class={kind} /> : <StateIcon state={kind} />}
+        {cut(text)}
+        <span class="hidden"> {stateInWords(job.state)}</span>
+      </a>
+      {startedAt && (
+        <span class="quiet">
+          {" "}
+          <Duration from={startedAt} to={finishedAt} />
+        </span>
+      )}
+    </>
+  );
+}
+
+function cut(text: string): string {
+  return text.length > maxTitle ? `${text.slice(0, maxTitle - 1)}…` : text;
+}
+
+/** The words with which the titles of all jobs of a step begin: `Test on …`. */
+function commonTitle(jobs: [Job, ...Job[]]): string {
+  const [first, ...others] = jobs.map((job) => titleOf(job).split(" "));
+  const length = (first ?? []).findIndex((word, at) => others.some((other) => other[at] !== word));
+  if (length === -1) return titleOf(jobs[0]);
+  if (length === 0) return jobs[0].options?.key ?? titleOf(jobs[0]);
+  return `${first?.slice(0, length).join(" ")} …`;
+}

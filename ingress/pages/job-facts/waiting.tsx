@@ -1,0 +1,180 @@
+import type { ComponentChildren } from "preact";
+import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
+import type { Job } from "../../../shared/builds/job-store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Queue } from "../../../shared/queues/store.ts";
+import { quoteForShell } from "../../../shared/shell.ts";
+import { jobPath } from "../address/build.ts";
+import { queuePath } from "../address/queue.ts";
+import { PostButton } from "../ui/form.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { CodeList } from "../ui/tables.tsx";
+import { titleOf } from "./titles.ts";
+
+/** Why a job waits, in words, for all pages. */
+export function WaitsFor({
+  reason,
+  jobs = new Map(),
+  request,
+}: {
+  reason: WaitingReason;
+  /** The jobs that it names, by id. */
+  jobs?: ReadonlyMap<string, Job>;
+  request: MemberRequest;
+}) {
+  switch (reason.kind) {
+    case "steps":
+      return <Steps reason={reason} jobs={jobs} request={request} />;
+    case "queue_paused":
+      return <>The queue {link(request, reason.queue)} is paused</>;
+    case "no_agent":
+      return <>No agent of the queue {link(request, reason.queue)} is connected</>;
+    case "no_agent_with_tags":
+      return <Tags reason={reason} request={request} />;
+    case "agents_paused":
+      return (
+        <>
+          {agentsInWords(reason)} of the queue {link(request, reason.queue)} may run it:{" "}
+          {reason.agents === 1 ? "it is" : "all are"} paused, or about to stop
+        </>
+      );
+    case "agents_busy":
+      return <>Waits for its turn: {agentsInWords(reason).toLowerCase()} may run it</>;
+  }
+}
+
+function link(request: MemberRequest, queue: Queue): ComponentChildren {
+  return <a href={queuePath(request, queue)}>{queue.key}</a>;
+}
+
+function agentsInWords({ agents, isExact }: { agents: number; isExact: boolean }): string {
+  if (!isExact) return `More than ${agents} agents`;
+  return agents === 1 ? "One agent" : `${agents} agents`;
+}
+
+function Steps({
+  reason: { jobIds, missingKeys, hasMore },
+  jobs,
+  request,
+}: {
+  reason: WaitingReason & { kind: "steps" };
+  jobs: ReadonlyMap<string, Job>;
+  request: MemberRequest;
+}) {
+  const named = jobIds.flatMap((id) => jobs.get(id) ?? []);
+  const parts: ComponentChildren[] = named.map((job) => (
+    <a key={job.id} href={jobPath(request, job.id)}>
+      {titleOf(job)}
+    </a>
+  ));
+  if (missingKeys.length > 0)
+    parts.push(
+      <>
+        a step with the key <CodeList names={missingKeys} />, which no step has yet
+      </>,
+    );
+  if (hasMore) parts.push("others");
+  if (parts.length === 0) return <>Waits for steps before it</>;
+  return (
+    <>
+      Waits for{" "}
+      {parts.map((part, index) => (
+        <span key={index}>
+          {index > 0 && (index === parts.length - 1 ? " and " : ", ")}
+          {part}
+        </span>
+      ))}
+    </>
+  );
+}
+
+function Tags({
+  reason: { queue, tags, missing, isExact },
+  request,
+}: {
+  reason: WaitingReason & { kind: "no_agent_with_tags" };
+  request: MemberRequest;
+}) {
+  const agents = isExact ? "No connected agent" : "None of the first agents";
+  return (
+    <>
+      {agents} of the queue {link(request, queue)} has{" "}
+      {missing.length > 0 ? (
+        <>
+          {missing.length === 1 ? "the tag" : "the tags"} <CodeList names={missing} />
+        </>
+      ) : (
+        <>
+          all of the tags <CodeList names={tags} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** The reason with what mends it, if somebody has to do something. */
+export function Waiting(props: Parameters<typeof WaitsFor>[0]) {
+  const { reason, request } = props;
+  if (!["queue_paused", "no_agent", "no_agent_with_tags", "agents_paused"].includes(reason.kind))
+    return (
+      <p class="lead">
+        <WaitsFor {...props} />.
+      </p>
+    );
+  return (
+    <div class="warning">
+      <p>
+        <WaitsFor {...props} />.
+      </p>
+      <Remedy reason={reason} request={request} />
+    </div>
+  );
+}
+
+function Remedy({ reason, request }: { reason: WaitingReason; request: MemberRequest }) {
+  switch (reason.kind) {
+    case "queue_paused": {
+      const { queue } = reason;
+      return (
+        <>
+          {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
+          {request.role === "admin" ? (
+            <PostButton path={queuePath(request, queue, patterns.resumeQueuePage)}>
+              Resume the queue
+            </PostButton>
+          ) : (
+            <p>Admins can resume it.</p>
+          )}
+        </>
+      );
+    }
+    case "no_agent":
+    case "no_agent_with_tags":
+      return <StartAgent queue={reason.queue} tags={reason.tags} request={request} />;
+    default:
+      return null;
+  }
+}
+
+function StartAgent({ queue, tags, request }: { queue: Queue; tags: string[]; request: MemberRequest }) {
+  const path = pathTo(patterns.clusterPage, { org: request.organization.slug, cluster: queue.clusterId });
+  const command = `npm run agent -- start --token … --queue ${wordOf(queue.key)}`;
+  return (
+    <>
+      <p>
+        Start one with a <a href={path}>registration token</a>:
+      </p>
+      <pre class="command">
+        <code>
+          {command}
+          {tags.length > 0 && ` --tags ${wordOf(tags.join(","))}`}
+        </code>
+      </pre>
+    </>
+  );
+}
+
+/** A word of a shell. */
+function wordOf(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text);
+}
