@@ -11,7 +11,15 @@ const job = {
 };
 const tokens = [1, 2].map((attempt) => ({ jobId: "j9", attempt, tokenHash: hashToken(`token ${attempt}`) }));
 const runOf = (attempt: number, run: Partial<Run> = {}): Run => ({
-  ...{ jobId: "j9", session: 1, agentPid: 1, token: `token ${attempt}`, isWhole: true },
+  ...{
+    jobId: "j9",
+    session: 1,
+    agentPid: 1,
+    token: `token ${attempt}`,
+    isWhole: true,
+    beganAt: 1,
+    endedAt: 2,
+  },
   ...run,
 });
 const log = "j9 line 1\nj9 line 2\nthe end\n";

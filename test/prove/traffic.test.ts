@@ -38,7 +38,7 @@ describe("npm run prove, late writes", () => {
   it("are sent at the end for attempts that are over, superseded ones first", () => {
     const jobTokens = [1, 2].map((attempt) => ({ attempt, tokenHash: hashToken(`token ${attempt}`) }));
     const runs = [2, 1, 9].map((attempt) => ({
-      ...{ jobId: "j1", session: 1, agentPid: 1, isWhole: true },
+      ...{ jobId: "j1", session: 1, agentPid: 1, isWhole: true, beganAt: 1, endedAt: 2 },
       token: `token ${attempt}`,
     }));
 

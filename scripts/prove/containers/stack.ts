@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { generousSettings } from "../installation/settings.ts";
+import { tag } from "../installation/steps.ts";
 import { findCompose } from "./docker.ts";
 
 /** The project of compose.yaml, with what a proof needs besides. */
@@ -68,8 +69,8 @@ export function startServices(stack: Stack, services: (keyof typeof scales | "pr
 
 /** Added to the services of compose.yaml. */
 function planServices(marksFolder: string) {
-  const agent = (queue: string) => ({
-    command: [...["node", "dist/agent.js", "start"], ...["--queue", queue, "--spawn", String(spawn)]],
+  const agent = (queue: string, ...more: string[]) => ({
+    command: [...["node", "dist/agent.js", "start"], ...["--queue", queue, "--spawn", String(spawn), ...more]],
     volumes: [`${marksFolder}:${marksInside}`],
   });
   return {
@@ -78,7 +79,7 @@ function planServices(marksFolder: string) {
     redis: { networks: { data: { ipv4_address: addresses.redis } } },
     ingress: { environment: generousSettings },
     worker: { environment: generousSettings },
-    agent: agent("linux"),
+    agent: agent("linux", "--tags", tag),
     "agent-mac": {
       ...agent("mac"),
       // biome-ignore-start lint/suspicious/noTemplateCurlyInString: Compose fills them in

@@ -1,12 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { PlannedProcess } from "../../start/procfile.ts";
+import { tag } from "./steps.ts";
 
 /** The agents of each process. */
 const spawn = 3;
 
-/** An agent's queue: two processes serve the first, each at an ingress process of its own. */
-const queues = ["linux", "linux", "mac"];
+/** An agent's queue and tags: two processes serve the first queue, each at an ingress process of its own. */
+const queues = ["linux", `linux --tags ${tag}`, "mac"];
 
 /** Plans a process of agents. @param index of the process among those of its kind */
 export function planAgent(

@@ -12,6 +12,9 @@ export interface Run {
   token: string;
   /** It came to its end. */
   isWhole: boolean;
+  /** Seconds since the machine's start: clocks of processes jump. */
+  beganAt: number;
+  endedAt: number | undefined;
 }
 
 export function readRuns(marksFolder: string): Run[] {
@@ -19,7 +22,12 @@ export function readRuns(marksFolder: string): Run[] {
     .filter((name) => !name.endsWith(".new"))
     .map((name) => {
       const [jobId = "", session, agentPid] = name.split(".");
-      const [token = "", end] = readIfPresent(join(marksFolder, name))?.split("\n") ?? [];
-      return { jobId, session: Number(session), agentPid: Number(agentPid), token, isWhole: end === "ended" };
+      const [begin = "", end = ""] = readIfPresent(join(marksFolder, name))?.split("\n") ?? [];
+      const [token = "", beganAt] = begin.split(" ");
+      const [ended, endedAt] = end.split(" ");
+      return {
+        ...{ jobId, session: Number(session), agentPid: Number(agentPid), token, beganAt: Number(beganAt) },
+        ...{ isWhole: ended === "ended", endedAt: ended === "ended" ? Number(endedAt) : undefined },
+      };
     });
 }

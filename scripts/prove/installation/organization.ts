@@ -36,7 +36,7 @@ export interface ProveOrganization {
 export const triggerSecret = "a secret of the senders";
 const slug = "prove";
 
-/** Two pipelines, triggers of each kind, and what agents need. */
+/** Three pipelines, triggers of each kind, and what agents need. */
 export async function createProveOrganization(
   services: Services,
   marksFolder: string,
@@ -46,11 +46,11 @@ export async function createProveOrganization(
   const operator = { ...actor, organization: await updateOrganization(services, slug, { features }) };
 
   const steps = provedSteps(marksFolder);
-  const addPipeline = async (name: "web" | "app") =>
+  const addPipeline = async (name: keyof typeof steps) =>
     createPipeline(services, operator, { clusterId: cluster.id, slug: name, name, steps: steps[name] });
   const queues = [];
   for (const key of ["linux", "mac"]) queues.push(await createQueue(services, operator, cluster, { key }));
-  const pipelines = [await addPipeline("web"), await addPipeline("app")];
+  const pipelines = [await addPipeline("web"), await addPipeline("app"), await addPipeline("graph")];
 
   const addTrigger = async (
     index: number,
@@ -70,7 +70,7 @@ export async function createProveOrganization(
     await addTrigger(0, { name: "plain" }, {}),
     await addTrigger(1, { name: "signed by github", signature: github }, { type: "github", secret }),
     await addTrigger(
-      0,
+      2,
       { name: "signed by the issue tracker", signature: tracker },
       { type: "linear", secret },
     ),

@@ -1,15 +1,23 @@
 import type { CommandStep, Step } from "../../../shared/vocabulary.ts";
 
 /** The command of a job. The last digit of the job's id chooses one of its ways. */
-export type Kind = "report" | "last" | "flaky" | "payload";
+export type Kind = "report" | "last" | "flaky" | "payload" | "upload";
 
 /** Printed by each kind, before what else it does. 3,000 lines are several chunks of log. */
-export const lines: Record<Kind, number> = { report: 3000, last: 2, flaky: 20, payload: 5 };
+export const lines: Record<Kind, number> = { report: 3000, last: 2, flaky: 20, payload: 5, upload: 2 };
 export const failures = { exitStatus: 3, limit: 2 };
 export const lastLine = "the end";
+/** Of some agents of the first queue. */
+export const tag = "size=large";
 
 /** Last digits of job ids that take the other way: ignores SIGTERM, fails, reads its payload. */
-const others: Record<Kind, string> = { report: "[0]", last: "", flaky: "[0-3]", payload: "[0-1]" };
+const others: Record<Kind, string> = {
+  report: "[0]",
+  last: "",
+  flaky: "[0-3]",
+  payload: "[0-1]",
+  upload: "[0-9a-f]",
+};
 const ways: Record<Kind, string> = {
   report: "trap '' TERM; for i in 1 2 3 4; do sleep 1; done",
   last: "",
@@ -17,14 +25,31 @@ const ways: Record<Kind, string> = {
   payload:
     "payload=$(signalbox-agent meta-data get service:webhook); " +
     `echo "$payload" | sed 's/^{"number":\\([0-9]*\\).*/number \\1/'`,
+  // An attempt after a lost one uploads a list of its own.
+  upload:
+    `printf %s "$PROVE_UPLOAD" | sed "s/a list/$(cat /proc/sys/kernel/random/uuid)/g" | ` +
+    "signalbox-agent pipeline upload - || exit 4",
 };
+
+/**
+ * What must have ended before a job begins, by the roles that steps of the pipeline `graph` have in their variables. A
+ * list that was uploaded waits for its own steps only.
+ */
+export const needs: Record<string, { roles: string[]; allowFailure?: true }> = {
+  uploaded: { roles: ["upload"] },
+  "uploaded late": { roles: ["upload", "uploaded"] },
+  "after failure": { roles: ["flaky"], allowFailure: true },
+  deploy: { roles: ["upload", "uploaded", "uploaded late", "flaky", "matrix", "left out", "tagged"] },
+};
+/** Commands in an uploaded list. */
+export const jobsOfUpload = 2;
 
 export function takesOtherWay(kind: Kind, jobId: string): boolean {
   return others[kind] !== "" && new RegExp(`${others[kind]}$`).test(jobId);
 }
 
 /** Commands leave a mark when they begin and when they come to their end. */
-export function provedSteps(marksFolder: string): Record<"web" | "app", Step[]> {
+export function provedSteps(marksFolder: string): Record<"web" | "app" | "graph", Step[]> {
   const step = (kind: Kind, queue: string, more: Partial<CommandStep> = {}): CommandStep => ({
     ...{ label: kind, command: commandOf(kind), agents: { queue } },
     ...{ env: { PROVE_MARKS: marksFolder } },
@@ -34,7 +59,47 @@ export function provedSteps(marksFolder: string): Record<"web" | "app", Step[]> 
   return {
     web: [step("report", "linux"), { type: "wait" }, step("last", "linux")],
     app: [step("flaky", "mac", { retry: { automatic } }), step("payload", "linux")],
+    graph: graphOf((kind, role, more) =>
+      step(kind, "linux", {
+        ...more,
+        env: { PROVE_MARKS: marksFolder, PROVE_ROLE: role, ...more?.env },
+        ...(kind === "flaky" && { retry: { automatic } }),
+      }),
+    ),
   };
+}
+
+type StepOf = (kind: Kind, role: string, more?: Partial<CommandStep>) => CommandStep;
+
+/** A group, a matrix, a condition, tags, and an upload that others wait for. */
+function graphOf(step: StepOf): Step[] {
+  const late = { PROVE_LIST: "a list" };
+  const uploaded = [
+    step("last", "uploaded", { env: late }),
+    { type: "wait" },
+    step("last", "uploaded late", { env: late }),
+  ];
+  const after = (...keys: string[]) => ({ depends_on: keys.map((key) => ({ step: key })) });
+  const [name = "", value = ""] = tag.split("=");
+  const tests = [
+    step("flaky", "flaky", { key: "flaky" }),
+    step("last", "matrix", { matrix: { setup: ["a", "b"] } }),
+  ];
+  return [
+    step("upload", "upload", { key: "upload", env: { PROVE_UPLOAD: JSON.stringify({ steps: uploaded }) } }),
+    { type: "group", label: "Tests", key: "tests", steps: tests },
+    step("last", "left out", { key: "left-out", if: 'build.branch != "main" && !(build.number > 0)' }),
+    step("last", "tagged", {
+      key: "tagged",
+      priority: 1,
+      agents: { queue: "linux", [name]: value },
+      depends_on: [],
+    }),
+    step("last", "after failure", {
+      depends_on: [{ step: "flaky", allow_failure: true }],
+    }),
+    step("last", "deploy", after("upload", "tests", "left-out", "tagged")),
+  ];
 }
 
 function commandOf(kind: Kind): string {
@@ -42,11 +107,12 @@ function commandOf(kind: Kind): string {
   return [
     // Containers have the same numbers of processes, again and again.
     'mark="$PROVE_MARKS/$SIGNALBOX_JOB_ID.$$.$BUILDKITE_AGENT_PID.$(cat /proc/sys/kernel/random/uuid)"',
-    'echo "$BUILDKITE_AGENT_ACCESS_TOKEN" > "$mark.new" && mv "$mark.new" "$mark"',
+    "read now _ < /proc/uptime",
+    'echo "$BUILDKITE_AGENT_ACCESS_TOKEN $now" > "$mark.new" && mv "$mark.new" "$mark"',
     `seq -f "$SIGNALBOX_JOB_ID line %.0f" 1 ${lines[kind]}`,
     "sleep 0.2",
     ...(way ? [way] : []),
     `echo "${lastLine}"`,
-    'echo ended >> "$mark"',
+    'read now _ < /proc/uptime && echo "ended $now" >> "$mark"',
   ].join("\n");
 }

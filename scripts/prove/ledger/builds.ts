@@ -1,14 +1,29 @@
+import { countJobs } from "../../../shared/pipelines/steps.ts";
+import { jobsOfUpload } from "../installation/steps.ts";
+import { listOf } from "./dependencies.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
 
 type Rows = Pick<Ledger, "builds" | "jobs" | "pipelines">;
 
-/** The builds of a pipeline are numbered 1, 2, 3, …, and each has a job for each step, besides retries. */
+/**
+ * The builds of a pipeline are numbered 1, 2, 3, …, and each has the jobs of its steps, besides retries. What a job
+ * uploads is there as a whole.
+ */
 export function checkBuilds({ builds, jobs, pipelines }: Rows): Discrepancy[] {
-  const first = jobs.filter(({ retryOfJobId }) => !retryOfJobId);
+  const first = jobs.filter((job) => !job.retryOfJobId && listOf(job) === undefined);
   const jobsOf = Map.groupBy(first, ({ buildId }) => buildId);
+  const lists = Map.groupBy(
+    jobs.filter((job) => !job.retryOfJobId),
+    listOf,
+  );
+  lists.delete(undefined);
   const buildsOf = Map.groupBy(builds, ({ pipelineId }) => pipelineId);
-  return pipelines.flatMap(({ id, slug, steps, lastBuildNumber }) => {
+  const torn = [...lists].filter(([, list]) => list.length !== jobsOfUpload);
+  const wrongLists = torn.map(([name, { length }]) =>
+    discrepancy("builds", `the uploaded list ${name} has ${length} jobs`),
+  );
+  const ofPipelines = pipelines.flatMap(({ id, slug, steps, lastBuildNumber }) => {
     const own = buildsOf.get(id) ?? [];
     const numbers = own.map(({ number }) => number).sort((a, b) => a - b);
     const wrong = numbers.findIndex((number, index) => number !== index + 1);
@@ -23,10 +38,11 @@ export function checkBuilds({ builds, jobs, pipelines }: Rows): Discrepancy[] {
             ),
           ]),
       ...own
-        .filter((build) => jobsOf.get(build.id)?.length !== steps.length)
+        .filter((build) => jobsOf.get(build.id)?.length !== countJobs(steps))
         .map((build) =>
-          discrepancy("builds", `${slug}: build ${build.number} does not have ${steps.length} jobs`),
+          discrepancy("builds", `${slug}: build ${build.number} does not have ${countJobs(steps)} jobs`),
         ),
     ];
   });
+  return [...wrongLists, ...ofPipelines];
 }

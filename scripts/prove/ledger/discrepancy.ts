@@ -15,6 +15,7 @@ export type Check =
   | "devices"
   | "assignments"
   | "jobs"
+  | "dependencies"
   | "leases"
   | "commands"
   | "fan-out"

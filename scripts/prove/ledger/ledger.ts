@@ -4,6 +4,7 @@ import type { Outliving } from "../outliving.ts";
 import type { DoubleLease, Observed } from "../traffic/observed.ts";
 import { checkBuilds } from "./builds.ts";
 import { checkDeliveries } from "./deliveries.ts";
+import { checkDependencies } from "./dependencies.ts";
 import { checkSignIns } from "./devices.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
 import { checkAssignments } from "./dispatch.ts";
@@ -20,6 +21,7 @@ export function checkLedger(observed: Observed, ledger: Ledger, runs: Run[]): Di
     ...checkAssignments(observed.assignments, observed.dispatchChanges),
     ...checkLeases(observed.doubleLeases),
     ...checkJobs(ledger, runs),
+    ...checkDependencies(ledger, runs),
     ...checkFanOut(ledger),
   ];
 }
