@@ -3,8 +3,13 @@ import type { Services } from "../../shared/process/services.ts";
 
 const rowsAtOnce = 1000;
 
-/** Makes builds of one job, which waits. */
-export async function addBuilds(services: Services, pipelineId: string, count: number): Promise<void> {
+/** Makes builds whose jobs wait. @param atOnce builds of a transaction; those of many jobs need fewer */
+export async function addBuilds(
+  services: Services,
+  pipelineId: string,
+  count: number,
+  atOnce = rowsAtOnce,
+): Promise<void> {
   const { db, clock } = services;
   const request = {
     pipelineId,
@@ -15,8 +20,8 @@ export async function addBuilds(services: Services, pipelineId: string, count: n
     branch: "main",
     environmentSealed: null,
   };
-  for (let done = 0; done < count; done += rowsAtOnce) {
-    const requests = Array.from({ length: Math.min(rowsAtOnce, count - done) }, () => request);
+  for (let done = 0; done < count; done += atOnce) {
+    const requests = Array.from({ length: Math.min(atOnce, count - done) }, () => request);
     await db.transaction((tx) => createBuilds(tx, services, requests, clock.now()));
   }
 }

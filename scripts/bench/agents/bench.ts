@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { minuteMs } from "../../../shared/durations.ts";
 import { step } from "../../scratch/progress.ts";
 import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
@@ -24,8 +26,10 @@ interface Track {
   redis: ScratchRedis;
 }
 
-const sizes = { jobs: 2000, agents: 1000, idleSeconds: 10, deliveries: 100 };
-const quickSizes = { jobs: 50, agents: 20, idleSeconds: 5, deliveries: 2 };
+const sizes = { jobs: 2000, agents: 1000, idleSeconds: 10, deliveries: 100, otherJobs: 100_000 };
+const quickSizes = { jobs: 50, agents: 20, idleSeconds: 5, deliveries: 2, otherJobs: 1000 };
+const kindsOfOtherJobs = [1, 1000];
+const otherAgents = 200;
 const sizesOf = ({ quick }: Options) => (quick ? quickSizes : sizes);
 /** A lone agent takes so much longer. */
 const jobsShare = { 1: 0.1, 20: 1, 200: 1 };
@@ -167,7 +171,46 @@ async function measureIdle({ agents, signalbox }: Track, options: Options): Prom
   return [
     lineOf(`${count} idle agents: server, % of a core`, rounds, share, { signalbox: "≤ 10" }),
     ...rateLines("  pings and heartbeats/s", rounds),
+    ...(await measureOtherJobs({ agents, signalbox }, options)),
   ];
+}
+
+/** The same agents on queues whose jobs wait for other tags, in turns with agents of an empty queue. */
+async function measureOtherJobs(
+  { agents, signalbox }: Pick<Track, "agents" | "signalbox">,
+  options: Options,
+): Promise<Lines> {
+  const { agents: registered, idleSeconds, otherJobs: jobs } = sizesOf(options);
+  const count = Math.min(registered, otherAgents);
+  const contestants = [{ name: "none", from: 0 }];
+  const tokens: string[] = [];
+  for (const kinds of kindsOfOtherJobs) {
+    const name = `${kinds} kinds`;
+    step(`Making ${jobs} jobs of ${name}`);
+    const token = await signalbox.addOtherJobs({ key: `other-${kinds}`, kinds, jobs });
+    contestants.push({ name, from: registered + tokens.length * count });
+    tokens.push(token);
+  }
+  if (!options.quick) {
+    step("Waiting a minute: an address may register only so many agents in one");
+    await sleep(minuteMs);
+  }
+  for (const token of tokens) await agents.registerAll(signalbox.url, token, count);
+  const course = { rounds: options.rounds, title: `${count} idle agents, ${jobs} other jobs` };
+  const found = await interleave(contestants, course, ({ from }, isWarmUp) =>
+    cpuPerRequest(signalbox.pids, () => agents.idle(count, isWarmUp ? 1 : idleSeconds, from)),
+  );
+  return kindsOfOtherJobs.map((kinds) => {
+    const ratios = found.map((round) => ({ signalbox: cpuOf(round[`${kinds} kinds`]) / cpuOf(round.none) }));
+    const title = `  CPU beside ${jobs} waiting jobs of ${kinds} other tags ÷ none`;
+    return lineOf(title, ratios, (ratio) => ratio, { signalbox: "≤ 1.5" });
+  });
+}
+
+/** Without Redis and the worker, which have no part in a ping. */
+function cpuOf(turn: { cpu: Pids } | undefined): number {
+  const { server = Number.NaN, Postgres = 0 } = turn?.cpu ?? {};
+  return server + Postgres;
 }
 
 async function measureLogs({ dir, agents, signalbox }: Track, options: Options): Promise<Lines> {

@@ -56,11 +56,12 @@ export async function takeJobs(agents: number, jobs: number) {
   return { accepted: jobs, seconds: secondsSince(startedAt) };
 }
 
-/** Pings and heartbeats, without work. */
-export async function idle(agents: number, seconds: number) {
+/** Pings and heartbeats, without work. @param from leaves out earlier agents */
+export async function idle(agents: number, seconds: number, from = 0) {
   const startedAt = performance.now();
   let calls = 0;
-  await each(agents, async (session) => {
+  const idling = sessions.slice(from, from + agents);
+  const idleUntilEnd = async (session: Session) => {
     const endsAt = startedAt + seconds * 1000;
     let heartbeatAt = startedAt + Math.random() * heartbeatMs;
     await sleep(Math.random() * 2 * pingMs);
@@ -74,7 +75,8 @@ export async function idle(agents: number, seconds: number) {
       }
       await sleep(Math.min(pingMs * (1 + Math.random()), Math.max(0, endsAt - performance.now())));
     }
-  });
+  };
+  await Promise.all(idling.map(idleUntilEnd));
   return { accepted: calls, seconds: secondsSince(startedAt) };
 }
 

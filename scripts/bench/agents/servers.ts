@@ -13,6 +13,7 @@ import { jobOptions } from "../deliveries/by-hand/queue.ts";
 import { startPlayer } from "../player.ts";
 import type { ScratchRedis } from "../redis.ts";
 import { startSignalbox } from "../signalbox.ts";
+import { addOtherJobs } from "./other-jobs.ts";
 
 const queueName = "jobs";
 
@@ -41,6 +42,8 @@ export function startBullMq(scratch: Scratch, redis: ScratchRedis) {
   };
 }
 
+export type Owner = Pick<Awaited<ReturnType<typeof createFilteringOrganization>>, "operator" | "cluster">;
+
 export type Ours = Awaited<ReturnType<typeof startOurs>>;
 
 export async function startOurs(scratch: Scratch, redis: ScratchRedis, postgres: string | undefined) {
@@ -58,11 +61,13 @@ export async function startOurs(scratch: Scratch, redis: ScratchRedis, postgres:
     /** Makes a build of these steps. */
     addSteps: (steps: Step[]) =>
       withServices(started, async (services) => {
-        const { operator, clusterId } = started.seed;
+        const { operator, cluster } = started.seed;
         const name = `Shape ${randomUUID()}`;
-        const { id } = await createPipeline(services, operator, { name, clusterId, steps });
+        const { id } = await createPipeline(services, operator, { name, clusterId: cluster.id, steps });
         await addBuilds(services, id, 1);
       }),
+    addOtherJobs: (jobs: Parameters<typeof addOtherJobs>[2]) =>
+      withServices(started, (services) => addOtherJobs(services, started.seed, jobs)),
   };
 }
 
@@ -71,5 +76,5 @@ async function createSeed(services: Services) {
   const input = { description: "Bench", queueId: null, expiresAt: null };
   const { token } = await createAgentToken(services, operator, cluster, input);
   const endpoint = await createEndpoint(services, { operator, clusterId: cluster.id }, { slug: "bench" });
-  return { ...endpoint, agentToken: token, operator, clusterId: cluster.id };
+  return { ...endpoint, operator, cluster, agentToken: token };
 }
