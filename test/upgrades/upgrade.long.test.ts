@@ -53,7 +53,11 @@ async function travel(
     await eventually("new builds", async () => (await countBuilds(url)) > built + 20);
     await traffic.stop();
     const answers = traffic.countAnswers();
-    context.diagnostic(`${versions.output()}\nanswers: ${JSON.stringify(answers)}`);
+    const times = traffic.posts.flatMap(({ attempts }) =>
+      attempts.map(({ fromMs, untilMs }) => untilMs - fromMs),
+    );
+    const longest = `the longest after ${Math.round(Math.max(...times))} ms`;
+    context.diagnostic(`${versions.output()}\nanswers: ${JSON.stringify(answers)}, ${longest}`);
     assert.equal(answers["500"], undefined);
     await judge(url, traffic.posts);
   } finally {
