@@ -5,7 +5,9 @@ import { jobEnvironment } from "../../shared/agents/job-environment.ts";
 import type { Accepted } from "../../shared/agents/lease.ts";
 import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import type { Agent } from "../../shared/agents/store.ts";
+import type { Job } from "../../shared/builds/job-store.ts";
 import { listBuildNumbers } from "../../shared/builds/store.ts";
+import { findClusterName } from "../../shared/clusters/store.ts";
 import { findPipelineFactsById } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -23,11 +25,29 @@ export const acceptedJob = z.object({
   log_max_size_bytes: z.int(),
   token: z.string().meta({ description: "The job token of this attempt" }),
   runnable_at: field.timestamp.nullable(),
+  priority: z.int(),
+  matrix_permutation: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({ description: "Of a job of a matrix: its values; a dimension without a name is empty" }),
+  step: z
+    .looseObject({ signature: z.record(z.string(), z.unknown()) })
+    .optional()
+    .meta({ description: "Of a signed step: the signature and what it signs, as they were uploaded" }),
 });
+
+function presentSigned({ command, options }: Job) {
+  const { signature, signed, env, plugins, matrix } = options ?? {};
+  return {
+    ...(matrix && { matrix_permutation: matrix }),
+    ...(signature && { step: { ...(signed ?? { command: command ?? "", env, plugins }), signature } }),
+  };
+}
 
 /** Makes the answers of accept and acquire. Jobs that were accepted together share reads. */
 export function acceptedPresenter({ db, config, cipher }: Services) {
   const findPipeline = oncePerLoopTurn((id: string) => findPipelineFactsById(db, { id }));
+  const findName = oncePerLoopTurn((id: string) => findClusterName(db, { id }));
   const findOrganization = oncePerLoopTurn((id: string) => findOrganizationById(db, id));
 
   /** @throws Refusal 422 if the pipeline was deleted */
@@ -39,7 +59,19 @@ export function acceptedPresenter({ db, config, cipher }: Services) {
       ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
       : undefined;
     const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
-    const context = { config, cipher, organization, pipeline, build, job, agent, creator, rebuiltFrom };
+    const clusterName = (await findName(agent.clusterId))?.name;
+    const context = {
+      config,
+      cipher,
+      organization,
+      pipeline,
+      build,
+      job,
+      agent,
+      creator,
+      rebuiltFrom,
+      clusterName,
+    };
     return {
       id: job.id,
       state: job.state,
@@ -49,6 +81,8 @@ export function acceptedPresenter({ db, config, cipher }: Services) {
       log_max_size_bytes: config.jobLogBytes,
       token,
       runnable_at: job.scheduledAt,
+      priority: job.priority,
+      ...presentSigned(job),
     };
   };
 }

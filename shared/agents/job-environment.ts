@@ -32,6 +32,8 @@ export interface JobContext {
   agent: Agent;
   creator: User | undefined;
   rebuiltFrom: Pick<Build, "id" | "number"> | undefined;
+  /** Undefined: it was deleted. */
+  clusterName: string | undefined;
 }
 
 /**
@@ -104,8 +106,11 @@ function buildFacts({ config, cipher, organization, pipeline, build, creator, re
     BUILD_CREATOR_EMAIL: creator?.email,
     BUILD_AUTHOR: build.author?.name,
     BUILD_AUTHOR_EMAIL: build.author?.email,
-    REBUILT_FROM_BUILD_ID: rebuiltFrom?.id,
-    REBUILT_FROM_BUILD_NUMBER: rebuiltFrom && String(rebuiltFrom.number),
+    REBUILT_FROM_BUILD_ID: rebuiltFrom?.id ?? "",
+    REBUILT_FROM_BUILD_NUMBER: rebuiltFrom ? String(rebuiltFrom.number) : "",
+    TRIGGERED_FROM_BUILD_ID: "",
+    TRIGGERED_FROM_BUILD_NUMBER: "",
+    TRIGGERED_FROM_BUILD_PIPELINE_SLUG: "",
     BRANCH: build.branch,
     COMMIT: build.commit,
     MESSAGE: build.message,
@@ -137,13 +142,14 @@ function jobFacts({ id, command, label, stepId, options, retriesCount, retryType
   };
 }
 
-function agentFacts({ agent }: JobContext) {
+function agentFacts({ agent, clusterName }: JobContext) {
   const tags = agent.metaData.map((tag) => {
     const [, key = tag, value = ""] = /^([^=]*)=(.*)$/s.exec(tag) ?? [];
     return [`AGENT_META_DATA_${key.toUpperCase().replace(/[^A-Z0-9]/g, "_")}`, value] as const;
   });
   return {
     CLUSTER_ID: agent.clusterId,
+    CLUSTER_NAME: clusterName,
     AGENT_ID: agent.id,
     AGENT_NAME: stripControls(agent.name) || agent.id,
     COMPUTE_TYPE: "self-hosted",

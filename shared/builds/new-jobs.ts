@@ -40,7 +40,7 @@ export function newJobs(
 }
 
 function membersOf(
-  { step, group, parallel, matrix }: DraftedJob,
+  { step, group, parallel, matrix, signed }: DraftedJob,
   queueOf: QueueOfStep,
   clusterId: string,
 ): Partial<Job> {
@@ -66,6 +66,7 @@ function membersOf(
     signature,
     parallel,
     matrix,
+    signed,
     group,
   };
   return {

@@ -1,6 +1,7 @@
-import { and, asc, eq, inArray, isNull, type SQL } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { preparedRow } from "../db/prepared.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
@@ -23,6 +24,14 @@ export function findClusterById(db: Db | Tx, id: string): Promise<Cluster | unde
   const { clusters } = db.tables;
   return findRow(db, clusters, and(eq(clusters.id, id), isNull(clusters.deletedAt)));
 }
+
+export const findClusterName = preparedRow<{ id: string }, { name: string }>((db) => {
+  const { clusters } = db.tables;
+  return db
+    .select({ name: clusters.name })
+    .from(clusters)
+    .where(eq(clusters.id, sql.placeholder("id")));
+});
 
 export function findClusterByName(
   db: Db | Tx,

@@ -36,6 +36,8 @@ export interface DraftedJob {
   group?: GroupOfJob;
   parallel?: { index: number; total: number };
   matrix?: Record<string, string>;
+  /** Of a matrix with a signature: what was signed. */
+  signed?: Pick<CommandStep, "command" | "env" | "plugins" | "matrix">;
   /** The step was left out for this reason. Null: without one. */
   broken?: string | null;
 }
@@ -164,8 +166,13 @@ function jobsOfCommand(step: CommandStep, newId: () => string): JobOfStep[] {
     id: newId(),
     step: { ...fillStep(plain, permutation), ...softFailOf(soft_fail) },
     matrix: permutation,
+    ...(step.signature && { signed: signedPart(step) }),
     ...(skip && { broken: reasonOf(skip) }),
   }));
+}
+
+function signedPart({ command, env, plugins, matrix }: CommandStep): NonNullable<DraftedJob["signed"]> {
+  return { command, ...(env && { env }), ...(plugins && { plugins }), ...(matrix && { matrix }) };
 }
 
 function softFailOf(soft_fail: StepOptions["soft_fail"]): Pick<StepOptions, "soft_fail"> {

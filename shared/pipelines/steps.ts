@@ -134,7 +134,9 @@ function bytesOf(step: PlainStep): number {
   const { others: _, ...members } = step;
   const plain = Buffer.byteLength(JSON.stringify(members));
   const filled = isCommandStep(step) && step.matrix ? addedByMatrix(step, step.matrix) : 0;
-  return copiesOf(step) * plain + filled;
+  // Jobs of a signed matrix have their step as it was signed, too.
+  const isTwice = isCommandStep(step) && step.matrix !== undefined && step.signature !== undefined;
+  return (isTwice ? 2 : 1) * copiesOf(step) * plain + filled;
 }
 
 /** Values may be much longer than their tokens. */

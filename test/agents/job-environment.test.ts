@@ -58,6 +58,7 @@ function contextOf({ pipeline, build, job, agent, creator, rebuiltFrom, settings
     agent: { id: "agent", name: "one", version: "3.137.0", metaData: [], ...agent } as JobContext["agent"],
     creator,
     rebuiltFrom,
+    clusterName: "Default",
   };
 }
 
@@ -122,6 +123,9 @@ describe("the variables of a job", () => {
       BUILDKITE_BUILD_AUTHOR_EMAIL: "ada@example.com",
       BUILDKITE_REBUILT_FROM_BUILD_ID: "earlier",
       BUILDKITE_REBUILT_FROM_BUILD_NUMBER: "6",
+      BUILDKITE_TRIGGERED_FROM_BUILD_ID: "",
+      BUILDKITE_TRIGGERED_FROM_BUILD_NUMBER: "",
+      BUILDKITE_TRIGGERED_FROM_BUILD_PIPELINE_SLUG: "",
       BUILDKITE_BRANCH: "topic",
       BUILDKITE_COMMIT: "HEAD",
       BUILDKITE_MESSAGE: "Hello",
@@ -135,10 +139,12 @@ describe("the variables of a job", () => {
       BUILDKITE_LABEL: "Test",
       BUILDKITE_STEP_ID: "job",
       BUILDKITE_STEP_KEY: "test",
+      BUILDKITE_STEP_IDENTIFIER: "test",
       BUILDKITE_RETRY_COUNT: "2",
       BUILDKITE_RETRY_TYPE: "manual",
       BUILDKITE_TIMEOUT: "5",
       BUILDKITE_AGENT_ID: "agent",
+      BUILDKITE_CLUSTER_NAME: "Default",
       BUILDKITE_COMPUTE_TYPE: "self-hosted",
       BUILDKITE_AGENT_NAME: "one",
       BUILDKITE_REPO: "none",

@@ -9,6 +9,7 @@ import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import { newPriority, reprioritizeJob } from "../../../shared/builds/reprioritize.ts";
 import { retryJob } from "../../../shared/builds/retry.ts";
 import { listBuildNumbers } from "../../../shared/builds/store.ts";
+import { findClusterName } from "../../../shared/clusters/store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
@@ -126,7 +127,19 @@ export function jobOperations(services: Services): Operation[] {
         const creators = await listUsersById(db, build.creatorId === null ? [] : [build.creatorId]);
         const creator = creators.get(build.creatorId ?? "");
         const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
-        const context = { config, cipher, organization, pipeline, build, job, agent, creator, rebuiltFrom };
+        const clusterName = (await findClusterName(db, { id: agent.clusterId }))?.name;
+        const context = {
+          config,
+          cipher,
+          organization,
+          pipeline,
+          build,
+          job,
+          agent,
+          creator,
+          rebuiltFrom,
+          clusterName,
+        };
         return { env: jobEnvironment(context) };
       },
     }),

@@ -1,6 +1,14 @@
 import { isNotNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { BuildState, JobState, JobType, Node, RetryType, StepOptions } from "../../vocabulary.ts";
+import type {
+  BuildState,
+  CommandStep,
+  JobState,
+  JobType,
+  Node,
+  RetryType,
+  StepOptions,
+} from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
@@ -33,6 +41,8 @@ export interface JobOptions extends StepOptions {
   parallel?: { index: number; total: number };
   /** The values of its matrix, by dimension. */
   matrix?: Record<string, string>;
+  /** What was signed, without the values of the matrix. */
+  signed?: Pick<CommandStep, "command" | "env" | "plugins" | "matrix">;
   group?: { id: string; key?: string; label: string | null };
   /** For a waiter only. */
   continue_on_failure?: boolean;

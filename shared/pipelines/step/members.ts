@@ -54,7 +54,7 @@ const commonMembers: Members<Omit<CommonStep, "others">> = {
   key: member({
     given: named(["key", "id", "identifier"], keyOf, "Unique in the build"),
     stored: z.string(),
-    variables: (key) => ({ STEP_KEY: key }),
+    variables: (key) => ({ STEP_KEY: key, STEP_IDENTIFIER: key }),
   }),
   if: member({
     given: {

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { agentTokenOf, startAgent } from "../helpers/agent.ts";
+import { type Api, openApi } from "../helpers/api.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
+
+const signature = { value: "eyJ…", algorithm: "EdDSA", signed_fields: ["command", "env", "matrix"] };
+
+describeWithDatabase("the answer to accept", (database) => {
+  let api: Api;
+  let registration: string;
+
+  before(async () => {
+    api = await openApi(database);
+    registration = await agentTokenOf(api.world, api.acme.cluster);
+  });
+  after(() => api.close());
+
+  /** Accepts the first job of a step. */
+  const accept = async (step: object) => {
+    const { key } = await api.newQueue();
+    const { id } = await api.newPipeline({ steps: [{ ...step, agents: { queue: key } }] });
+    await api.build(id);
+    const agent = await startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
+    return agent.begin((await agent.offered()) as string) as Promise<
+      Record<string, unknown> & { env: Record<string, string> }
+    >;
+  };
+
+  it("has the step as it was signed, and the cluster's name", async () => {
+    const signed = { command: "make", env: { A: "b" }, plugins: [{ "docker#v5": null }] };
+
+    const { step, matrix_permutation, priority, env } = await accept({ ...signed, signature, priority: 2 });
+
+    assert.deepEqual([step, matrix_permutation, priority], [{ ...signed, signature }, undefined, 2]);
+    assert.equal(env.BUILDKITE_CLUSTER_NAME, api.acme.cluster.name);
+  });
+
+  it("has the tokens and the matrix that were signed, and the values of the job", async () => {
+    const signed = { command: "make {{matrix.os}}", env: { A: "{{matrix.os}}" } };
+    const matrix = { setup: { os: ["linux", "macos"] } };
+
+    const { step, matrix_permutation, env } = await accept({ ...signed, matrix, signature });
+
+    assert.deepEqual(step, { ...signed, matrix, signature });
+    assert.deepEqual(matrix_permutation, { os: "linux" });
+    assert.deepEqual([env.BUILDKITE_COMMAND, env.A], ["make linux", "linux"]);
+  });
+
+  it("has no step without a signature", async () => {
+    assert.equal("step" in (await accept({ command: "make" })), false);
+  });
+});
