@@ -70,7 +70,10 @@ export function startServices(stack: Stack, services: (keyof typeof scales | "pr
 /** Added to the services of compose.yaml. */
 function planServices(marksFolder: string) {
   const agent = (queue: string, ...more: string[]) => ({
-    command: [...["node", "dist/agent.js", "start"], ...["--queue", queue, "--spawn", String(spawn), ...more]],
+    command: [
+      ...["node", "dist/agent.js", "start"],
+      ...["--queue", queue, "--spawn", String(spawn), ...more],
+    ],
     volumes: [`${marksFolder}:${marksInside}`],
   });
   return {
