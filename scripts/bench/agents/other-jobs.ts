@@ -3,8 +3,10 @@ import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { CommandStep } from "../../../shared/vocabulary.ts";
+import type { createFilteringOrganization } from "../../scratch/organization.ts";
 import { addBuilds } from "../builds.ts";
-import type { Owner } from "./servers.ts";
+
+export type Owner = Pick<Awaited<ReturnType<typeof createFilteringOrganization>>, "operator" | "cluster">;
 
 const stepsOfPipeline = 100;
 const buildsAtOnce = 10;

@@ -42,8 +42,6 @@ export function startBullMq(scratch: Scratch, redis: ScratchRedis) {
   };
 }
 
-export type Owner = Pick<Awaited<ReturnType<typeof createFilteringOrganization>>, "operator" | "cluster">;
-
 export type Ours = Awaited<ReturnType<typeof startOurs>>;
 
 export async function startOurs(scratch: Scratch, redis: ScratchRedis, postgres: string | undefined) {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
-import { agentTokenOf, sendAsAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { agentTokenOf, sendAsAgent, startAgent } from "../../helpers/agent.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 
 describeOnBothDatabases("the answer to a pipeline upload", (database) => {
   let api: Api;

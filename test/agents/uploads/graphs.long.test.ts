@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { expireJobs, timeOutJobs } from "../../shared/agents/expire.ts";
-import { dayMs, minuteMs } from "../../shared/durations.ts";
-import { connectFast } from "../../shared/redis/connect.ts";
-import { redisKeys } from "../../shared/redis/keys.ts";
-import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { expireJobs, timeOutJobs } from "../../../shared/agents/expire.ts";
+import { dayMs, minuteMs } from "../../../shared/durations.ts";
+import { connectFast } from "../../../shared/redis/connect.ts";
+import { redisKeys } from "../../../shared/redis/keys.ts";
+import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 
 interface ShownJob {
   id: string;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
-import type { Step } from "../../shared/vocabulary.ts";
-import { agentTokenOf, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import type { Step } from "../../../shared/vocabulary.ts";
+import { agentTokenOf, type ScriptedAgent, sendAsAgent, startAgent } from "../../helpers/agent.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 
 describeOnBothDatabases("pipeline upload", (database) => {
   let api: Api;
