@@ -60,23 +60,26 @@ export async function createBuilds(
   const problems: Problem[] = [];
   for (const pipeline of pipelines.filter((each) => canRun(each, queueOf))) {
     const wanted = byPipeline.get(pipeline.id) ?? [];
-    const firstNumber = await takeBuildNumbers(tx, pipeline.id, wanted.length);
-    if (firstNumber === undefined) continue; // deleted: its requests stay refused
     byPipeline.delete(pipeline.id);
     const ids = newIds(now, wanted.length);
+    const { lastBuildNumber } = pipeline;
+    let number = lastBuildNumber;
     for (const [index, request] of wanted.entries()) {
-      const own = { id: ids[index] as string, number: firstNumber + index, createdAt: now };
+      const own = { id: ids[index] as string, number: number + 1, createdAt: now };
       const build = await makeBuild(tx, reader, {
         build: newBuild(reader, request, pipeline, own),
         pipeline,
         queueOf,
       });
-      if ("jobs" in build) made.push(build);
-      else {
+      if ("jobs" in build) {
+        made.push(build);
+        number++;
+      } else {
         refused.push(request);
         problems.push(...build.problems);
       }
     }
+    if (number > lastBuildNumber) await takeBuildNumbers(tx, pipeline.id, number - lastBuildNumber);
   }
 
   const builds = made.map(({ build }) => build);

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
+import { createBuilds } from "../../shared/builds/create.ts";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
-import { type Api, openApi } from "../helpers/api.ts";
+import { type Api, buildRequest, openApi } from "../helpers/api.ts";
 import { allBuilds, buildWebhook } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
@@ -26,6 +27,22 @@ describeOnBothDatabases("builds made by hand", (database) => {
     const last = rows.sort((a, b) => (a.id < b.id ? -1 : 1)).at(-1);
     return [last?.action, last?.subjectType, last?.subject];
   };
+
+  it("have numbers without gaps, also beside those whose condition cannot be evaluated", async () => {
+    const { id, slug } = await api.newPipeline({ steps: [{ command: "a", if: "build.author.name" }] });
+    const { services, clock } = api.world;
+    const request = buildRequest(id);
+    const wrong = { ...request, author: { name: "Ada" } };
+
+    const made = await services.db.transaction((tx) =>
+      createBuilds(tx, services, [request, wrong, request, wrong], clock.now()),
+    );
+
+    assert.deepEqual([made.builds.map(({ number }) => number), made.refused.length], [[1, 2], 2]);
+    assert.match(made.problems[0]?.message ?? "", /^steps\[0\]\.if: Expected true or false, found a text/);
+    assert.equal((await create(slug, { author: { name: "Ada" } })).status, 422);
+    assert.equal((await create(slug)).body.number, 3);
+  });
 
   it("POST takes what the public Go client sends", async () => {
     const { slug } = await api.newPipeline({ steps: [{ command: "a" }, "wait", { command: "b" }] });
