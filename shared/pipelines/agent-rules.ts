@@ -32,15 +32,15 @@ export function parseRules(rules: string): string[] {
  * @param agentTags as agents register: `os=linux`
  */
 export function matchesRules(rules: string, agentTags: string[]): boolean {
-  return matcherOf(agentTags)(rules);
+  return matcherOf(agentTags)(parseRules(rules));
 }
 
-/** Like `matchesRules`, for many rules and one agent. */
-export function matcherOf(agentTags: string[]): (rules: string) => boolean {
+/** Like `matchesRules`, for many parsed rules and one agent. */
+export function matcherOf(agentTags: string[]): (rules: string[]) => boolean {
   const tags = new Set(agentTags);
   const names = new Set(agentTags.map(nameOfTag));
   const holds = (rule: string) => (rule.includes("=") ? tags.has(rule) : names.has(rule));
-  return (rules) => parseRules(rules).every(holds);
+  return (rules) => rules.every(holds);
 }
 
 function nameOfTag(tag: string): string {

@@ -14,12 +14,14 @@ import {
   type PingingAgent,
   reserveIfFree,
 } from "../store.ts";
-import { listWaitingJobs, type WaitingJob } from "./waiting-store.ts";
+import { listWaitingJobs, maxKinds, type WaitingJob } from "./waiting-store.ts";
 
 /** Jobs of a queue that one transaction looks at, beyond those for the agents that ping. */
 const spareJobs = 20;
 /** Agents of many kinds look at fewer jobs of each. */
 const maxJobs = 1000;
+/** Agents of more kinds, which different reads found, come again. */
+const maxKindsAtOnce = 2 * maxKinds;
 const maxReadyAgents = 100;
 /** A retried job waits this long for the agent that should have it. */
 const affinityMs = 10 * secondMs;
@@ -69,7 +71,7 @@ export async function reserveInQueue(
 
 /** The first jobs of all kinds that some agent may take, in their order. */
 async function listWaiting(tx: Tx, queueId: string, free: FreeAgent[]): Promise<WaitingJob[]> {
-  const kinds = [...new Set(free.flatMap((each) => each.kinds))];
+  const kinds = [...new Set(free.flatMap((each) => each.kinds))].slice(0, maxKindsAtOnce);
   const limit = Math.min(free.length + spareJobs, Math.ceil(maxJobs / kinds.length));
   const lists: WaitingJob[][] = [];
   for (const rules of kinds) lists.push(await listWaitingJobs(tx, { queueId, rules, limit }));
@@ -89,7 +91,8 @@ function byOrder(one: WaitingJob, other: WaitingJob): number {
 function choose(waiting: WaitingJob[], free: FreeAgent[], isAllowed: Allows): Reservation[] {
   const left = [...waiting];
   return free.toSorted(byPreference).flatMap(({ agent, kinds }) => {
-    const index = left.findIndex((job) => kinds.includes(job.agentRules) && isAllowed(job, agent));
+    const own = new Set(kinds);
+    const index = left.findIndex((job) => own.has(job.agentRules) && isAllowed(job, agent));
     return index === -1 ? [] : left.splice(index, 1).map((job) => ({ agent, job }));
   });
 }
@@ -111,9 +114,25 @@ async function findPreference(tx: Tx, queueId: string, free: FreeAgent[], now: D
   const pinging = new Set(free.map(({ agent }) => agent.id));
   const absent = (await listPreferredAgents(tx, { queueId, now })).filter(({ id }) => !pinging.has(id));
   if (absent.length === 0) return () => true;
+  const highest = forEachKind((rules) => filterByRules(absent, rules)[0]?.priority);
   return ({ agentRules, scheduledAt }, agent) =>
     now.getTime() - (scheduledAt ?? now).getTime() >= preferenceMs ||
-    !absent.some((each) => each.priority > priorityOf(agent) && matchesRules(agentRules, each.metaData));
+    (highest(agentRules) ?? Number.NEGATIVE_INFINITY) <= priorityOf(agent);
+}
+
+/** Agents that fulfil the rules, in their order. */
+function filterByRules<Any extends Pick<Agent, "metaData">>(agents: Any[], rules: string): Any[] {
+  return agents.filter(({ metaData }) => matchesRules(rules, metaData));
+}
+
+/** Finds something once for all jobs of the same rules. */
+function forEachKind<Found>(find: (rules: string) => Found): (rules: string) => Found {
+  const known = new Map<string, Found>();
+  return (rules) => {
+    const found = known.has(rules) ? (known.get(rules) as Found) : find(rules);
+    known.set(rules, found);
+    return found;
+  };
 }
 
 /** The queue was just resumed. The fan-out reads waiting jobs only, so it misses the builds of reserved jobs. */
@@ -138,16 +157,14 @@ async function findAffinity(tx: Tx, queueId: string, waiting: WaitingJob[], now:
   const ready = await listReadyAgents(tx, queueId, now, maxReadyAgents);
   const failedBy = await listAgentsOfJobs(tx, retries);
   const warm = ready.filter(({ jobId, lastJobFinishedAt }) => jobId === null && lastJobFinishedAt !== null);
+  const others = forEachKind((rules) => filterByRules(ready, rules).slice(0, 2));
+  const warmestOf = forEachKind((rules) => filterByRules(warm, rules)[0]);
 
   return ({ retryOfJobId, scheduledAt, agentRules }, agent) => {
     if (retryOfJobId === null) return true;
-    const mayTake = ({ metaData }: Agent) => matchesRules(agentRules, metaData);
     if (queue?.retryAgentAffinity === "prefer-different")
-      return (
-        failedBy.get(retryOfJobId) !== agent.id ||
-        !ready.some((each) => each.id !== agent.id && mayTake(each))
-      );
-    const warmest = warm.find(mayTake);
+      return failedBy.get(retryOfJobId) !== agent.id || !others(agentRules).some(({ id }) => id !== agent.id);
+    const warmest = warmestOf(agentRules);
     const waitedMs = now.getTime() - (scheduledAt ?? now).getTime();
     return !warmest || warmest.id === agent.id || waitedMs >= affinityMs;
   };

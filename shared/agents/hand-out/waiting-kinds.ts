@@ -1,5 +1,5 @@
 import type { Db } from "../../db/database.ts";
-import { matcherOf } from "../../pipelines/agent-rules.ts";
+import { matcherOf, parseRules } from "../../pipelines/agent-rules.ts";
 import { listTags, type PingingAgent } from "../store.ts";
 import { listWaitingRules, maxKinds } from "./waiting-store.ts";
 
@@ -56,11 +56,14 @@ function chooseKinds(
   tags: Map<string, string[]>,
 ): Map<string, string[]> {
   const known = new Map<string, string[]>();
+  const parsed = new Map([...kinds.values()].flat().map((rules) => [rules, parseRules(rules)]));
   return new Map(
     agents.flatMap(({ id, queueId }): [string, string[]][] => {
       const own = tags.get(id) ?? [];
       const key = `${queueId} ${own.join("\n")}`;
-      const fulfilled = known.get(key) ?? (kinds.get(queueId) ?? []).filter(matcherOf(own));
+      const matches = known.has(key) ? undefined : matcherOf(own);
+      const fulfilled =
+        known.get(key) ?? (kinds.get(queueId) ?? []).filter((rules) => matches?.(parsed.get(rules) ?? []));
       known.set(key, fulfilled);
       return fulfilled.length > 0 ? [[id, fulfilled]] : [];
     }),
