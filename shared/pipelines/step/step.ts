@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CommandStep, GroupStep, PlainStep, WaitStep } from "../../vocabulary.ts";
 import { agentsProblem, namesSeveralQueues } from "./agents.ts";
 import { type Given, givenBy, parseMembers } from "./declaration.ts";
-import { choice, nullable } from "./forms.ts";
+import { choice, documentationOf, nullable } from "./forms.ts";
 import { chooseStep, unsupportedMembers } from "./kinds.ts";
 import { tokenProblem } from "./matrix.ts";
 import { commandMembers, groupMembers, waitMembers } from "./members.ts";
@@ -63,11 +63,14 @@ const waitObject = z
     return step;
   });
 
+/** For the document only. */
+const waitText = z.enum(["wait", "waiter"]);
+
 const plainStep = choice({ command: commandObject, wait: waitObject }, (given) => {
   const chosen = chooseStep(given);
   if ("problem" in chosen || chosen.form !== "group") return chosen as never;
   return { problem: "Step group cannot be in a group", path: ["group"] };
-}) as z.ZodType<PlainStep>;
+}).meta(documentationOf(z.union([waitText, commandObject, waitObject]))) as z.ZodType<PlainStep>;
 
 const groupObject = z
   .looseObject({
@@ -87,7 +90,10 @@ const groupObject = z
   });
 
 /** A step of any kind. */
-export const anyStep = choice({ command: commandObject, wait: waitObject, group: groupObject }, chooseStep);
+export const anyStep = choice(
+  { command: commandObject, wait: waitObject, group: groupObject },
+  chooseStep,
+).meta(documentationOf(z.union([waitText, commandObject, waitObject, groupObject])));
 
 /** Plugins may bring the command, or the type says that there is none. */
 function hasCommand({ type, command, commands, plugins = [] }: Given): boolean {

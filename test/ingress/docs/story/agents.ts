@@ -41,17 +41,27 @@ async function jobs(story: Story) {
   const { body } = await send("getBuild", "A build", { path: { number: "1" } });
   const job = { number: "1", job: body.jobs[0].id };
 
+  await send("listJobs", "A page of jobs", { path: { number: "1" }, query: { "state[]": "scheduled" } });
+  await send("getJob", "A job", { path: job });
+  await send("getJobById", "A job", { path: job });
+  await send("reprioritizeJob", "Before the others", { path: job, json: { priority: 10 } });
+  await send("reprioritizeJobById", "As usual", { path: job, json: { priority: 0 } });
   await send("getJobEnvironment", "The variables of a job", { path: job });
   await logOfJob(story, body.jobs[0].id);
   await send("getJobLog", "A log", { path: job });
   await send("getJobLogText", "A log", { path: job });
   await send("getJobLogHtml", "A log", { path: job });
+  for (const kind of ["", "Text", "Html"]) await send(`getJobLog${kind}ById`, "A log", { path: job });
   await send("cancelJob", "A canceled job", { path: job });
   await send("cancelJob", "It has finished", { path: job, status: 422 });
   await send("deleteJobLog", "No answer but the status", { path: job, status: 204 });
   await send("getJobLog", "It was deleted", { path: job, status: 404 });
   const retry = await send("retryJob", "The new job", { path: job });
   await send("retryJob", "It was retried", { path: job, status: 422 });
+  await send("reprioritizeJob", "It has finished", { path: job, json: { priority: 1 }, status: 422 });
+  const other = { number: "1", job: body.jobs[1].id };
+  await send("cancelJob", "Another job", { path: other });
+  await send("retryJobById", "The new job", { path: other });
   await uploads(story, retry.body.id);
 }
 
@@ -169,16 +179,17 @@ async function uploads({ api: { world, acme }, recorder }: Story, id: string) {
   await agent.send("PUT", `/jobs/${id}/start`, {}, token);
 
   const uuid = randomUUID();
-  await recorder.send("uploadPipeline", "A step behind a wait", {
+  const deploy = { label: "Deploy", command: "./deploy.sh", artifact_paths: "log/*" };
+  await recorder.send("uploadPipeline", "A step behind a wait, with a member that has no effect", {
     token,
     path: { id },
-    json: { uuid, pipeline: { env: { STAGE: "beta" }, steps: ["wait", { command: "./deploy.sh" }] } },
+    json: { uuid, pipeline: { env: { STAGE: "beta" }, steps: ["wait", deploy] } },
     status: 200,
   });
   await recorder.send("uploadPipeline", "A step that cannot run as it says", {
     token,
     path: { id },
-    json: { uuid: randomUUID(), pipeline: { steps: [{ command: "make", depends_on: "test" }] } },
+    json: { uuid: randomUUID(), pipeline: { steps: [{ command: "make", if: "build.color" }] } },
     status: 422,
   });
   await recorder.send("getPipelineUpload", "It is applied", {

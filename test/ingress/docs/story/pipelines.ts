@@ -1,5 +1,16 @@
 import { openSender, type Story } from "./chapter.ts";
 
+const yaml = `# Every page
+steps:
+  - label: Links
+    key: links
+    command: npm run links
+  - label: Publish
+    command: ./publish.sh
+    depends_on: links
+    if: build.branch == "main"
+`;
+
 export async function pipelines(story: Story) {
   const clusterId = story.api.acme.cluster.id;
   const send = openSender(story, story.org);
@@ -27,14 +38,19 @@ export async function pipelines(story: Story) {
     },
     status: 201,
   });
+  await send("createPipeline", "Steps in YAML", {
+    json: { name: "Docs", cluster_id: clusterId, configuration: yaml },
+    status: 201,
+  });
   await send("createPipeline", "A step that cannot run as it says", {
-    json: { name: "Skipped", cluster_id: clusterId, steps: [{ command: "make", if: "false" }] },
+    json: { name: "Skipped", cluster_id: clusterId, steps: [{ command: "make", if: "build.color" }] },
     status: 422,
   });
-  await send("createPipeline", "No steps", {
-    json: { name: "Empty", cluster_id: clusterId, steps: [] },
+  await send("createPipeline", "YAML that cannot run as it says", {
+    json: { name: "Docs", cluster_id: clusterId, configuration: "steps:\n  - label: Links\n" },
     status: 422,
   });
+  await send("createPipeline", "No steps", { json: { name: "Empty", cluster_id: clusterId }, status: 422 });
   const site = { slug: "site" };
   await send("updatePipeline", "Another branch", { path: site, json: { default_branch: "trunk" } });
   await send("updatePipelineByPatch", "Other steps", { path: site, json: { steps: steps.slice(0, 1) } });
