@@ -32,8 +32,8 @@ const ways: Record<Kind, string> = {
 };
 
 /**
- * What must have ended before a job begins, by the roles that steps of the pipeline `graph` have in their variables. A
- * list that was uploaded waits for its own steps only.
+ * The steps that must have ended before a job begins, by the roles that steps of the pipeline `graph` have in their
+ * variables. A list that was uploaded waits for its own steps only.
  */
 export const needs: Record<string, { roles: string[]; allowFailure?: true }> = {
   uploaded: { roles: ["upload"] },

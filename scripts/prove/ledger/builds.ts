@@ -7,8 +7,8 @@ import type { Ledger } from "./read.ts";
 type Rows = Pick<Ledger, "builds" | "jobs" | "pipelines">;
 
 /**
- * The builds of a pipeline are numbered 1, 2, 3, …, and each has the jobs of its steps, besides retries. What a job
- * uploads is there as a whole.
+ * The builds of a pipeline are numbered 1, 2, 3, …, and each has the jobs of its steps, besides retries. The
+ * steps that a job uploads are there as a whole.
  */
 export function checkBuilds({ builds, jobs, pipelines }: Rows): Discrepancy[] {
   const first = jobs.filter((job) => !job.retryOfJobId && listOf(job) === undefined);

@@ -2,7 +2,7 @@ import { findPlacedGraph, type PlacedGraph } from "../../builds/graph-store.ts";
 import type { JobFacts } from "../../builds/job-store.ts";
 import type { Build } from "../../builds/store.ts";
 import { type Blockers, findBlockers } from "../../graph/blockers.ts";
-import { matcherOf } from "../../pipelines/agent-rules.ts";
+import { matcherOf, parseRules } from "../../pipelines/agent-rules.ts";
 import type { Services } from "../../process/services.ts";
 import { listQueuesById, type Queue } from "../../queues/store.ts";
 import { finishedJobStates } from "../../vocabulary.ts";
@@ -119,12 +119,12 @@ function openQueue(queue: Queue, agents: Taker[], { limit, now }: { limit: numbe
   );
   const known = new Map<string, WaitingReason>();
   const find = (rules: string): WaitingReason => {
-    const tags = rules === "" ? [] : (JSON.parse(rules) as string[]);
+    const tags = parseRules(rules);
     if (agents.length === 0) return { kind: "no_agent", queue, tags };
-    const fulfilling = fleets.filter(({ fulfils }) => fulfils(rules));
+    const fulfilling = fleets.filter(({ fulfils }) => fulfils(tags));
     const matching = fulfilling.flatMap(({ members }) => members);
     if (matching.length === 0) {
-      const missing = tags.filter((tag) => !fleets.some(({ fulfils }) => fulfils(JSON.stringify([tag]))));
+      const missing = tags.filter((tag) => !fleets.some(({ fulfils }) => fulfils([tag])));
       return { kind: "no_agent_with_tags", queue, tags, missing, isExact };
     }
     const isAway = (agent: Taker) => agent.stopRequestedAt !== null || isPaused(agent, now);

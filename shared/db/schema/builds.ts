@@ -41,7 +41,7 @@ export interface JobOptions extends StepOptions {
   parallel?: { index: number; total: number };
   /** The values of its matrix, by dimension. */
   matrix?: Record<string, string>;
-  /** What was signed, without the values of the matrix. */
+  /** The step as it was signed, without the values of the matrix. */
   signed?: Pick<CommandStep, "command" | "env" | "plugins" | "matrix">;
   group?: { id: string; key?: string; label: string | null };
   /** For a waiter only. */
