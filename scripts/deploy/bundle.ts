@@ -14,6 +14,7 @@ const threads = [
   "shared/db/sqlite/checkpoint-thread.ts",
   "shared/db/sqlite/off-loop-thread.ts",
   "shared/triggers/filter/thread.ts",
+  "shared/pipelines/configuration/thread.ts",
 ];
 /** Packages with binaries or threads of their own, and those that are tried and may be missing. */
 const external = ["better-sqlite3", "pino", "pino-pretty", "pg-native", "msgpackr-extract"];
