@@ -5,21 +5,24 @@ import type { CommandStep, Matrix, MatrixAdjustment, StepOptions } from "../../v
 import { countCombinations, dimensionsOf, tokensOf } from "../matrix.ts";
 import { member } from "./declaration.ts";
 import { softFail } from "./failures.ts";
-import { anything, isMap, nullable, oneOf, scalarToText } from "./forms.ts";
+import { anything, documentationOf, isMap, nullable, oneOf, scalarToText } from "./forms.ts";
 import { givenSkip, toSkip } from "./skip.ts";
 
 // The matrix of a step, as callers give it.
 
 const max = { dimensions: 6, values: 25, bytes: 128, adjustments: 12, jobs: 50 };
 
-const value = anything().transform((given, context): string => {
-  const text = scalarToText(given);
-  if (text === undefined) context.addIssue("Step matrix values must be text");
-  else if (!isStorable(text)) context.addIssue("Step matrix values must be text without NUL");
-  else if (Buffer.byteLength(text) > max.bytes)
-    context.addIssue(`Step matrix values can have ${max.bytes} bytes at most`);
-  return text ?? "";
-});
+const scalars = [z.string(), z.number(), z.boolean()] as const;
+const value = anything()
+  .transform((given, context): string => {
+    const text = scalarToText(given);
+    if (text === undefined) context.addIssue("Step matrix values must be text");
+    else if (!isStorable(text)) context.addIssue("Step matrix values must be text without NUL");
+    else if (Buffer.byteLength(text) > max.bytes)
+      context.addIssue(`Step matrix values can have ${max.bytes} bytes at most`);
+    return text ?? "";
+  })
+  .meta(documentationOf(z.union(scalars)));
 const values = z
   .preprocess(
     (given) => (scalarToText(given) === undefined ? given : [given]),
@@ -34,23 +37,25 @@ const values = z
 
 /** Of names, so that `__proto__` is one like others. */
 function mapOf<Value extends z.ZodType>(schema: Value, error: string) {
-  return anything().transform((given, context): Record<string, z.output<Value>> => {
-    if (!isMap(given)) {
-      context.addIssue(error);
-      return {};
-    }
-    const entries = Object.entries(given).map(([name, inner]) => {
-      if (!/^[\w.-]+$/.test(name) || name === "__proto__" || name.length > max.bytes)
-        context.addIssue(
-          `Step matrix dimensions must have names of letters, digits, _, - and ., not ${JSON.stringify(excerpt(name))}`,
-        );
-      const parsed = schema.safeParse(inner);
-      for (const { message } of parsed.error?.issues ?? [])
-        context.addIssue({ code: "custom", message, path: [name] });
-      return [name, parsed.data];
-    });
-    return Object.fromEntries(entries);
-  });
+  return anything()
+    .transform((given, context): Record<string, z.output<Value>> => {
+      if (!isMap(given)) {
+        context.addIssue(error);
+        return {};
+      }
+      const entries = Object.entries(given).map(([name, inner]) => {
+        if (!/^[\w.-]+$/.test(name) || name === "__proto__" || name.length > max.bytes)
+          context.addIssue(
+            `Step matrix dimensions must have names of letters, digits, _, - and ., not ${JSON.stringify(excerpt(name))}`,
+          );
+        const parsed = schema.safeParse(inner);
+        for (const { message } of parsed.error?.issues ?? [])
+          context.addIssue({ code: "custom", message, path: [name] });
+        return [name, parsed.data];
+      });
+      return Object.fromEntries(entries);
+    })
+    .meta(documentationOf(z.record(z.string(), schema)));
 }
 
 const setup = oneOf(
@@ -79,7 +84,7 @@ const adjustment = z.object(
         object: mapOf(value, withError),
       },
       withError,
-    ),
+    ).meta(documentationOf(z.union([...scalars, z.array(value).length(1), z.record(z.string(), value)]))),
     skip: givenSkip("Step matrix skip"),
     ...softFail.given,
   },
