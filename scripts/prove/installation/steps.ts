@@ -41,8 +41,9 @@ export const needs: Record<string, { roles: string[]; allowFailure?: true }> = {
   "after failure": { roles: ["flaky"], allowFailure: true },
   deploy: { roles: ["upload", "uploaded", "uploaded late", "flaky", "matrix", "left out", "tagged"] },
 };
-/** Commands in an uploaded list. */
-export const jobsOfUpload = 2;
+/** Begins the key of the wait in an uploaded list, which has no variables to name its list. */
+export const waitOfList = "wait of ";
+export const jobsOfUpload = 3;
 
 export function takesOtherWay(kind: Kind, jobId: string): boolean {
   return others[kind] !== "" && new RegExp(`${others[kind]}$`).test(jobId);
@@ -76,7 +77,7 @@ function graphOf(step: StepOf): Step[] {
   const late = { PROVE_LIST: "a list" };
   const uploaded = [
     step("last", "uploaded", { env: late }),
-    { type: "wait" },
+    { type: "wait", key: `${waitOfList}a list` },
     step("last", "uploaded late", { env: late }),
   ];
   const after = (...keys: string[]) => ({ depends_on: keys.map((key) => ({ step: key })) });

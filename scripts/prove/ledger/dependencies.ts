@@ -1,5 +1,5 @@
 import type { Run } from "../installation/marks.ts";
-import { needs, tag } from "../installation/steps.ts";
+import { needs, tag, waitOfList } from "../installation/steps.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
 
@@ -68,5 +68,6 @@ function roleOf({ options }: Job): string | undefined {
 
 /** The uploaded list that a job is of. */
 export function listOf({ options }: Pick<Job, "options">): string | undefined {
-  return options?.env?.PROVE_LIST;
+  const { env, key } = options ?? {};
+  return env?.PROVE_LIST ?? (key?.startsWith(waitOfList) ? key.slice(waitOfList.length) : undefined);
 }
