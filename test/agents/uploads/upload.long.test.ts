@@ -62,7 +62,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
 
     const answer = await upload({ steps: steps("a", "wait", "b") });
 
-    assert.deepEqual([answer.status, answer.body], [200, { state: "applied" }]);
+    assert.deepEqual([answer.status, answer.body], [200, { state: "applied", warnings: [] }]);
     assert.deepEqual(await commands(), [
       "upload running",
       "a waiting",
@@ -143,7 +143,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
     const again = await send({ ...body, pipeline: { steps: steps("other") }, replace: true });
 
     for (const { status, body } of [...answers, again])
-      assert.deepEqual([status, body], [200, { state: "applied" }]);
+      assert.deepEqual([status, body], [200, { state: "applied", warnings: [] }]);
     assert.deepEqual(await commands(), ["upload running", "a waiting"]);
     for (const uuid of [body.uuid, body.uuid.toLowerCase()])
       assert.deepEqual((await state(uuid)).body, { state: "applied" });
