@@ -19,8 +19,8 @@ import type { Authenticators, Callers, DataCaller } from "./callers.ts";
 // Agents authenticate with three kinds of tokens: of registration, of a session, of a job's attempt. Agents older than
 // 2021 use their session's token for jobs too.
 
-/** The agent in the lease of a job that went back to its queue. */
-const noAgent = "";
+/** An id that no agent has, for the lease of a job that went back to its queue. Postgres compares ids alone. */
+const noAgent = "00000000-0000-7000-8000-000000000000";
 
 /** The authenticators of the agent API. */
 export function agentAuthenticators(
