@@ -29,6 +29,8 @@ const arrivalsPerHour = 4;
 const everyBuilt = 10;
 const everyByHand = 30;
 const dividedHours = 26;
+/** Of the builds by hand, by their number: the others are of other branches. */
+const everyOnMain = 60;
 
 interface Week {
   services: Services;
@@ -85,7 +87,7 @@ export async function makeDemoWeek(
   }
 
   clock.at = new Date();
-  builds += await leaveUnfinished(week);
+  builds += await makeLastHour(week);
   await refusals.close();
   await builder.close();
   await services.db.transaction((tx) => markSeen(tx, agents.ids, clock.at));
@@ -165,7 +167,7 @@ async function deliver(
 async function buildByHand({ services, world }: Week, { pipeline }: DemoPipeline, at: number) {
   const actor = { organization: world.organization, userId: world.person.userId };
   const { build } = await createBuildByHand(services, actor, pipeline, {
-    ...{ source: "ui", branch: at % 60 === 0 ? "main" : `change-${at % 97}` },
+    ...{ source: "ui", branch: at % everyOnMain === 0 ? "main" : `change-${at % 97}` },
     ...{ commit: commitOf(at), message: changes[at % changes.length] as string },
   });
   return build;
@@ -208,13 +210,14 @@ async function pauseAndResume({ services, clock, world, agents }: Week, hoursAgo
   if (hoursAgo === 4) await pause("signing", "The certificate is being renewed");
 }
 
-/** Builds that wait, run, fail and are being canceled. @returns their number */
-async function leaveUnfinished(week: Week): Promise<number> {
+/** Builds that wait, run, fail and are being canceled, and one of a branch that is not deployed. @returns their number */
+async function makeLastHour(week: Week): Promise<number> {
   const { services, world, agents } = week;
   const [shop, index, handbook, app, deployment] = world.pipelines as [
     ...[DemoPipeline, DemoPipeline, DemoPipeline, DemoPipeline, DemoPipeline],
   ];
   const make = (chosen: DemoPipeline, at: number) => buildByHand(week, chosen, at);
+  await make(deployment, everyOnMain);
   await make(deployment, 1);
   await make(app, 2);
   await agents.begin(await make(shop, 3));
@@ -226,5 +229,5 @@ async function leaveUnfinished(week: Week): Promise<number> {
   const canceling = await make(handbook, 6);
   await agents.begin(canceling);
   await cancelBuild(services, world.actor, handbook.pipeline, canceling.number);
-  return 6;
+  return 7;
 }

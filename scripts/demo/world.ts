@@ -20,12 +20,20 @@ const queuesOf = {
   Production: ["deploy", "smoke", "rollback"],
 };
 
-const pipelinesOf: Record<string, { cluster: keyof typeof queuesOf; queues: string[]; weight: number }> = {
+interface PipelineOutline {
+  cluster: keyof typeof queuesOf;
+  queues: string[];
+  weight: number;
+  /** Patterns of the branches on which its steps run. */
+  branches?: string;
+}
+
+const pipelinesOf: Record<string, PipelineOutline> = {
   "Web shop": { cluster: "Linux", queues: ["build", "test", "browser"], weight: 8 },
   "Search index": { cluster: "Linux", queues: ["default", "database"], weight: 4 },
   Handbook: { cluster: "Linux", queues: ["docs"], weight: 3 },
   "Harbour app": { cluster: "Mobile", queues: ["android", "ios", "signing"], weight: 3 },
-  Deployment: { cluster: "Production", queues: ["deploy", "smoke"], weight: 2 },
+  Deployment: { cluster: "Production", queues: ["deploy", "smoke"], weight: 2, branches: "main" },
 };
 
 export interface DemoPipeline {
@@ -59,13 +67,16 @@ export async function makeDemoWorld(services: Services) {
   }
 
   const pipelines: DemoPipeline[] = [];
-  for (const [name, { cluster, queues: keys, weight }] of Object.entries(pipelinesOf)) {
+  for (const [name, { cluster, queues: keys, weight, branches }] of Object.entries(pipelinesOf)) {
     const pipeline = await createPipeline(services, actor, {
       clusterId: clusters.get(cluster)?.id as string,
       slug: name.toLowerCase().replaceAll(" ", "-"),
       name,
       repository: `https://github.com/harbour-example/${name.toLowerCase().replaceAll(" ", "-")}.git`,
-      steps: keys.map((key) => ({ label: `Run ${key}`, command: `make ${key}`, agents: { queue: key } })),
+      steps: keys.map((key) => ({
+        ...{ label: `Run ${key}`, command: `make ${key}`, agents: { queue: key } },
+        ...(branches && { branches }),
+      })),
     });
     const { trigger } = await createTrigger(services, actor, pipeline, {
       ...plainTrigger,
