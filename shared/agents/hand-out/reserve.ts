@@ -9,6 +9,7 @@ import { findQueueById } from "../../queues/store.ts";
 import { assignIfScheduled, listAgentsOfJobs } from "../lease-store.ts";
 import {
   type Agent,
+  freeIfHas,
   listPreferredAgents,
   listReadyAgents,
   type PingingAgent,
@@ -62,8 +63,9 @@ export async function reserveInQueue(
   for (const { agent, job } of chosen) {
     const { id, jobId: formerJobId } = agent;
     if (!(await reserveIfFree(tx, { id, jobId: job.id, formerJobId, now }))) continue;
-    // A cancel may have come between the list and the lock.
     if (await assignIfScheduled(tx, { id: job.id, agentId: id, now })) reservations.push({ agent, job });
+    // A cancel came between the list and the lock.
+    else await freeIfHas(tx, { id, jobId: job.id });
   }
   await clearPauses(tx, builds, reservations);
   return reservations;
