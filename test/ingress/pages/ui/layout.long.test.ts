@@ -8,6 +8,7 @@ import { createQueue } from "../../../../shared/queues/queues.ts";
 import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
+import { eventually } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 const long = `queue-${"of-many-words-".repeat(6)}`;
@@ -36,7 +37,9 @@ describeInBrowser("the layout", () => {
     await page.setViewportSize({ width, height: 800 });
     await page.goto(path);
   };
-  const box = async (of: Locator) => (await of.first().boundingBox()) ?? assert.fail("not in sight");
+  /** A page that is open replaces what changed: its parts are away for a moment. */
+  const box = async (of: Locator) =>
+    eventually("it is in sight", async () => (await of.first().boundingBox()) ?? undefined);
   const right = async (of: Locator) => {
     const { x, width } = await box(of);
     return x + width;

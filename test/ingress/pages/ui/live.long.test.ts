@@ -140,7 +140,7 @@ describeInBrowser("a page that is open", () => {
   it("keeps unfolded parts, focus and scroll position", onlyInFullRun, async () => {
     const page = await window(pages.paths.build(1));
     await page.locator("#environment > summary").click();
-    await page.getByRole("link", { name: "default" }).focus();
+    await page.getByRole("list", { name: "Jobs" }).getByRole("link", { name: "default" }).focus();
 
     await pause("Look");
     await fanOutDispatchPause(pages.services, pages.acme.queue.id);
