@@ -12,14 +12,29 @@ export const buildStates = [
   "canceled",
   /** All of its steps were left out. */
   "not_run",
+  /** A later build of its branch came before it began. */
+  "skipped",
+  // Nothing runs or can run until somebody unblocks a step. Callers see the state behind `blocked_`.
+  "blocked_passed",
+  "blocked_failed",
+  "blocked_running",
 ] as const;
 export type BuildState = (typeof buildStates)[number];
-export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled", "not_run"];
+export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled", "not_run", "skipped"];
+export const blockedBuildStates: BuildState[] = ["blocked_passed", "blocked_failed", "blocked_running"];
 /** A filter of builds by `running` finds all of them. */
 export const runningBuildStates: BuildState[] = ["running", "failing", "canceling"];
-export const unfinishedBuildStates: BuildState[] = ["scheduled", "running", "failing", "canceling"];
+export const unfinishedBuildStates: BuildState[] = [
+  "scheduled",
+  ...runningBuildStates,
+  ...blockedBuildStates,
+];
 export const jobStates = [
   "waiting",
+  /** A manual step that nobody has unblocked, or a job behind one. */
+  "blocked",
+  /** It waits for its concurrency group alone. */
+  "limited",
   "scheduled",
   "assigned",
   "running",
@@ -31,19 +46,43 @@ export const jobStates = [
   "timed_out",
   "expired",
   "waiting_failed",
+  "blocked_failed",
+  /** A manual step that somebody released. */
+  "unblocked",
+  /** The same, in a build that failed then. */
+  "unblocked_failed",
   /** Left out, by a condition, its branch or on request. */
   "broken",
+  /** Left out by something outside of its build. */
+  "skipped",
 ] as const;
 export type JobState = (typeof jobStates)[number];
 /** An agent has the job. */
 export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", "timing_out"];
-/** The job runs, or will run without waiting for others. */
-export const activeJobStates: JobState[] = ["scheduled", ...leasedJobStates];
-export const unfinishedJobStates: JobState[] = ["waiting", ...activeJobStates];
+/** The job runs, or will run without waiting for other steps. */
+export const activeJobStates: JobState[] = ["limited", "scheduled", ...leasedJobStates];
+/** The job waits for other steps. */
+export const waitingJobStates: JobState[] = ["waiting", "blocked"];
+export const unfinishedJobStates: JobState[] = [...waitingJobStates, ...activeJobStates];
 export const finishedJobStates: JobState[] = jobStates.filter(
   (state) => !unfinishedJobStates.includes(state),
 );
-export type JobType = "script" | "waiter";
+/** A manual job is that of a block or an input step. */
+export type JobType = "script" | "waiter" | "manual" | "trigger";
+/** Holding: the job counts towards the limit of its concurrency group. Limited: it waits for the group alone. */
+export type MemberStanding = "waiting" | "limited" | "holding";
+/** What is left to do after a transaction, about a subject. A worker does what nobody has done. */
+export type FollowUpKind =
+  /** Of a concurrency group: start jobs that it has room for. */
+  | "group"
+  /** Of a job of a trigger step: make its build. */
+  | "trigger"
+  /** Of a build that a step triggered: bring the step into line with it. */
+  | "mirror"
+  /** Of a job of a trigger step that was canceled: cancel its build. */
+  | "cancel"
+  /** Of a build: skip or cancel older ones of its branch. */
+  | "branch";
 export type RetryType = "manual" | "automatic";
 /** Registered: not yet connected. Lost: missed its heartbeats; may come back. */
 export const agentStates = ["registered", "connected", "lost", "disconnected"] as const;

@@ -144,5 +144,11 @@ export function newScriptJob({ id, buildId, createdAt }: Pick<Job, "id" | "build
     startedAt: null,
     finishedAt: null,
     timesOutAt: null,
+    endsAt: null,
+    promisedExitStatus: null,
+    promisedAt: null,
+    unblockable: false,
+    unblockedAt: null,
+    unblockedById: null,
   };
 }

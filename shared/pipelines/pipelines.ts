@@ -67,9 +67,17 @@ export async function createPipeline(
       steps: input.steps,
       configuration: input.configuration ?? null,
       document: input.document ?? null,
+      branchConfiguration: null,
+      skipQueuedBranchBuilds: false,
+      skipQueuedBranchBuildsFilter: null,
+      cancelRunningBranchBuilds: false,
+      cancelRunningBranchBuildsFilter: null,
+      defaultTimeoutInMinutes: null,
+      maximumTimeoutInMinutes: null,
       lastBuildNumber: 0,
       createdAt: now,
       createdById: actor.userId,
+      archivedAt: null,
       deletedAt: null,
     };
     await insertPipeline(tx, pipeline);

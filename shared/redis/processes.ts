@@ -15,9 +15,11 @@ export interface ReportedProcess {
   readsSharedSteps?: true;
   /** It can run steps that depend on others, have conditions, tags, a matrix and the like. */
   readsGraphs?: true;
+  /** It can run steps of all kinds. */
+  readsAllSteps?: true;
 }
 
-type Ability = "readsSharedSteps" | "readsGraphs";
+type Ability = "readsSharedSteps" | "readsGraphs" | "readsAllSteps";
 
 /** Processes that run. */
 export interface Processes {
@@ -69,7 +71,7 @@ export function createProcesses(options: { redis: Redis; keys: RedisKeys; breake
         host: hostname(),
         pid: process.pid,
         startedAt,
-        ...{ readsSharedSteps: true, readsGraphs: true },
+        ...{ readsSharedSteps: true, readsGraphs: true, readsAllSteps: true },
       });
       void send();
       timer = setInterval(send, reportEveryMs);

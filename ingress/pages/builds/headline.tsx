@@ -13,6 +13,10 @@ const ran: Record<BuildState, string> = {
   failed: "Failed after",
   canceled: "Canceled after",
   not_run: "Not run after",
+  skipped: "Skipped after",
+  blocked_passed: "Blocked, running for",
+  blocked_failed: "Blocked after a failure, running for",
+  blocked_running: "Blocked, running for",
 };
 
 /** `Passed in 4 min 12 s · waited 35 s`. */

@@ -21,6 +21,10 @@ const kinds: Record<BuildState, string> = {
   failed: "bad",
   canceled: "neutral",
   not_run: "neutral",
+  skipped: "neutral",
+  blocked_passed: "good",
+  blocked_failed: "bad",
+  blocked_running: "neutral",
 };
 
 interface Shown {

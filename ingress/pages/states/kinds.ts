@@ -5,6 +5,8 @@ export type StateKind = "failed" | "soft" | "running" | "waiting" | "passed" | "
 
 const kinds: Record<JobState, StateKind> = {
   waiting: "waiting",
+  blocked: "waiting",
+  limited: "waiting",
   scheduled: "waiting",
   assigned: "running",
   running: "running",
@@ -16,7 +18,11 @@ const kinds: Record<JobState, StateKind> = {
   expired: "failed",
   canceled: "canceled",
   waiting_failed: "canceled",
+  blocked_failed: "canceled",
+  unblocked: "passed",
+  unblocked_failed: "failed",
   broken: "skipped",
+  skipped: "skipped",
 };
 
 export function kindOf({ state, softFailed }: { state: JobState; softFailed: boolean }): StateKind {

@@ -3,8 +3,10 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type {
   BuildState,
   CommandStep,
+  FollowUpKind,
   JobState,
   JobType,
+  MemberStanding,
   Node,
   RetryType,
   StepOptions,
@@ -108,6 +110,11 @@ export function defineBuildsTables(
       uploadedEnvironmentSealed: text("uploaded_environment_sealed"),
       /** Its tree is stored: its steps wait for more than the waits before them. */
       hasGraph: boolean("has_graph").notNull().default(false),
+      /** Some of its jobs are members of concurrency groups. */
+      hasMembers: boolean("has_members").notNull().default(false),
+      /** The job of the trigger step that made it. */
+      triggeredByJobId: uuid("triggered_by_job_id"),
+      cancelReason: text("cancel_reason"),
       /** The paused queue of a waiting job. Set by the fan-out. */
       pausedQueueId: uuid("paused_queue_id"),
       /** All waiting jobs are on paused queues, as far as fan-out has come. */
@@ -122,6 +129,7 @@ export function defineBuildsTables(
       uniqueIndex("builds_number").on(t.pipelineId, t.number),
       // A repeated background job makes no second build.
       uniqueIndex("builds_delivery").on(t.deliveryId, t.rebuild),
+      uniqueIndex("builds_triggered").on(t.triggeredByJobId).where(isNotNull(t.triggeredByJobId)),
       index("builds_organization").on(t.organizationId, t.id),
       // Filtered lists: compared columns, then order.
       index("builds_organization_state").on(t.organizationId, t.state, t.id),
@@ -197,6 +205,15 @@ export function defineBuildsTables(
       finishedAt: time("finished_at"),
       /** Only while it runs. */
       timesOutAt: time("times_out_at"),
+      /** Only while it is being canceled by force: it is canceled then, whatever its agent does. */
+      endsAt: time("ends_at"),
+      /** The exit status that its agent expects, while it runs. */
+      promisedExitStatus: integer("promised_exit_status"),
+      promisedAt: time("promised_at"),
+      /** Of a manual job: all that it waits for has ended, so that somebody can unblock it. */
+      unblockable: boolean().notNull().default(false),
+      unblockedAt: time("unblocked_at"),
+      unblockedById: uuid("unblocked_by_id"),
     },
     (t) => [
       index("jobs_build").on(t.buildId, t.state, t.position),
@@ -209,6 +226,7 @@ export function defineBuildsTables(
         .on(t.queueId, t.agentRules, sql`${t.priority} desc`, arrivalOf(t), t.id)
         .where(sql`${t.state} = 'scheduled'`),
       index("jobs_times_out").on(t.timesOutAt).where(isNotNull(t.timesOutAt)),
+      index("jobs_ends").on(t.endsAt).where(isNotNull(t.endsAt)),
     ],
   );
 
@@ -263,7 +281,64 @@ export function defineBuildsTables(
     warnings: json<StepWarning[]>(),
   });
 
-  return { builds, jobs, metaData, jobTokens, pipelineUploads, buildGraphs };
+  /** Jobs of an organization that share a limit, over all pipelines. */
+  const concurrencyGroups = table(
+    "concurrency_groups",
+    {
+      id: uuid().primaryKey(),
+      organizationId: uuid("organization_id")
+        .notNull()
+        .references(() => organizations.id),
+      name: text().notNull(),
+      createdAt: time("created_at").notNull(),
+    },
+    (t) => [uniqueIndex("concurrency_groups_name").on(t.organizationId, t.name)],
+  );
+
+  /** Jobs that count in their concurrency group: unfinished ones that are not behind a manual step. */
+  const concurrencyMembers = table(
+    "concurrency_members",
+    {
+      jobId: uuid("job_id")
+        .primaryKey()
+        .references(() => jobs.id, { onDelete: "cascade" }),
+      groupId: uuid("group_id")
+        .notNull()
+        .references(() => concurrencyGroups.id),
+      buildId: uuid("build_id").notNull(),
+      standing: text().$type<MemberStanding>().notNull(),
+      limit: integer("max_holders").notNull(),
+      isEager: boolean("is_eager").notNull(),
+      priority: integer().notNull(),
+      /** Its place in the group: the time at which its build, or the job that uploaded it, was created. */
+      orderedAt: time("ordered_at").notNull(),
+      position: integer().notNull(),
+    },
+    (t) => [
+      index("concurrency_members_order").on(t.groupId, t.standing, t.orderedAt, t.position, t.jobId),
+      index("concurrency_members_priority")
+        .on(t.groupId, sql`${t.priority} desc`, t.orderedAt, t.position, t.jobId)
+        .where(sql`${t.standing} = 'limited'`),
+      index("concurrency_members_build").on(t.buildId),
+    ],
+  );
+
+  /** Written in the transaction that makes something due, deleted by the one that does it. */
+  const followUps = table(
+    "follow_ups",
+    {
+      id: uuid().primaryKey(),
+      kind: text().$type<FollowUpKind>().notNull(),
+      subjectId: uuid("subject_id").notNull(),
+      createdAt: time("created_at").notNull(),
+    },
+    (t) => [index("follow_ups_subject").on(t.kind, t.subjectId)],
+  );
+
+  return {
+    ...{ builds, jobs, metaData, jobTokens, pipelineUploads, buildGraphs },
+    ...{ concurrencyGroups, concurrencyMembers, followUps },
+  };
 }
 
 export type BuildsTables = ReturnType<typeof defineBuildsTables>;

@@ -20,7 +20,7 @@ export function definePipelinesTables(
     clusters,
   }: Pick<AccountsTables, "users" | "organizations"> & Pick<ClustersTables, "clusters">,
 ) {
-  const { table, index, uniqueIndex, uuid, text, integer, time, json } = kit;
+  const { table, index, uniqueIndex, uuid, text, integer, boolean, time, json } = kit;
 
   const pipelines = table(
     "pipelines",
@@ -45,11 +45,26 @@ export function definePipelinesTables(
       configuration: text(),
       /** All that the configuration says beside its steps. Null: nothing. */
       document: json<PipelineDocument>(),
+      /** Patterns of branches. Others are not built. Null: all are. */
+      branchConfiguration: text("branch_configuration"),
+      /** A new build of a branch skips those that have not started. */
+      skipQueuedBranchBuilds: boolean("skip_queued_branch_builds").notNull().default(false),
+      /** Patterns of the branches on which it does. Null: all. */
+      skipQueuedBranchBuildsFilter: text("skip_queued_branch_builds_filter"),
+      /** A new build of a branch cancels those that run. */
+      cancelRunningBranchBuilds: boolean("cancel_running_branch_builds").notNull().default(false),
+      cancelRunningBranchBuildsFilter: text("cancel_running_branch_builds_filter"),
+      /** Of steps without a time-out of their own. Null: none. */
+      defaultTimeoutInMinutes: integer("default_timeout_in_minutes"),
+      /** No step has a longer one. Null: no limit. */
+      maximumTimeoutInMinutes: integer("maximum_timeout_in_minutes"),
       lastBuildNumber: integer("last_build_number").notNull(),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")
         .notNull()
         .references(() => users.id),
+      /** It makes no builds. */
+      archivedAt: time("archived_at"),
       /** The row stays until its builds are purged. */
       deletedAt: time("deleted_at"),
     },
