@@ -148,7 +148,7 @@ export const reservedVariable = /^SIGNALBOX(_|$)/;
 
 /** A step of a pipeline as it is stored. Callers can send it again. */
 export type Step = PlainStep | GroupStep;
-export type PlainStep = CommandStep | WaitStep;
+export type PlainStep = CommandStep | WaitStep | ManualStep | TriggerStep;
 
 /** Members of all kinds of steps. */
 export interface CommonStep {
@@ -204,6 +204,13 @@ export interface StepOptions {
   image?: string;
   /** A signature of the step, which agents check. */
   signature?: Record<string, unknown>;
+  /** Jobs of its concurrency group that run at once. A step has both or none. */
+  concurrency?: number;
+  concurrency_group?: string;
+  /** Absent: jobs of the group start in their order. */
+  concurrency_method?: "eager";
+  /** Its unfinished jobs are canceled once the build fails. */
+  cancel_on_build_failing?: boolean;
 }
 
 /** A step becomes a job for each combination. A list and a text: the only dimension, which has no name. */
@@ -259,8 +266,87 @@ export interface WaitStep extends CommonStep {
   continue_on_failure?: boolean;
 }
 
+/** Waits until somebody unblocks it. Later steps wait for a block as for a wait, and not for an input. */
+export interface ManualStep extends CommonStep, ManualOptions {
+  type: ManualType;
+}
+
+export type ManualType = "block" | "input";
+
+/** Members of a block or an input step that its job keeps. */
+export interface ManualOptions {
+  prompt?: string;
+  /** The text of the button. */
+  submit?: string;
+  /** Questions to the person who unblocks it. The answers become meta-data of the build. */
+  fields?: ManualField[];
+  /** The state of the build while it waits. Absent: passed. */
+  blocked_state?: "failed" | "running";
+  /** Only admins may unblock it: there are no teams here. */
+  allowed_teams?: string[];
+}
+
+export type ManualField = TextField | SelectField;
+
+interface CommonField {
+  /** Of the meta-data. */
+  key: string;
+  hint?: string;
+  /** Absent: an answer is required. */
+  required?: false;
+}
+
+export interface TextField extends CommonField {
+  /** The name that pages show. */
+  text: string;
+  default?: string;
+  /** A regular expression that all of the answer must match. */
+  format?: string;
+}
+
+export interface SelectField extends CommonField {
+  /** The name that pages show. */
+  select: string;
+  options: { label: string; value: string }[];
+  /** The answer is a list of values. */
+  multiple?: true;
+  default?: string | string[];
+}
+
+/** Makes builds of another pipeline. */
+export interface TriggerStep extends CommonStep, TriggerOptions {
+  type: "trigger";
+  soft_fail?: boolean | number[];
+  /** Builds that the step makes. */
+  parallelism?: number;
+  skip?: boolean | string;
+}
+
+/** Members of a trigger step that its jobs keep. */
+export interface TriggerOptions {
+  /** The slug of the pipeline. */
+  trigger: string;
+  build?: {
+    message?: string;
+    commit?: string;
+    branch?: string;
+    env?: Record<string, string>;
+    meta_data?: Record<string, string>;
+  };
+  /** The step passes once the build exists. */
+  async?: boolean;
+}
+
 export function isCommandStep(step: Step): step is CommandStep {
   return !("type" in step);
+}
+
+export function isManualStep(step: Step): step is ManualStep {
+  return "type" in step && (step.type === "block" || step.type === "input");
+}
+
+export function isTriggerStep(step: Step): step is TriggerStep {
+  return "type" in step && step.type === "trigger";
 }
 
 /** The commands of steps and of their groups. */
@@ -279,8 +365,10 @@ export type Node = StepNode | GroupNode | UploadNode;
 
 export interface StepNode extends Waiting {
   id: string;
-  /** Later steps of its list wait for it. Absent for a wait that was left out. */
+  /** Later steps of its list wait for it: a wait or a block. Absent if it was left out. */
   wait?: true;
+  /** Somebody must unblock it: a block or an input. Absent if it was left out. */
+  manual?: true;
   /** Of a wait: failures since the wait before it do not count. */
   continueOnFailure?: true;
 }

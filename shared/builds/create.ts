@@ -7,6 +7,7 @@ import { newId, newIds } from "../ids.ts";
 import { maxRulesBytes } from "../pipelines/agent-rules.ts";
 import { sealEnvironment } from "../pipelines/environment.ts";
 import { interpolateSteps, namesVariables } from "../pipelines/interpolate.ts";
+import { maxGroupNameLength } from "../pipelines/step/concurrency.ts";
 import { unescapeDollars } from "../pipelines/step/conditions.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
@@ -102,6 +103,8 @@ export async function createBuilds(
 
 const tooLongRules = `The agents of a step are too large: with their variables, they have over ${exactSize(maxRulesBytes)}`;
 
+const groupOfVariables = `The concurrency group of a step is blank or too long: with its variables, it can have ${maxGroupNameLength} characters at most`;
+
 interface NewBuild {
   build: Build;
   jobs: Job[];
@@ -145,8 +148,8 @@ async function makeBuild(
   if (problem !== undefined) return { problems: [{ field: "steps", message: problem }] };
   const insertion = { clusterId, position: 0, arrivedAt: null, createdAt };
   const { jobs, ended } = begin(expansion, newJobs({ id }, expansion.jobs, queueOf, insertion));
-  if (hasVariables && jobs.some(({ agentRules }) => Buffer.byteLength(agentRules) > maxRulesBytes))
-    return { problems: [{ field: "steps", message: tooLongRules }] };
+  const ofVariables = hasVariables ? problemOfVariables(jobs) : undefined;
+  if (ofVariables !== undefined) return { problems: [{ field: "steps", message: ofVariables }] };
   const end = ended && { state: ended, finishedAt: createdAt };
   return {
     build: { ...build, hasGraph, ...end },
@@ -154,6 +157,15 @@ async function makeBuild(
     graph: { tree: hasGraph ? tree : null, warnings: orNull(warningsOf(steps, document?.ineffective)) },
     isModel: !isAsking && !hasGraph,
   };
+}
+
+/** Says what is wrong with jobs once variables are replaced. */
+function problemOfVariables(jobs: Job[]): string | undefined {
+  if (jobs.some(({ agentRules }) => Buffer.byteLength(agentRules) > maxRulesBytes)) return tooLongRules;
+  const groups = jobs.flatMap(({ options }) => options?.concurrency_group ?? []);
+  return groups.some((name) => name.trim() === "" || name.length > maxGroupNameLength)
+    ? groupOfVariables
+    : undefined;
 }
 
 function orNull<Item>(list: Item[]): Item[] | null {

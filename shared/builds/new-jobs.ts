@@ -3,7 +3,7 @@ import { decideProgress } from "../graph/progress.ts";
 import { isList } from "../graph/tree.ts";
 import { agentRules } from "../pipelines/agent-rules.ts";
 import type { QueueOfStep } from "../pipelines/step-queues.ts";
-import { isCommandStep, type JobState } from "../vocabulary.ts";
+import { isCommandStep, isManualStep, isTriggerStep, type JobState, type PlainStep } from "../vocabulary.ts";
 import type { Job } from "./job-store.ts";
 import type { Build } from "./store.ts";
 
@@ -45,38 +45,43 @@ function membersOf(
   clusterId: string,
 ): Partial<Job> {
   const label = step.label ?? null;
-  if (!isCommandStep(step)) {
-    const { key, continue_on_failure } = step;
-    const options = {
-      ...(key !== undefined && { key }),
-      ...(continue_on_failure && { continue_on_failure }),
-      ...(group && { group }),
-    };
-    return { type: "waiter", label, options: orNull(options) };
+  const { key } = step;
+  if (isManualStep(step)) {
+    const { type, prompt, submit, fields, blocked_state, allowed_teams } = step;
+    const manual = present({ type, prompt, submit, fields, blocked_state, allowed_teams });
+    return { type: "manual", label, options: present({ key, group, manual }) };
   }
-  const { command, key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature } = step;
+  if (isTriggerStep(step)) {
+    const { trigger, build, async, soft_fail } = step;
+    const options = { key, group, soft_fail, parallel, trigger: present({ trigger, build, async }) };
+    return { type: "trigger", label, options: present(options) };
+  }
+  if (!isCommandStep(step)) {
+    const { continue_on_failure } = step;
+    return { type: "waiter", label, options: orNull(present({ key, continue_on_failure, group })) };
+  }
+  const { env, timeout_in_minutes, soft_fail, retry, plugins, image, signature } = step;
+  const { concurrency, concurrency_group, concurrency_method, cancel_on_build_failing } = step;
   const options = {
-    key,
-    env,
-    timeout_in_minutes,
-    soft_fail,
-    retry,
-    plugins,
-    image,
-    signature,
-    parallel,
-    matrix,
-    signed,
-    group,
+    ...{ key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature },
+    ...{ concurrency, concurrency_group, concurrency_method, cancel_on_build_failing },
+    ...{ parallel, matrix, signed, group },
   };
   return {
     queueId: queueOf(clusterId, step) as string,
-    command,
+    command: step.command,
     label,
-    options: orNull(Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))),
+    options: orNull(present(options)),
     priority: step.priority ?? 0,
     agentRules: agentRules(step.agents ?? {}),
   };
+}
+
+type Present<Members> = { [Name in keyof Members]: Exclude<Members[Name], undefined> };
+
+function present<Members extends object>(members: Members): Present<Members> {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Present<Members>;
 }
 
 function orNull<Options extends object>(options: Options): Options | null {
@@ -92,7 +97,7 @@ export function begin(
   jobs: Job[],
 ): { jobs: Job[]; ended?: "failed" | "not_run" } {
   const waitsForNothing =
-    isList(tree) && drafted.every(({ step, broken }) => isCommandStep(step) && broken === undefined);
+    isList(tree) && drafted.every(({ step, broken }) => startsAtOnce(step) && broken === undefined);
   const { reached, failed } = waitsForNothing
     ? { reached: undefined, failed: new Set() }
     : decideProgress(tree, jobs);
@@ -106,6 +111,10 @@ export function begin(
   });
   if (begun.some(({ state }) => state === "scheduled")) return { jobs: begun };
   return { jobs: begun, ended: begun.some(({ state }) => state === "waiting_failed") ? "failed" : "not_run" };
+}
+
+function startsAtOnce(step: PlainStep): boolean {
+  return isCommandStep(step) || isTriggerStep(step);
 }
 
 /** A scheduled job of one step, with everything else absent. */

@@ -12,9 +12,13 @@ import {
   type GroupStep,
   isCommandStep,
   isGroupStep,
+  isManualStep,
+  isTriggerStep,
+  type Matrix,
   type Node,
   type PlainStep,
   type Step,
+  type StepNode,
   type StepOptions,
 } from "../vocabulary.ts";
 
@@ -74,7 +78,7 @@ export function expandSteps(
     const whole = [...(group ? [group.step] : []), step];
     const { reason: broken, problem } = leaveOut(whole, facts.branch, test);
     if (problem !== undefined) problems.push({ field: "steps", message: `${place}.if: ${problem}` });
-    const made: JobOfStep[] = isCommandStep(step) ? jobsOfCommand(step, newId) : [{ id: newId(), step }];
+    const made = jobsOf(step, newId);
     const [first] = made as [JobOfStep];
     const common = {
       stepId: first.id,
@@ -82,13 +86,7 @@ export function expandSteps(
       ...(broken !== undefined && { broken }),
     };
     for (const job of made) jobs.push({ ...job, ...common });
-    const isWait = !isCommandStep(step) && broken === undefined;
-    return {
-      id: first.id,
-      ...waitingOf(step),
-      ...(isWait && { wait: true }),
-      ...(isWait && step.continue_on_failure && { continueOnFailure: true }),
-    };
+    return { id: first.id, ...waitingOf(step), ...(broken === undefined && barrierOf(step)) };
   };
   const tree = steps.map((step, index): Node => {
     const place = `steps[${index}]`;
@@ -99,6 +97,12 @@ export function expandSteps(
     return { id: ofJobs.id, label, ...waitingOf(step), steps: inner };
   });
   return problems.length > 0 ? { problems } : { tree, jobs };
+}
+
+function barrierOf(step: PlainStep): Pick<StepNode, "wait" | "manual" | "continueOnFailure"> {
+  if (isManualStep(step)) return { ...(step.type === "block" && { wait: true }), manual: true };
+  if (isCommandStep(step) || isTriggerStep(step)) return {};
+  return { wait: true, ...(step.continue_on_failure && { continueOnFailure: true }) };
 }
 
 function waitingOf({ key, depends_on, allow_dependency_failure }: CommonStep) {
@@ -154,14 +158,19 @@ function reasonOf(skip: boolean | string): string | null {
 
 type JobOfStep = Omit<DraftedJob, "stepId">;
 
-function jobsOfCommand(step: CommandStep, newId: () => string): JobOfStep[] {
-  const { matrix, parallelism: total = 1, ...plain } = step;
-  if (!matrix)
-    return Array.from({ length: total }, (_, index) => ({
-      id: newId(),
-      step: plain,
-      ...(step.parallelism !== undefined && { parallel: { index, total } }),
-    }));
+function jobsOf(step: PlainStep, newId: () => string): JobOfStep[] {
+  if (!isCommandStep(step) && !isTriggerStep(step)) return [{ id: newId(), step }];
+  if (isCommandStep(step) && step.matrix) return jobsOfMatrix(step, step.matrix, newId);
+  const { parallelism: total = 1, ...plain } = step;
+  return Array.from({ length: total }, (_, index) => ({
+    id: newId(),
+    step: plain,
+    ...(step.parallelism !== undefined && { parallel: { index, total } }),
+  }));
+}
+
+function jobsOfMatrix(step: CommandStep, matrix: Matrix, newId: () => string): JobOfStep[] {
+  const { matrix: _, ...plain } = step;
   return combinationsOf(matrix).map(({ permutation, skip, soft_fail }) => ({
     id: newId(),
     step: { ...fillStep(plain, permutation), ...softFailOf(soft_fail) },

@@ -25,9 +25,11 @@ export function treeOfList(steps: ListedStep[]): Node[] {
   }));
 }
 
-/** Returns true if the waits before a step say all that it waits for. */
+/** Returns true if the waits before a step say all that it waits for, and nobody must unblock one. */
 export function isList(nodes: Node[]): boolean {
-  return nodes.every((node) => isStep(node) && !node.dependsOn && !node.allowDependencyFailure);
+  return nodes.every(
+    (node) => isStep(node) && !node.dependsOn && !node.allowDependencyFailure && !node.manual,
+  );
 }
 
 export function isStep(node: Node): node is StepNode {

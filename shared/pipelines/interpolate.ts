@@ -1,13 +1,16 @@
 import {
   type AgentTags,
+  type CommandStep,
   type CommonStep,
   isCommandStep,
   isGroupStep,
+  isTriggerStep,
   type PlainStep,
   type Step,
+  type TriggerStep,
 } from "../vocabulary.ts";
 
-// Stored steps may name variables of their build in labels, keys and agents: `$BRANCH`, `${COMMIT:0:7}`, `${TAG:-none}`.
+// Stored steps may name variables of their build in labels, keys, agents, concurrency groups and in what they trigger: `$BRANCH`, `${COMMIT:0:7}`, `${TAG:-none}`.
 // Commands and variables are left to the shell. Agents replace variables in what they upload themselves.
 
 type Read = (name: string) => string | null;
@@ -17,19 +20,21 @@ export function namesVariables(steps: Step[]): boolean {
   return steps.some(
     (step) =>
       [step.label, step.key, ...(step.depends_on ?? []).map((each) => each.step)].some(hasDollar) ||
-      (isCommandStep(step) &&
-        Object.values(step.agents ?? {})
-          .flat()
-          .some(hasDollar)) ||
+      (isCommandStep(step) && namesVariablesOfCommand(step)) ||
+      (isTriggerStep(step) && hasDollar(JSON.stringify([step.trigger, step.build]))) ||
       (isGroupStep(step) && namesVariables(step.steps)),
   );
+}
+
+function namesVariablesOfCommand({ agents = {}, concurrency_group }: CommandStep): boolean {
+  return [...Object.values(agents).flat(), concurrency_group].some(hasDollar);
 }
 
 function hasDollar(text: string | undefined): boolean {
   return text?.includes("$") ?? false;
 }
 
-/** Replaces variables in the labels, keys, dependencies and agents of steps. */
+/** Replaces variables in the labels, keys, dependencies, agents and groups of steps, and in what they trigger. */
 export function interpolateSteps(steps: Step[], read: Read): Step[] {
   return steps.map((step) =>
     isGroupStep(step)
@@ -39,8 +44,29 @@ export function interpolateSteps(steps: Step[], read: Read): Step[] {
 }
 
 function plain(step: PlainStep, read: Read): PlainStep {
-  if (!isCommandStep(step) || !step.agents) return { ...step, ...common(step, read) };
-  return { ...step, ...common(step, read), agents: tags(step.agents, read) };
+  if (isTriggerStep(step)) return { ...step, ...common(step, read), ...triggered(step, read) };
+  if (!isCommandStep(step)) return { ...step, ...common(step, read) };
+  const { agents, concurrency_group } = step;
+  return {
+    ...step,
+    ...common(step, read),
+    ...(agents && { agents: tags(agents, read) }),
+    ...(concurrency_group !== undefined && { concurrency_group: interpolate(concurrency_group, read) }),
+  };
+}
+
+function triggered({ trigger, build }: TriggerStep, read: Read): Partial<TriggerStep> {
+  return {
+    trigger: interpolate(trigger, read),
+    ...(build && { build: interpolateDeep(build, read) }),
+  };
+}
+
+function interpolateDeep<Value>(value: Value, read: Read): Value {
+  if (typeof value === "string") return interpolate(value, read) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, inner]) => [name, interpolateDeep(inner, read)]);
+  return Object.fromEntries(entries);
 }
 
 function common({ label, key, depends_on }: CommonStep, read: Read): Partial<CommonStep> {

@@ -83,7 +83,10 @@ export function tokensOf(step: Partial<CommandStep>): Map<string, { amount: numb
   return found;
 }
 
-const unchanged = new Set(["key", "depends_on", "if", "branches", "matrix", "signature", "others"]);
+const unchanged = new Set([
+  ...["key", "depends_on", "if", "branches", "concurrency_group"],
+  ...["matrix", "signature", "others"],
+]);
 
 function mapTexts<Mapped extends Partial<CommandStep>>(
   step: Mapped,

@@ -1,10 +1,19 @@
 import { z } from "zod";
 import { excerpt } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
-import { type CommandStep, isCommandStep, isGroupStep, type PlainStep, type Step } from "../vocabulary.ts";
+import {
+  type CommandStep,
+  isCommandStep,
+  isGroupStep,
+  isManualStep,
+  isTriggerStep,
+  type PlainStep,
+  type Step,
+} from "../vocabulary.ts";
 import type { Environment } from "./environment.ts";
 import { combinationsOf, tokensOf } from "./matrix.ts";
 import { conditionChecker, unescapeDollars } from "./step/conditions.ts";
+import { formatChecker, formatOf } from "./step/formats.ts";
 import { anything, documentationOf, isMap } from "./step/forms.ts";
 import { anyStep } from "./step/step.ts";
 
@@ -88,10 +97,11 @@ function placeOf(path: Path): string {
   return `steps${path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("")}`;
 }
 
-/** Problems of conditions and keys, once all steps are sound. */
+/** Problems of conditions, formats and keys, once all steps are sound. */
 function problemsAmong(steps: Step[], readCondition = (text: string) => text) {
   const problems: { path: Path; message: string }[] = [];
   const conditionProblem = conditionChecker();
+  const formatProblem = formatChecker();
   const keys = new Set<string>();
   const check = (step: Step, at: Path) => {
     const { key, if: condition } = step;
@@ -103,6 +113,12 @@ function problemsAmong(steps: Step[], readCondition = (text: string) => text) {
         message: `The key "${excerpt(key)}" has already been used by another step in this build`,
       });
     if (key !== undefined) keys.add(key);
+    for (const [index, field] of (isManualStep(step) ? (step.fields ?? []) : []).entries()) {
+      const format = formatOf(field);
+      const ofFormat = format === undefined ? undefined : formatProblem(format);
+      if (ofFormat !== undefined)
+        problems.push({ path: [...at, "fields", index, "format"], message: ofFormat });
+    }
     if (isGroupStep(step))
       for (const [index, each] of step.steps.entries()) check(each, [...at, "steps", index]);
   };
@@ -126,6 +142,7 @@ function plainSteps(steps: Step[]): PlainStep[] {
 }
 
 function copiesOf(step: PlainStep): number {
+  if (isTriggerStep(step)) return step.parallelism ?? 1;
   if (!isCommandStep(step)) return 1;
   return step.matrix ? combinationsOf(step.matrix).length : (step.parallelism ?? 1);
 }

@@ -12,7 +12,7 @@ export const jobSchema = z
   .object({
     id: field.id,
     graphql_id: field.graphql,
-    type: z.enum(["script", "waiter"]),
+    type: z.enum(["script", "waiter", "manual", "trigger"]),
     name: z.string().nullable(),
     state: z.enum(jobStates),
     step_key: z.string().nullable(),

@@ -3,7 +3,9 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { storedBy } from "../../../shared/pipelines/step/declaration.ts";
+import { manualMembers } from "../../../shared/pipelines/step/manual.ts";
 import { commandMembers, groupMembers, waitMembers } from "../../../shared/pipelines/step/members.ts";
+import { triggerMembers } from "../../../shared/pipelines/step/trigger.ts";
 import type { Pipeline, UnparsedPipeline } from "../../../shared/pipelines/store.ts";
 import { writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import type { Config } from "../../../shared/process/config.ts";
@@ -22,11 +24,22 @@ const commandStepSchema = z
 const waitStepSchema = z
   .looseObject({ type: z.literal("wait"), ...storedBy(waitMembers) })
   .meta({ id: "WaitStep" });
+const manualStepSchema = z
+  .looseObject({ type: z.enum(["block", "input"]), ...storedBy(manualMembers("block")) })
+  .meta({ id: "ManualStep" });
+const triggerStepSchema = z
+  .looseObject({
+    type: z.literal("trigger"),
+    ...storedBy(triggerMembers),
+    trigger: triggerMembers.trigger.stored,
+  })
+  .meta({ id: "TriggerStep" });
+const plainStepSchemas = [commandStepSchema, waitStepSchema, manualStepSchema, triggerStepSchema] as const;
 const groupStepSchema = z
   .looseObject({
     type: z.literal("group"),
     ...storedBy(groupMembers),
-    steps: z.array(z.union([commandStepSchema, waitStepSchema])),
+    steps: z.array(z.union(plainStepSchemas)),
   })
   .meta({ id: "GroupStep" });
 
@@ -47,7 +60,7 @@ export const pipelineSchema = z
       .string()
       .nullable()
       .meta({ description: "The YAML that the steps were made of. Null: they were given as they are" }),
-    steps: z.array(z.union([commandStepSchema, waitStepSchema, groupStepSchema])),
+    steps: z.array(z.union([...plainStepSchemas, groupStepSchema])),
     created_at: field.timestamp,
   })
   .meta({ id: "Pipeline" });

@@ -8,8 +8,11 @@ import type { Services } from "../../../shared/process/services.ts";
 import {
   type CommandStep,
   isCommandStep,
-  isGroupStep,
+  isManualStep,
+  isTriggerStep,
+  type ManualStep,
   type Step,
+  type TriggerStep,
   type WaitStep,
 } from "../../../shared/vocabulary.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
@@ -140,7 +143,9 @@ function Steps({ steps }: { steps: Step[] }) {
 
 function StepOf({ step }: { step: Step }) {
   if (isCommandStep(step)) return <CommandOf step={step} />;
-  if (!isGroupStep(step)) return <WaitOf step={step} />;
+  if (step.type === "wait") return <WaitOf step={step} />;
+  if (isManualStep(step)) return <ManualOf step={step} />;
+  if (isTriggerStep(step)) return <TriggerOf step={step} />;
   return (
     <>
       {step.label ?? step.key ?? "Group"}
@@ -176,6 +181,26 @@ function beginningOf(command: string): string {
   return command.length > maxCommandLength
     ? `${command.slice(0, maxCommandLength).toWellFormed()}…`
     : command;
+}
+
+function ManualOf({ step }: { step: ManualStep }) {
+  return (
+    <>
+      {step.label ?? step.key ?? "Continue"}
+      <span class="quiet"> waits until somebody unblocks it</span>
+      <Words step={step} />
+    </>
+  );
+}
+
+function TriggerOf({ step }: { step: TriggerStep }) {
+  return (
+    <>
+      {step.label && `${step.label} `}
+      <span class="quiet">triggers</span> {step.trigger}
+      <Words step={step} />
+    </>
+  );
 }
 
 function WaitOf({ step }: { step: WaitStep }) {

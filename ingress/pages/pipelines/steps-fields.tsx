@@ -1,6 +1,6 @@
 import { patterns } from "../../../shared/paths.ts";
 import { maxConfigurationBytes } from "../../../shared/pipelines/configuration/parse.ts";
-import { maxStepNameLength } from "../../../shared/pipelines/step/members.ts";
+import { maxStepNameLength } from "../../../shared/pipelines/step/common.ts";
 import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
 import { codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";

@@ -6,12 +6,12 @@ import { type WrittenStep, writeSteps } from "../../../shared/pipelines/written-
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
 import { findPayloadProblem } from "../../../shared/triggers/payloads/problem.ts";
 import { problemsOf } from "../../../shared/validation.ts";
-import { isCommandStep, isGroupStep, type Step } from "../../../shared/vocabulary.ts";
+import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
 import { maxJsonDepth } from "../../http/json-body.ts";
 import { readEnvironment } from "../ui/environment-field.tsx";
 
-// The steps of a pipeline's form: rows of fields, JSON, or YAML. Members without a field are JSON in their row. Steps with
-// groups are JSON as a whole.
+// The steps of a pipeline's form: rows of fields, JSON, or YAML. Members without a field are JSON in their row. Other
+// kinds of steps are JSON as a whole.
 
 /** Reads the YAML of an organization. */
 export interface Reading {
@@ -53,8 +53,12 @@ export function draftOfSteps(steps: Step[], configuration: string | null = null)
     return configuration.length > maxShownLength ? { as: "kept" } : { as: "yaml", yaml: configuration };
   const isLarge = JSON.stringify(steps).length > maxShownLength;
   if (isLarge) return { as: "kept" };
-  if (steps.some(isGroupStep)) return { as: "json", json: JSON.stringify(writeSteps(steps), null, 2) };
+  if (!steps.every(fitsRow)) return { as: "json", json: JSON.stringify(writeSteps(steps), null, 2) };
   return { as: "rows", rows: steps.map(toRow) };
+}
+
+function fitsRow(step: Step): boolean {
+  return isCommandStep(step) || step.type === "wait";
 }
 
 function toRow(step: Step): StepRow {
@@ -208,7 +212,10 @@ async function toRows(draft: StepsDraft): Promise<StepsDraft> {
   if (problems.length > 0) throw validationFailed(...problems);
   const drafted = draftOfSteps(pipelineSteps.parse(given));
   if (drafted.as === "json")
-    throw validationFailed({ field: "steps", message: "Steps with groups can be edited as JSON only" });
+    throw validationFailed({
+      field: "steps",
+      message: "Steps other than commands and waits can be edited as JSON only",
+    });
   return drafted;
 }
 

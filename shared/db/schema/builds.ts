@@ -6,10 +6,13 @@ import type {
   FollowUpKind,
   JobState,
   JobType,
+  ManualOptions,
+  ManualType,
   MemberStanding,
   Node,
   RetryType,
   StepOptions,
+  TriggerOptions,
 } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
@@ -48,6 +51,10 @@ export interface JobOptions extends StepOptions {
   group?: { id: string; key?: string; label: string | null };
   /** For a waiter only. */
   continue_on_failure?: boolean;
+  /** For a manual job only. */
+  manual?: ManualOptions & { type: ManualType };
+  /** For the job of a trigger step only. */
+  trigger?: TriggerOptions;
 }
 
 export interface BuildOptions {

@@ -2,72 +2,68 @@ import { type Chosen, isMap } from "./forms.ts";
 
 // The kind of a step: its type says it, else the first of these members.
 
-export type StepKind = "command" | "wait" | "group";
+export type StepKind = "command" | "wait" | "block" | "input" | "trigger" | "group";
 
-const kindsByType = new Map<unknown, string>([
+const kindsByType = new Map<unknown, StepKind>([
   ["command", "command"],
   ["commands", "command"],
   ["script", "command"],
   ["wait", "wait"],
   ["waiter", "wait"],
+  ["block", "block"],
+  ["manual", "block"],
+  ["input", "input"],
+  ["trigger", "trigger"],
   ["group", "group"],
 ]);
-const unsupportedKinds = ["block", "input", "manual", "trigger"];
-const kindsByMember: [member: string, kind: string][] = [
+const kindsByMember: [member: string, kind: StepKind][] = [
   ["command", "command"],
   ["commands", "command"],
   ["plugins", "command"],
   ["wait", "wait"],
   ["waiter", "wait"],
-  ...unsupportedKinds.map((kind): [string, string] => [kind, kind]),
+  ["block", "block"],
+  ["input", "input"],
+  ["manual", "block"],
+  ["trigger", "trigger"],
   ["group", "group"],
 ];
 /** Of these null says something. */
 const speakingNulls = ["wait", "waiter", "group"];
+/** Steps that may be text. */
+const texts = ["wait", "waiter", "block", "manual", "input"];
 /** The member of a nested form has the members of the step. */
-const nesting: Partial<Record<StepKind, string[]>> = {
+const nesting: Record<StepKind, string[]> = {
   command: ["command", "commands"],
   wait: ["wait", "waiter"],
+  block: ["block", "manual"],
+  input: ["input"],
+  trigger: ["trigger"],
+  group: [],
 };
-
-/** Without one of these a step would not run as its author means. */
-export const unsupportedMembers = [
-  ...unsupportedKinds,
-  "concurrency",
-  "concurrency_group",
-  "concurrency_method",
-];
 
 /** Chooses how a step is read: by its kind, with its members. */
 export function chooseStep(given: unknown): Chosen<StepKind> {
   if (typeof given === "string") return chooseText(given);
   if (!isMap(given)) return { problem: "Steps must be objects" };
-  const { kind, member } = kindOf(given);
-  if (kind === undefined) return { problem: "Step type must be command, wait or group", path: ["type"] };
-  if (unsupportedKinds.includes(kind)) return notSupported(kind, [member]);
-  const form = kind as StepKind;
-  return { form, value: unnest(given, nesting[form] ?? []) };
+  const form = kindOf(given);
+  if (form === undefined)
+    return { problem: "Step type must be command, wait, block, input, trigger or group", path: ["type"] };
+  return { form, value: unnest(given, nesting[form]) };
 }
 
 function chooseText(given: string): Chosen<StepKind> {
-  if (kindsByType.get(given) === "wait") return { form: "wait", value: {} };
-  return unsupportedKinds.includes(given) ? notSupported(given, []) : { problem: "Steps must be objects" };
+  const form = texts.includes(given) ? kindsByType.get(given) : undefined;
+  return form ? { form, value: {} } : { problem: "Steps must be objects" };
 }
 
-function notSupported(kind: string, path: string[]) {
-  return { problem: `Step ${kind} is not supported`, path };
-}
-
-function kindOf(given: Record<string, unknown>): { kind: string | undefined; member: string } {
+function kindOf(given: Record<string, unknown>): StepKind | undefined {
   const { type } = given;
-  if (type !== undefined && type !== null) {
-    const kind = unsupportedKinds.find((each) => each === type) ?? kindsByType.get(type);
-    return { kind, member: "type" };
-  }
+  if (type !== undefined && type !== null) return kindsByType.get(type);
   const isPresent = (member: string) =>
     Object.hasOwn(given, member) && (given[member] !== null || speakingNulls.includes(member));
-  const [member, kind] = kindsByMember.find(([each]) => isPresent(each)) ?? ["command", "command"];
-  return { kind, member };
+  const [, kind] = kindsByMember.find(([each]) => isPresent(each)) ?? ["command", "command" as const];
+  return kind;
 }
 
 function unnest(given: Record<string, unknown>, members: string[]): Record<string, unknown> {

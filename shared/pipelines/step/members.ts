@@ -1,25 +1,20 @@
 import { z } from "zod";
-import { maxBranchPatternsLength } from "../../conditions/branches.ts";
-import { isId } from "../../ids.ts";
 import { optionalText, record, text } from "../../validation.ts";
-import type { CommandStep, CommonStep, GroupStep, Step, StepOptions, WaitStep } from "../../vocabulary.ts";
+import type { CommandStep, GroupStep, Step, StepOptions, WaitStep } from "../../vocabulary.ts";
 import { environmentSchema } from "../environment.ts";
 import { givenRules, toTags } from "./agents.ts";
+import { commonMembers, maxStepNameLength, parallelism, skip } from "./common.ts";
+import { concurrencyMembers } from "./concurrency.ts";
 import { type Given, type Member, type Members, member, named } from "./declaration.ts";
-import { dependsOn } from "./dependencies.ts";
 import { retry, softFail } from "./failures.ts";
 import { nullable, oneOf, scalarsToText, truth, wholeNumber } from "./forms.ts";
+import { manualMembers } from "./manual.ts";
 import { matrix } from "./matrix.ts";
 import { pluginList } from "./plugins.ts";
-import { givenSkip, toSkip } from "./skip.ts";
-
-/** Of the label of a step. */
-export const maxStepNameLength = 255;
-const maxKeyLength = 100;
+import { triggerMembers } from "./trigger.ts";
 
 const maxCommandLength = 65_536;
 const maxTimeoutMinutes = 525_600;
-const maxParallelism = 100;
 /** Of the columns of jobs. */
 export const maxPriority = 2_147_483_647;
 const maxImageLength = 1000;
@@ -34,69 +29,7 @@ const commandLines = nullable(
     ),
 );
 
-function keyOf(name: string) {
-  return nullable(
-    text(name, maxKeyLength)
-      .refine((given) => given.trim() !== "", `${name} can't be blank`)
-      .refine((given) => !isId(given.toLowerCase()), `${name} cannot be a UUID`),
-  );
-}
-
-const branchesError = "Step branches must be text or a list of text";
-const branch = z.string({ error: branchesError });
-
-/** The members of all steps. */
-const commonMembers: Members<Omit<CommonStep, "others">> = {
-  label: member({
-    given: named(["label", "name"], (name) => optionalText(name, maxStepNameLength)),
-    stored: z.string(),
-  }),
-  key: member({
-    given: named(["key", "id", "identifier"], keyOf, "Unique in the build"),
-    stored: z.string(),
-    variables: (key) => ({ STEP_KEY: key, STEP_IDENTIFIER: key }),
-  }),
-  if: member({
-    given: {
-      if: nullable(
-        oneOf({ text: z.string(), boolean: z.boolean() }, "Step if must be text").transform(String),
-      ).meta({ description: "A condition. The step is left out unless it holds" }),
-    },
-    stored: z.string(),
-    words: (condition) => `if ${condition}`,
-  }),
-  branches: member({
-    given: {
-      branches: nullable(
-        oneOf({ text: branch, list: z.array(branch) }, branchesError)
-          .transform((given) => [given].flat().join(" "))
-          .pipe(text("Step branches", maxBranchPatternsLength)),
-      ).meta({ description: "Patterns, parted by blanks. The step is left out on other branches" }),
-    },
-    parse: ({ branches }) => (branches?.trim() ? branches : undefined),
-    stored: z.string(),
-    words: (branches) => `on the branches ${branches}`,
-  }),
-  depends_on: dependsOn,
-  allow_dependency_failure: member({
-    given: {
-      allow_dependency_failure: nullable(truth("Step allow_dependency_failure")).meta({
-        description: "The step also runs if those that it depends on fail",
-      }),
-    },
-    parse: ({ allow_dependency_failure }) => allow_dependency_failure || undefined,
-    stored: z.boolean(),
-  }),
-};
-
 const { label, ...otherCommonMembers } = commonMembers;
-
-const skip: Member<boolean | string> = member({
-  given: { skip: givenSkip("Step skip") },
-  parse: ({ skip }) => toSkip(skip),
-  stored: z.union([z.boolean(), z.string()]),
-  words: (reason) => (reason === true ? "skipped" : `skipped: ${reason}`),
-});
 
 /** The members of a command, in the order of their problems. */
 export const commandMembers: Members<Omit<CommandStep, "others">> = {
@@ -150,16 +83,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
   skip,
   soft_fail: softFail,
   retry,
-  parallelism: member({
-    given: {
-      parallelism: nullable(wholeNumber("Step parallelism", 0, maxParallelism)).meta({
-        description: "The number of jobs that the step becomes. 0: one",
-      }),
-    },
-    parse: ({ parallelism = 1 }) => (parallelism > 1 ? parallelism : undefined),
-    stored: z.int(),
-    words: (jobs) => `in ${jobs} jobs`,
-  }),
+  parallelism,
   matrix,
   plugins: member({
     given: { plugins: pluginList.meta({ description: "Agents get it as it is" }) },
@@ -179,6 +103,17 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
       }),
     },
     stored: z.record(z.string(), z.unknown()),
+  }),
+  ...concurrencyMembers,
+  cancel_on_build_failing: member({
+    given: {
+      cancel_on_build_failing: nullable(truth("Step cancel_on_build_failing")).meta({
+        description: "Its unfinished jobs are canceled once the build fails",
+      }),
+    },
+    parse: ({ cancel_on_build_failing }) => cancel_on_build_failing || undefined,
+    stored: z.boolean(),
+    words: () => "canceled once the build fails",
   }),
 };
 
@@ -209,7 +144,11 @@ export const groupMembers: Members<Omit<GroupStep, "type" | "steps" | "others">>
   skip,
 };
 
-const members: Record<string, Member<unknown>> = commandMembers;
+const members: Record<string, Member<unknown>> = {
+  ...commandMembers,
+  ...manualMembers("block"),
+  ...triggerMembers,
+};
 
 /** The variables of a job that its step decides, without their prefix. */
 export function variablesOfStep(options: StepOptions | null): Record<string, string | undefined> {

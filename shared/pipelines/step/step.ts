@@ -1,11 +1,21 @@
 import { z } from "zod";
-import type { CommandStep, GroupStep, PlainStep, WaitStep } from "../../vocabulary.ts";
+import type {
+  CommandStep,
+  GroupStep,
+  ManualStep,
+  ManualType,
+  PlainStep,
+  TriggerStep,
+  WaitStep,
+} from "../../vocabulary.ts";
 import { agentsProblem, namesSeveralQueues } from "./agents.ts";
 import { type Given, givenBy, parseMembers } from "./declaration.ts";
 import { choice, documentationOf, nullable } from "./forms.ts";
-import { chooseStep, unsupportedMembers } from "./kinds.ts";
+import { chooseStep } from "./kinds.ts";
+import { manualMembers, namesOfManual } from "./manual.ts";
 import { tokenProblem } from "./matrix.ts";
 import { commandMembers, groupMembers, waitMembers } from "./members.ts";
+import { triggerMembers } from "./trigger.ts";
 
 // One step as callers send it. Its problems name its members.
 
@@ -13,16 +23,10 @@ type Context = z.core.$RefinementCtx;
 
 const typeOf = (types: [string, ...string[]]) => z.enum(types).nullish();
 
-/** Null says nothing. */
-const unsupported = Object.fromEntries(
-  unsupportedMembers.map((name) => [name, z.null({ error: `Step ${name} is not supported` }).optional()]),
-);
-
 const commandObject = z
   .looseObject({
     type: typeOf(["command", "commands", "script"]),
     ...givenBy(commandMembers),
-    ...unsupported,
   })
   .refine(hasCommand, {
     error: "Step command can't be blank",
@@ -36,6 +40,8 @@ const commandObject = z
     };
     refuseBoth(step, context, ["if", "branches"]);
     refuseBoth(step, context, ["parallelism", "matrix"]);
+    refuseAlone(step, context, ["concurrency", "concurrency_group"]);
+    refuseAlone(step, context, ["concurrency_group", "concurrency"]);
     if (namesSeveralQueues([given.agents, given.agent_query_rules] as never))
       context.addIssue({ code: "custom", message: "Step names more than one queue", path: ["agents"] });
     const problem = agentsProblem(step);
@@ -51,7 +57,6 @@ const waitObject = z
     wait: z.unknown().optional().meta({ description: "With any value: the step is a wait" }),
     waiter: z.unknown().optional().meta({ description: "Another name of wait" }),
     ...givenBy(waitMembers),
-    ...unsupported,
   })
   .transform((given, context): WaitStep => {
     const step: WaitStep = {
@@ -63,14 +68,56 @@ const waitObject = z
     return step;
   });
 
-/** For the document only. */
-const waitText = z.enum(["wait", "waiter"]);
+function manualObject(type: ManualType) {
+  const members = manualMembers(type);
+  const object = z
+    .looseObject({ type: typeOf(namesOfManual[type]), ...givenBy(members) })
+    .transform((given, context): ManualStep => {
+      const step: ManualStep = {
+        type,
+        ...parseMembers<object>(members as never, given),
+        ...othersOf(given, object),
+      };
+      refuseBoth(step, context, ["if", "branches"]);
+      return step;
+    });
+  return object;
+}
 
-const plainStep = choice({ command: commandObject, wait: waitObject }, (given) => {
+const blockObject = manualObject("block");
+const inputObject = manualObject("input");
+
+const triggerObject = z
+  .looseObject({ type: typeOf(["trigger"]), ...givenBy(triggerMembers) })
+  .transform((given, context): TriggerStep => {
+    const step: TriggerStep = {
+      type: "trigger",
+      ...parseMembers<{ trigger: string }>(triggerMembers as never, given),
+      ...othersOf(given, triggerObject),
+    };
+    if (step.trigger === undefined)
+      context.addIssue({ code: "custom", message: "Step trigger can't be blank", path: ["trigger"] });
+    refuseBoth(step, context, ["if", "branches"]);
+    return step;
+  });
+
+const plainObjects = {
+  command: commandObject,
+  wait: waitObject,
+  block: blockObject,
+  input: inputObject,
+  trigger: triggerObject,
+};
+
+/** For the document only. */
+const stepText = z.enum(["wait", "waiter", "block", "manual", "input"]);
+const documented = [stepText, ...Object.values(plainObjects)] as const;
+
+const plainStep = choice(plainObjects, (given) => {
   const chosen = chooseStep(given);
   if ("problem" in chosen || chosen.form !== "group") return chosen as never;
   return { problem: "Step group cannot be in a group", path: ["group"] };
-}).meta(documentationOf(z.union([waitText, commandObject, waitObject]))) as z.ZodType<PlainStep>;
+}).meta(documentationOf(z.union(documented))) as z.ZodType<PlainStep>;
 
 const groupObject = z
   .looseObject({
@@ -90,10 +137,9 @@ const groupObject = z
   });
 
 /** A step of any kind. */
-export const anyStep = choice(
-  { command: commandObject, wait: waitObject, group: groupObject },
-  chooseStep,
-).meta(documentationOf(z.union([waitText, commandObject, waitObject, groupObject])));
+export const anyStep = choice({ ...plainObjects, group: groupObject }, chooseStep).meta(
+  documentationOf(z.union([...documented, groupObject])),
+);
 
 /** Plugins may bring the command, or the type says that there is none. */
 function hasCommand({ type, command, commands, plugins = [] }: Given): boolean {
@@ -105,6 +151,11 @@ function hasCommand({ type, command, commands, plugins = [] }: Given): boolean {
 function refuseBoth(step: object, context: Context, [one, other]: [string, string]): void {
   if (one in step && other in step)
     context.addIssue({ code: "custom", message: `Step cannot have both ${one} and ${other}`, path: [other] });
+}
+
+function refuseAlone(step: object, context: Context, [one, other]: [string, string]): void {
+  if (one in step && !(other in step))
+    context.addIssue({ code: "custom", message: `Step ${one} needs ${other}`, path: [one] });
 }
 
 const empty: unknown[] = [undefined, null, ""];

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { maxBranchPatternsLength } from "../../conditions/branches.ts";
+import { isId } from "../../ids.ts";
+import { optionalText, text } from "../../validation.ts";
+import type { CommonStep } from "../../vocabulary.ts";
+import { type Member, type Members, member, named } from "./declaration.ts";
+import { dependsOn } from "./dependencies.ts";
+import { nullable, oneOf, truth, wholeNumber } from "./forms.ts";
+import { givenSkip, toSkip } from "./skip.ts";
+
+// Members that several kinds of steps have.
+
+/** Of the label of a step. */
+export const maxStepNameLength = 255;
+const maxKeyLength = 100;
+const maxParallelism = 100;
+
+function keyOf(name: string) {
+  return nullable(
+    text(name, maxKeyLength)
+      .refine((given) => given.trim() !== "", `${name} can't be blank`)
+      .refine((given) => !isId(given.toLowerCase()), `${name} cannot be a UUID`),
+  );
+}
+
+const branchesError = "Step branches must be text or a list of text";
+const branch = z.string({ error: branchesError });
+
+/** The members of all steps. */
+export const commonMembers: Members<Omit<CommonStep, "others">> = {
+  label: member({
+    given: named(["label", "name"], (name) => optionalText(name, maxStepNameLength)),
+    stored: z.string(),
+  }),
+  key: member({
+    given: named(["key", "id", "identifier"], keyOf, "Unique in the build"),
+    stored: z.string(),
+    variables: (key) => ({ STEP_KEY: key, STEP_IDENTIFIER: key }),
+  }),
+  if: member({
+    given: {
+      if: nullable(
+        oneOf({ text: z.string(), boolean: z.boolean() }, "Step if must be text").transform(String),
+      ).meta({ description: "A condition. The step is left out unless it holds" }),
+    },
+    stored: z.string(),
+    words: (condition) => `if ${condition}`,
+  }),
+  branches: member({
+    given: {
+      branches: nullable(
+        oneOf({ text: branch, list: z.array(branch) }, branchesError)
+          .transform((given) => [given].flat().join(" "))
+          .pipe(text("Step branches", maxBranchPatternsLength)),
+      ).meta({ description: "Patterns, parted by blanks. The step is left out on other branches" }),
+    },
+    parse: ({ branches }) => (branches?.trim() ? branches : undefined),
+    stored: z.string(),
+    words: (branches) => `on the branches ${branches}`,
+  }),
+  depends_on: dependsOn,
+  allow_dependency_failure: member({
+    given: {
+      allow_dependency_failure: nullable(truth("Step allow_dependency_failure")).meta({
+        description: "The step also runs if those that it depends on fail",
+      }),
+    },
+    parse: ({ allow_dependency_failure }) => allow_dependency_failure || undefined,
+    stored: z.boolean(),
+  }),
+};
+
+export const skip: Member<boolean | string> = member({
+  given: { skip: givenSkip("Step skip") },
+  parse: ({ skip }) => toSkip(skip),
+  stored: z.union([z.boolean(), z.string()]),
+  words: (reason) => (reason === true ? "skipped" : `skipped: ${reason}`),
+});
+
+export const parallelism: Member<number> = member({
+  given: {
+    parallelism: nullable(wholeNumber("Step parallelism", 0, maxParallelism)).meta({
+      description: "The number of jobs that the step becomes. 0: one",
+    }),
+  },
+  parse: ({ parallelism = 1 }) => (parallelism > 1 ? parallelism : undefined),
+  stored: z.int(),
+  words: (jobs) => `in ${jobs} jobs`,
+});
