@@ -4,6 +4,7 @@ import { serve } from "h3";
 import { openHandOut } from "../shared/agents/hand-out/hand-out.ts";
 import { openLeaseGroup } from "../shared/agents/lease-group.ts";
 import { openPresence } from "../shared/agents/presence.ts";
+import { openFollowUps } from "../shared/builds/follow-ups/follow-ups.ts";
 import { DeviceFlow } from "../shared/device/flow.ts";
 import { secondMs } from "../shared/durations.ts";
 import { openConfigurations } from "../shared/pipelines/configuration/given.ts";
@@ -51,6 +52,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const filterTests = openFilterTests(services);
   const configurations = openConfigurations();
   const presence = openPresence(services);
+  const followUps = openFollowUps(services);
   const app = createApp(services, {
     installation,
     hot,
@@ -80,7 +82,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      const kept = [deviceFlow, refusals, refusedRequests, filterTests, configurations, presence];
+      const kept = [deviceFlow, refusals, refusedRequests, filterTests, configurations, presence, followUps];
       await Promise.all(kept.map((each) => each.close()));
     },
   };

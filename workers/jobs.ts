@@ -2,6 +2,7 @@ import { recordUsage } from "../shared/accounts/access-tokens.ts";
 import { expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
+import { openFollowUps } from "../shared/builds/follow-ups/follow-ups.ts";
 import { renewSharedSteps } from "../shared/builds/shared-steps.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
 import { openFanOuts, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
@@ -34,6 +35,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
   const clockGuard = openClockGuard(services);
   const fanOuts = openFanOuts(services);
   const bulkRebuilds = openBulkRebuilds(services);
+  const followUps = openFollowUps(services);
   const jobs = [
     job(contracts.createBuildsJob, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
     job(contracts.requeueStrandedDeliveriesJob, () => requeueStranded(services)),
@@ -52,6 +54,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(contracts.requeueDispatchPausesJob, () => requeueDispatchPauses(services)),
     job(contracts.rebuildDeliveriesJob, async ({ bulkRebuildId }) => bulkRebuilds.add(bulkRebuildId)),
     job(contracts.requeueBulkRebuildsJob, () => requeueBulkRebuilds(services)),
+    job(contracts.doFollowUpsJob, () => followUps.doLeftOver()),
     job(
       contracts.loseUnseenAgentsJob,
       async () => (await clockGuard.isRight()) && loseUnseenAgents(services),
@@ -68,7 +71,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
   const close = async () =>
-    void (await Promise.all([builder.close(), fanOuts.close(), bulkRebuilds.close()]));
+    void (await Promise.all([builder.close(), fanOuts.close(), bulkRebuilds.close(), followUps.close()]));
   return { jobs, close };
 }
 

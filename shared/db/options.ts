@@ -1,4 +1,5 @@
 import type { Clock } from "../process/clock.ts";
+import type { Due } from "./due.ts";
 
 export interface DatabaseOptions {
   /** `file:<path>` or `postgres://…`. */
@@ -12,6 +13,8 @@ export interface DatabaseOptions {
   onLockReleased?: (seconds: number) => void;
   /** Called after each committed write, and with each fault of the database that prevented one. */
   onWrite?: (fault?: Error) => void;
+  /** Called after a commit with what its transaction has made due. */
+  onDue?: (due: Due[]) => void;
   /** A sync of a SQLite file failed in this process, or was made good. */
   onSyncFailed?: (error: Error) => void;
   onSyncRepaired?: () => void;

@@ -59,7 +59,9 @@ export function poolConfig(url: string, max: number): PoolConfig {
 /** @param options.onError called when an idle connection breaks */
 export function openPostgres(
   url: string,
-  options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockReleased" | "onWrite"> & { clock: Clock },
+  options: Pick<DatabaseOptions, "poolSize" | "onError" | "onLockReleased" | "onWrite" | "onDue"> & {
+    clock: Clock;
+  },
 ): Db {
   const pool = new Pool(poolConfig(url, options.poolSize));
   pool.on("error", options.onError);
@@ -85,11 +87,12 @@ export function openPostgres(
     try {
       writing.delete(client);
       await client.query("BEGIN");
-      const result = await insideTransaction(() => work(transactionOf(client)));
+      const { result, due } = await insideTransaction(() => work(transactionOf(client)));
       await client.query(commit).catch((error) => {
         throw isRefusal(error) ? error : new CommitUnknown("COMMIT was not answered.", { cause: error });
       });
       if (writing.has(client)) options.onWrite?.();
+      if (due.length > 0) options.onDue?.(due);
       return result;
     } catch (error) {
       broken = await client.query("ROLLBACK").then(

@@ -1,9 +1,19 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Due } from "./due.ts";
 
-const inside = new AsyncLocalStorage<true>();
+const inside = new AsyncLocalStorage<Due[]>();
 
-export function insideTransaction<T>(work: () => Promise<T>): Promise<T> {
-  return inside.run(true, work);
+/** Runs a transaction. @returns its result, and what it has made due: publish that after its commit */
+export async function insideTransaction<T>(work: () => Promise<T>): Promise<{ result: T; due: Due[] }> {
+  const due: Due[] = [];
+  return { result: await inside.run(due, work), due };
+}
+
+/** Publishes this once the present transaction is committed. */
+export function publishAfterCommit(due: Due[]): void {
+  const present = inside.getStore();
+  if (!present) throw new Error("Something is due outside of a transaction.");
+  present.push(...due);
 }
 
 /**

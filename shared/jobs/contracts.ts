@@ -71,6 +71,9 @@ export const rebuildDeliveriesJob = defineJob({
 
 export const requeueBulkRebuildsJob = defineRecurringJob("requeue-bulk-rebuilds", "dispatch", 15 * secondMs);
 
+/** Does what transactions left to do, and their processes did not. */
+export const doFollowUpsJob = defineRecurringJob("do-follow-ups", "dispatch", 5 * secondMs);
+
 /** Takes the jobs of lost agents back. */
 export const loseUnseenAgentsJob = defineRecurringJob("lose-unseen-agents", "dispatch", 5 * secondMs);
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Cipher, createCipher } from "../crypto/cipher.ts";
 import { createPasswords, type Passwords } from "../crypto/passwords.ts";
 import type { Db } from "../db/database.ts";
+import { type DueEvents, openDueEvents } from "../db/due.ts";
 import { openWriteHealth, type WriteHealth } from "../db/health/writes.ts";
 import { isSqliteUrl, openDatabase } from "../db/open.ts";
 import { secondMs } from "../durations.ts";
@@ -31,6 +32,8 @@ export interface Services {
   db: Db;
   /** For deliveries and OAuth requests: on Postgres it has connections that lists and pages cannot take. */
   hotDb: Db;
+  /** What transactions of this process have made due. */
+  due: DueEvents;
   rateLimiter: RateLimiter;
   pacing: Pacing;
   usage: Usage;
@@ -91,6 +94,7 @@ export function openServices(options: {
     },
   });
   const keys = redisKeys(config.redisPrefix);
+  const due = openDueEvents();
 
   const openDb = (poolSize: number) =>
     openDatabase({
@@ -104,6 +108,7 @@ export function openServices(options: {
       },
       onLockReleased: (seconds) => metrics.writeLockSeconds.observe(seconds),
       onWrite: writeHealth.record,
+      onDue: due.publish,
       onSyncFailed: (error) => {
         metrics.syncFailures.inc();
         log.error(
@@ -140,6 +145,7 @@ export function openServices(options: {
     clock,
     db,
     hotDb,
+    due,
     rateLimiter,
     pacing,
     usage,

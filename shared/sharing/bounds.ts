@@ -225,6 +225,16 @@ export const turns = {
     each: { max: 20, unit: "jobs" },
   },
   /** Each may wait for a lock, with a connection to the database. */
+  followUps: {
+    resource: "follow-ups: what a transaction left to do",
+    owner: "kind",
+    file: "shared/builds/follow-ups/follow-ups.ts",
+    maxRunning: 4,
+    maxRunningPerOwner: 2,
+    maxWaiting: 1000,
+    also: "a worker does those beyond that",
+  },
+  /** Each may wait for a lock, with a connection to the database. */
   acquiring: {
     resource: "jobs that agents acquire by id",
     file: "ingress/agent/jobs.ts",

@@ -25,7 +25,7 @@ interface GroupResult {
   fault?: DatabaseUnavailable | undefined;
 }
 
-interface Options extends Pick<DatabaseOptions, "timeoutMs" | "onLockReleased" | "onWrite"> {
+interface Options extends Pick<DatabaseOptions, "timeoutMs" | "onLockReleased" | "onWrite" | "onDue"> {
   tx: Tx;
   /** Undefined, unless the next transaction has to wait. @throws DatabaseUnavailable */
   untilReady: () => Promise<void> | undefined;
@@ -55,6 +55,7 @@ export function sqliteTransactions(
     timeoutMs,
     onLockReleased,
     onWrite,
+    onDue,
   }: Options,
 ): SqliteTransactions {
   const statement = {
@@ -75,18 +76,20 @@ export function sqliteTransactions(
     return result;
   };
 
-  /** A lone transaction needs no savepoint: if it fails, all is rolled back. */
-  const runAlone = async (work: Work): Promise<Outcome> => {
-    const value = await insideTransaction(() => work(tx));
-    return () => value;
+  const run = async (work: Work): Promise<Outcome> => {
+    const { result, due } = await insideTransaction(() => work(tx));
+    return () => {
+      if (due.length > 0) onDue?.(due);
+      return result;
+    };
   };
 
   const runInSavepoint = async (work: Work): Promise<Outcome> => {
     statement.savepoint.run();
     try {
-      const value = await insideTransaction(() => work(tx));
+      const outcome = await run(work);
       statement.release.run();
-      return () => value;
+      return outcome;
     } catch (error) {
       if (!writer.inTransaction) throw error; // SQLite rolled back, for example on a full disk
       statement.undo.run();
@@ -103,7 +106,8 @@ export function sqliteTransactions(
       lockedAt = performance.now();
       const before = statement.countChanges.get();
       const [first, second] = group;
-      if (first && !second) outcomes.push(await runAlone(first));
+      // A lone transaction needs no savepoint: if it fails, all is rolled back.
+      if (first && !second) outcomes.push(await run(first));
       else for (const work of group) outcomes.push(await runInSavepoint(work));
       statement.commit.run();
       return { outcomes, hasWritten: statement.countChanges.get() !== before };

@@ -129,6 +129,12 @@ function createWorkMetrics(registry: Registry) {
       labelNames: ["job", "outcome"] as const,
       registers,
     }),
+    followUps: new Counter({
+      name: "signalbox_follow_ups_total",
+      help: "Runs of what transactions left to do, by kind and outcome: done, or failed",
+      labelNames: ["kind", "outcome"] as const,
+      registers,
+    }),
     clockDoubted: new Gauge({
       name: "signalbox_clock_doubted",
       help: "1 while a worker deletes nothing by age because its clock may be wrong",

@@ -1,0 +1,12 @@
+import type { Services } from "../../process/services.ts";
+import type { FollowUpKind } from "../../vocabulary.ts";
+
+/**
+ * Does what is due about a subject, in a transaction of its own that calls `takeFollowUps`. It may run twice, late, and
+ * beside the same in another process: what it finds decides, and the second run changes nothing.
+ */
+export type FollowUpHandler = (services: Services, subjectId: string) => Promise<void>;
+
+export type FollowUpHandlers = Partial<Record<FollowUpKind, FollowUpHandler>>;
+
+export const followUpHandlers: FollowUpHandlers = {};

@@ -1,0 +1,27 @@
+import type { FollowUpKind } from "../vocabulary.ts";
+
+/** Something to do after a transaction: a row of `follow_ups` says the same. */
+export interface Due {
+  kind: FollowUpKind;
+  subjectId: string;
+}
+
+/** Tells what committed transactions have made due. Nobody may listen: a worker reads the rows. */
+export interface DueEvents {
+  publish(due: Due[]): void;
+  /** @returns ends it */
+  listen(listener: (due: Due[]) => void): () => void;
+}
+
+export function openDueEvents(): DueEvents {
+  const listeners = new Set<(due: Due[]) => void>();
+  return {
+    publish(due) {
+      for (const listener of listeners) listener(due);
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { openFollowUps } from "../../shared/builds/follow-ups/follow-ups.ts";
+import type { FollowUpHandler } from "../../shared/builds/follow-ups/handlers.ts";
+import { insertFollowUps, takeFollowUps } from "../../shared/builds/follow-ups/store.ts";
+import { newId } from "../../shared/ids.ts";
+import type { Services } from "../../shared/process/services.ts";
+import { type Api, openApi } from "../helpers/api.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+
+describeOnBothDatabases("what a transaction makes due", (database) => {
+  let api: Api;
+  let services: Services;
+  before(async () => {
+    api = await openApi(database);
+    services = api.world.services;
+  });
+  after(() => api.close());
+
+  const newSubject = () => newId(services.clock.now());
+  const makeDue = (subjectId: string) =>
+    services.db.transaction((tx) => insertFollowUps(tx, "group", [subjectId]));
+  const listRows = () => services.db.select().from(services.db.tables.followUps);
+  /** A handler that notes for which subjects it had something to do. */
+  const noting =
+    (done: string[]): FollowUpHandler =>
+    async ({ db }, subjectId) => {
+      if (await db.transaction((tx) => takeFollowUps(tx, "group", subjectId))) done.push(subjectId);
+    };
+
+  it("is done after the commit by its process, and its row is gone", async () => {
+    const done: string[] = [];
+    const followUps = openFollowUps(services, { group: noting(done) });
+    const subject = newSubject();
+    await makeDue(subject);
+    await followUps.idle();
+    await followUps.close();
+
+    assert.deepEqual(done, [subject]);
+    assert.deepEqual(await listRows(), []);
+  });
+
+  it("is not done if the transaction is rolled back", async () => {
+    const done: string[] = [];
+    const followUps = openFollowUps(services, { group: noting(done) });
+    const failed = services.db.transaction(async (tx) => {
+      await insertFollowUps(tx, "group", [newSubject()]);
+      throw new Error("on purpose");
+    });
+    await assert.rejects(failed, /on purpose/);
+    await followUps.idle();
+    await followUps.close();
+
+    assert.deepEqual(done, []);
+    assert.deepEqual(await listRows(), []);
+  });
+
+  it("is left for a few seconds, and then done by a worker, if its process was killed", async () => {
+    const subjects = Array.from({ length: 250 }, newSubject);
+    await services.db.transaction((tx) => insertFollowUps(tx, "group", subjects));
+    const done: string[] = [];
+    const early = openFollowUps(services, { group: noting(done) });
+    await early.doLeftOver();
+    await early.close();
+    assert.deepEqual(done, []);
+
+    const clock = { ...services.clock, now: () => new Date(Date.now() + 60_000) };
+    const late = openFollowUps({ ...services, clock }, { group: noting(done) });
+    await late.doLeftOver();
+    await late.close();
+
+    assert.deepEqual(done.sort(), subjects.sort());
+    assert.deepEqual(await listRows(), []);
+  });
+
+  it("stays when it fails, and does not keep others from being done", async () => {
+    const done: string[] = [];
+    const [bad, good] = [newSubject(), newSubject()];
+    const handler: FollowUpHandler = async (services, subjectId) => {
+      if (subjectId === bad) throw new Error("on purpose");
+      await noting(done)(services, subjectId);
+    };
+    const followUps = openFollowUps(services, { group: handler });
+    await services.db.transaction((tx) => insertFollowUps(tx, "group", [bad, good]));
+    await followUps.idle();
+    await followUps.close();
+
+    assert.deepEqual(done, [good]);
+    assert.deepEqual(
+      (await listRows()).map(({ subjectId }) => subjectId),
+      [bad],
+    );
+  });
+});
