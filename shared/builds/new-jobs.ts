@@ -147,6 +147,7 @@ export function newScriptJob({ id, buildId, createdAt }: Pick<Job, "id" | "build
     retriesCount: 0,
     createdAt,
     arrivedAt: null,
+    limitedAt: null,
     scheduledAt: createdAt,
     assignedAt: null,
     acceptedAt: null,

@@ -50,7 +50,7 @@ const landed = {
   "sqlite/0029_steps_version": "5fc33ba5a6949f44",
   "sqlite/0030_deleted_pipelines": "9e5b9f30ad4c9f99",
   "sqlite/0031_step_graphs": "0f55459733a5a106",
-  "sqlite/0032_all_steps": "b77addf33ee262eb",
+  "sqlite/0032_all_steps": "73f018006ff35db4",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -83,7 +83,7 @@ const landed = {
   "postgres/0029_steps_version": "2427189842c009e4",
   "postgres/0030_deleted_pipelines": "6408d81db22b8761",
   "postgres/0031_step_graphs": "2e07d840adc830e1",
-  "postgres/0032_all_steps": "7053325ab96da89b",
+  "postgres/0032_all_steps": "f207e647f9dc4cf0",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

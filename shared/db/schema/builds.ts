@@ -204,7 +204,9 @@ export function defineBuildsTables(
       createdAt: time("created_at").notNull(),
       /** Of an uploaded job: its place in the order of its queue, which the job that uploaded it had. Null: `scheduledAt`. */
       arrivedAt: time("arrived_at"),
-      /** Null: it waits for other jobs. */
+      /** It waits for its concurrency group alone since then. Null: it has none, or waits for other jobs. */
+      limitedAt: time("limited_at"),
+      /** Null: it waits for others. */
       scheduledAt: time("scheduled_at"),
       assignedAt: time("assigned_at"),
       acceptedAt: time("accepted_at"),
@@ -323,9 +325,11 @@ export function defineBuildsTables(
     },
     (t) => [
       index("concurrency_members_order").on(t.groupId, t.standing, t.orderedAt, t.position, t.jobId),
-      index("concurrency_members_priority")
-        .on(t.groupId, sql`${t.priority} desc`, t.orderedAt, t.position, t.jobId)
-        .where(sql`${t.standing} = 'limited'`),
+      index("concurrency_members_limit").on(t.groupId, t.limit),
+      // Jobs of a group may have limits of their own: each has its list.
+      index("concurrency_members_eager")
+        .on(t.groupId, t.limit, sql`${t.priority} desc`, t.orderedAt, t.position, t.jobId)
+        .where(sql`${t.standing} = 'limited' and ${t.isEager}`),
       index("concurrency_members_build").on(t.buildId),
     ],
   );

@@ -27,6 +27,7 @@ CREATE TABLE "follow_ups" (
 ALTER TABLE "builds" ADD COLUMN "has_members" boolean DEFAULT false NOT NULL;--> statement-breakpoint
 ALTER TABLE "builds" ADD COLUMN "triggered_by_job_id" uuid;--> statement-breakpoint
 ALTER TABLE "builds" ADD COLUMN "cancel_reason" text;--> statement-breakpoint
+ALTER TABLE "jobs" ADD COLUMN "limited_at" timestamp (3) with time zone;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "ends_at" timestamp (3) with time zone;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "promised_exit_status" integer;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "promised_at" timestamp (3) with time zone;--> statement-breakpoint
@@ -46,7 +47,8 @@ ALTER TABLE "concurrency_members" ADD CONSTRAINT "concurrency_members_job_id_job
 ALTER TABLE "concurrency_members" ADD CONSTRAINT "concurrency_members_group_id_concurrency_groups_id_fk" FOREIGN KEY ("group_id") REFERENCES "public"."concurrency_groups"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "concurrency_groups_name" ON "concurrency_groups" USING btree ("organization_id","name");--> statement-breakpoint
 CREATE INDEX "concurrency_members_order" ON "concurrency_members" USING btree ("group_id","standing","ordered_at","position","job_id");--> statement-breakpoint
-CREATE INDEX "concurrency_members_priority" ON "concurrency_members" USING btree ("group_id","priority" desc,"ordered_at","position","job_id") WHERE "concurrency_members"."standing" = 'limited';--> statement-breakpoint
+CREATE INDEX "concurrency_members_limit" ON "concurrency_members" USING btree ("group_id","max_holders");--> statement-breakpoint
+CREATE INDEX "concurrency_members_eager" ON "concurrency_members" USING btree ("group_id","max_holders","priority" desc,"ordered_at","position","job_id") WHERE "concurrency_members"."standing" = 'limited' and "concurrency_members"."is_eager";--> statement-breakpoint
 CREATE INDEX "concurrency_members_build" ON "concurrency_members" USING btree ("build_id");--> statement-breakpoint
 CREATE INDEX "follow_ups_subject" ON "follow_ups" USING btree ("kind","subject_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "builds_triggered" ON "builds" USING btree ("triggered_by_job_id") WHERE "builds"."triggered_by_job_id" is not null;--> statement-breakpoint

@@ -22,7 +22,8 @@ CREATE TABLE `concurrency_members` (
 );
 --> statement-breakpoint
 CREATE INDEX `concurrency_members_order` ON `concurrency_members` (`group_id`,`standing`,`ordered_at`,`position`,`job_id`);--> statement-breakpoint
-CREATE INDEX `concurrency_members_priority` ON `concurrency_members` (`group_id`,"priority" desc,`ordered_at`,`position`,`job_id`) WHERE "concurrency_members"."standing" = 'limited';--> statement-breakpoint
+CREATE INDEX `concurrency_members_limit` ON `concurrency_members` (`group_id`,`max_holders`);--> statement-breakpoint
+CREATE INDEX `concurrency_members_eager` ON `concurrency_members` (`group_id`,`max_holders`,"priority" desc,`ordered_at`,`position`,`job_id`) WHERE "concurrency_members"."standing" = 'limited' and "concurrency_members"."is_eager";--> statement-breakpoint
 CREATE INDEX `concurrency_members_build` ON `concurrency_members` (`build_id`);--> statement-breakpoint
 CREATE TABLE `follow_ups` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -36,6 +37,7 @@ ALTER TABLE `builds` ADD `has_members` integer DEFAULT false NOT NULL;--> statem
 ALTER TABLE `builds` ADD `triggered_by_job_id` text;--> statement-breakpoint
 ALTER TABLE `builds` ADD `cancel_reason` text;--> statement-breakpoint
 CREATE UNIQUE INDEX `builds_triggered` ON `builds` (`triggered_by_job_id`) WHERE "builds"."triggered_by_job_id" is not null;--> statement-breakpoint
+ALTER TABLE `jobs` ADD `limited_at` integer;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `ends_at` integer;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `promised_exit_status` integer;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `promised_at` integer;--> statement-breakpoint
