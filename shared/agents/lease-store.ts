@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
-import { factColumns, isSoftByStep, type JobFacts, type JobRow } from "../builds/job-store.ts";
+import { factColumns, isTrueByStep, type JobFacts, type JobRow } from "../builds/job-store.ts";
 import type { Build } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
@@ -208,7 +208,7 @@ export async function expireIfScheduled(
       finishedAt: now,
       dispatchPausedAt: null,
       failureReason: reason,
-      softFailed: isSoftByStep(tx),
+      softFailed: isTrueByStep(tx, "soft_fail"),
     })
     .where(and(eq(jobs.id, id), eq(jobs.state, "scheduled"), lt(jobs.scheduledAt, before)))
     .returning(factColumns(tx));

@@ -91,13 +91,16 @@ const textOfStep = preparedRow<{ id: string }, OwnText, Tx>((tx) => {
   return ofStep.where(eq(id, sql.placeholder("id")));
 });
 
-/** Says in an update of jobs whether their step lets every failure pass. */
-export function isSoftByStep({ tables: { jobs } }: Tx): SQL<boolean> {
+/** Says in an update of jobs whether a member of their step is true. */
+export function isTrueByStep(
+  { tables: { jobs } }: Tx,
+  member: "soft_fail" | "cancel_on_build_failing",
+): SQL<boolean> {
   const first = alias(jobs, "first_of_step");
-  const soft = (ownOptions: SQLiteColumn) =>
-    sql`coalesce(cast(${ownOptions} -> 'soft_fail' as text), '') = 'true'`;
-  const ofFirst = sql`exists (select 1 from ${jobs} as "first_of_step" where ${first.id} = ${jobs.stepId} and ${soft(first.ownOptions)})`;
-  return sql`case when ${jobs.ownCommand} = ${referringCommand} then ${ofFirst} else ${soft(jobs.ownOptions)} end`;
+  const isTrue = (ownOptions: SQLiteColumn) =>
+    sql`coalesce(cast(${ownOptions} -> ${sql.raw(`'${member}'`)} as text), '') = 'true'`;
+  const ofFirst = sql`exists (select 1 from ${jobs} as "first_of_step" where ${first.id} = ${jobs.stepId} and ${isTrue(first.ownOptions)})`;
+  return sql`case when ${jobs.ownCommand} = ${referringCommand} then ${ofFirst} else ${isTrue(jobs.ownOptions)} end`;
 }
 
 /** @param rows all jobs of builds: their steps need not be read again */

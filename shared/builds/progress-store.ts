@@ -13,7 +13,7 @@ import {
 } from "../vocabulary.ts";
 import {
   factColumns,
-  isSoftByStep,
+  isTrueByStep,
   type Job,
   type JobFacts,
   type StoredJob,
@@ -122,16 +122,18 @@ export const startBuildIfScheduled = preparedRow<{ id: string; now: Date }, { id
 });
 
 /** scheduled, running, failing → canceling. */
-export const cancelBuildIfRunning = preparedRow<{ id: string }, { id: string }, Tx>((tx) => {
-  const { builds } = tx.tables;
-  return tx
-    .update(builds)
-    .set({ state: "canceling" })
-    .where(
-      and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running", "failing"])),
-    )
-    .returning({ id: builds.id });
-});
+export const cancelBuildIfRunning = preparedRow<{ id: string; reason: string | null }, { id: string }, Tx>(
+  (tx) => {
+    const { builds } = tx.tables;
+    return tx
+      .update(builds)
+      .set({ state: "canceling", cancelReason: valueFor(builds.cancelReason, "reason") })
+      .where(
+        and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running", "failing"])),
+      )
+      .returning({ id: builds.id });
+  },
+);
 
 /** scheduled, running → failing. */
 export const failBuildIfRunning = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
@@ -184,6 +186,17 @@ export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {
     .where(and(eq(builds.id, id), inArray(builds.state, finishedBuildStates)));
 }
 
+/** Jobs of a build, of a step of it, or one of them. */
+interface JobsToCancel {
+  buildId: string;
+  stepId?: string;
+  jobId?: string;
+  /** Only jobs whose step is to be canceled once its build fails. */
+  isOnFailing?: true;
+  /** For people. */
+  reason?: string;
+}
+
 /**
  * The jobs that a cancel ends, if they have not finished: jobs without an agent → canceled, others → canceling. An
  * agent that has not accepted its job never starts it.
@@ -191,14 +204,20 @@ export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {
  */
 export async function cancelJobsIfUnfinished(
   tx: Tx,
-  { buildId, jobId }: { buildId: string; jobId?: string },
+  { buildId, stepId, jobId, isOnFailing, reason }: JobsToCancel,
   now: Date,
 ): Promise<JobFacts[]> {
   const { jobs } = tx.tables;
-  const these = and(eq(jobs.buildId, buildId), jobId === undefined ? undefined : eq(jobs.id, jobId));
+  const these = and(
+    eq(jobs.buildId, buildId),
+    stepId === undefined ? undefined : eq(jobs.stepId, stepId),
+    jobId === undefined ? undefined : eq(jobs.id, jobId),
+    isOnFailing && isTrueByStep(tx, "cancel_on_build_failing"),
+  );
+  const given = reason === undefined ? {} : { failureReason: reason };
   const stopping = await tx
     .update(jobs)
-    .set({ state: "canceling", timesOutAt: null })
+    .set({ state: "canceling", timesOutAt: null, ...given })
     .where(
       and(
         these,
@@ -210,7 +229,15 @@ export async function cancelJobsIfUnfinished(
     .returning(factColumns(tx));
   const ended = await tx
     .update(jobs)
-    .set({ state: "canceled", finishedAt: now, dispatchPausedAt: null, softFailed: isSoftByStep(tx) })
+    .set({
+      ...{
+        state: "canceled",
+        finishedAt: now,
+        dispatchPausedAt: null,
+        softFailed: isTrueByStep(tx, "soft_fail"),
+      },
+      ...given,
+    })
     .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
     .returning(factColumns(tx));
   return [...stopping, ...ended];

@@ -12,6 +12,7 @@ import {
 import type { JobFacts } from "./job-store.ts";
 import { refreshPauses } from "./pause-store.ts";
 import {
+  cancelJobsIfUnfinished,
   failBuildIfRunning,
   findStanding,
   finishBuildIfUnfinished,
@@ -25,10 +26,11 @@ import type { Build } from "./store.ts";
 // |------------|------------------------------|--------------------------|
 // | (new)      | no command starts            | not_run; failed if a key is missing |
 // | scheduled  | its first job starts         | running                  |
-// | running    | a job fails, others run      | failing                  |
+// | running    | a job fails, others run      | failing; jobs of steps with cancel_on_build_failing are canceled |
 // | failing    | the failed job is retried    | running                  |
 // | unfinished | cancel, while agents have jobs | canceling              |
 // | unfinished | cancel, without such jobs    | canceled                 |
+// | scheduled  | a newer build of the branch | skipped                  |
 // | unfinished | its last job ends            | passed, failed; canceled if canceling |
 // | finished   | a job is retried             | scheduled, running       |
 
@@ -36,7 +38,7 @@ import type { Build } from "./store.ts";
  * Brings a build into line with its jobs: schedules those whose dependencies have ended, fails those that can never
  * start, ends the build. Call it with the build locked, after a job ended or was added. Running it twice, or late, changes
  * nothing.
- * @returns the jobs that it scheduled
+ * @returns the jobs that it scheduled or canceled
  */
 export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
   if (build.pausedQueueId) await refreshPauses(tx, [build.id]);
@@ -51,9 +53,19 @@ export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobF
       state: finalState(build, { isFailing, hasCommand }),
       now,
     });
-  else if (isFailing) await failBuildIfRunning(tx, { id: build.id, now });
-  else await mendBuildIfFailing(tx, { id: build.id });
+  else if (isFailing) {
+    const turned = await failBuildIfRunning(tx, { id: build.id, now });
+    const canceled = turned ? await cancelOnFailing(tx, build, now) : [];
+    return [...scheduled, ...canceled];
+  } else await mendBuildIfFailing(tx, { id: build.id });
   return scheduled;
+}
+
+/** Cancels the jobs that need not run in a build that fails anyway. @returns the changed jobs */
+async function cancelOnFailing(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
+  const reason = "The build was failing";
+  const canceled = await cancelJobsIfUnfinished(tx, { buildId: build.id, isOnFailing: true, reason }, now);
+  return canceled.length > 0 ? [...canceled, ...(await settleBuild(tx, build, now))] : [];
 }
 
 const nothing: { scheduled: JobFacts[]; hasNewFailure: boolean } = { scheduled: [], hasNewFailure: false };
@@ -74,6 +86,7 @@ function finalState(
   { isFailing, hasCommand }: { isFailing: boolean; hasCommand: boolean },
 ): BuildState {
   if (state === "canceling") return "canceled";
+  if (state === "skipped") return "skipped";
   if (isFailing) return "failed";
   return hasCommand ? "passed" : "not_run";
 }
