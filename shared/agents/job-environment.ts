@@ -7,6 +7,7 @@ import type { Build } from "../builds/store.ts";
 import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";
+import { timeoutMinutes } from "../pipelines/settings.ts";
 import { variablesOfStep } from "../pipelines/step/members.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
@@ -51,6 +52,7 @@ export function jobEnvironment(context: JobContext): Environment {
     ...withPrefix(prefix, {
       ...buildFacts(context),
       ...jobFacts(job),
+      TIMEOUT: String(timeoutMinutes(pipeline, job.options?.timeout_in_minutes) ?? false),
       ...agentFacts(context),
       ...checkoutFacts(context),
     }),

@@ -9,6 +9,8 @@ import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { lockQueueIfDispatching } from "../dispatch/store.ts";
 import { dayMs, minuteMs, secondsBetween } from "../durations.ts";
+import { timeoutMinutes } from "../pipelines/settings.ts";
+import { findTimeouts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { leasedJobStates } from "../vocabulary.ts";
@@ -167,7 +169,10 @@ export async function startJob(
       return { build, job };
     }
     const job = await completeJob(tx, started);
-    const minutes = job.options?.timeout_in_minutes;
+    const minutes = timeoutMinutes(
+      await findTimeouts(tx, { pipelineId: build.pipelineId }),
+      job.options?.timeout_in_minutes,
+    );
     if (minutes !== undefined)
       await setTimesOutAt(tx, { id: job.id, timesOutAt: new Date(now.getTime() + minutes * minuteMs) });
     await startBuildIfScheduled(tx, { id: build.id, now });

@@ -19,6 +19,7 @@ import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from
 import type { BuildGraph } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { begin, newJobs } from "./new-jobs.ts";
+import { insertBranchFollowUps } from "./outdated/due.ts";
 import type { Build } from "./store.ts";
 import { requireFewJobs } from "./too-many-jobs.ts";
 
@@ -90,6 +91,7 @@ export async function createBuilds(
   await tx.insertMany(tx.tables.builds, builds);
   await insertJobs(tx, jobs);
   await insertGraphs(tx, made);
+  await insertBranchFollowUps(tx, pipelines, builds);
   return {
     builds,
     refused: [...refused, ...[...byPipeline.values()].flat()],

@@ -111,8 +111,8 @@ function findIndex(db: Reader, { states: wanted, branches, commits, creatorId }:
   return { conditions: [undefined], indexed: new Set<string>() };
 }
 
-/** An index has the beginnings of texts. */
-function hasText(column: SQLiteColumn, text: string): SQL | undefined {
+/** Compares a text as its index has it: that has only the beginnings. */
+export function hasText(column: SQLiteColumn, text: string): SQL | undefined {
   const characters = [...text];
   const beginning = characters.slice(0, indexedCharacters).join("");
   const isWhole = characters.length < indexedCharacters;

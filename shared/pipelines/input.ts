@@ -11,6 +11,7 @@ import {
 import type { Step } from "../vocabulary.ts";
 import { maxConfigurationBytes } from "./configuration/parse.ts";
 import { type Environment, environmentSchema } from "./environment.ts";
+import { type PipelineSettings, settingsMembers, withSettings } from "./settings.ts";
 import { pipelineSteps } from "./steps.ts";
 
 // The members of a pipeline as callers send them, by REST and pages alike.
@@ -23,6 +24,7 @@ const members = {
     .transform((given) => (given === undefined ? undefined : blankToNull(given))),
   default_branch: branch,
   repository: repository.meta({ description: "An address that agents clone. Null: none" }),
+  ...settingsMembers,
   env: environmentSchema("Env").nullish().meta({
     description:
       "Variables of every build; replaces the whole set. Tokens with the scope read_pipelines can read them: do not put secrets here",
@@ -69,7 +71,7 @@ export const newPipeline = z
   })
   .refine(isOneOrNone, bothGiven)
   .transform(({ cluster_id, default_branch, env, ...rest }) => ({
-    ...rest,
+    ...withSettings(rest),
     clusterId: cluster_id,
     defaultBranch: default_branch,
     environment: env ?? undefined,
@@ -84,13 +86,16 @@ export const pipelineChange = z
   })
   .refine(isOneOrNone, bothGiven)
   .transform(({ cluster_id, default_branch, env, ...rest }) => ({
-    ...rest,
+    ...withSettings(rest),
     clusterId: cluster_id,
     defaultBranch: default_branch,
     environment: env ?? undefined,
   }));
 
-export interface NewPipeline {
+type Given<Members> = { [Name in keyof Members]?: Members[Name] | undefined };
+
+/** Absent settings are those of `defaultSettings`. */
+export interface NewPipeline extends Given<PipelineSettings> {
   name: string;
   /** Default: made from the name. */
   slug?: string | undefined;

@@ -15,6 +15,7 @@ import type { CommandStep, Step } from "../vocabulary.ts";
 import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
 import { mayUseGraphs } from "./older-versions.ts";
+import { defaultSettings, givenSettings, settingNames } from "./settings.ts";
 import { resolveStepQueues, stepProblems } from "./step-queues.ts";
 import {
   countPipelines,
@@ -68,12 +69,8 @@ export async function createPipeline(
       configuration: input.configuration ?? null,
       document: input.document ?? null,
       branchConfiguration: null,
-      skipQueuedBranchBuilds: false,
-      skipQueuedBranchBuildsFilter: null,
-      cancelRunningBranchBuilds: false,
-      cancelRunningBranchBuildsFilter: null,
-      defaultTimeoutInMinutes: null,
-      maximumTimeoutInMinutes: null,
+      ...defaultSettings,
+      ...givenSettings(input),
       lastBuildNumber: 0,
       createdAt: now,
       createdById: actor.userId,
@@ -114,7 +111,7 @@ async function slugProblemsOf(
 
 /** An address of a repository may have a password. */
 const audited = {
-  shown: ["name", "description", "defaultBranch", "clusterId"],
+  shown: ["name", "description", "defaultBranch", "clusterId", ...settingNames],
   named: ["repository", "steps", "environmentSealed"],
 } as const;
 

@@ -48,6 +48,24 @@ export const findPipelineFactsById = preparedRow<{ id: string }, PipelineFacts>(
     .where(and(eq(pipelines.id, sql.placeholder("id")), isNull(pipelines.deletedAt)));
 });
 
+/** The settings of a pipeline about time-outs. */
+export async function findTimeouts(tx: Tx, pipeline: { pipelineId: string }): Promise<Timeouts> {
+  return (
+    (await timeoutsById(tx, pipeline)) ?? { defaultTimeoutInMinutes: null, maximumTimeoutInMinutes: null }
+  );
+}
+
+type Timeouts = Pick<Pipeline, "defaultTimeoutInMinutes" | "maximumTimeoutInMinutes">;
+
+const timeoutsById = preparedRow<{ pipelineId: string }, Timeouts, Tx>((tx) => {
+  const { pipelines } = tx.tables;
+  const { id, defaultTimeoutInMinutes, maximumTimeoutInMinutes } = pipelines;
+  return tx
+    .select({ defaultTimeoutInMinutes, maximumTimeoutInMinutes })
+    .from(pipelines)
+    .where(eq(id, sql.placeholder("pipelineId")));
+});
+
 function factColumns({ tables: { pipelines } }: Db | Tx) {
   const { steps: _, configuration: __, document: ___, ...facts } = getTableColumns(pipelines);
   return facts;

@@ -12,6 +12,7 @@ import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
+import { presentSettings, settingsSchema } from "./pipeline-settings.ts";
 
 /** Members that nothing reads stand beside the others. */
 const commandStepSchema = z
@@ -55,6 +56,7 @@ export const pipelineSchema = z
     cluster_id: field.id,
     default_branch: z.string(),
     repository: z.string().nullable(),
+    ...settingsSchema,
     env: z.record(z.string(), z.string()).meta({ description: "Variables of every build" }),
     configuration: z
       .string()
@@ -107,6 +109,7 @@ export function presentPipeline(
     cluster_id: pipeline.clusterId,
     default_branch: pipeline.defaultBranch,
     repository: pipeline.repository,
+    ...presentSettings(pipeline),
     env: environmentOfPipeline(cipher, pipeline),
     configuration: pipeline.configuration,
     steps: writeSteps(pipeline.steps),

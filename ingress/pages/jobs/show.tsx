@@ -3,6 +3,7 @@ import type { LogPage } from "../../../shared/agents/logs/page.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { patterns } from "../../../shared/paths.ts";
+import { timeoutMinutes } from "../../../shared/pipelines/settings.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
 import { logResponse } from "../../logs/document.tsx";
@@ -104,10 +105,11 @@ interface FactsProps {
   unsent: string[];
 }
 
-function Facts({ loaded: { job }, place: { queue, agent }, request, unsent }: FactsProps) {
+function Facts({ loaded: { job, pipeline }, place: { queue, agent }, request, unsent }: FactsProps) {
   const { command, exitStatus, failureReason, scheduledAt, startedAt, finishedAt, options } = job;
   const org = request.organization.slug;
   const group = options?.group;
+  const minutes = timeoutMinutes(pipeline, options?.timeout_in_minutes);
   return (
     <dl class="facts panel">
       <Fact name="Command" value={<code>{command}</code>} class="wide" />
@@ -146,10 +148,15 @@ function Facts({ loaded: { job }, place: { queue, agent }, request, unsent }: Fa
         )}
       </dd>
       <Fact name="Time" value={scheduledAt && <TimesOfJob job={job} />} />
+      <Fact name="Time-out" value={minutes && inMinutes(minutes)} />
       <Fact name="Started" value={startedAt && <UnfoldingTime at={startedAt} id="started-at" />} />
       <Fact name="Finished" value={finishedAt && <UnfoldingTime at={finishedAt} id="finished-at" />} />
     </dl>
   );
+}
+
+function inMinutes(minutes: number): string {
+  return minutes === 1 ? "1 minute" : `${minutes.toLocaleString("en")} minutes`;
 }
 
 /** Links to the other attempts, of this job and of those that it retries. */

@@ -14,6 +14,14 @@ import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/envi
 import { DefaultButton, Field, FormError, Select, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import {
+  draftOfSettings,
+  readSettingsDraft,
+  type SettingsDraft,
+  SettingsFields,
+  settingFields,
+  toSettings,
+} from "./settings-fields.tsx";
+import {
   draftOfSteps,
   fieldOfStep,
   newRow,
@@ -36,6 +44,7 @@ export interface PipelineDraft {
   environment: string;
   /** Editing only: true if `environment` replaces the saved variables. */
   replacesEnvironment: boolean;
+  settings: SettingsDraft;
   steps: StepsDraft;
 }
 
@@ -46,6 +55,7 @@ const members: Record<string, string> = {
   ...{ name: "name", slug: "slug", description: "description", repository: "repository" },
   ...{ cluster_id: "cluster", default_branch: "branch", env: "environment" },
   "build.environment": "environment",
+  ...Object.fromEntries(settingFields.map((name) => [name, name])),
 };
 
 /** The field of a REST member. */
@@ -56,6 +66,7 @@ export function pipelineFields({ steps }: PipelineDraft) {
 export function emptyPipelineDraft(cluster: string): PipelineDraft {
   return {
     ...{ name: "", slug: "", cluster, description: "", repository: "", branch: "", environment: "" },
+    settings: draftOfSettings(),
     ...{ replacesEnvironment: false, steps: { as: "rows", rows: [newRow] } },
   };
 }
@@ -67,6 +78,7 @@ export function draftOfPipeline(pipeline: Pipeline): PipelineDraft {
     description: pipeline.description ?? "",
     repository: pipeline.repository ?? "",
     branch: pipeline.defaultBranch,
+    settings: draftOfSettings(pipeline),
     steps: draftOfSteps(pipeline.steps, pipeline.configuration),
   };
 }
@@ -77,6 +89,7 @@ export function readPipelineDraft(form: URLSearchParams): PipelineDraft {
     ...emptyPipelineDraft(""),
     ...values,
     environment: form.get("environment") ?? "",
+    settings: readSettingsDraft(form),
     replacesEnvironment: form.get("environment_choice") === "replace",
     steps: readStepsDraft(form),
   };
@@ -100,11 +113,12 @@ function readSteps({ configurations, organizationId }: Reading, given: GivenStep
 
 /** @throws Refusal 422 */
 async function parse<T>(schema: z.ZodType<T>, draft: PipelineDraft, hasEnvironment: boolean): Promise<T> {
-  const { cluster, branch, environment: lines, steps, replacesEnvironment: _, ...rest } = draft;
+  const { cluster, branch, environment: lines, steps, settings, replacesEnvironment: _, ...rest } = draft;
   const { environment, problems: ofLines } = readEnvironment(hasEnvironment ? lines : "");
   const { given, problems: ofSteps } = await toSteps(steps);
   const parsed = schema.safeParse({
     ...rest,
+    ...toSettings(settings),
     cluster_id: cluster,
     default_branch: branch || "main",
     ...(hasEnvironment && { env: environment }),
@@ -175,6 +189,7 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
       ) : (
         <EnvironmentField {...environment} />
       )}
+      <SettingsFields draft={draft.settings} problems={problems} />
       <StepsFields draft={draft.steps} queues={queues} problems={problems} />
     </>
   );

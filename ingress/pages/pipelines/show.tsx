@@ -24,6 +24,7 @@ import type { PageContent } from "../ui/page.ts";
 import { CodeList, Fact, PublicPreview } from "../ui/tables.tsx";
 import { LastBuilds } from "./last-builds.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
+import { settingsInWords } from "./settings-fields.tsx";
 
 const maxBars = 50;
 /** Steps may have a megabyte. */
@@ -96,7 +97,7 @@ async function showPipeline(
 }
 
 function Facts({
-  pipeline: { defaultBranch, repository, steps },
+  pipeline,
   variables,
   cluster,
   org,
@@ -107,6 +108,8 @@ function Facts({
   cluster: Cluster | undefined;
   org: string;
 }) {
+  const { defaultBranch, repository, steps } = pipeline;
+  const { builds, timeouts } = settingsInWords(pipeline);
   return (
     <dl class="facts panel">
       <Fact
@@ -119,6 +122,8 @@ function Facts({
       />
       <Fact name="Default branch" value={defaultBranch} />
       <Fact name="Repository" value={repository && <code>{repository}</code>} class="wide" />
+      <Fact name="New builds" value={builds.join("; ") || undefined} class="wide" />
+      <Fact name="Jobs time out" value={timeouts.join(", and ") || undefined} class="wide" />
       <Fact name="Variables" value={variables.length > 0 && <CodeList names={variables} />} class="wide" />
       <dt>Steps</dt>
       <dd class="wide">{steps.length === 0 ? "None: its builds run nothing" : <Steps steps={steps} />}</dd>

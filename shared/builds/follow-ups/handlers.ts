@@ -1,5 +1,6 @@
 import type { Services } from "../../process/services.ts";
 import type { FollowUpKind } from "../../vocabulary.ts";
+import { endOutdated } from "../outdated/outdated.ts";
 
 /**
  * Does what is due about a subject, in a transaction of its own that calls `takeFollowUps`. It may run twice, late, and
@@ -9,4 +10,6 @@ export type FollowUpHandler = (services: Services, subjectId: string) => Promise
 
 export type FollowUpHandlers = Partial<Record<FollowUpKind, FollowUpHandler>>;
 
-export const followUpHandlers: FollowUpHandlers = {};
+export const followUpHandlers: FollowUpHandlers = {
+  branch: endOutdated,
+};

@@ -14,7 +14,7 @@ import { pluginList } from "./plugins.ts";
 import { triggerMembers } from "./trigger.ts";
 
 const maxCommandLength = 65_536;
-const maxTimeoutMinutes = 525_600;
+export const maxTimeoutMinutes = 525_600;
 /** Of the columns of jobs. */
 export const maxPriority = 2_147_483_647;
 const maxImageLength = 1000;
@@ -78,7 +78,6 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
     ),
     parse: ({ timeout_in_minutes, timeout }) => (timeout_in_minutes ?? timeout) || undefined,
     stored: z.int(),
-    variables: (minutes) => ({ TIMEOUT: String(minutes ?? false) }),
   }),
   skip,
   soft_fail: softFail,

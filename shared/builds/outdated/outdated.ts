@@ -1,0 +1,90 @@
+import { restBetweenTransactions } from "../../db/batches.ts";
+import type { Tx } from "../../db/database.ts";
+import { branchRules } from "../../pipelines/settings.ts";
+import { findPipelineFactsById } from "../../pipelines/store.ts";
+import type { Services } from "../../process/services.ts";
+import type { Topic } from "../../redis/events.ts";
+import type { BuildState } from "../../vocabulary.ts";
+import { cancelIfUnfinished } from "../cancel.ts";
+import { buildTopics } from "../create.ts";
+import { takeFollowUps } from "../follow-ups/store.ts";
+import type { JobFacts } from "../job-store.ts";
+import { settleBuild } from "../progress.ts";
+import { lockBuilds } from "../progress-store.ts";
+import { type Build, listBuildsById } from "../store.ts";
+import { hasAcceptedJob, listOlderOfBranch, skipJobsIfUnaccepted } from "./store.ts";
+
+// What a new build does to older ones of its branch, if the pipeline asks for it. Later builds, and those that are
+// blocked or have finished, stay as they are.
+//
+// | older build                     | skip_queued_branch_builds | cancel_running_branch_builds |
+// |---------------------------------|---------------------------|------------------------------|
+// | scheduled, no agent has a job   | skipped                   | stays                        |
+// | scheduled, an agent has a job   | stays                     | canceling                    |
+// | running, failing                | stays                     | canceling                    |
+
+/** Builds may have thousands of jobs. */
+const buildsAtOnce = 10;
+
+type Rules = ReturnType<typeof branchRules>;
+
+/** Skips and cancels the builds that a build makes outdated. */
+export async function endOutdated(services: Services, buildId: string): Promise<void> {
+  const { db } = services;
+  const newer = (await listBuildsById(db, [buildId])).get(buildId);
+  const pipeline = newer && (await findPipelineFactsById(db, { id: newer.pipelineId }));
+  const rules = pipeline ? branchRules(pipeline, newer.branch) : { skips: false, cancels: false };
+  // In the order in which a build passes through them: none slips by.
+  const states: BuildState[] = rules.cancels ? ["scheduled", "running", "failing"] : ["scheduled"];
+  if (newer && (rules.skips || rules.cancels))
+    for (const state of states) await endOlder(services, { newer, rules, state });
+  await db.transaction(async (tx) => {
+    await lockBuilds(tx, [buildId]);
+    await takeFollowUps(tx, "branch", buildId);
+  });
+}
+
+async function endOlder(
+  { db, clock, events }: Services,
+  { newer, rules, state }: { newer: Build; rules: Rules; state: BuildState },
+): Promise<void> {
+  const { pipelineId, branch, number: below } = newer;
+  for (let after = 0; ; ) {
+    const older = { pipelineId, branch, state, after, below };
+    const found = await listOlderOfBranch(db, older, buildsAtOnce);
+    const ids = found.map(({ id }) => id);
+    const now = clock.now();
+    const topics = await db.transaction(async (tx) => {
+      const changed: Topic[] = [];
+      for (const build of await lockBuilds(tx, ids)) {
+        const jobs = await endIfOutdated(tx, build, { newer, rules, now });
+        if (jobs) changed.push(...buildTopics(build, jobs));
+      }
+      return changed;
+    });
+    events.publish(topics);
+    if (found.length < buildsAtOnce) return;
+    after = found.at(-1)?.number ?? below;
+    await restBetweenTransactions();
+  }
+}
+
+/** @returns the jobs that changed; undefined if the build stays */
+async function endIfOutdated(
+  tx: Tx,
+  build: Build,
+  { newer, rules, now }: { newer: Build; rules: Rules; now: Date },
+): Promise<JobFacts[] | undefined> {
+  if (build.state === "scheduled" && !(await hasAcceptedJob(tx, build.id)))
+    return rules.skips ? skipBuild(tx, build, now) : undefined;
+  const isRunning = ["scheduled", "running", "failing"].includes(build.state);
+  if (!isRunning || !rules.cancels) return undefined;
+  return cancelIfUnfinished(tx, build, now, `Build #${newer.number} of its branch is newer`);
+}
+
+/** Call it with the build locked, while no agent has a job of it. */
+async function skipBuild(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
+  const jobs = await skipJobsIfUnaccepted(tx, build.id, now);
+  await settleBuild(tx, { ...build, state: "skipped" }, now);
+  return jobs;
+}
