@@ -4,7 +4,7 @@ import { storeInTurn } from "../../shared/builds/store-in-turn.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
-import { warningsOf } from "../../shared/pipelines/warnings.ts";
+import { firstWarnings, maxWarnings, warningsOf } from "../../shared/pipelines/warnings.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { limitPipelineUploads } from "../http/limits.ts";
@@ -27,10 +27,9 @@ const upload = z.object({
 const state = z.literal("applied");
 const warnings = z
   .array(field.stepWarning)
-  .meta({ description: "Members of the steps that have no effect here, 100 at most" });
+  .meta({ description: `Members of the steps that have no effect here, ${maxWarnings} at most` });
 const applied = answer(z.object({ state }), "The steps are added");
 const appliedWithWarnings = answer(z.object({ state, warnings }), "The steps are added");
-const maxWarnings = 100;
 
 /** The calls of pipeline uploads. Steps are added at once, so `?async=true` makes no difference. */
 export function uploadOperations(services: Services): Operation[] {
@@ -57,7 +56,7 @@ export function uploadOperations(services: Services): Operation[] {
         const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
         await storeInTurn(organizationId, () => uploadPipeline(services, { build, lease }, upload));
         const { steps, others = {} } = pipeline;
-        return { state: "applied", warnings: warningsOf(steps, Object.keys(others)).slice(0, maxWarnings) };
+        return { state: "applied", warnings: firstWarnings(warningsOf(steps, Object.keys(others))) };
       },
     }),
     operation({

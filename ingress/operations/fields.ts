@@ -18,5 +18,8 @@ export const stepWarning = z
       .nullable()
       .meta({ description: "The label or key of the step, or its place. Null: the document" }),
     member: z.string(),
+    more: z.int().optional().meta({
+      description: "Of the last one only, if the list was cut: how many others there are",
+    }),
   })
   .meta({ id: "StepWarning" });

@@ -31,7 +31,7 @@ import {
   type UploadedPipeline,
 } from "../pipelines/steps.ts";
 import { findPipelineFactsById } from "../pipelines/store.ts";
-import { warningsOf } from "../pipelines/warnings.ts";
+import { firstWarnings, warningsOf } from "../pipelines/warnings.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
@@ -47,8 +47,6 @@ import {
   replaceIfNotStarted,
   setUploadedEnvironment,
 } from "./upload-store.ts";
-
-const maxWarnings = 100;
 
 export interface PipelineUpload {
   /** The agent's own id. It sends the same id again after a lost answer. */
@@ -175,7 +173,7 @@ async function makeJobs(
   const arrivedAt = job.arrivedAt ?? job.scheduledAt;
   const waiting = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
   await moveJobs(tx, { buildId: build.id, position, by: waiting.length });
-  const warnings = [...graph.warnings, ...warningsOf(steps, Object.keys(others))].slice(0, maxWarnings);
+  const warnings = firstWarnings([...graph.warnings, ...warningsOf(steps, Object.keys(others))]);
   return { waiting, begun: begin(expansion, waiting).jobs, graph: { tree, warnings } };
 }
 

@@ -11,7 +11,7 @@ import { maxGroupNameLength } from "../pipelines/step/concurrency.ts";
 import { unescapeDollars } from "../pipelines/step/conditions.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
-import { warningsOf } from "../pipelines/warnings.ts";
+import { firstWarnings, warningsOf } from "../pipelines/warnings.ts";
 import type { Topic } from "../redis/events.ts";
 import { exactSize, type Problem } from "../refusal.ts";
 import { commandsOf } from "../vocabulary.ts";
@@ -156,8 +156,10 @@ async function makeBuild(
   return {
     build: { ...build, hasGraph, ...end },
     jobs,
-    graph: { tree: hasGraph ? tree : null, warnings: orNull(warningsOf(steps, document?.ineffective)) },
-    isModel: !isAsking && !hasGraph,
+    graph: {
+      tree: hasGraph ? tree : null,
+      warnings: orNull(firstWarnings(warningsOf(steps, document?.ineffective))),
+    },
   };
 }
 

@@ -1,6 +1,9 @@
 import type { StepWarning } from "../db/schema/builds.ts";
 import { isGroupStep, type Step } from "../vocabulary.ts";
 
+/** Of a build, or of the answer to an upload. */
+export const maxWarnings = 100;
+
 /** Left out on purpose: nothing that a build does depends on them. */
 const harmless = new Set(["cache", "if_changed"]);
 
@@ -10,6 +13,19 @@ const harmless = new Set(["cache", "if_changed"]);
  */
 export function warningsOf(steps: Step[], ofDocument: string[] = []): StepWarning[] {
   return [...warningsAt(null, ofDocument), ...warningsOfList(steps, "steps")];
+}
+
+/** The warnings of a list, first to last, with how many others there are. An author needs no more to see what is wrong. */
+export function firstWarnings(all: StepWarning[]): StepWarning[] {
+  const kept = all.slice(0, maxWarnings).map(({ step, member }) => ({ step, member }));
+  const more = all.slice(maxWarnings).length + all.reduce((sum, each) => sum + (each.more ?? 0), 0);
+  const last = kept.pop();
+  return last ? [...kept, more > 0 ? { ...last, more } : last] : [];
+}
+
+/** How many warnings a list stands for. */
+export function countWarnings(warnings: StepWarning[]): number {
+  return warnings.reduce((sum, { more = 0 }) => sum + 1 + more, 0);
 }
 
 function warningsOfList(steps: Step[], place: string): StepWarning[] {

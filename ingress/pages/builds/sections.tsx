@@ -1,6 +1,7 @@
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { PlacedGraph } from "../../../shared/builds/graph-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import { countWarnings } from "../../../shared/pipelines/warnings.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CodeList } from "../ui/tables.tsx";
@@ -36,13 +37,14 @@ const maxWarnings = 50;
 /** Members of the steps that change nothing here, though their author may rely on them. */
 export function Warnings({ warnings }: { warnings: PlacedGraph["warnings"] }) {
   if (warnings.length === 0) return null;
-  const more = warnings.length - maxWarnings;
+  const total = countWarnings(warnings);
+  const more = total - maxWarnings;
   return (
     <details class="fold" id="warnings">
       <summary>
-        {warnings.length === 1
+        {total === 1
           ? "One member of the steps has no effect"
-          : `${warnings.length} members of the steps have no effect`}
+          : `${total.toLocaleString("en")} members of the steps have no effect`}
       </summary>
       <ul>
         {warnings.slice(0, maxWarnings).map(({ step, member }) => (
@@ -50,7 +52,7 @@ export function Warnings({ warnings }: { warnings: PlacedGraph["warnings"] }) {
             <code>{member}</code> {step === null ? "of the document" : `of ${step}`}
           </li>
         ))}
-        {more > 0 && <li>{more} more</li>}
+        {more > 0 && <li>and {more.toLocaleString("en")} more</li>}
       </ul>
     </details>
   );

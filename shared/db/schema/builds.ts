@@ -67,6 +67,8 @@ export interface StepWarning {
   /** The label or key of the step, or its place. Null: the document. */
   step: string | null;
   member: string;
+  /** Of the last one of a list that was cut: how many others it had. */
+  more?: number;
 }
 
 export function defineBuildsTables(
