@@ -16,7 +16,7 @@ export interface RecordBytes extends OrganizationBytes {
 }
 
 /** Rows with their indexes take about this much on both databases, without their texts. */
-export const rowBytes = { build: 1000, job: 600, metaData: 100, agent: 900 };
+export const rowBytes = { build: 1000, job: 600, metaData: 100, agent: 900, graph: 100 };
 
 /** Builds, jobs and agents with lower ids are in the totals. The migration writes the first value. */
 const countedBelowFact = "records_counted_below";
@@ -62,7 +62,7 @@ export async function measureNewRecords(tx: Tx, { from, below }: IdRange): Promi
     .select({
       id: builds.id,
       organizationId: builds.organizationId,
-      bytes: sql`${buildRowBytes(tx.tables)} + ${metaDataBytes(tx)}`.mapWith(Number),
+      bytes: sql`${buildRowBytes(tx.tables)} + ${metaDataBytes(tx)} + ${graphBytes(tx)}`.mapWith(Number),
     })
     .from(builds)
     .where(and(gte(builds.id, from), lt(builds.id, below)));
@@ -214,11 +214,20 @@ function metaDataBytes(db: Db | Tx): SQL {
   return sql`coalesce(${bytes}, 0)`;
 }
 
+function graphBytes(db: Db | Tx): SQL {
+  const { builds, buildGraphs } = db.tables;
+  const bytes = db
+    .select({ bytes: bytesOf(rowBytes.graph, [buildGraphs.tree, buildGraphs.warnings]) })
+    .from(buildGraphs)
+    .where(eq(buildGraphs.buildId, builds.id));
+  return sql`coalesce(${bytes}, 0)`;
+}
+
 function wholeBuildBytes(db: Db | Tx, jobsBelow: string): SQL {
   const { builds, jobs } = db.tables;
   const ofJobs = db
     .select({ bytes: sum(jobRowBytes(db.tables)) })
     .from(jobs)
     .where(and(eq(jobs.buildId, builds.id), lt(jobs.id, jobsBelow)));
-  return sql`${buildRowBytes(db.tables)} + coalesce(${ofJobs}, 0) + ${metaDataBytes(db)}`;
+  return sql`${buildRowBytes(db.tables)} + coalesce(${ofJobs}, 0) + ${metaDataBytes(db)} + ${graphBytes(db)}`;
 }
