@@ -2,6 +2,7 @@ import { z } from "zod";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { jobEnvironment } from "../../../shared/agents/job-environment.ts";
 import { listAgentsById } from "../../../shared/agents/list-store.ts";
+import { listWaitingReasons } from "../../../shared/agents/waiting/reason.ts";
 import { findJobOfBuild, listAnsweredJobs } from "../../../shared/builds/answer-store.ts";
 import { cancelJob } from "../../../shared/builds/cancel.ts";
 import { uploadedEnvironment } from "../../../shared/builds/condition-facts.ts";
@@ -41,7 +42,8 @@ export function jobOperations(services: Services): Operation[] {
   const present = async (call: JobCall, id?: string) => {
     const { build, pipeline, found, agents } = await anyJobOf(call, id);
     const context = { config, org: call.caller.organization.slug, now: clock.now(), agents };
-    return presentJob(context, { build, pipeline, ...found });
+    const reason = (await listWaitingReasons(services, build, [found.job])).get(found.job.id);
+    return presentJob(context, { build, pipeline, reason, ...found });
   };
 
   return [

@@ -1,6 +1,7 @@
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listAgentsById } from "../../../shared/agents/list-store.ts";
+import { listReasonsOfBuilds } from "../../../shared/agents/waiting/reason.ts";
 import {
   type AnsweredJob,
   type AnswerSize,
@@ -8,6 +9,7 @@ import {
   listAnsweredJobs,
   listJobSizes,
 } from "../../../shared/builds/answer-store.ts";
+import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/graph-store.ts";
 import { listMetaData } from "../../../shared/builds/meta-data-store.ts";
 import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/store.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
@@ -128,7 +130,7 @@ async function readJobs(
   const buildIds = group.map(({ id }) => id);
   const jobs = await listAnsweredJobs(services.db, { ...answer.content, buildIds });
   const headById = new Map(heads.map((head) => [head.build.id, head]));
-  const textOf = await jobWriter(services, answer.organization, jobs);
+  const textOf = await jobWriter(services, answer.organization, withHeads(jobs, headById));
   const texts = Map.groupBy(jobs, ({ job }) => job.buildId);
   return (buildId) => {
     const head = headById.get(buildId);
@@ -149,25 +151,51 @@ export async function* writeTheseJobs(
   head: Pick<Head, "build" | "pipeline">,
   sizes: readonly JobSize[],
 ): AsyncGenerator<string> {
+  let graph: Promise<PlacedGraph> | undefined;
+  const readGraph = () => {
+    graph ??= findPlacedGraph(services.db, head.build);
+    return graph;
+  };
   let comma = "";
   for (const group of inGroups(sizes, ({ bytes }) => bytes + bytesOfJob, maxBytes)) {
     const jobs = await listAnsweredJobs(services.db, { ids: group.map(({ id }) => id) });
     if (jobs.length === 0) continue;
-    const textOf = await jobWriter(services, organization, jobs);
+    const textOf = await jobWriter(services, organization, [{ head, jobs, readGraph }]);
     yield comma + jobs.map((job) => textOf(job, head)).join(",");
     comma = ",";
   }
 }
 
+interface JobsOfBuild {
+  head: Pick<Head, "build" | "pipeline">;
+  jobs: readonly AnsweredJob[];
+  readGraph?: () => Promise<PlacedGraph>;
+}
+
+function withHeads(jobs: readonly AnsweredJob[], headById: ReadonlyMap<string, Head>): JobsOfBuild[] {
+  const byBuild = Map.groupBy(jobs, ({ job }) => job.buildId);
+  return [...byBuild].flatMap(([id, jobs]) => {
+    const head = headById.get(id);
+    return head ? [{ head, jobs }] : [];
+  });
+}
+
+/** Reads, for some jobs of some builds, all that their JSON names. */
 async function jobWriter(
-  { db, config, clock }: Services,
+  services: Services,
   organization: Organization,
-  jobs: readonly AnsweredJob[],
+  all: readonly JobsOfBuild[],
 ): Promise<(job: AnsweredJob, head: Pick<Head, "build" | "pipeline">) => string> {
+  const { db, config, clock } = services;
   const agents = await listAgentsById(
     db,
-    jobs.map(({ job }) => job.agentId),
+    all.flatMap(({ jobs }) => jobs.map(({ job }) => job.agentId)),
+  );
+  const reasons = await listReasonsOfBuilds(
+    services,
+    all.map(({ head, jobs, ...rest }) => ({ build: head.build, jobs: jobs.map(({ job }) => job), ...rest })),
   );
   const context = { config, org: organization.slug, agents, now: clock.now() };
-  return (job, { build, pipeline }) => JSON.stringify(presentJob(context, { ...job, build, pipeline }));
+  return (job, { build, pipeline }) =>
+    JSON.stringify(presentJob(context, { ...job, build, pipeline, reason: reasons.get(job.job.id) }));
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Agent } from "../../../shared/agents/store.ts";
+import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import type { Job } from "../../../shared/builds/job-store.ts";
 import { parseRules } from "../../../shared/pipelines/agent-rules.ts";
 import { api, web } from "../../../shared/urls.ts";
@@ -7,6 +8,7 @@ import { jobStates } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";
 import { graphqlId } from "./graphql-id.ts";
+import { presentWaitingReason, waitingReasonSchema } from "./waiting-reason.ts";
 
 export const jobSchema = z
   .object({
@@ -15,6 +17,7 @@ export const jobSchema = z
     type: z.enum(["script", "waiter", "manual", "trigger"]),
     name: z.string().nullable(),
     state: z.enum(jobStates),
+    waiting_reason: waitingReasonSchema,
     step_key: z.string().nullable(),
     group_key: z.string().nullable(),
     step: z.object({
@@ -82,10 +85,12 @@ export interface JobToPresent {
   job: Job;
   queue: { id: string; key: string; clusterId: string } | null;
   build: { number: number };
+  /** Why it waits. */
+  reason?: WaitingReason | undefined;
   pipeline: { slug: string };
 }
 
-export function presentJob(context: JobContext, { job, queue, build, pipeline }: JobToPresent) {
+export function presentJob(context: JobContext, { job, queue, build, pipeline, reason }: JobToPresent) {
   const { config, org, agents } = context;
   const address = { org, slug: pipeline.slug, number: build.number };
   const agent = agents.get(job.agentId ?? "");
@@ -96,6 +101,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline }:
     type: job.type,
     name: job.label,
     state: job.state,
+    waiting_reason: presentWaitingReason(reason),
     step_key: key ?? null,
     group_key: group?.key ?? null,
     step: { id: job.stepId, signature: signature ?? null },

@@ -57,6 +57,29 @@ const maxAgentsOfAll = 1000;
 /** Steps that are named as the reason of one job. */
 const maxBlockers = 3;
 
+/** Finds why the waiting jobs among some jobs of several builds wait. @returns by the id of the job */
+export async function listReasonsOfBuilds(
+  services: ReadFrom,
+  builds: readonly BuildWithJobs[],
+): Promise<Map<string, WaitingReason>> {
+  const scheduled = builds.flatMap(({ jobs }) => jobs.filter(({ state }) => state === "scheduled"));
+  const found = await listReasonsInQueues(services, scheduled);
+  for (const { build, jobs, readGraph } of builds) {
+    const waiting = jobs.filter(({ state }) => state === "waiting");
+    if (waiting.length === 0) continue;
+    const graph = await (readGraph?.() ?? findPlacedGraph(services.db, build));
+    for (const [id, reason] of reasonsInGraph(graph, waiting)) found.set(id, reason);
+  }
+  return found;
+}
+
+export interface BuildWithJobs {
+  build: Pick<Build, "id" | "hasGraph">;
+  jobs: Waiting[];
+  /** For a caller that asks several times about one build. */
+  readGraph?: () => Promise<PlacedGraph>;
+}
+
 /**
  * Finds why the waiting jobs among some jobs of a build wait.
  * @param graph of the build, if it is read already
@@ -68,20 +91,11 @@ export async function listWaitingReasons(
   jobs: Waiting[],
   graph?: PlacedGraph,
 ): Promise<Map<string, WaitingReason>> {
-  const { waiting = [], scheduled = [] } = Object.groupBy(jobs, ({ state }) => state);
-  const found = await listReasonsInQueues(services, scheduled);
-  if (waiting.length === 0) return found;
-  for (const [id, reason] of reasonsInGraph(graph ?? (await findPlacedGraph(services.db, build)), waiting))
-    found.set(id, reason);
-  return found;
+  return listReasonsOfBuilds(services, [{ build, jobs, ...(graph && { readGraph: async () => graph }) }]);
 }
 
-function reasonsInGraph({ tree, jobs }: PlacedGraph, waiting: Waiting[]): [string, WaitingReason][] {
-  const blockers = findBlockers(tree, jobs, maxBlockers);
-  const open = new Map<string, string>();
-  for (const { id, stepId, retriedInJobId, state } of jobs)
-    if (retriedInJobId === null && !finishedJobStates.includes(state) && id <= (open.get(stepId) ?? id))
-      open.set(stepId, id);
+function reasonsInGraph(graph: PlacedGraph, waiting: Waiting[]): [string, WaitingReason][] {
+  const { blockers, open } = blockersIn(graph);
   return waiting.map(({ id, stepId }) => {
     const { stepIds, missingKeys, hasMore }: Blockers = blockers.get(stepId) ?? noBlockers;
     return [
@@ -89,6 +103,24 @@ function reasonsInGraph({ tree, jobs }: PlacedGraph, waiting: Waiting[]): [strin
       { kind: "steps", jobIds: stepIds.flatMap((each) => open.get(each) ?? []), missingKeys, hasMore },
     ];
   });
+}
+
+/** Answers about large builds ask for a few jobs at a time. */
+const known = new WeakMap<PlacedGraph, ReturnType<typeof evaluate>>();
+
+function blockersIn(graph: PlacedGraph): ReturnType<typeof evaluate> {
+  const found = known.get(graph) ?? evaluate(graph);
+  known.set(graph, found);
+  return found;
+}
+
+function evaluate({ tree, jobs }: PlacedGraph) {
+  /** The first job of each step that has not ended. */
+  const open = new Map<string, string>();
+  for (const { id, stepId, retriedInJobId, state } of jobs)
+    if (retriedInJobId === null && !finishedJobStates.includes(state) && id <= (open.get(stepId) ?? id))
+      open.set(stepId, id);
+  return { blockers: findBlockers(tree, jobs, maxBlockers), open };
 }
 
 const noBlockers: Blockers = { stepIds: [], missingKeys: [], hasMore: false };

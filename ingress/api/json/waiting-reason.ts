@@ -1,0 +1,68 @@
+import { z } from "zod";
+import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
+import * as field from "../../operations/fields.ts";
+
+const queueKinds = [
+  "queue_paused",
+  "no_agent",
+  "no_agent_with_tags",
+  "agents_paused",
+  "agents_busy",
+] as const;
+
+/** Why a job waits. Members that a kind does not have are absent. */
+export const waitingReasonSchema = z
+  .object({
+    kind: z.enum(["steps", ...queueKinds]).meta({
+      description:
+        "`steps`: for other steps. `queue_paused`: for its queue. `no_agent`: none of the queue is connected. `no_agent_with_tags`: none that is has its tags. `agents_paused`: all that have them are paused, or about to stop. `agents_busy`: for its turn",
+    }),
+    job_ids: z
+      .array(field.id)
+      .optional()
+      .meta({ description: "Of `steps`: the first job of some steps that have not ended" }),
+    missing_keys: z
+      .array(z.string())
+      .optional()
+      .meta({ description: "Of `steps`: keys that no step of the build has yet" }),
+    has_more: z.boolean().optional().meta({ description: "Of `steps`: it waits for others too" }),
+    tags: z
+      .array(z.string())
+      .optional()
+      .meta({ description: "Of `no_agent` and `no_agent_with_tags`: all that its agent must have" }),
+    missing_tags: z.array(z.string()).optional().meta({
+      description: "Of `no_agent_with_tags`: those that no agent has. Empty: no agent has all of them",
+    }),
+    agents: z
+      .int()
+      .optional()
+      .meta({ description: "Of `agents_paused` and `agents_busy`: how many may run it" }),
+    is_exact: z
+      .boolean()
+      .optional()
+      .meta({ description: "false: the queue has more agents than were looked at" }),
+  })
+  .nullable()
+  .meta({ id: "WaitingReason", description: "Null: the job does not wait" });
+
+export function presentWaitingReason(reason: WaitingReason | undefined) {
+  if (!reason) return null;
+  const { kind } = reason;
+  switch (kind) {
+    case "steps": {
+      const { jobIds, missingKeys, hasMore } = reason;
+      return { kind, job_ids: jobIds, missing_keys: missingKeys, has_more: hasMore };
+    }
+    case "queue_paused":
+      return { kind };
+    case "no_agent":
+      return { kind, tags: reason.tags };
+    case "no_agent_with_tags": {
+      const { tags, missing, isExact } = reason;
+      return { kind, tags, missing_tags: missing, is_exact: isExact };
+    }
+    case "agents_paused":
+    case "agents_busy":
+      return { kind, agents: reason.agents, is_exact: reason.isExact };
+  }
+}
