@@ -31,6 +31,8 @@ export const api = {
   pipeline: ({ baseUrl }: Config, pipeline: PipelineAddress) => baseUrl + pathTo(patterns.pipeline, pipeline),
   build: ({ baseUrl }: Config, pipeline: PipelineAddress, number: number) =>
     baseUrl + pathTo(patterns.build, { ...pipeline, number: String(number) }),
+  unblockJob: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
+    baseUrl + pathTo(patterns.unblockJob, { ...pipeline, number: String(number), job }),
   jobLog: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
     baseUrl + pathTo(patterns.jobLog, { ...pipeline, number: String(number), job }),
   jobLogText: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>

@@ -22,7 +22,25 @@ export const buildStates = [
 export type BuildState = (typeof buildStates)[number];
 export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled", "not_run", "skipped"];
 export const blockedBuildStates: BuildState[] = ["blocked_passed", "blocked_failed", "blocked_running"];
-/** A filter of builds by `running` finds all of them. */
+type BlockedState = Extract<BuildState, `blocked_${string}`>;
+export type ShownBuildState = Exclude<BuildState, BlockedState>;
+export const shownBuildStates = buildStates.filter(
+  (state): state is ShownBuildState => !blockedBuildStates.includes(state),
+);
+/** The state as callers see it, beside the news that the build is blocked. */
+export function shownState(state: BuildState): ShownBuildState {
+  return state.replace(/^blocked_/, "") as ShownBuildState;
+}
+/** The states that a filter by a state, or by `blocked`, `running` or `finished`, finds. */
+export function statesOfFilter(given: string): BuildState[] | undefined {
+  if (given === "finished") return [...finishedBuildStates, "blocked_passed", "blocked_failed"];
+  if (given === "blocked") return blockedBuildStates;
+  if (given === "running") return [...runningBuildStates, "blocked_running"];
+  if (given === "passed" || given === "failed") return [given, `blocked_${given}`];
+  const same = shownBuildStates.filter((state) => state === given);
+  return same.length > 0 ? same : undefined;
+}
+/** Without those that wait for people. */
 export const runningBuildStates: BuildState[] = ["running", "failing", "canceling"];
 export const unfinishedBuildStates: BuildState[] = [
   "scheduled",

@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
 import type { BuildFilter } from "../../shared/builds/list-store.ts";
-import { buildStates, type JobState, jobStates } from "../../shared/vocabulary.ts";
+import { type JobState, jobStates, shownBuildStates } from "../../shared/vocabulary.ts";
 import { pageQuery } from "./json/list.ts";
 import { type QueryReader, readQuery } from "./query-reader.ts";
 
@@ -26,7 +26,7 @@ export const buildContentQuery = {
   }),
 };
 export const buildFilterQuery = {
-  state: list.meta({ description: `${buildStates.join(", ")}, or finished; also as state[]` }),
+  state: list.meta({ description: `${shownBuildStates.join(", ")}, blocked, or finished; also as state[]` }),
   branch: list.meta({ description: "Also as branch[]" }),
   commit: list.meta({ description: "Also as commit[]" }),
   creator: z.uuid().optional().meta({ description: "Id of the user who made the build" }),
@@ -60,7 +60,7 @@ export function readBuildContent(event: H3Event): BuildContent {
   return readQuery(event, (query) => ({ ...readContent(query), jobStates: query.jobStates("job_states") }));
 }
 
-/** Reads the query. `state=finished` means passed, failed, canceled and not_run, `state=running` running, failing and canceling. @throws Refusal 422 */
+/** Reads the query. `state=finished` means passed, failed, canceled, skipped and not_run, `state=running` running, failing and canceling. Blocked builds have the state that they show. @throws Refusal 422 */
 export function readBuildFilter(
   event: H3Event,
 ): Omit<BuildFilter, "organizationId" | "pipelineId"> & { content: BuildContent } {

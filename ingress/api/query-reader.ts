@@ -3,14 +3,7 @@ import { z } from "zod";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { excerpt, type Problem, validationFailed } from "../../shared/refusal.ts";
 import { isStorable } from "../../shared/validation.ts";
-import {
-  type BuildState,
-  buildStates,
-  finishedBuildStates,
-  type JobState,
-  jobStates,
-  runningBuildStates,
-} from "../../shared/vocabulary.ts";
+import { type BuildState, type JobState, jobStates, statesOfFilter } from "../../shared/vocabulary.ts";
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 const index = /\[\d*\]$/;
@@ -22,11 +15,10 @@ const booleans = new Map([
   ["0", false],
 ]);
 /** Clients may ask for states of the hosted service that no build has here. */
-const otherStates = new Set(["creating", "waiting", "blocked", "skipped", "waiting_failed"]);
+const otherStates = new Set(["creating", "waiting", "waiting_failed"]);
 /** As `otherStates`, of jobs. */
 const otherJobStates = new Set([
-  ...["pending", "blocked", "blocked_failed", "unblocked", "unblocked_failed", "limiting", "limited"],
-  ...["platform_limiting", "platform_limited", "reserved", "accepted", "skipped"],
+  ...["pending", "limiting", "platform_limiting", "platform_limited", "reserved", "accepted"],
 ]);
 const maxMetaData = 10;
 
@@ -55,9 +47,8 @@ export class QueryReader {
 
   states(): BuildState[] | undefined {
     return this.#list("state")?.flatMap((state) => {
-      if (state === "finished") return finishedBuildStates;
-      if (state === "running") return runningBuildStates;
-      if (buildStates.includes(state as BuildState)) return state as BuildState;
+      const found = statesOfFilter(state);
+      if (found) return found;
       if (!otherStates.has(state)) this.#refuse("state", `State ${excerpt(state)} is not a build state`);
       return [];
     });

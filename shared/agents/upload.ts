@@ -36,7 +36,7 @@ import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
 import { problemsOf } from "../validation.ts";
-import { isCommandStep, type Node, type Step } from "../vocabulary.ts";
+import { isCommandStep, type JobState, type Node, type Step } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";
 import {
   findPositionAfterStep,
@@ -122,12 +122,13 @@ async function readGraph(tx: Tx, build: Build): Promise<Graph> {
   return { tree: stored?.tree ?? (await listTree(tx, build.id)), warnings: stored?.warnings ?? [] };
 }
 
+const leftOut: JobState[] = ["broken", "waiting_failed", "blocked_failed"];
+
 /** Takes away the steps that no agent has accepted. Their keys are free again. */
 async function replaceSteps(tx: Tx, build: Build, graph: Graph): Promise<JobFacts[]> {
   const replaced = await replaceIfNotStarted(tx, build.id);
   const ids = new Set(replaced.map(({ id }) => id));
-  const isGone = ({ id, state }: JobStanding) =>
-    ids.has(id) || state === "broken" || state === "waiting_failed";
+  const isGone = ({ id, state }: JobStanding) => ids.has(id) || leftOut.includes(state);
   const present = (await listStandings(tx, { buildId: build.id })).filter(
     (job) => job.retriedInJobId === null,
   );

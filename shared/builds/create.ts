@@ -14,7 +14,7 @@ import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/sto
 import { firstWarnings, warningsOf } from "../pipelines/warnings.ts";
 import type { Topic } from "../redis/events.ts";
 import { exactSize, type Problem } from "../refusal.ts";
-import { commandsOf } from "../vocabulary.ts";
+import { commandsOf, finishedBuildStates } from "../vocabulary.ts";
 import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
 import type { BuildGraph } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
@@ -149,12 +149,12 @@ async function makeBuild(
   const problem = hasGraph || hasVariables ? problemOfTree(tree) : undefined;
   if (problem !== undefined) return { problems: [{ field: "steps", message: problem }] };
   const insertion = { clusterId, position: 0, arrivedAt: null, createdAt };
-  const { jobs, ended } = begin(expansion, newJobs({ id }, expansion.jobs, queueOf, insertion));
+  const { jobs, state } = begin(expansion, newJobs({ id }, expansion.jobs, queueOf, insertion));
   const ofVariables = hasVariables ? problemOfVariables(jobs) : undefined;
   if (ofVariables !== undefined) return { problems: [{ field: "steps", message: ofVariables }] };
-  const end = ended && { state: ended, finishedAt: createdAt };
+  const finishedAt = state && finishedBuildStates.includes(state) ? createdAt : null;
   return {
-    build: { ...build, hasGraph, ...end },
+    build: { ...build, hasGraph, finishedAt, ...(state && { state }) },
     jobs,
     graph: {
       tree: hasGraph ? tree : null,

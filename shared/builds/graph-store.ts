@@ -1,11 +1,11 @@
-import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
 import { findRow } from "../db/rows.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
 import type { JobStanding } from "../graph/progress.ts";
 import { treeOfList } from "../graph/tree.ts";
-import type { JobState, JobType, Node } from "../vocabulary.ts";
+import { type JobState, type JobType, type Node, waitingJobStates } from "../vocabulary.ts";
 import { factColumns, type JobFacts } from "./job-store.ts";
 import type { Build } from "./store.ts";
 
@@ -42,9 +42,9 @@ export async function putGraph(tx: Tx, buildId: string, graph: BuildGraph): Prom
 /** All jobs of a build in the order of its steps, retried ones too. */
 export const listStandings = prepared<{ buildId: string }, JobStanding, Tx>((tx) => {
   const { jobs } = tx.tables;
-  const { id, stepId, state, softFailed, retriedInJobId } = jobs;
+  const { id, stepId, state, softFailed, retriedInJobId, unblockable } = jobs;
   return tx
-    .select({ id, stepId, state, softFailed, retriedInJobId })
+    .select({ id, stepId, state, softFailed, retriedInJobId, unblockable })
     .from(jobs)
     .where(eq(jobs.buildId, sql.placeholder("buildId")));
 });
@@ -57,9 +57,9 @@ export interface PlacedJob extends JobStanding {
 
 const listPlaced = prepared<{ buildId: string }, PlacedJob>((db) => {
   const { jobs } = db.tables;
-  const { id, stepId, state, softFailed, retriedInJobId, type, position } = jobs;
+  const { id, stepId, state, softFailed, retriedInJobId, unblockable, type, position } = jobs;
   return db
-    .select({ id, stepId, state, softFailed, retriedInJobId, type, position })
+    .select({ id, stepId, state, softFailed, retriedInJobId, unblockable, type, position })
     .from(jobs)
     .where(eq(jobs.buildId, sql.placeholder("buildId")));
 });
@@ -107,51 +107,67 @@ export async function listTree(tx: Tx, buildId: string): Promise<Node[]> {
   );
 }
 
-/** waiting → scheduled, of the commands among some steps. */
-export const scheduleIfWaiting = prepared<{ buildId: string; stepIds: string[]; now: Date }, JobFacts, Tx>(
-  (tx) => {
-    const { jobs } = tx.tables;
-    return tx
-      .update(jobs)
-      .set({ state: "scheduled", scheduledAt: valueFor(jobs.scheduledAt, "now") })
-      .where(and(isWaitingOf(tx), eq(jobs.type, "script")))
-      .returning(factColumns(tx));
-  },
+export interface StepsOfBuild {
+  buildId: string;
+  stepIds: string[];
+}
+
+type StepsAt = StepsOfBuild & { now: Date };
+
+/** waiting, blocked → scheduled, of the commands and triggers among some steps. */
+export const scheduleIfWaiting = prepared<StepsAt, JobFacts, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({ state: "scheduled", scheduledAt: valueFor(jobs.scheduledAt, "now") })
+    .where(and(isWaitingOf(tx), inArray(jobs.type, ["script", "trigger"])))
+    .returning(factColumns(tx));
+});
+
+/** waiting, blocked → passed, of the waits among some steps. */
+export const passIfWaiting = prepared<StepsAt, { id: string }, Tx>((tx) =>
+  endWaiting(tx, "passed", eq(tx.tables.jobs.type, "waiter")),
 );
 
-/** waiting → passed, of the waits among some steps. */
-export const passIfWaiting = prepared<{ buildId: string; stepIds: string[]; now: Date }, { id: string }, Tx>(
-  (tx) => endWaiting(tx, "passed", eq(tx.tables.jobs.type, "waiter")),
-);
+/** waiting, blocked → waiting_failed, of some steps. */
+export const failIfWaiting = prepared<StepsAt, { id: string }, Tx>((tx) => endWaiting(tx, "waiting_failed"));
 
-/** waiting → waiting_failed, of some steps. */
-export const failIfWaiting = prepared<{ buildId: string; stepIds: string[]; now: Date }, { id: string }, Tx>(
-  (tx) => endWaiting(tx, "waiting_failed"),
-);
+/** waiting, blocked → blocked_failed, of some steps. */
+export const failIfBlocked = prepared<StepsAt, { id: string }, Tx>((tx) => endWaiting(tx, "blocked_failed"));
 
 function endWaiting(tx: Tx, state: JobState, condition?: SQL) {
   const { jobs } = tx.tables;
   return tx
     .update(jobs)
-    .set({ state, finishedAt: valueFor(jobs.finishedAt, "now") })
+    .set({ state, finishedAt: valueFor(jobs.finishedAt, "now"), unblockable: false })
     .where(and(isWaitingOf(tx), condition))
     .returning({ id: jobs.id });
 }
 
-function isWaitingOf(tx: Tx): SQL | undefined {
+export function isWaitingOf(tx: Tx): SQL | undefined {
   const { jobs } = tx.tables;
   return and(
     eq(jobs.buildId, sql.placeholder("buildId")),
-    eq(jobs.state, "waiting"),
+    inArray(jobs.state, waitingJobStates),
     isOneOf(jobs.stepId, "stepIds"),
   );
 }
 
-/** waiting_failed → waiting. */
-export async function waitIfWaitingFailed(tx: Tx, buildId: string): Promise<void> {
+/** waiting_failed → waiting, blocked_failed → blocked, unblocked_failed → unblocked. */
+export async function reopenFailedWaits(tx: Tx, buildId: string): Promise<void> {
   const { jobs } = tx.tables;
+  const { state, unblockedAt } = jobs;
   await tx
     .update(jobs)
-    .set({ state: "waiting", finishedAt: null })
-    .where(and(eq(jobs.buildId, buildId), eq(jobs.state, "waiting_failed")));
+    .set({
+      state: sql`case ${state} when 'waiting_failed' then 'waiting' when 'blocked_failed' then 'blocked' else 'unblocked' end`,
+      finishedAt: sql`case when ${state} = 'unblocked_failed' then ${unblockedAt} end`,
+    })
+    .where(
+      and(
+        eq(jobs.buildId, buildId),
+        inArray(state, ["waiting_failed", "blocked_failed", "unblocked_failed"]),
+        isNull(jobs.retriedInJobId),
+      ),
+    );
 }

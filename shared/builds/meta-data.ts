@@ -98,20 +98,29 @@ export async function setMetaData(
   if (problems.size > 0) throw new Refusal(422, [...problems].join(", "));
 
   const commit = findResolvedCommit(entries, `${config.agentEnvPrefix.toLowerCase()}:git:commit`);
-  const valueByKey = new Map(entries.map(({ key, value }) => [key, value]));
-  const given = { keys: valueByKey.size, bytes: bytesOf(valueByKey) };
   const build = await changeBuild(async (tx, build) => {
-    const others = await measureMetaData(tx, [build.id], [...valueByKey.keys()]);
-    if (others.keys + given.keys > maxTotal.keys || others.bytes + given.bytes > maxTotal.bytes)
-      throw new Refusal(422, "The build would have more than 1,000 keys or 2 MB of meta-data");
+    await addMetaData(tx, build.id, entries);
     if (commit && !fullCommit.test(build.commit)) await resolveCommitIfStill(tx, build, commit);
-    await putMetaData(
-      tx,
-      [...valueByKey].map(([key, value]) => ({ buildId: build.id, key, value })),
-    );
     return build;
   });
   if (commit && commit !== build.commit) events.publish(buildTopics(build, []));
+}
+
+/**
+ * Sets sound entries of a build's meta-data; the last of a key wins. Call with the build locked.
+ * @throws Refusal 422
+ */
+export async function addMetaData(tx: Tx, buildId: string, entries: Entry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const valueByKey = new Map(entries.map(({ key, value }) => [key, value]));
+  const given = { keys: valueByKey.size, bytes: bytesOf(valueByKey) };
+  const others = await measureMetaData(tx, [buildId], [...valueByKey.keys()]);
+  if (others.keys + given.keys > maxTotal.keys || others.bytes + given.bytes > maxTotal.bytes)
+    throw new Refusal(422, "The build would have more than 1,000 keys or 2 MB of meta-data");
+  await putMetaData(
+    tx,
+    [...valueByKey].map(([key, value]) => ({ buildId, key, value })),
+  );
 }
 
 function bytesOf(valueByKey: Map<string, string>): number {

@@ -1,9 +1,17 @@
 import type { DraftedJob, Expansion } from "../graph/expand.ts";
-import { decideProgress } from "../graph/progress.ts";
+import { decideProgress, type Progress } from "../graph/progress.ts";
 import { isList } from "../graph/tree.ts";
 import { agentRules } from "../pipelines/agent-rules.ts";
 import type { QueueOfStep } from "../pipelines/step-queues.ts";
-import { isCommandStep, isManualStep, isTriggerStep, type JobState, type PlainStep } from "../vocabulary.ts";
+import {
+  type BuildState,
+  isCommandStep,
+  isManualStep,
+  isTriggerStep,
+  type JobState,
+  type PlainStep,
+} from "../vocabulary.ts";
+import { blockedState } from "./blocked.ts";
 import type { Job } from "./job-store.ts";
 import type { Build } from "./store.ts";
 
@@ -92,25 +100,29 @@ function orNull<Options extends object>(options: Options): Options | null {
  * The jobs of a new build as they begin: those that wait for nothing are scheduled.
  * @returns the state of the build, if no job can start
  */
-export function begin(
-  { tree, jobs: drafted }: Expansion,
-  jobs: Job[],
-): { jobs: Job[]; ended?: "failed" | "not_run" } {
+export function begin({ tree, jobs: drafted }: Expansion, jobs: Job[]): { jobs: Job[]; state?: BuildState } {
   const waitsForNothing =
     isList(tree) && drafted.every(({ step, broken }) => startsAtOnce(step) && broken === undefined);
-  const { reached, failed } = waitsForNothing
-    ? { reached: undefined, failed: new Set() }
-    : decideProgress(tree, jobs);
-  const begun = jobs.map((job): Job => {
-    if (job.state !== "waiting") return job;
-    const { stepId, type, createdAt } = job;
-    if (failed.has(stepId)) return { ...job, state: "waiting_failed", finishedAt: createdAt };
-    if (reached && !reached.has(stepId)) return job;
-    if (type === "waiter") return { ...job, state: "passed", finishedAt: createdAt };
-    return { ...job, state: "scheduled", scheduledAt: createdAt };
-  });
+  const progress = waitsForNothing ? undefined : decideProgress(tree, jobs);
+  const begun = jobs.map((job) => (job.state === "waiting" ? beginJob(job, progress) : job));
   if (begun.some(({ state }) => state === "scheduled")) return { jobs: begun };
-  return { jobs: begun, ended: begun.some(({ state }) => state === "waiting_failed") ? "failed" : "not_run" };
+  const isFailing = begun.some(({ state }) => state === "waiting_failed" || state === "blocked_failed");
+  if (!progress?.waitsForPeople) return { jobs: begun, state: isFailing ? "failed" : "not_run" };
+  const unblockable = begun.filter((job) => job.unblockable);
+  const states = unblockable.map(({ options }) => options?.manual?.blocked_state);
+  return { jobs: begun, state: blockedState(states, { isFailing }) };
+}
+
+/** @param progress absent: the job waits for nothing */
+function beginJob(job: Job, progress: Progress | undefined): Job {
+  const { stepId, type, createdAt } = job;
+  if (progress?.failed.has(stepId)) return { ...job, state: "waiting_failed", finishedAt: createdAt };
+  if (progress?.blockedFailed.has(stepId)) return { ...job, state: "blocked_failed", finishedAt: createdAt };
+  if (progress?.blocked.has(stepId))
+    return { ...job, state: "blocked", unblockable: progress.unblockable.has(stepId) };
+  if (progress && !progress.reached.has(stepId)) return job;
+  if (type === "waiter") return { ...job, state: "passed", finishedAt: createdAt };
+  return { ...job, state: "scheduled", scheduledAt: createdAt };
 }
 
 function startsAtOnce(step: PlainStep): boolean {

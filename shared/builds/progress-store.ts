@@ -1,15 +1,18 @@
 import { aliasedTable, and, asc, eq, exists, inArray, isNull, ne, or, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Reader, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { countRows } from "../db/rows.ts";
 import {
   activeJobStates,
   type BuildState,
+  blockedBuildStates,
   finishedBuildStates,
   type JobState,
   leasedJobStates,
   unfinishedBuildStates,
   unfinishedJobStates,
+  waitingJobStates,
 } from "../vocabulary.ts";
 import {
   factColumns,
@@ -75,7 +78,7 @@ interface Standing {
   hasFailed: boolean;
   /** A job waits for other steps. */
   hasWaiting: boolean;
-  /** A command was not left out. */
+  /** A step other than a wait was not left out. */
   hasCommand: boolean;
 }
 
@@ -92,9 +95,9 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
   return tx
     .select({
       hasActive: has(inArray(state, activeJobStates)),
-      hasFailed: has(or(isFailed(jobs), eq(state, "waiting_failed"))),
-      hasWaiting: has(eq(state, "waiting")),
-      hasCommand: has(and(eq(type, "script"), ne(state, "broken"))),
+      hasFailed: has(or(isFailed(jobs), inArray(state, ["waiting_failed", "blocked_failed"]))),
+      hasWaiting: has(inArray(state, waitingJobStates)),
+      hasCommand: has(and(ne(type, "waiter"), ne(state, "broken"))),
     })
     .from(builds)
     .where(eq(builds.id, sql.placeholder("buildId")));
@@ -121,7 +124,7 @@ export const startBuildIfScheduled = preparedRow<{ id: string; now: Date }, { id
     .returning({ id: builds.id });
 });
 
-/** scheduled, running, failing → canceling. */
+/** scheduled, running, failing, blocked → canceling. */
 export const cancelBuildIfRunning = preparedRow<{ id: string; reason: string | null }, { id: string }, Tx>(
   (tx) => {
     const { builds } = tx.tables;
@@ -129,7 +132,10 @@ export const cancelBuildIfRunning = preparedRow<{ id: string; reason: string | n
       .update(builds)
       .set({ state: "canceling", cancelReason: valueFor(builds.cancelReason, "reason") })
       .where(
-        and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running", "failing"])),
+        and(
+          eq(builds.id, sql.placeholder("id")),
+          inArray(builds.state, ["scheduled", "running", "failing", ...blockedBuildStates]),
+        ),
       )
       .returning({ id: builds.id });
   },
@@ -155,7 +161,32 @@ export const mendBuildIfFailing = preparedRow<{ id: string }, { id: string }, Tx
     .returning({ id: builds.id });
 });
 
-/** scheduled, running, failing, canceling → finished. */
+/** An unfinished build → blocked. */
+export const blockBuildIfUnfinished = preparedRow<{ id: string; state: BuildState }, { id: string }, Tx>(
+  (tx) => {
+    const { builds } = tx.tables;
+    return tx
+      .update(builds)
+      .set({ state: valueFor(builds.state, "state"), pausedQueueId: null, isPaused: false })
+      .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
+      .returning({ id: builds.id });
+  },
+);
+
+/** blocked → scheduled, or running if it had started. */
+export async function resumeBuildIfBlocked(tx: Tx, id: string): Promise<void> {
+  const { builds } = tx.tables;
+  await tx
+    .update(builds)
+    .set({ state: asBefore(builds.startedAt) })
+    .where(and(eq(builds.id, id), inArray(builds.state, blockedBuildStates)));
+}
+
+function asBefore(startedAt: SQLiteColumn): SQL<BuildState> {
+  return sql`case when ${startedAt} is null then 'scheduled' else 'running' end`;
+}
+
+/** An unfinished build → finished. */
 export const finishBuildIfUnfinished = preparedRow<
   { id: string; state: BuildState; now: Date },
   { id: string },
@@ -180,7 +211,7 @@ export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {
   await tx
     .update(builds)
     .set({
-      state: sql`case when ${builds.startedAt} is null then 'scheduled' else 'running' end`,
+      state: asBefore(builds.startedAt),
       finishedAt: null,
     })
     .where(and(eq(builds.id, id), inArray(builds.state, finishedBuildStates)));
@@ -235,6 +266,7 @@ export async function cancelJobsIfUnfinished(
         finishedAt: now,
         dispatchPausedAt: null,
         softFailed: isTrueByStep(tx, "soft_fail"),
+        unblockable: false,
       },
       ...given,
     })
@@ -253,7 +285,7 @@ export async function reprioritizeIfWaiting(
   const [changed] = await tx
     .update(jobs)
     .set({ priority })
-    .where(and(eq(jobs.id, id), inArray(jobs.state, ["waiting", "scheduled"])))
+    .where(and(eq(jobs.id, id), inArray(jobs.state, [...waitingJobStates, "scheduled"])))
     .returning(factColumns(tx));
   return changed;
 }

@@ -1,7 +1,16 @@
 import type { Tx } from "../db/database.ts";
-import { decideProgress } from "../graph/progress.ts";
-import type { BuildState } from "../vocabulary.ts";
+import { decideProgress, type Progress } from "../graph/progress.ts";
+import { type BuildState, blockedBuildStates } from "../vocabulary.ts";
+import { blockedState } from "./blocked.ts";
 import {
+  blockIfWaiting,
+  failUnblocked,
+  listBlockedStates,
+  setUnblockable,
+  waitIfBlocked,
+} from "./blocked-store.ts";
+import {
+  failIfBlocked,
   failIfWaiting,
   findGraph,
   listStandings,
@@ -12,11 +21,13 @@ import {
 import type { JobFacts } from "./job-store.ts";
 import { refreshPauses } from "./pause-store.ts";
 import {
+  blockBuildIfUnfinished,
   cancelJobsIfUnfinished,
   failBuildIfRunning,
   findStanding,
   finishBuildIfUnfinished,
   mendBuildIfFailing,
+  resumeBuildIfBlocked,
 } from "./progress-store.ts";
 import type { Build } from "./store.ts";
 
@@ -24,10 +35,12 @@ import type { Build } from "./store.ts";
 //
 // | state      | event                        | next                     |
 // |------------|------------------------------|--------------------------|
-// | (new)      | no command starts            | not_run; failed if a key is missing |
+// | (new)      | no command starts            | not_run; failed if a key is missing; blocked |
 // | scheduled  | its first job starts         | running                  |
 // | running    | a job fails, others run      | failing; jobs of steps with cancel_on_build_failing are canceled |
 // | failing    | the failed job is retried    | running                  |
+// | unfinished | only people can let it go on | blocked (as passed, failed or running) |
+// | blocked    | a step is unblocked          | scheduled, running       |
 // | unfinished | cancel, while agents have jobs | canceling              |
 // | unfinished | cancel, without such jobs    | canceled                 |
 // | scheduled  | a newer build of the branch | skipped                  |
@@ -45,19 +58,21 @@ export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobF
   const { hasActive, hasFailed, hasWaiting, hasCommand } = await findStanding(tx, build.id);
   // Without a graph, waits alone hold jobs back, and they are decided once nothing else runs.
   const isDue = hasWaiting && (build.hasGraph || !hasActive);
-  const { scheduled, hasNewFailure } = isDue ? await advance(tx, build, now) : nothing;
+  const { scheduled, hasNewFailure, waitsForPeople } = isDue ? await advance(tx, build, now) : nothing;
   const isFailing = hasFailed || hasNewFailure;
-  if (!hasActive && scheduled.length === 0)
-    await finishBuildIfUnfinished(tx, {
-      id: build.id,
-      state: finalState(build, { isFailing, hasCommand }),
-      now,
-    });
-  else if (isFailing) {
-    const turned = await failBuildIfRunning(tx, { id: build.id, now });
-    const canceled = turned ? await cancelOnFailing(tx, build, now) : [];
-    return [...scheduled, ...canceled];
-  } else await mendBuildIfFailing(tx, { id: build.id });
+  if (hasActive || scheduled.length > 0) {
+    if (blockedBuildStates.includes(build.state)) await resumeBuildIfBlocked(tx, build.id);
+    if (!isFailing) await mendBuildIfFailing(tx, { id: build.id });
+    else if (await failBuildIfRunning(tx, { id: build.id, now }))
+      return [...scheduled, ...(await cancelOnFailing(tx, build, now))];
+  } else if (waitsForPeople) {
+    const state = blockedState(await listBlockedStates(tx, build.id), { isFailing });
+    await blockBuildIfUnfinished(tx, { id: build.id, state });
+  } else {
+    const state = finalState(build, { isFailing, hasCommand });
+    await finishBuildIfUnfinished(tx, { id: build.id, state, now });
+    if (state === "failed" && build.hasGraph) await failUnblocked(tx, { buildId: build.id });
+  }
   return scheduled;
 }
 
@@ -68,17 +83,38 @@ async function cancelOnFailing(tx: Tx, build: Build, now: Date): Promise<JobFact
   return canceled.length > 0 ? [...canceled, ...(await settleBuild(tx, build, now))] : [];
 }
 
-const nothing: { scheduled: JobFacts[]; hasNewFailure: boolean } = { scheduled: [], hasNewFailure: false };
+interface Advance {
+  scheduled: JobFacts[];
+  hasNewFailure: boolean;
+  waitsForPeople: boolean;
+}
 
-async function advance(tx: Tx, { id: buildId, hasGraph }: Build, now: Date): Promise<typeof nothing> {
+const nothing: Advance = { scheduled: [], hasNewFailure: false, waitsForPeople: false };
+
+async function advance(tx: Tx, { id: buildId, hasGraph }: Build, now: Date): Promise<Advance> {
   const stored = hasGraph ? (await findGraph(tx, buildId))?.tree : undefined;
   const tree = stored ?? (await listTree(tx, buildId));
-  const { reached, failed } = decideProgress(tree, await listStandings(tx, { buildId }));
-  if (failed.size > 0) await failIfWaiting(tx, { buildId, stepIds: [...failed], now });
-  if (reached.size === 0) return { scheduled: [], hasNewFailure: failed.size > 0 };
-  const these = { buildId, stepIds: [...reached], now };
-  await passIfWaiting(tx, these);
-  return { scheduled: [...(await scheduleIfWaiting(tx, these))], hasNewFailure: failed.size > 0 };
+  const progress = decideProgress(tree, await listStandings(tx, { buildId }));
+  const { reached, failed, blockedFailed, waitsForPeople } = progress;
+  const these = (steps: Set<string>) => ({ buildId, stepIds: [...steps], now });
+  if (failed.size > 0) await failIfWaiting(tx, these(failed));
+  if (blockedFailed.size > 0) await failIfBlocked(tx, these(blockedFailed));
+  await changeBlocked(tx, buildId, progress);
+  const hasNewFailure = failed.size + blockedFailed.size > 0;
+  if (reached.size === 0) return { scheduled: [], hasNewFailure, waitsForPeople };
+  await passIfWaiting(tx, these(reached));
+  const scheduled = [...(await scheduleIfWaiting(tx, these(reached)))];
+  return { scheduled, hasNewFailure, waitsForPeople };
+}
+
+async function changeBlocked(tx: Tx, buildId: string, progress: Progress): Promise<void> {
+  const { blocked, waiting, unblockable, notUnblockable } = progress;
+  if (blocked.size > 0) await blockIfWaiting(tx, { buildId, stepIds: [...blocked] });
+  if (waiting.size > 0) await waitIfBlocked(tx, { buildId, stepIds: [...waiting] });
+  if (unblockable.size > 0)
+    await setUnblockable(tx, { buildId, stepIds: [...unblockable], unblockable: true });
+  if (notUnblockable.size > 0)
+    await setUnblockable(tx, { buildId, stepIds: [...notUnblockable], unblockable: false });
 }
 
 function finalState(

@@ -9,7 +9,7 @@ import { notFound, Refusal } from "../refusal.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
 import { auditSubject } from "./builds.ts";
 import { buildTopics } from "./create.ts";
-import { waitIfWaitingFailed } from "./graph-store.ts";
+import { reopenFailedWaits } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { newScriptJob } from "./new-jobs.ts";
 import { settleBuild } from "./progress.ts";
@@ -94,7 +94,7 @@ async function retryJobs(
     if (!present) throw notFound("job");
     const chosen = await choose(tx, present);
     const made = await insertRetries(tx, chosen, "manual", now);
-    await waitIfWaitingFailed(tx, build.id);
+    await reopenFailedWaits(tx, build.id);
     await reopenIfFinished(tx, build.id);
     await settleBuild(tx, present, now);
     await audit(

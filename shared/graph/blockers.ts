@@ -34,7 +34,7 @@ export function findBlockers(tree: Node[], jobs: JobStanding[], limit: number): 
     if (job !== undefined) behind[index] = isLastOpen(byId, job) ? blockedBy(uploader) : none;
     else if (!step) behind[index] = own;
     else if (!openSteps.has(step.id)) behind[index] = none;
-    else behind[index] = step.wait ? own : blockedBy(step.id);
+    else behind[index] = step.wait && !step.manual ? own : blockedBy(step.id);
   }
   return found;
 

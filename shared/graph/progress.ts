@@ -1,15 +1,23 @@
-import { finishedJobStates, type JobState, type Node } from "../vocabulary.ts";
+import {
+  finishedJobStates,
+  type JobState,
+  type Node,
+  type StepNode,
+  waitingJobStates,
+} from "../vocabulary.ts";
 import { type Vertex, wire } from "./wiring.ts";
 
 // Decides which steps may start and which never can, from the tree of a build and the states of its jobs. Deciding twice,
 // or late, decides the same.
 //
-// | end of a dependency                       | plain     | allow_failure, continue_on_failure |
-// |-------------------------------------------|-----------|------------------------------------|
-// | passed, failed softly, broken             | satisfied | satisfied                          |
-// | failed, timed out, expired, waiting_failed| failed    | satisfied                          |
-// | canceled                                  | failed    | failed                             |
-// | not ended, or to be retried               | open      | open                               |
+// | end of a dependency                         | plain     | allow_failure, continue_on_failure |
+// |---------------------------------------------|-----------|------------------------------------|
+// | passed, failed softly, broken, skipped,     | satisfied | satisfied                          |
+// | unblocked                                   |           |                                    |
+// | failed, timed out, expired, waiting_failed, | failed    | satisfied                          |
+// | blocked_failed                              |           |                                    |
+// | canceled                                    | failed    | failed                             |
+// | not ended, not unblocked, or to be retried  | open      | open                               |
 
 /** A job as far as the steps behind it need it. */
 export interface JobStanding {
@@ -18,20 +26,46 @@ export interface JobStanding {
   state: JobState;
   softFailed: boolean;
   retriedInJobId: string | null;
+  /** Absent: false, as of all but manual jobs. */
+  unblockable?: boolean;
 }
 
-/** Ids of steps whose waiting jobs change. */
+/** Ids of steps whose waiting or blocked jobs change. */
 export interface Progress {
-  /** waiting → scheduled, or passed if the step is a wait. */
+  /** → scheduled, or passed if the step is a wait. */
   reached: Set<string>;
-  /** waiting → waiting_failed. */
+  /** → waiting_failed. */
   failed: Set<string>;
+  /** → blocked_failed: a manual step that can never be unblocked, or a step behind one. */
+  blockedFailed: Set<string>;
+  /** waiting → blocked: a manual step, or a step behind one that nobody has unblocked. */
+  blocked: Set<string>;
+  /** blocked → waiting. */
+  waiting: Set<string>;
+  /** Manual steps that somebody can unblock from now on. */
+  unblockable: Set<string>;
+  /** Manual steps that nobody can unblock any more, because a step before them runs again. */
+  notUnblockable: Set<string>;
+  /** Somebody can unblock a step. */
+  waitsForPeople: boolean;
 }
 
 /** The worst of what ended, and whether all of it has. */
 interface Standing {
   ending: Ending;
   isOpen: boolean;
+  /** It is a manual step that nobody has unblocked, or behind one. */
+  isBlocked: boolean;
+  /** It is a manual step that can never be unblocked, or behind one and failed. */
+  isBehindFailed: boolean;
+}
+
+interface StandingOfStep extends Standing {
+  isWaiting: boolean;
+  /** It has jobs in these states. */
+  hasWaiting: boolean;
+  hasBlocked: boolean;
+  unblockable: boolean;
 }
 
 const maxKeysOfCircle = 5;
@@ -41,15 +75,18 @@ const satisfied = 0;
 const failed = 1;
 const canceled = 2;
 
+/** Of a step that holds nothing back. */
+const ended: Standing = { ending: satisfied, isOpen: false, isBlocked: false, isBehindFailed: false };
+
 /**
  * Decides what the waiting jobs of a build do now.
  * @param jobs all jobs of the build, retried ones too
  */
 export function decideProgress(tree: Node[], jobs: JobStanding[]): Progress {
   const vertices = inOrder(wire(tree));
-  const isActive = jobs.some(({ state }) => state !== "waiting" && !finishedJobStates.includes(state));
+  const isActive = jobs.some(({ state }) => !isWaiting(state) && !finishedJobStates.includes(state));
   const { progress, startsJob, hasOpen } = evaluate(vertices, jobs);
-  if (isActive || startsJob || !hasOpen) return progress;
+  if (isActive || startsJob || progress.waitsForPeople || !hasOpen) return progress;
   // Nothing else will run, so that no upload can bring a missing key any more.
   return evaluate(vertices, jobs, { canKeysCome: false }).progress;
 }
@@ -82,7 +119,7 @@ export function inOrder(vertices: Vertex[]): Vertex[] {
 }
 
 function evaluate(vertices: Vertex[], jobs: JobStanding[], { canKeysCome = true } = {}) {
-  const progress: Progress = { reached: new Set(), failed: new Set() };
+  const progress = noProgress();
   const ofSteps = standingsOfSteps(jobs);
   const byId = new Map(jobs.map((job) => [job.id, job]));
   const standings: Standing[] = [];
@@ -90,32 +127,42 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], { canKeysCome = true 
   let hasOpen = false;
 
   const ofNeeds = ({ needs, missing }: Vertex): Standing => {
-    const all: Standing = { ending: satisfied, isOpen: false };
+    const all: Standing = { ...ended };
     if (missing && canKeysCome) all.isOpen = true;
     else if (missing) all.ending = canceled;
     for (const { vertex, forgives } of needs) {
-      const { ending, isOpen } = standings[vertex.index] as Standing;
+      const { ending, isOpen, isBlocked, isBehindFailed } = standings[vertex.index] as Standing;
       if (isOpen) all.isOpen = true;
+      if (isBlocked) all.isBlocked = true;
+      if (isBehindFailed) all.isBehindFailed = true;
       if (ending > all.ending && !(forgives && ending === failed)) all.ending = ending;
     }
     return all;
   };
-  const ofWaitingStep = (vertex: Vertex, own: Standing): Standing => {
-    const { id, wait } = vertex.step as { id: string; wait?: true };
-    const { ending, isOpen } = ofNeeds(vertex);
-    // A wait is decided late: until then the steps before it may be retried.
+  const ofWaitingStep = (vertex: Vertex, own: StandingOfStep): Standing => {
+    const { id, wait, manual = false } = vertex.step as StepNode;
+    const { ending, isOpen, ...needed } = ofNeeds(vertex);
+    const isBlocked = manual || needed.isBlocked;
+    // A barrier is decided late: until then the steps before it may be retried.
     const isUndecided = wait ? isOpen : isOpen && ending === satisfied;
-    if (isUndecided) {
+    const isSatisfied = ending === satisfied && !isOpen;
+    if (isUndecided || (isSatisfied && manual)) {
       hasOpen = true;
-      return own;
+      if (isBlocked && own.hasWaiting) progress.blocked.add(id);
+      if (!isBlocked && own.hasBlocked) progress.waiting.add(id);
+      if (isSatisfied) progress.waitsForPeople = true;
+      if (isSatisfied && !own.unblockable) progress.unblockable.add(id);
+      if (!isSatisfied && own.unblockable) progress.notUnblockable.add(id);
+      return { ending: own.ending, isOpen: true, isBlocked, isBehindFailed: false };
     }
-    if (ending === satisfied && !isOpen) {
+    if (isSatisfied) {
       progress.reached.add(id);
       if (!wait) startsJob = true;
-      return wait ? { ending: satisfied, isOpen: false } : own;
+      return wait ? ended : own;
     }
-    progress.failed.add(id);
-    return { ending: worse(own.ending, failed), isOpen: false };
+    const isBehindFailed = isBlocked || needed.isBehindFailed;
+    progress[isBehindFailed ? "blockedFailed" : "failed"].add(id);
+    return { ending: worse(own.ending, failed), isOpen: false, isBlocked: false, isBehindFailed };
   };
   for (const vertex of vertices) {
     const { step, job } = vertex;
@@ -127,17 +174,36 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], { canKeysCome = true 
   return { progress, startsJob, hasOpen };
 }
 
+function noProgress(): Progress {
+  return {
+    reached: new Set(),
+    failed: new Set(),
+    blockedFailed: new Set(),
+    blocked: new Set(),
+    waiting: new Set(),
+    unblockable: new Set(),
+    notUnblockable: new Set(),
+    waitsForPeople: false,
+  };
+}
+
 /** By the id of the step, without retried jobs. */
-function standingsOfSteps(jobs: JobStanding[]): Map<string, Standing & { isWaiting: boolean }> {
-  const standings = new Map<string, Standing & { isWaiting: boolean }>();
+function standingsOfSteps(jobs: JobStanding[]): Map<string, StandingOfStep> {
+  const standings = new Map<string, StandingOfStep>();
   for (const job of jobs) {
     if (job.retriedInJobId !== null) continue;
+    const { stepId, state, unblockable } = job;
     const own = standingOf(job);
-    const { ending, isOpen, isWaiting } = standings.get(job.stepId) ?? { ...own, isWaiting: false };
-    standings.set(job.stepId, {
-      ending: worse(ending, own.ending),
-      isOpen: isOpen || own.isOpen,
-      isWaiting: isWaiting || job.state === "waiting",
+    const others = standings.get(stepId);
+    standings.set(stepId, {
+      ending: worse(others?.ending ?? satisfied, own.ending),
+      isOpen: own.isOpen || others?.isOpen === true,
+      isBlocked: false,
+      isBehindFailed: own.isBehindFailed || others?.isBehindFailed === true,
+      isWaiting: isWaiting(state) || others?.isWaiting === true,
+      hasWaiting: state === "waiting" || others?.hasWaiting === true,
+      hasBlocked: state === "blocked" || others?.hasBlocked === true,
+      unblockable: unblockable === true || others?.unblockable === true,
     });
   }
   return standings;
@@ -146,14 +212,24 @@ function standingsOfSteps(jobs: JobStanding[]): Map<string, Standing & { isWaiti
 /** The standing of a job, or of its last retry. */
 function standingOfLast(byId: Map<string, JobStanding>, id: string): Standing {
   const job = byId.get(id);
-  if (!job) return { ending: satisfied, isOpen: false };
+  if (!job) return ended;
   return job.retriedInJobId === null ? standingOf(job) : standingOfLast(byId, job.retriedInJobId);
 }
 
+const satisfying: JobState[] = ["passed", "broken", "skipped", "unblocked", "unblocked_failed"];
+
 function standingOf({ state, softFailed }: JobStanding): Standing {
-  if (!finishedJobStates.includes(state)) return { ending: satisfied, isOpen: true };
-  if (softFailed || state === "passed" || state === "broken") return { ending: satisfied, isOpen: false };
-  return { ending: state === "canceled" ? canceled : failed, isOpen: false };
+  if (!finishedJobStates.includes(state)) return { ...ended, isOpen: true };
+  if (softFailed || satisfying.includes(state)) return ended;
+  return {
+    ...ended,
+    ending: state === "canceled" ? canceled : failed,
+    isBehindFailed: state === "blocked_failed",
+  };
+}
+
+function isWaiting(state: JobState): boolean {
+  return waitingJobStates.includes(state);
 }
 
 function worse(one: Ending, other: Ending): Ending {

@@ -8,6 +8,9 @@ interface Outcome {
   isOpen: boolean;
   /** 0: satisfied, 1: failed, 2: canceled. */
   worst: number;
+  /** It waits for somebody to unblock a step, or never came to that. */
+  isBlocked?: boolean;
+  isBehindFailed?: boolean;
 }
 type Place = { list: Node[]; index: number; inside: GroupNode | UploadNode | undefined };
 interface Placed {
@@ -17,28 +20,36 @@ interface Placed {
 }
 
 const satisfied: Outcome = { isOpen: false, worst: 0 };
-const ended = ["passed", "failed", "canceled", "timed_out", "expired", "waiting_failed", "broken"];
+const passing = ["passed", "broken", "skipped", "unblocked", "unblocked_failed"];
+const failing = ["failed", "canceled", "timed_out", "expired", "waiting_failed", "blocked_failed"];
+const ended = [...passing, ...failing];
+const waitingStates = ["waiting", "blocked"];
 
 /** Decides like `decideProgress`. */
 export function modelProgress(tree: Node[], jobs: JobStanding[]): Progress {
-  const progress: Progress = { reached: new Set(), failed: new Set() };
+  const reached = new Set<string>();
+  const failed = new Set<string>();
+  const blocked = new Set<string>();
+  const blockedFailed = new Set<string>();
   const steps = place(tree, []);
-  const isActive = jobs.some(({ state }) => state !== "waiting" && !ended.includes(state));
+  const isActive = jobs.some(({ state }) => !waitingStates.includes(state) && !ended.includes(state));
   const isWaiting = ({ step: { id } }: Placed) =>
-    jobs.some(({ stepId, state }) => stepId === id && state === "waiting") &&
-    !progress.reached.has(id) &&
-    !progress.failed.has(id);
+    jobs.some(({ stepId, state }) => stepId === id && waitingStates.includes(state)) &&
+    !reached.has(id) &&
+    !failed.has(id);
 
   const ofJob = ({ state, softFailed }: JobStanding): Outcome => {
     if (!ended.includes(state)) return { isOpen: true, worst: 0 };
-    if (softFailed || state === "passed" || state === "broken") return satisfied;
-    return { isOpen: false, worst: state === "canceled" ? 2 : 1 };
+    if (softFailed || passing.includes(state)) return satisfied;
+    const isBehindFailed = state === "blocked_failed";
+    return { isOpen: false, worst: state === "canceled" ? 2 : 1, isBehindFailed };
   };
   const ofStep = ({ id, wait }: StepNode): Outcome => {
     const own = jobs.filter((job) => job.stepId === id && job.retriedInJobId === null).map(ofJob);
     const known = all(own.filter(({ isOpen }) => !isOpen));
-    if (progress.failed.has(id)) return { isOpen: false, worst: Math.max(1, known.worst) };
-    return wait && progress.reached.has(id) ? satisfied : all(own);
+    const isBehindFailed = blockedFailed.has(id);
+    if (failed.has(id)) return { isOpen: false, worst: Math.max(1, known.worst), isBehindFailed };
+    return wait && reached.has(id) ? satisfied : { ...all(own), ...(blocked.has(id) && { isBlocked: true }) };
   };
   const ofNodes = (nodes: Node[]): Outcome =>
     all(nodes.map((node) => ("steps" in node ? ofNodes(node.steps) : ofStep(node))));
@@ -102,9 +113,10 @@ export function modelProgress(tree: Node[], jobs: JobStanding[]): Progress {
       changed = false;
       for (const placed of steps.filter(isWaiting)) {
         const { isOpen, worst } = all(needsOf(placed));
-        const { id, wait } = placed.step;
+        const { id, wait, manual } = placed.step;
         if (isOpen && (wait || worst === 0)) continue;
-        (worst > 0 ? progress.failed : progress.reached).add(id);
+        if (manual && worst === 0) continue;
+        (worst > 0 ? failed : reached).add(id);
         changed = true;
       }
     }
@@ -112,12 +124,59 @@ export function modelProgress(tree: Node[], jobs: JobStanding[]): Progress {
   const isOver = () =>
     isActive ||
     !steps.some(isWaiting) ||
-    steps.some(({ step }) => !step.wait && progress.reached.has(step.id));
+    steps.some(isUnblockable) ||
+    steps.some(({ step }) => !step.wait && reached.has(step.id));
+  const isUnblockable = (placed: Placed) => {
+    const { isOpen, worst } = all(needsOf(placed));
+    return placed.step.manual === true && isWaiting(placed) && !isOpen && worst === 0;
+  };
+  const findBlocked = (): void => {
+    for (let changed = true; changed; ) {
+      const before = blocked.size + blockedFailed.size;
+      for (const placed of steps) {
+        const { id, manual = false } = placed.step;
+        const needed = all(needsOf(placed));
+        const isBlocked = manual || needed.isBlocked === true;
+        if (isWaiting(placed) && isBlocked) blocked.add(id);
+        if (failed.has(id) && (isBlocked || needed.isBehindFailed)) blockedFailed.add(id);
+      }
+      changed = blocked.size + blockedFailed.size > before;
+    }
+  };
+  const finish = (): Progress => {
+    findBlocked();
+    const has = (id: string, test: (job: JobStanding) => boolean) =>
+      jobs.some((job) => job.stepId === id && job.retriedInJobId === null && test(job));
+    const idsOf = (test: (placed: Placed) => boolean) =>
+      new Set(steps.filter(test).map(({ step }) => step.id));
+    return {
+      reached,
+      failed: new Set([...failed].filter((id) => !blockedFailed.has(id))),
+      blockedFailed,
+      blocked: idsOf(({ step: { id } }) => blocked.has(id) && has(id, ({ state }) => state === "waiting")),
+      waiting: idsOf(
+        (placed) =>
+          isWaiting(placed) &&
+          !blocked.has(placed.step.id) &&
+          has(placed.step.id, ({ state }) => state === "blocked"),
+      ),
+      unblockable: idsOf(
+        (placed) => isUnblockable(placed) && !has(placed.step.id, (job) => job.unblockable === true),
+      ),
+      notUnblockable: idsOf(
+        (placed) =>
+          isWaiting(placed) &&
+          !isUnblockable(placed) &&
+          has(placed.step.id, (job) => job.unblockable === true),
+      ),
+      waitsForPeople: steps.some(isUnblockable),
+    };
+  };
   decideAll();
-  if (isOver()) return progress;
+  if (isOver()) return finish();
   missing = { isOpen: false, worst: 2 };
   decideAll();
-  return progress;
+  return finish();
 }
 
 function place(list: Node[], path: Place[], inside?: GroupNode | UploadNode): Placed[] {
@@ -135,6 +194,8 @@ function all(outcomes: Outcome[]): Outcome {
   return {
     isOpen: outcomes.some(({ isOpen }) => isOpen),
     worst: Math.max(0, ...outcomes.map(({ worst }) => worst)),
+    isBlocked: outcomes.some(({ isBlocked }) => isBlocked),
+    isBehindFailed: outcomes.some(({ isBehindFailed }) => isBehindFailed),
   };
 }
 

@@ -25,7 +25,10 @@ const endedStates: JobState[] = [
   "canceled",
   "broken",
   "waiting_failed",
+  "blocked_failed",
+  "unblocked",
 ];
+const waitingStates: JobState[] = ["waiting", "waiting", "blocked"];
 const openStates: JobState[] = ["scheduled", "running", "canceling"];
 
 /** A build of up to some 15 steps in any form and state, also one that no run would reach. */
@@ -61,11 +64,13 @@ export function randomBuild(random: () => number): RandomBuild {
   const randomStep = (): StepNode => {
     const part = waitingPart();
     const isWait = chance(0.25);
+    const isManual = chance(isWait ? 0.3 : 0.1);
     return {
       id: `id of ${part.key}`,
       ...part,
       ...(isWait && { wait: true as const }),
-      ...(isWait && chance(0.4) && { continueOnFailure: true as const }),
+      ...(isManual && { manual: true as const }),
+      ...(isWait && !isManual && chance(0.4) && { continueOnFailure: true as const }),
     };
   };
   const randomList = (depth: number): Node[] =>
@@ -75,7 +80,7 @@ export function randomBuild(random: () => number): RandomBuild {
         return [{ id: `id of ${part.key}`, label: null, ...part, steps: randomList(depth + 1) }];
       }
       const step = randomStep();
-      if (step.wait || depth > 2 || !chance(0.15)) return [step];
+      if (step.wait || step.manual || depth > 2 || !chance(0.15)) return [step];
       const uploadedBy = { step: step.id, job: `job of ${step.id}` };
       return [step, { uploadedBy, steps: randomList(depth + 1) }];
     }).flat();
@@ -84,7 +89,7 @@ export function randomBuild(random: () => number): RandomBuild {
   const uploaders = new Set(uploadersIn(tree));
   const stateOf = (id: string): JobState =>
     !uploaders.has(id) && chance(0.5)
-      ? "waiting"
+      ? pick(waitingStates)
       : isQuiet || chance(0.8)
         ? pick(endedStates)
         : pick(openStates);
@@ -96,8 +101,10 @@ export function randomBuild(random: () => number): RandomBuild {
     nodes.flatMap((node) => {
       if ("steps" in node) return jobsOf(node.steps);
       const first = jobOf(`job of ${node.id}`, node.id, stateOf(node.id));
+      const isWaiting = waitingStates.includes(first.state);
+      if (node.manual) return [{ ...first, unblockable: isWaiting && chance(0.3) }];
       if (node.wait || !chance(0.2)) return [first];
-      if (first.state === "waiting") return [first, { ...first, id: `second job of ${node.id}` }];
+      if (isWaiting) return [first, { ...first, id: `second job of ${node.id}` }];
       const second = jobOf(`second job of ${node.id}`, node.id, stateOf(node.id));
       const isRetry = first.state === "failed" && chance(0.5);
       return isRetry ? [{ ...first, retriedInJobId: second.id }, second] : [first, second];

@@ -316,23 +316,6 @@ describe("the members of a step", () => {
     refused({ plugins: [{ a: { b: "\0" } }] }, "Step plugins must be text without NUL");
   });
 
-  for (const name of ["concurrency", "concurrency_group", "concurrency_method"])
-    it(`${name} is refused by its name`, () => {
-      for (const value of ["x", 1, true, [], {}]) refused({ [name]: value }, `Step ${name} is not supported`);
-      assert.equal(parsed({ wait: null, [name]: "x" }), `Step ${name} is not supported`);
-      assert.deepEqual(parsed({ command, [name]: null }), { command });
-    });
-
-  for (const name of ["block", "input", "manual", "trigger"])
-    it(`${name} is refused by its name, type or text`, () => {
-      const message = `Step ${name} is not supported`;
-      for (const value of ["x", {}]) assert.equal(parsed({ [name]: value }), message);
-      for (const step of [name, { type: name, label: 7 }, { command, [name]: "x" }])
-        assert.equal(parsed(step), message);
-      assert.equal(parsed({ wait: null, [name]: "x" }), message);
-      assert.deepEqual(parsed({ command, [name]: null }), { command });
-    });
-
   it("others are kept, but for null and empty text", () => {
     const others = { artifact_paths: "x", notify: [], cache: {}, wait: "x" };
     for (const type of ["script", "command", "commands", null])

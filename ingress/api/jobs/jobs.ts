@@ -10,6 +10,7 @@ import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import { newPriority, reprioritizeJob } from "../../../shared/builds/reprioritize.ts";
 import { retryJob } from "../../../shared/builds/retry.ts";
 import { listBuildNumbers } from "../../../shared/builds/store.ts";
+import { unblocking, unblockJob } from "../../../shared/builds/unblock.ts";
 import { findClusterName } from "../../../shared/clusters/store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
@@ -41,7 +42,9 @@ export function jobOperations(services: Services): Operation[] {
   };
   const present = async (call: JobCall, id?: string) => {
     const { build, pipeline, found, agents } = await anyJobOf(call, id);
-    const context = { config, org: call.caller.organization.slug, now: clock.now(), agents };
+    const { unblockedById } = found.job;
+    const users = await listUsersById(db, unblockedById === null ? [] : [unblockedById]);
+    const context = { config, org: call.caller.organization.slug, now: clock.now(), agents, users };
     const reason = (await listWaitingReasons(services, build, [found.job])).get(found.job.id);
     return presentJob(context, { build, pipeline, reason, ...found });
   };
@@ -99,6 +102,33 @@ export function jobOperations(services: Services): Operation[] {
         const { found, ...target } = await jobOf(call);
         const retry = await retryJob(services, call.actor, target, found.job.id);
         return present(call, retry.id);
+      },
+    }),
+    ...atBothAddresses([patterns.unblockJob, patterns.unblockJobById], {
+      tag,
+      scope: "write_builds",
+      methods: ["PUT"],
+      id: "unblockJob",
+      summary: "Unblock the job of a block or an input step",
+      description:
+        "The answers become meta-data of the build. There are no teams: a step with allowed_teams is for admins.",
+      body: { schema: unblocking, isOptional: true },
+      success: one,
+      refusals: {
+        400: ["This job type cannot be unblocked"],
+        403: ["Only admins can unblock this job, because its step names allowed_teams"],
+        422: [
+          "Unblocker is not a valid user id for this organization",
+          "Jobs from canceled builds cannot be unblocked",
+          "Job cannot be unblocked: …",
+          "Job cannot be unblocked yet: it waits for other steps",
+          "Validation failed: …",
+        ],
+      },
+      run: async (call) => {
+        const { found, ...target } = await anyJobOf(call);
+        await unblockJob(services, call.actor, target, found.job.id, await call.readBody());
+        return present(call);
       },
     }),
     operation({

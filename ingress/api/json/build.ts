@@ -7,7 +7,12 @@ import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { StepWarning } from "../../../shared/db/schema/builds.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
-import { buildStates, type JobState } from "../../../shared/vocabulary.ts";
+import {
+  blockedBuildStates,
+  type JobState,
+  shownBuildStates,
+  shownState,
+} from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { jobSchema } from "./job.ts";
@@ -21,8 +26,10 @@ export const buildSchema = z
     url: field.url,
     web_url: field.url,
     number: z.int(),
-    state: z.enum(buildStates),
-    blocked: z.boolean(),
+    state: z.enum(shownBuildStates),
+    blocked: z.boolean().meta({
+      description: "It waits until somebody unblocks a step; state is then passed, failed or running",
+    }),
     cancel_reason: z.string().nullable().meta({ description: "Always null" }),
     message: z.string(),
     commit: z.string(),
@@ -85,8 +92,8 @@ export function presentBuild(
     url: api.build(config, address, build.number),
     web_url: web.build(config, address, build.number),
     number: build.number,
-    state: build.state,
-    blocked: false,
+    state: shownState(build.state),
+    blocked: blockedBuildStates.includes(build.state),
     cancel_reason: null,
     message: build.message,
     commit: build.commit,

@@ -195,7 +195,11 @@ async function jobWriter(
     services,
     all.map(({ head, jobs, ...rest }) => ({ build: head.build, jobs: jobs.map(({ job }) => job), ...rest })),
   );
-  const context = { config, org: organization.slug, agents, now: clock.now() };
+  const users = await listUsersById(
+    db,
+    all.flatMap(({ jobs }) => jobs.flatMap(({ job }) => job.unblockedById ?? [])),
+  );
+  const context = { config, org: organization.slug, agents, users, now: clock.now() };
   return (job, { build, pipeline }) =>
     JSON.stringify(presentJob(context, { ...job, build, pipeline, reason: reasons.get(job.job.id) }));
 }

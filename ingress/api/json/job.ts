@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import type { Job } from "../../../shared/builds/job-store.ts";
@@ -8,7 +9,20 @@ import { jobStates } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";
 import { graphqlId } from "./graphql-id.ts";
+import { presentUserById, userSchema } from "./user.ts";
 import { presentWaitingReason, waitingReasonSchema } from "./waiting-reason.ts";
+
+/** Of manual jobs only: those of block and input steps. */
+const manualMembers = {
+  label: z.string().nullable().optional(),
+  unblocked_by: userSchema.nullable().optional(),
+  unblocked_at: field.timestamp.nullable().optional(),
+  unblockable: z
+    .boolean()
+    .optional()
+    .meta({ description: "Of a manual job: all that it waits for has ended, and nobody has unblocked it" }),
+  unblock_url: field.url.optional(),
+};
 
 export const jobSchema = z
   .object({
@@ -73,12 +87,15 @@ export const jobSchema = z
       .meta({ description: "The job that this one replaces" }),
     parallel_group_index: z.int().nullable(),
     parallel_group_total: z.int().nullable(),
+    ...manualMembers,
   })
   .meta({ id: "Job" });
 
 export interface JobContext extends AgentContext {
   /** Agents by id. Contains at least the agents of the presented jobs. */
   agents: ReadonlyMap<string, Agent>;
+  /** Users by id. Contains at least those who unblocked the presented jobs. */
+  users: ReadonlyMap<string, User>;
 }
 
 export interface JobToPresent {
@@ -91,7 +108,7 @@ export interface JobToPresent {
 }
 
 export function presentJob(context: JobContext, { job, queue, build, pipeline, reason }: JobToPresent) {
-  const { config, org, agents } = context;
+  const { config, org, agents, users } = context;
   const address = { org, slug: pipeline.slug, number: build.number };
   const agent = agents.get(job.agentId ?? "");
   const { key, group, signature, matrix, parallel } = job.options ?? {};
@@ -137,5 +154,12 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
       job.retryOfJobId && job.retryType ? { job_id: job.retryOfJobId, retry_type: job.retryType } : null,
     parallel_group_index: parallel?.index ?? null,
     parallel_group_total: parallel?.total ?? null,
+    ...(job.type === "manual" && {
+      label: job.label,
+      unblocked_by: presentUserById(config, users, job.unblockedById),
+      unblocked_at: job.unblockedAt,
+      unblockable: job.unblockable,
+      unblock_url: api.unblockJob(config, address, job.id),
+    }),
   };
 }

@@ -4,6 +4,7 @@ import { listStored } from "../../../shared/agents/logs/chunk-store.ts";
 import { listLogs, lockJobs } from "../../../shared/agents/logs/store.ts";
 import * as agents from "../../../shared/agents/store.ts";
 import * as agentTokens from "../../../shared/agents/token-store.ts";
+import * as blocked from "../../../shared/builds/blocked-store.ts";
 import * as graphs from "../../../shared/builds/graph-store.ts";
 import { deleteOldJobTokens } from "../../../shared/builds/meta-data-store.ts";
 import * as progress from "../../../shared/builds/progress-store.ts";
@@ -69,7 +70,16 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "a reached wait": (db) => graphs.passIfWaiting(db, ofSteps),
   "jobs of reached steps": (db) => graphs.scheduleIfWaiting(db, ofSteps),
   "jobs of steps that cannot start": (db) => graphs.failIfWaiting(db, ofSteps),
-  "jobs that wait again": (db) => graphs.waitIfWaitingFailed(db, id),
+  "jobs that wait again": (db) => graphs.reopenFailedWaits(db, id),
+  "steps that cannot be unblocked": (db) => graphs.failIfBlocked(db, ofSteps),
+  "steps behind a block": (db) => blocked.blockIfWaiting(db, ofSteps),
+  "steps behind no block any more": (db) => blocked.waitIfBlocked(db, ofSteps),
+  "steps that can be unblocked": (db) => blocked.setUnblockable(db, { ...ofSteps, unblockable: true }),
+  "blocked steps": (db) => blocked.listBlockedStates(db, id),
+  "an unblocked step": (db) => blocked.unblockIfUnblockable(db, { id, userId: id }),
+  "unblocked steps of a failed build": (db) => blocked.failUnblocked(db, { buildId: id }),
+  "a blocked build": (db) => progress.blockBuildIfUnfinished(db, { id, state: "blocked_passed" }),
+  "a build that goes on": (db) => progress.resumeBuildIfBlocked(db, id),
   "a retried job": (db) => progress.markRetriedIfNot(db, [{ id, buildId: id, state: "failed" }]),
   "agents that were not seen": (db) =>
     agents.listUnseenAgents(db, "connected", { seenBefore: before, limit: 200, offset: 0 }),
