@@ -10,6 +10,7 @@ import { finishOperations } from "./finish.ts";
 import { jobOperations } from "./jobs.ts";
 import { logOperations } from "./logs.ts";
 import { metaDataOperations } from "./meta-data.ts";
+import { metricsOperations } from "./metrics.ts";
 import { PayloadReads } from "./payload-reads.ts";
 import { registerOperations } from "./register.ts";
 import { sessionOperations } from "./session.ts";
@@ -29,6 +30,7 @@ export function agentOperations(
 ): Operation[] {
   return [
     ...registerOperations(services),
+    ...metricsOperations(services),
     ...sessionOperations(services, { handOut, presence }),
     ...controlOperations(services),
     ...jobOperations(services, { leases, attempts }),

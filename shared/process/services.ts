@@ -16,6 +16,7 @@ import { memoryRateLimiter } from "../redis/memory-rate-limiter.ts";
 import { createPacing, type Pacing } from "../redis/pacing.ts";
 import { createProcesses, type Processes } from "../redis/processes.ts";
 import { createRateLimiter, type RateLimiter } from "../redis/rate-limiter.ts";
+import { createSamples, type Samples } from "../redis/samples.ts";
 import { createUsage, type Usage } from "../redis/usage.ts";
 import { watchRedis } from "../redis/watch.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -37,6 +38,7 @@ export interface Services {
   rateLimiter: RateLimiter;
   pacing: Pacing;
   usage: Usage;
+  samples: Samples;
   events: Events;
   processes: Processes;
   jobs: JobSender;
@@ -135,6 +137,7 @@ export function openServices(options: {
   });
   const pacing = createPacing({ redis, keys, breaker });
   const usage = createUsage({ redis, keys, breaker });
+  const samples = createSamples({ redis, keys, breaker });
   const events = createEvents({ redis, connect: () => connectPatient(config.redisUrl), keys, breaker });
   const processes = createProcesses({ redis, keys, breaker });
   const jobs = openJobSender({ redis, keys, breaker, log });
@@ -149,6 +152,7 @@ export function openServices(options: {
     rateLimiter,
     pacing,
     usage,
+    samples,
     events,
     processes,
     jobs,

@@ -6,6 +6,7 @@ export function redisKeys(prefix: string) {
     /** Last poll and required interval. */
     pacing: (subject: string) => `${prefix}:pacing:${subject}`,
     usage: `${prefix}:usage`,
+    sample: (subject: string) => `${prefix}:sample:${subject}`,
     /** Descriptions of processes by when they last reported. */
     processes: `${prefix}:processes`,
     /** The key of a write that checks that Redis takes writes. */

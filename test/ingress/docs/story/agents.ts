@@ -96,6 +96,9 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
     status: 422,
   });
   await recorder.send("getAgentTokenIdentity", "The token", { token: registrationToken, status: 200 });
+  const ofCluster = { token: registrationToken, status: 200 };
+  await recorder.send("getAgentMetrics", "Of a cluster", ofCluster);
+  await recorder.send("getAgentMetricsOfQueue", "Of a queue", { ...ofCluster, query: { name: "linux" } });
   const send = (id: string, summary: string, sent: Partial<Sent> = {}) =>
     recorder.send(id, summary, { token: agent.access_token, status: 200, ...sent });
   await send("connectAgent", "A session begins");
