@@ -4,8 +4,9 @@ import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { pauseAgent, requireAgent, resumeAgent, stopAgent } from "../../shared/agents/control.ts";
 import { agentPause } from "../../shared/agents/input.ts";
-import { listAgentsPage, listJobsWithOwners } from "../../shared/agents/list-store.ts";
+import { type AgentFilter, listAgentsPage, listJobsWithOwners } from "../../shared/agents/list-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
+import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { listQueuesById } from "../../shared/queues/store.ts";
@@ -30,14 +31,23 @@ const filterQuery = {
   name: z.string().meta({ description: "Only agents of this name" }),
   hostname: z.string().meta({ description: "Only agents on this host" }),
   version: z.string().meta({ description: "Only agents of this version" }),
+  cluster_queue_id: z.string().meta({ description: "Only agents of this queue" }),
 };
+/** No queue has it. */
+const noId = "00000000-0000-0000-0000-000000000000";
 
-function readFilter({ url }: H3Event): Partial<Record<keyof typeof filterQuery, string>> {
-  const given = Object.keys(filterQuery).flatMap((name) => {
-    const value = url.searchParams.get(name);
-    return value ? [[name, isStorable(value) ? value : ""]] : [];
-  });
-  return Object.fromEntries(given);
+function readFilter({ url: { searchParams } }: H3Event): Omit<AgentFilter, "organizationId"> {
+  const text = (name: keyof typeof filterQuery) => {
+    const value = searchParams.get(name);
+    return value ? (isStorable(value) ? value : "") : undefined;
+  };
+  const queueId = text("cluster_queue_id");
+  return {
+    name: text("name"),
+    hostname: text("hostname"),
+    version: text("version"),
+    queueId: queueId === undefined || isId(queueId) ? queueId : noId,
+  };
 }
 
 export function agentOperations(services: Services): Operation[] {

@@ -84,6 +84,17 @@ export function buildOperations(services: Services): Operation[] {
     operation({
       ...reading,
       methods: ["GET"],
+      path: patterns.allBuilds,
+      id: "listAllBuilds",
+      summary: "The builds of all organizations that the token reaches, which is one, newest first",
+      query,
+      success: page,
+      refusals: { 422: ["Validation failed: …"] },
+      run: list,
+    }),
+    operation({
+      ...reading,
+      methods: ["GET"],
       path: patterns.pipelineBuilds,
       id: "listBuildsOfPipeline",
       summary: "The builds of a pipeline, newest first",

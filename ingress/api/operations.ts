@@ -13,6 +13,8 @@ import { deliveryOperations } from "./deliveries.ts";
 import { jobOperations } from "./jobs/jobs.ts";
 import { jobListOperations } from "./jobs/list.ts";
 import { logOperations } from "./jobs/logs.ts";
+import { memberOperations } from "./members.ts";
+import { metaOperations } from "./meta.ts";
 import { organizationOperations } from "./organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
 import { queueOperations } from "./queues.ts";
@@ -29,7 +31,9 @@ export function restOperations(services: Services, { filterTests, configurations
   return [
     ...userOperations(services),
     ...accessTokenOperations(services),
+    ...metaOperations(),
     ...organizationOperations(services),
+    ...memberOperations(services),
     ...auditOperations(services),
     ...clusterOperations(services),
     ...queueOperations(services),

@@ -28,8 +28,9 @@ describeWithDatabase("…/agents", (database) => {
     const { job, ...shown } = await read(agent);
 
     assert.match(shown.created_at, timestamp);
+    assert.match(shown.connected_at, timestamp);
     assert.deepEqual(
-      { ...shown, created_at: "", user_agent: "", ip_address: "" },
+      { ...shown, created_at: "", connected_at: "", user_agent: "", ip_address: "" },
       {
         id: agent.id,
         graphql_id: graphqlId("Agent", agent.id),
@@ -43,7 +44,13 @@ describeWithDatabase("…/agents", (database) => {
         ip_address: "",
         user_agent: "",
         version: "3.137.0",
+        arch: "amd64",
+        queue: api.acme.queue.key,
         created_at: "",
+        connected_at: "",
+        disconnected_at: null,
+        lost_at: null,
+        stopped_at: null,
         last_job_finished_at: null,
         lost_job_id: null,
         priority: 7,

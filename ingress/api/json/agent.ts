@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { JobWithOwners } from "../../../shared/agents/list-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
@@ -8,6 +9,7 @@ import { presentUserById, userSchema } from "./user.ts";
 
 export const agentSchema = agentSummarySchema
   .extend({
+    queue: z.string().meta({ description: "The key of its queue" }),
     paused_by: userSchema.nullable().meta({ description: "Null: the agent itself, or it is not paused" }),
     job: jobSchema.nullable().meta({ description: "The job that the agent has" }),
   })
@@ -29,6 +31,7 @@ export function presentAgent(context: AgentsContext, agent: Agent) {
   const jobContext = { ...context, agents: new Map([[agent.id, agent]]) };
   return {
     ...summary,
+    queue: queues.get(agent.queueId)?.key ?? "",
     paused_by: summary.paused ? presentUserById(config, users, agent.pausedById) : null,
     job: placed
       ? presentJob(jobContext, { ...placed, queue: queues.get(placed.job.queueId ?? "") ?? null })

@@ -14,6 +14,7 @@ export const organizationSchema = z
     name: z.string(),
     slug: z.string(),
     pipelines_url: field.url,
+    agents_url: field.url,
     created_at: field.timestamp,
   })
   .meta({ id: "Organization" });
@@ -28,6 +29,7 @@ export function presentOrganization(config: Config, { id, name, slug, createdAt 
     name,
     slug,
     pipelines_url: `${url}/pipelines`,
+    agents_url: `${url}/agents`,
     created_at: createdAt,
   };
 }

@@ -125,6 +125,7 @@ describeOnSqlite("REST operations on the caller", (database) => {
         name: "acme",
         slug: "acme",
         pipelines_url: "https://api.example.com/v2/organizations/acme/pipelines",
+        agents_url: "https://api.example.com/v2/organizations/acme/agents",
         created_at: acme.createdAt.toISOString(),
       },
     ]);

@@ -99,7 +99,7 @@ describe("the OpenAPI document", () => {
       `/v2/organizations/{org}${path.replace(/:([a-z]+)/g, "{$1}")}`,
     ]);
     const ofDocument = described()
-      .filter(({ operation }) => tags.includes(operation.tags[0] ?? ""))
+      .filter(({ path, operation }) => path.includes("{org}") && tags.includes(operation.tags[0] ?? ""))
       .map(({ method, path, operation }) => [operation.operationId, method, path]);
     assert.deepEqual(ofDocument.sort(), ofTable.sort());
   });

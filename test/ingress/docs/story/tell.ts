@@ -74,4 +74,8 @@ async function accounts({ recorder, token, org }: Story) {
   await recorder.send("getAccessToken", "No valid token", { token: issueToken("access"), status: 401 });
   await recorder.send("listOrganizations", "The organization of the token", { token, status: 200 });
   await recorder.send("getOrganization", "An organization", { token, path: org, status: 200 });
+  const { body } = await recorder.send("listMembers", "A page of members", { token, path: org, status: 200 });
+  const path = { ...org, member: body[0].id };
+  await recorder.send("getMember", "A member", { token, path, status: 200 });
+  await recorder.send("getMeta", "The facts", { token, status: 200 });
 }

@@ -81,6 +81,8 @@ export async function triggersAndBuilds(story: Story) {
   await send("listBuilds", "Builds of a branch that have not finished", {
     query: { state: "scheduled", branch: "main" },
   });
+  const { token } = story;
+  await recorder.send("listAllBuilds", "A page of builds", { token, status: 200 });
   await send("listBuildsOfPipeline", "A page of builds", {});
   await send("getBuild", "A build", { path: { number: "1" } });
   await agents(story);
