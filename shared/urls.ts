@@ -29,6 +29,8 @@ export const api = {
   agent: ({ baseUrl }: Config, org: string, agent: string) =>
     baseUrl + pathTo(patterns.agent, { org, agent }),
   pipeline: ({ baseUrl }: Config, pipeline: PipelineAddress) => baseUrl + pathTo(patterns.pipeline, pipeline),
+  builds: ({ baseUrl }: Config, pipeline: PipelineAddress) =>
+    baseUrl + pathTo(patterns.pipelineBuilds, pipeline),
   build: ({ baseUrl }: Config, pipeline: PipelineAddress, number: number) =>
     baseUrl + pathTo(patterns.build, { ...pipeline, number: String(number) }),
   unblockJob: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
@@ -57,6 +59,8 @@ export const web = {
     appUrl + pathTo(patterns.pipelinePage, pipeline),
   build: ({ appUrl }: Config, pipeline: PipelineAddress, number: number) =>
     appUrl + pathTo(patterns.buildPage, { ...pipeline, number: String(number) }),
+  badge: ({ appUrl }: Config, pipelineId: string) =>
+    appUrl + pathTo(patterns.badge, { file: `${pipelineId}.svg` }),
 };
 
 /** Pages for the code of a device. */

@@ -106,7 +106,13 @@ export type RetryType = "manual" | "automatic";
 export const agentStates = ["registered", "connected", "lost", "disconnected"] as const;
 export type AgentState = (typeof agentStates)[number];
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
-export type DeliveryReason = "filter_mismatch" | "filter_evaluation_failed" | "build_creation_failed";
+export type DeliveryReason =
+  | "filter_mismatch"
+  | "filter_evaluation_failed"
+  | "build_creation_failed"
+  | UnwantedReason;
+/** The reason why a pipeline does not want a build. */
+export type UnwantedReason = "pipeline_archived" | "branch_mismatch";
 /** The deliveries that a bulk rebuild builds, as it is stored: times are of ISO 8601. */
 export interface BulkRebuildFilter {
   status?: DeliveryStatus;

@@ -1,6 +1,10 @@
+import type { H3Event } from "h3";
 import { z } from "zod";
+import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
+import { countWorkOfPipelines, type PipelineCounts } from "../../shared/builds/pipeline-counts-store.ts";
 import { patterns } from "../../shared/paths.ts";
+import { archivePipeline, unarchivePipeline } from "../../shared/pipelines/archive.ts";
 import type { Configurations } from "../../shared/pipelines/configuration/given.ts";
 import {
   checkedMembers,
@@ -22,6 +26,7 @@ import {
   listUnparsedPipelines,
   type Pipeline,
   type PipelineFacts,
+  type PipelineFilter,
 } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
@@ -32,7 +37,7 @@ import { type Call, type Operation, operation } from "../operations/operation.ts
 import { holderOf } from "./holder.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { pipelineSchema, presentPipeline, writePipeline } from "./json/pipeline.ts";
-import { writePipelines } from "./json/pipelines.ts";
+import { writeCounted } from "./json/pipelines.ts";
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };
@@ -40,6 +45,10 @@ const writing = { tag, scope: "write_pipelines" as const };
 
 export function pipelineOperations(services: Services, configurations: Configurations): Operation[] {
   const { db, config } = services;
+  const change = async (call: Call<unknown>, apply: typeof archivePipeline) => {
+    await apply(services, call.actor, await pipelineOf(services, call));
+    return presentOne(services, call.caller.organization, await wholePipelineOf(services, call));
+  };
   return [
     operation({
       ...reading,
@@ -50,16 +59,20 @@ export function pipelineOperations(services: Services, configurations: Configura
       query: {
         ...pageQuery,
         name: z.string().optional().meta({ description: "A part of the name, in upper or lower case" }),
+        repository: z.string().optional().meta({ description: "A part of the repository's address" }),
+        archived: z
+          .boolean()
+          .optional()
+          .meta({ default: false, description: "true lists archived pipelines, and no others" }),
       },
       success: { status: 200, schema: z.array(pipelineSchema), description: "A page of pipelines" },
       run: async ({ event, caller }) => {
         const { organization } = caller;
         const page = readPage(event);
-        const name = event.url.searchParams.get("name") ?? undefined;
-        const list = await listPipelineIds(db, organization.id, page, name);
+        const list = await listPipelineIds(db, readFilter(event, organization.id), page);
         linkPages(event, { ...list, page }, config.baseUrl);
         const ids = list.rows.map(({ id }) => id);
-        return answerJson(event, holderOf(caller), inBrackets(writePipelines(services, organization, ids)));
+        return answerJson(event, holderOf(caller), inBrackets(writeCounted(services, organization, ids)));
       },
     }),
     operation({
@@ -77,7 +90,7 @@ export function pipelineOperations(services: Services, configurations: Configura
         );
         const steps = await configurations.read(caller.organization.id, input);
         const pipeline = await createPipeline(services, actor, { ...input, ...steps } as NewPipeline);
-        return presentPipeline(services, caller.organization, pipeline);
+        return presentOne(services, caller.organization, pipeline);
       },
     }),
     operation({
@@ -91,7 +104,8 @@ export function pipelineOperations(services: Services, configurations: Configura
         const { id } = await pipelineOf(services, call);
         const [pipeline] = await listUnparsedPipelines(db, { ids: [id] });
         if (!pipeline) throw notFound("pipeline");
-        return jsonText(200, writePipeline(services, call.caller.organization, pipeline));
+        const counts = await findCounts(services, id);
+        return jsonText(200, writePipeline(services, call.caller.organization, { ...pipeline, counts }));
       },
     }),
     operation({
@@ -110,8 +124,26 @@ export function pipelineOperations(services: Services, configurations: Configura
         );
         const steps = await configurations.read(pipeline.organizationId, change);
         const updated = await updatePipeline(services, call.actor, pipeline, { ...change, ...steps });
-        return presentPipeline(services, call.caller.organization, updated);
+        return presentOne(services, call.caller.organization, updated);
       },
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.archivePipeline,
+      id: "archivePipeline",
+      summary: "Archive a pipeline: it makes no builds; those that it has go on",
+      success: { status: 200, schema: pipelineSchema, description: "The archived pipeline" },
+      run: (call) => change(call, archivePipeline),
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.unarchivePipeline,
+      id: "unarchivePipeline",
+      summary: "Let an archived pipeline make builds again",
+      success: { status: 200, schema: pipelineSchema, description: "The pipeline" },
+      run: (call) => change(call, unarchivePipeline),
     }),
     operation({
       ...writing,
@@ -124,6 +156,24 @@ export function pipelineOperations(services: Services, configurations: Configura
       run: async (call) => deletePipeline(services, call.actor, await pipelineOf(services, call)),
     }),
   ];
+}
+
+function readFilter({ url: { searchParams } }: H3Event, organizationId: string): PipelineFilter {
+  return {
+    organizationId,
+    name: searchParams.get("name") ?? undefined,
+    repository: searchParams.get("repository") ?? undefined,
+    isArchived: searchParams.get("archived") === "true",
+  };
+}
+
+async function presentOne(services: Services, organization: Organization, pipeline: Pipeline) {
+  const counts = await findCounts(services, pipeline.id);
+  return presentPipeline(services, organization, { ...pipeline, counts });
+}
+
+async function findCounts({ db }: Services, id: string): Promise<PipelineCounts | undefined> {
+  return (await countWorkOfPipelines(db.offLoop, [id]))[0];
 }
 
 /** Finds the pipeline of the path, without its steps. @throws Refusal 404 */

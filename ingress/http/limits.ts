@@ -75,6 +75,11 @@ export function limitRegistrations(services: Services, organizationId: string): 
   return admitAll(services, [limitOn(services, "registrations", organizationId)]);
 }
 
+/** Limits badges, which nobody signs in for. */
+export function limitBadges(services: Services, ip: string): Promise<void> {
+  return admitAll(services, [limitOn(services, "badges", wideNetworkOf(ip))]);
+}
+
 /** Limits the reads of a build's webhook payload. */
 export async function limitPayloadReads(services: Services, event: H3Event, buildId: string): Promise<void> {
   const state = await admitShown(services, event, limitOn(services, "payload-reads", buildId));

@@ -21,6 +21,7 @@ import { agentPage } from "./agents/show.tsx";
 import { redirectToCluster, removeAgentToken, revokeAgentTokenPage } from "./agents/tokens.tsx";
 import { avatar } from "./assets/avatar.tsx";
 import { asset } from "./assets/serve.ts";
+import { badge } from "./badges/badge.tsx";
 import {
   cancelBuildForm,
   cancelJobForm,
@@ -50,6 +51,7 @@ import { auditPage } from "./organization/audit.tsx";
 import { auditFile } from "./organization/audit-file.ts";
 import { home } from "./organization/home.tsx";
 import { saveSettings, settingsPage } from "./organization/settings.tsx";
+import { archivePipelineForm, unarchivePipelineForm } from "./pipelines/archive.ts";
 import { deletePipelinePage, removePipeline } from "./pipelines/delete.tsx";
 import { editPipelinePage, savePipeline } from "./pipelines/edit.tsx";
 import { pipelinesPage } from "./pipelines/list.tsx";
@@ -94,6 +96,7 @@ function routes({ filterTests, configurations, isClosing }: Parts) {
   return {
     [patterns.asset]: { GET: asset },
     [patterns.avatar]: { GET: avatar },
+    [patterns.badge]: { GET: badge },
     [patterns.home]: { GET: home },
     [patterns.signIn]: { GET: signInPage, POST: signIn },
     [patterns.invitation]: { GET: joinPage, POST: joinForm },
@@ -116,6 +119,8 @@ function routes({ filterTests, configurations, isClosing }: Parts) {
     [patterns.pipelinePage]: { GET: pipelinePage },
     [patterns.buildsPage]: { GET: buildsPage },
     [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline(configurations) },
+    [patterns.archivePipelinePage]: { GET: redirectToPipeline, POST: archivePipelineForm },
+    [patterns.unarchivePipelinePage]: { GET: redirectToPipeline, POST: unarchivePipelineForm },
     [patterns.deletePipelinePage]: { GET: deletePipelinePage, POST: removePipeline },
     [patterns.buildPage]: { GET: buildPage },
     [patterns.payloadPage]: { GET: payloadFile },

@@ -14,7 +14,7 @@ import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/sto
 import { firstWarnings, warningsOf } from "../pipelines/warnings.ts";
 import type { Topic } from "../redis/events.ts";
 import { exactSize, type Problem } from "../refusal.ts";
-import { commandsOf, finishedBuildStates } from "../vocabulary.ts";
+import { commandsOf, finishedBuildStates, type UnwantedReason } from "../vocabulary.ts";
 import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
 import type { BuildGraph } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
@@ -22,6 +22,7 @@ import { begin, newJobs } from "./new-jobs.ts";
 import { insertBranchFollowUps } from "./outdated/due.ts";
 import type { Build } from "./store.ts";
 import { requireFewJobs } from "./too-many-jobs.ts";
+import { problemOf, reasonNotToBuild } from "./unwanted.ts";
 
 export interface BuildRequest {
   pipelineId: string;
@@ -43,7 +44,8 @@ export interface BuildRequest {
 /**
  * Creates a build for each request, numbered in request order, with the jobs of its pipeline's steps.
  * @returns refused: requests whose pipeline is deleted or has a step without a queue, or a condition that cannot be
- * evaluated, for which there are problems; changed: topics to publish after the commit
+ * evaluated, for which there are problems; unwanted: the reasons of those that the pipeline does not want, which are
+ * refused too; changed: topics to publish after the commit
  * @throws TooManyJobs
  */
 export async function createBuilds(
@@ -51,15 +53,22 @@ export async function createBuilds(
   reader: ConditionReader,
   requests: BuildRequest[],
   now: Date,
-): Promise<{ builds: Build[]; refused: BuildRequest[]; problems: Problem[]; changed: Topic[] }> {
+): Promise<{
+  builds: Build[];
+  refused: BuildRequest[];
+  unwanted: Map<BuildRequest, UnwantedReason>;
+  problems: Problem[];
+  changed: Topic[];
+}> {
   const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
   const pipelines = await lockPipelines(tx, [...byPipeline.keys()]);
+  const unwanted = takeOutUnwanted(pipelines, byPipeline);
   requireFewJobs(pipelines, byPipeline);
   const queueOf = await resolveStepQueues(tx, pipelines);
 
   const made: NewBuild[] = [];
-  const refused: BuildRequest[] = [];
-  const problems: Problem[] = [];
+  const refused = [...unwanted.keys()];
+  const problems = [...unwanted].map(([{ branch }, reason]) => problemOf(reason, branch));
   for (const pipeline of pipelines.filter((each) => canRun(each, queueOf))) {
     const wanted = byPipeline.get(pipeline.id) ?? [];
     byPipeline.delete(pipeline.id);
@@ -95,12 +104,31 @@ export async function createBuilds(
   return {
     builds,
     refused: [...refused, ...[...byPipeline.values()].flat()],
+    unwanted,
     problems,
     changed: [
       ...new Set(builds.map(({ pipelineId }): Topic => `pipeline:${pipelineId}`)),
       ...queueTopics(jobs),
     ],
   };
+}
+
+/** @returns the requests that were taken out, with the reasons */
+function takeOutUnwanted(
+  pipelines: Pipeline[],
+  byPipeline: Map<string, BuildRequest[]>,
+): Map<BuildRequest, UnwantedReason> {
+  const unwanted = new Map<BuildRequest, UnwantedReason>();
+  for (const pipeline of pipelines) {
+    const requests = byPipeline.get(pipeline.id) ?? [];
+    for (const request of requests) {
+      const reason = reasonNotToBuild(pipeline, request);
+      if (reason) unwanted.set(request, reason);
+    }
+    const wanted = requests.filter((request) => !unwanted.has(request));
+    byPipeline.set(pipeline.id, wanted);
+  }
+  return unwanted;
 }
 
 const tooLongRules = `The agents of a step are too large: with their variables, they have over ${exactSize(maxRulesBytes)}`;

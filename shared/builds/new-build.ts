@@ -48,7 +48,8 @@ export const newBuild = z.object({
   author: author.nullish().meta({ description: "Default: none" }),
   clean_checkout: truth("Clean checkout").meta({ description: "Agents check out anew" }),
   ignore_pipeline_branch_filters: truth("Ignore pipeline branch filters").meta({
-    description: "Makes no difference: pipelines have no such filters",
+    description:
+      "Builds a branch that the pipeline's branch_configuration leaves out. Steps keep their branches",
   }),
   pull_request_id: z
     .int({ error: pullRequestError })
@@ -92,7 +93,7 @@ function pullRequestProblems(members: Partial<NewBuild>): Problem[] {
 }
 
 function optionsOf(input: Partial<NewBuild>): BuildOptions | null {
-  const { clean_checkout, pull_request_id } = input;
+  const { clean_checkout, ignore_pipeline_branch_filters, pull_request_id } = input;
   const pullRequest = {
     base_branch: input.pull_request_base_branch,
     repository: input.pull_request_repository,
@@ -100,6 +101,7 @@ function optionsOf(input: Partial<NewBuild>): BuildOptions | null {
   };
   const options: BuildOptions = {
     ...(clean_checkout && { clean_checkout }),
+    ...(ignore_pipeline_branch_filters && { ignore_pipeline_branch_filters }),
     ...(pull_request_id && { pull_request: { id: `${pull_request_id}`, ...withoutAbsent(pullRequest) } }),
   };
   return Object.keys(options).length > 0 ? options : null;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { maxBranchPatternsLength } from "../conditions/branches.ts";
 import type { PipelineDocument } from "../db/schema/pipelines.ts";
 import {
   blankToNull,
@@ -7,6 +8,7 @@ import {
   pipelineName,
   repository,
   requiredText,
+  text,
 } from "../validation.ts";
 import type { Step } from "../vocabulary.ts";
 import { maxConfigurationBytes } from "./configuration/parse.ts";
@@ -15,6 +17,11 @@ import { type PipelineSettings, settingsMembers, withSettings } from "./settings
 import { pipelineSteps } from "./steps.ts";
 
 // The members of a pipeline as callers send them, by REST and pages alike.
+
+/** A field of a form would join lines. */
+function onOneLine(given: string | null): string | undefined {
+  return given?.trim().replace(/\s+/g, " ");
+}
 
 const cluster = requiredText("Cluster", 100);
 const branch = optionalText("Default branch", 255);
@@ -25,6 +32,13 @@ const members = {
   default_branch: branch,
   repository: repository.meta({ description: "An address that agents clone. Null: none" }),
   ...settingsMembers,
+  branch_configuration: text("Branch configuration", maxBranchPatternsLength)
+    .nullish()
+    .transform((given) => (given === undefined ? undefined : blankToNull(onOneLine(given))))
+    .meta({
+      description:
+        "Patterns of branches, parted by blanks, as in a step's branches. Other branches are not built. Null: all are",
+    }),
   env: environmentSchema("Env").nullish().meta({
     description:
       "Variables of every build; replaces the whole set. Tokens with the scope read_pipelines can read them: do not put secrets here",
@@ -70,10 +84,11 @@ export const newPipeline = z
     when: hasSoundSteps,
   })
   .refine(isOneOrNone, bothGiven)
-  .transform(({ cluster_id, default_branch, env, ...rest }) => ({
+  .transform(({ cluster_id, default_branch, branch_configuration, env, ...rest }) => ({
     ...withSettings(rest),
     clusterId: cluster_id,
     defaultBranch: default_branch,
+    branchConfiguration: branch_configuration,
     environment: env ?? undefined,
   }));
 
@@ -85,10 +100,11 @@ export const pipelineChange = z
     ...givenSteps,
   })
   .refine(isOneOrNone, bothGiven)
-  .transform(({ cluster_id, default_branch, env, ...rest }) => ({
+  .transform(({ cluster_id, default_branch, branch_configuration, env, ...rest }) => ({
     ...withSettings(rest),
     clusterId: cluster_id,
     defaultBranch: default_branch,
+    branchConfiguration: branch_configuration,
     environment: env ?? undefined,
   }));
 
@@ -105,6 +121,8 @@ export interface NewPipeline extends Given<PipelineSettings> {
   defaultBranch?: string | undefined;
   /** An address that agents clone. Null: none. */
   repository?: string | null | undefined;
+  /** Patterns of branches. Others are not built. Null: all are. */
+  branchConfiguration?: string | null | undefined;
   /** Variables of every build. */
   environment?: Environment | undefined;
   steps: Step[];

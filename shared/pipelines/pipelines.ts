@@ -68,7 +68,7 @@ export async function createPipeline(
       steps: input.steps,
       configuration: input.configuration ?? null,
       document: input.document ?? null,
-      branchConfiguration: null,
+      branchConfiguration: input.branchConfiguration ?? null,
       ...defaultSettings,
       ...givenSettings(input),
       lastBuildNumber: 0,
@@ -111,7 +111,7 @@ async function slugProblemsOf(
 
 /** An address of a repository may have a password. */
 const audited = {
-  shown: ["name", "description", "defaultBranch", "clusterId", ...settingNames],
+  shown: ["name", "description", "defaultBranch", "branchConfiguration", "clusterId", ...settingNames],
   named: ["repository", "steps", "environmentSealed"],
 } as const;
 
@@ -158,6 +158,7 @@ const emptied = {
   environmentSealed: null,
   description: null,
   repository: null,
+  branchConfiguration: null,
 };
 
 /**
@@ -236,6 +237,6 @@ function slugOf(name: string): string {
     .replace(/^-|-$/g, "");
 }
 
-function auditSubject({ id, slug }: Pick<Pipeline, "id" | "slug">) {
+export function auditSubject({ id, slug }: Pick<Pipeline, "id" | "slug">) {
   return { type: "pipeline", id, name: slug } as const;
 }

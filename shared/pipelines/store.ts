@@ -1,4 +1,5 @@
 import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
@@ -7,7 +8,8 @@ import type { Tables } from "../db/schema.ts";
 import { isStorable } from "../validation.ts";
 import { unfinishedBuildStates, unfinishedJobStates } from "../vocabulary.ts";
 
-const maxNameLength = 100;
+/** The longest repository. */
+const maxPartLength = 2000;
 
 export type Pipeline = Tables["pipelines"]["$inferSelect"];
 
@@ -23,7 +25,7 @@ export interface UnparsedPipeline extends PipelineFacts {
 /** A pipeline as lists show it. */
 export type ListedPipeline = Pick<
   Pipeline,
-  "id" | "slug" | "name" | "repository" | "lastBuildNumber" | "createdAt"
+  "id" | "slug" | "name" | "repository" | "lastBuildNumber" | "createdAt" | "archivedAt"
 >;
 
 interface Place {
@@ -89,18 +91,28 @@ export async function listPipelines(db: Db, organizationId: string): Promise<Pip
     .orderBy(asc(pipelines.createdAt), asc(pipelines.id));
 }
 
-/**
- * Oldest first. Pipelines may have more than a megabyte: read them few at a time.
- * @param name a part of the names, in any case
- */
+/** Archived pipelines are listed apart. */
+export interface PipelineFilter {
+  organizationId: string;
+  isArchived?: boolean | undefined;
+  /** A part of the name, in any case. */
+  name?: string | undefined;
+  /** A part of the repository, in any case. */
+  repository?: string | undefined;
+}
+
+/** Oldest first. Pipelines may have more than a megabyte: read them few at a time. */
 export async function listPipelineIds(
   db: Db,
-  organizationId: string,
+  { name, repository, ...filter }: PipelineFilter,
   page: ListPage,
-  name?: string,
 ): Promise<ListedRows<Pick<Pipeline, "id">>> {
   const { pipelines } = db.tables;
-  const where = and(isPresent(db, organizationId), name ? isNamed(db, name) : undefined);
+  const where = and(
+    isListed(db, filter),
+    name ? hasPart(pipelines.name, name) : undefined,
+    repository ? hasPart(pipelines.repository, repository) : undefined,
+  );
   const { id, createdAt } = pipelines;
   return listCreated(db, pipelines, where, page, { id, createdAt });
 }
@@ -108,26 +120,25 @@ export async function listPipelineIds(
 /** Oldest first. */
 export function listPipelineNames(
   db: Db,
-  organizationId: string,
+  filter: Pick<PipelineFilter, "organizationId" | "isArchived">,
   page: ListPage,
 ): Promise<ListedRows<ListedPipeline>> {
   const { pipelines } = db.tables;
-  return listCreated(db, pipelines, isPresent(db, organizationId), page, listedColumns(db));
+  return listCreated(db, pipelines, isListed(db, filter), page, listedColumns(db));
 }
 
 function listedColumns({ tables: { pipelines } }: Db | Tx) {
-  const { id, slug, name, repository, lastBuildNumber, createdAt } = pipelines;
-  return { id, slug, name, repository, lastBuildNumber, createdAt };
+  const { id, slug, name, repository, lastBuildNumber, createdAt, archivedAt } = pipelines;
+  return { id, slug, name, repository, lastBuildNumber, createdAt, archivedAt };
 }
 
 /** SQLite, and Postgres with the locale C, lower only the letters of ASCII: others must match as they are. */
-function isNamed(db: Db, part: string): SQL | undefined {
-  const { name } = db.tables.pipelines;
-  if (!isStorable(part) || part.length > maxNameLength) return sql`1 = 0`;
+function hasPart(column: SQLiteColumn, part: string): SQL | undefined {
+  if (!isStorable(part) || part.length > maxPartLength) return sql`1 = 0`;
   const pattern = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
   return or(
-    sql`lower(${name}) like ${pattern(part.toLowerCase())} escape '\\'`,
-    sql`${name} like ${pattern(part)} escape '\\'`,
+    sql`lower(${column}) like ${pattern(part.toLowerCase())} escape '\\'`,
+    sql`${column} like ${pattern(part)} escape '\\'`,
   );
 }
 
@@ -138,6 +149,25 @@ export function countPipelines(tx: Tx, organizationId: string, limit: number): P
 function isPresent(db: Db | Tx, organizationId: string): SQL | undefined {
   const { pipelines } = db.tables;
   return and(eq(pipelines.organizationId, organizationId), isNull(pipelines.deletedAt));
+}
+
+function isListed(db: Db, { organizationId, isArchived = false }: PipelineFilter): SQL | undefined {
+  const { archivedAt } = db.tables.pipelines;
+  return and(isPresent(db, organizationId), isArchived ? isNotNull(archivedAt) : isNull(archivedAt));
+}
+
+/** Undefined if none is archived. */
+export async function findArchivedPipeline(
+  db: Db,
+  organizationId: string,
+): Promise<Pick<Pipeline, "id"> | undefined> {
+  const { pipelines } = db.tables;
+  const [found] = await db
+    .select({ id: pipelines.id })
+    .from(pipelines)
+    .where(isListed(db, { organizationId, isArchived: true }))
+    .limit(1);
+  return found;
 }
 
 export async function hasDeletedPipelines(db: Db, organizationId: string): Promise<boolean> {
@@ -215,6 +245,26 @@ export async function updatePipelineIfPresent(
     .where(and(eq(pipelines.id, id), isNull(pipelines.deletedAt)))
     .returning();
   return updated;
+}
+
+/** Undefined if it is archived already, or deleted. */
+export function archiveIfListed(tx: Tx, id: string): Promise<Pipeline | undefined> {
+  return setArchivedAt(tx, id, { from: isNull(tx.tables.pipelines.archivedAt), to: tx.now });
+}
+
+/** Undefined if it is not archived, or deleted. */
+export function unarchiveIfArchived(tx: Tx, id: string): Promise<Pipeline | undefined> {
+  return setArchivedAt(tx, id, { from: isNotNull(tx.tables.pipelines.archivedAt), to: null });
+}
+
+async function setArchivedAt(tx: Tx, id: string, { from, to }: { from: SQL; to: Date | null }) {
+  const { pipelines } = tx.tables;
+  const [changed] = await tx
+    .update(pipelines)
+    .set({ archivedAt: to })
+    .where(and(eq(pipelines.id, id), from, isNull(pipelines.deletedAt)))
+    .returning();
+  return changed;
 }
 
 export function countUnfinishedJobs(tx: Tx, pipelineId: string): Promise<number> {

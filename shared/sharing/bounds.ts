@@ -381,6 +381,8 @@ export const windows = {
   "pipeline-uploads": inAnyMinute("pipeline uploads", { owner: "job", limit: 60 }),
   /** Agents that are refused register again ten seconds later. */
   registrations: inAnyMinute("registrations of agents", { owner: "organization", limit: 1000 }),
+  /** Proxies of source hosts fetch badges for all of their readers, and keep them for 30 seconds. */
+  badges: inAnyMinute("badges", { owner: "wide network", limit: 1200 }),
   "device-ip": inAnyMinute("device codes", { owner: "network", limit: "deviceAuthorizationsPerMinute" }),
   "device-wide": inAnyMinute("device codes", {
     owner: "wide network",

@@ -392,6 +392,8 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         ["web", "api"],
       );
       assert.deepEqual(one.body, list.body[0]);
+      const counts = Object.entries(one.body).filter(([name]) => name.endsWith("_count"));
+      assert.equal(counts.length, 5);
       assert.deepEqual(one.body, {
         id: acme.pipeline.id,
         graphql_id: Buffer.from(`Pipeline---${acme.pipeline.id}`).toString("base64"),
@@ -403,10 +405,21 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         cluster_id: acme.cluster.id,
         default_branch: "main",
         repository: null,
+        skip_queued_branch_builds: false,
+        skip_queued_branch_builds_filter: null,
+        cancel_running_branch_builds: false,
+        cancel_running_branch_builds_filter: null,
+        default_timeout_in_minutes: null,
+        maximum_timeout_in_minutes: null,
+        branch_configuration: null,
+        builds_url: "https://ci.example.com/v2/organizations/acme/pipelines/web/builds",
+        badge_url: `https://ci.example.com/badges/${acme.pipeline.id}.svg`,
         env: {},
         configuration: null,
         steps: [{ command: "make test" }],
+        ...Object.fromEntries(counts),
         created_at: one.body.created_at,
+        archived_at: null,
       });
     });
 

@@ -35,7 +35,15 @@ export const deliverySchema = z
       .enum(["build_created", "not_run", "failed"])
       .nullable()
       .meta({ description: "Null: it is still being processed" }),
-    reason: z.enum(["filter_mismatch", "filter_evaluation_failed", "build_creation_failed"]).nullable(),
+    reason: z
+      .enum([
+        "filter_mismatch",
+        "filter_evaluation_failed",
+        "build_creation_failed",
+        "pipeline_archived",
+        "branch_mismatch",
+      ])
+      .nullable(),
     builds: z.array(z.object({ id: field.id, number: z.int(), url: field.url })),
   })
   .meta({ id: "PipelineTriggerDelivery" });

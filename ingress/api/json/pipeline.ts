@@ -1,6 +1,8 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import type { PipelineCounts } from "../../../shared/builds/pipeline-counts-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
+import { maxCounted } from "../../../shared/db/list-page.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { storedBy } from "../../../shared/pipelines/step/declaration.ts";
 import { manualMembers } from "../../../shared/pipelines/step/manual.ts";
@@ -44,6 +46,15 @@ const groupStepSchema = z
   })
   .meta({ id: "GroupStep" });
 
+const counted = z
+  .int()
+  .min(0)
+  .max(maxCounted)
+  .optional()
+  .meta({
+    description: `Not in a build's pipeline. At most ${maxCounted.toLocaleString("en")} are counted`,
+  });
+
 export const pipelineSchema = z
   .object({
     id: field.id,
@@ -57,13 +68,28 @@ export const pipelineSchema = z
     default_branch: z.string(),
     repository: z.string().nullable(),
     ...settingsSchema,
+    branch_configuration: z
+      .string()
+      .nullable()
+      .meta({ description: "Patterns of branches. Others are not built. Null: all are" }),
+    builds_url: field.url,
+    badge_url: field.url.meta({
+      description:
+        "A picture of the last result on the default branch, or on that of ?branch=. Whoever knows the address can read it",
+    }),
     env: z.record(z.string(), z.string()).meta({ description: "Variables of every build" }),
     configuration: z
       .string()
       .nullable()
       .meta({ description: "The YAML that the steps were made of. Null: they were given as they are" }),
     steps: z.array(z.union([...plainStepSchemas, groupStepSchema])),
+    scheduled_builds_count: counted,
+    running_builds_count: counted,
+    scheduled_jobs_count: counted,
+    running_jobs_count: counted,
+    waiting_jobs_count: counted,
     created_at: field.timestamp,
+    archived_at: field.timestamp.nullable().meta({ description: "It makes no builds since then" }),
   })
   .meta({ id: "Pipeline" });
 
@@ -72,19 +98,17 @@ export interface PipelineContext {
   cipher: Cipher;
 }
 
+type WithCounts<Facts> = Facts & { counts?: PipelineCounts | undefined };
+
 /** JSON of a pipeline. */
 export function writePipeline(
   context: PipelineContext,
   organization: Organization,
-  { steps, ...facts }: UnparsedPipeline,
+  { steps, ...facts }: WithCounts<UnparsedPipeline>,
 ): string {
-  const {
-    steps: _,
-    created_at,
-    ...members
-  } = presentPipeline(context, organization, { ...facts, steps: [] });
+  const { steps: _, ...members } = presentPipeline(context, organization, { ...facts, steps: [] });
   const before = JSON.stringify(members).slice(0, -1);
-  return `${before},"steps":${writeStored(steps)},"created_at":${JSON.stringify(created_at)}}`;
+  return `${before},"steps":${writeStored(steps)}}`;
 }
 
 /** Most stored steps are as they are answered: only few are parsed. */
@@ -95,7 +119,7 @@ function writeStored(steps: string): string {
 export function presentPipeline(
   { config, cipher }: PipelineContext,
   organization: Organization,
-  pipeline: Omit<Pipeline, "document">,
+  pipeline: WithCounts<Omit<Pipeline, "document">>,
 ) {
   const address = { org: organization.slug, slug: pipeline.slug };
   return {
@@ -110,9 +134,26 @@ export function presentPipeline(
     default_branch: pipeline.defaultBranch,
     repository: pipeline.repository,
     ...presentSettings(pipeline),
+    branch_configuration: pipeline.branchConfiguration,
+    builds_url: api.builds(config, address),
+    badge_url: web.badge(config, pipeline.id),
     env: environmentOfPipeline(cipher, pipeline),
     configuration: pipeline.configuration,
     steps: writeSteps(pipeline.steps),
+    ...presentCounts(pipeline.counts),
     created_at: pipeline.createdAt,
+    archived_at: pipeline.archivedAt,
   };
+}
+
+function presentCounts(counts: PipelineCounts | undefined) {
+  return (
+    counts && {
+      scheduled_builds_count: counts.scheduledBuilds,
+      running_builds_count: counts.runningBuilds,
+      scheduled_jobs_count: counts.scheduledJobs,
+      running_jobs_count: counts.runningJobs,
+      waiting_jobs_count: counts.waitingJobs,
+    }
+  );
 }

@@ -1,4 +1,5 @@
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { countWorkOfPipelines } from "../../../shared/builds/pipeline-counts-store.ts";
 import { listUnparsedPipelines } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { writePipeline } from "./pipeline.ts";
@@ -13,13 +14,15 @@ const maxKeptLength = 2 * 1024 * 1024;
 export class PipelineTexts {
   readonly #services: Services;
   readonly #organization: Organization;
+  readonly #hasCounts: boolean;
   readonly #kept = new Map<string, string>();
   #keptLength = 0;
   #read = 1;
 
-  constructor(services: Services, organization: Organization) {
+  constructor(services: Services, organization: Organization, { hasCounts = false } = {}) {
     this.#services = services;
     this.#organization = organization;
+    this.#hasCounts = hasCounts;
   }
 
   /**
@@ -38,10 +41,14 @@ export class PipelineTexts {
       if (!this.#kept.has(other)) missing.add(other);
     }
     if (this.#keptLength > maxKeptLength) this.#drop();
-    const found = await listUnparsedPipelines(this.#services.db, { ids: [...missing] });
+    const { db } = this.#services;
+    const found = await listUnparsedPipelines(db, { ids: [...missing] });
+    const counted = this.#hasCounts ? await countWorkOfPipelines(db.offLoop, [...missing]) : [];
+    const countsOf = new Map(counted.map((counts) => [counts.id, counts]));
     const before = this.#keptLength;
     for (const pipeline of found) {
-      const text = writePipeline(this.#services, this.#organization, pipeline);
+      const counts = countsOf.get(pipeline.id);
+      const text = writePipeline(this.#services, this.#organization, { ...pipeline, counts });
       this.#kept.set(pipeline.id, text);
       this.#keptLength += text.length;
     }
@@ -54,13 +61,13 @@ export class PipelineTexts {
   }
 }
 
-/** The items of a list, with commas between them. Leaves out pipelines that were deleted. */
-export async function* writePipelines(
+/** The items of a list, with counts and with commas between them. Leaves out pipelines that were deleted. */
+export async function* writeCounted(
   services: Services,
   organization: Organization,
   ids: readonly string[],
 ): AsyncGenerator<string> {
-  const texts = new PipelineTexts(services, organization);
+  const texts = new PipelineTexts(services, organization, { hasCounts: true });
   let comma = "";
   for (const [index, id] of ids.entries()) {
     const text = await texts.find(id, ids.slice(index + 1, index + maxRead));

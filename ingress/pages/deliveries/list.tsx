@@ -11,6 +11,8 @@ const reasonWords = {
   filter_mismatch: "the filter left it out",
   filter_evaluation_failed: "the filter could not be evaluated",
   build_creation_failed: "no build could be made: a step had no queue, or the pipeline was gone",
+  pipeline_archived: "the pipeline was archived",
+  branch_mismatch: "the pipeline does not build this branch",
 } as const;
 
 export function DeliveryState({ delivery: { status } }: { delivery: Delivery }) {

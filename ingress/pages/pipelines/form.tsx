@@ -41,6 +41,7 @@ export interface PipelineDraft {
   description: string;
   repository: string;
   branch: string;
+  branches: string;
   environment: string;
   /** Editing only: true if `environment` replaces the saved variables. */
   replacesEnvironment: boolean;
@@ -49,11 +50,21 @@ export interface PipelineDraft {
 }
 
 const { shape } = newPipeline.in;
-const texts = ["name", "slug", "cluster", "description", "repository", "branch", "environment"] as const;
+const texts = [
+  "name",
+  "slug",
+  "cluster",
+  "description",
+  "repository",
+  "branch",
+  "branches",
+  "environment",
+] as const;
 
 const members: Record<string, string> = {
   ...{ name: "name", slug: "slug", description: "description", repository: "repository" },
   ...{ cluster_id: "cluster", default_branch: "branch", env: "environment" },
+  branch_configuration: "branches",
   "build.environment": "environment",
   ...Object.fromEntries(settingFields.map((name) => [name, name])),
 };
@@ -66,6 +77,7 @@ export function pipelineFields({ steps }: PipelineDraft) {
 export function emptyPipelineDraft(cluster: string): PipelineDraft {
   return {
     ...{ name: "", slug: "", cluster, description: "", repository: "", branch: "", environment: "" },
+    branches: "",
     settings: draftOfSettings(),
     ...{ replacesEnvironment: false, steps: { as: "rows", rows: [newRow] } },
   };
@@ -79,6 +91,7 @@ export function draftOfPipeline(pipeline: Pipeline): PipelineDraft {
     repository: pipeline.repository ?? "",
     branch: pipeline.defaultBranch,
     settings: draftOfSettings(pipeline),
+    branches: pipeline.branchConfiguration ?? "",
     steps: draftOfSteps(pipeline.steps, pipeline.configuration),
   };
 }
@@ -113,7 +126,8 @@ function readSteps({ configurations, organizationId }: Reading, given: GivenStep
 
 /** @throws Refusal 422 */
 async function parse<T>(schema: z.ZodType<T>, draft: PipelineDraft, hasEnvironment: boolean): Promise<T> {
-  const { cluster, branch, environment: lines, steps, settings, replacesEnvironment: _, ...rest } = draft;
+  const { cluster, branch, branches, environment: lines, steps, settings, ...own } = draft;
+  const { replacesEnvironment: _, ...rest } = own;
   const { environment, problems: ofLines } = readEnvironment(hasEnvironment ? lines : "");
   const { given, problems: ofSteps } = await toSteps(steps);
   const parsed = schema.safeParse({
@@ -121,6 +135,7 @@ async function parse<T>(schema: z.ZodType<T>, draft: PipelineDraft, hasEnvironme
     ...toSettings(settings),
     cluster_id: cluster,
     default_branch: branch || "main",
+    branch_configuration: branches,
     ...(hasEnvironment && { env: environment }),
     ...(given === undefined ? {} : { steps: given }),
     ...(steps.as === "yaml" && { configuration: steps.yaml }),
@@ -183,6 +198,12 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
         maxLength={maxLengthOf(shape.default_branch)}
         hint="main when empty."
         {...field("branch")}
+      />
+      <Field
+        label="Branches"
+        maxLength={maxLengthOf(shape.branch_configuration)}
+        hint="Patterns such as main release/*, parted by blanks. Others are not built. Empty: all are."
+        {...field("branches")}
       />
       {variables ? (
         <EnvironmentChoice names={variables} isReplaced={draft.replacesEnvironment} {...environment} />

@@ -12,23 +12,32 @@ import { loadUse, Use } from "./use.tsx";
 /** GET /organizations/:org and /organizations/:org/pipelines */
 export const pipelinesPage = memberPage(async (services, request) => {
   const { organization } = request;
-  const { list, builds } = await loadPipelines(services, request);
+  const { list, builds, isArchived, hasArchived } = await loadPipelines(services, request);
   const use = await loadUse(services, organization);
   const topics = list.rows.map(({ id }) => `pipeline:${id}` as const);
   const org = organization.slug;
   return {
-    title: "Pipelines",
+    title: isArchived ? "Archived pipelines" : "Pipelines",
     section: "pipelines",
     topics,
     content: (
       <>
         <div class="heading">
-          <h1>Pipelines</h1>
+          <h1>{isArchived ? "Archived pipelines" : "Pipelines"}</h1>
           <p class="actions">
+            {isArchived && (
+              <LinkButton
+                kind="secondary"
+                href={pathTo(patterns.pipelinesPage, { org })}
+                text="Other pipelines"
+              />
+            )}
             <LinkButton href={pathTo(patterns.newPipelinePage, { org })} text="New pipeline" />
           </p>
         </div>
-        {list.rows.length === 0 ? (
+        {list.rows.length === 0 && isArchived ? (
+          <p class="empty">No pipeline is archived.</p>
+        ) : list.rows.length === 0 ? (
           <p class="empty">
             There is no pipeline yet. <a href={pathTo(patterns.newPipelinePage, { org })}>Create one</a>: it
             says what a build runs.
@@ -46,6 +55,11 @@ export const pipelinesPage = memberPage(async (services, request) => {
           </ul>
         )}
         <NumberPager list={list} path={pathTo(patterns.pipelinesPage, { org })} />
+        {hasArchived && !isArchived && (
+          <p>
+            <a href={`${pathTo(patterns.pipelinesPage, { org })}?archived=true`}>Archived pipelines</a>
+          </p>
+        )}
         <Use use={use} />
       </>
     ),

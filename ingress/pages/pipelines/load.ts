@@ -1,7 +1,7 @@
 import { listLastBuilds } from "../../../shared/builds/store.ts";
 import { type ClusterName, findCluster, listClusterNames } from "../../../shared/clusters/store.ts";
 import { isId } from "../../../shared/ids.ts";
-import { listPipelineNames } from "../../../shared/pipelines/store.ts";
+import { findArchivedPipeline, listPipelineNames } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueueKeys } from "../../../shared/queues/store.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
@@ -23,10 +23,11 @@ export async function loadChoices(
   return { clusters: chosen ? [...first, chosen] : first, queues: queues.map(({ key }) => key) };
 }
 
-/** One page of the organization's pipelines, with the last build of each. */
+/** One page of the organization's pipelines, or of those that are archived, with the last build of each. */
 export async function loadPipelines({ db }: Services, { organization, event }: MemberRequest) {
-  const list = await readWithin(readPageOf(event, perPage), (page) =>
-    listPipelineNames(db, organization.id, page),
-  );
-  return { list, builds: await listLastBuilds(db, list.rows) };
+  const isArchived = event.url.searchParams.get("archived") === "true";
+  const filter = { organizationId: organization.id, isArchived };
+  const list = await readWithin(readPageOf(event, perPage), (page) => listPipelineNames(db, filter, page));
+  const hasArchived = isArchived || (await findArchivedPipeline(db, organization.id)) !== undefined;
+  return { list, isArchived, hasArchived, builds: await listLastBuilds(db, list.rows) };
 }

@@ -1,6 +1,6 @@
 import { listBuildTimes } from "../../../shared/builds/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { wordsOfStep } from "../../../shared/pipelines/step/members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
@@ -18,10 +18,11 @@ import {
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { clusterTitle } from "../clusters/title.ts";
-import { LinkButton } from "../ui/form.tsx";
+import { LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { CodeList, Fact, PublicPreview } from "../ui/tables.tsx";
+import { Time } from "../ui/times.tsx";
 import { LastBuilds } from "./last-builds.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
 import { settingsInWords } from "./settings-fields.tsx";
@@ -63,17 +64,26 @@ async function showPipeline(
       <>
         <div class="heading">
           <h1>{pipeline.name}</h1>
-          <p class="actions">
+          <div class="actions">
             <PublicPreview />
             <LinkButton kind="secondary" href={pathTo(patterns.triggersPage, parameters)} text="Triggers" />
             <LinkButton kind="secondary" href={pathTo(patterns.editPipelinePage, parameters)} text="Edit" />
+            <Archive pipeline={pipeline} path={(pattern) => pathTo(pattern, parameters)} />
             <LinkButton kind="danger" href={pathTo(patterns.deletePipelinePage, parameters)} text="Delete" />
-          </p>
+          </div>
         </div>
+        {pipeline.archivedAt && (
+          <p class="notice">
+            Archived <Time at={pipeline.archivedAt} />. It makes no builds: those that are asked for are
+            refused, and deliveries of its triggers are accepted and not run.
+          </p>
+        )}
         {pipeline.description !== null && <p class="note">{pipeline.description}</p>}
         <Facts pipeline={pipeline} variables={variables} cluster={cluster} org={organization.slug} />
         <h2>Builds</h2>
-        <NewBuild pipeline={pipeline} request={request} refused={refused} />
+        {(!pipeline.archivedAt || refused) && (
+          <NewBuild pipeline={pipeline} request={request} refused={refused} />
+        )}
         {!found.isSearching && (
           <LastBuilds
             builds={lastBuilds}
@@ -96,6 +106,23 @@ async function showPipeline(
   };
 }
 
+function Archive({
+  pipeline: { archivedAt },
+  path,
+}: {
+  pipeline: Pipeline;
+  path: (pattern: PatternWith<"org" | "slug">) => string;
+}) {
+  return (
+    <PostButton
+      path={path(archivedAt ? patterns.unarchivePipelinePage : patterns.archivePipelinePage)}
+      class="secondary"
+    >
+      {archivedAt ? "Unarchive" : "Archive"}
+    </PostButton>
+  );
+}
+
 function Facts({
   pipeline,
   variables,
@@ -108,7 +135,7 @@ function Facts({
   cluster: Cluster | undefined;
   org: string;
 }) {
-  const { defaultBranch, repository, steps } = pipeline;
+  const { branchConfiguration, defaultBranch, repository, steps } = pipeline;
   const { builds, timeouts } = settingsInWords(pipeline);
   return (
     <dl class="facts panel">
@@ -121,6 +148,11 @@ function Facts({
         }
       />
       <Fact name="Default branch" value={defaultBranch} />
+      <Fact
+        name="Builds only"
+        value={branchConfiguration && <code>{branchConfiguration}</code>}
+        class="wide"
+      />
       <Fact name="Repository" value={repository && <code>{repository}</code>} class="wide" />
       <Fact name="New builds" value={builds.join("; ") || undefined} class="wide" />
       <Fact name="Jobs time out" value={timeouts.join(", and ") || undefined} class="wide" />

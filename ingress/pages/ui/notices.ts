@@ -28,6 +28,8 @@ const notices = {
   cluster_saved: "The cluster is saved.",
   pipeline_created: "The pipeline is created.",
   pipeline_saved: "The pipeline is saved. New builds take its new steps.",
+  pipeline_archived: "The pipeline is archived. It makes no builds until you unarchive it.",
+  pipeline_unarchived: "The pipeline makes builds again.",
   pipeline_deleted: "The pipeline is deleted. The URLs of its triggers answer 404 from now on.",
   trigger_saved: "The trigger is saved.",
   trigger_enabled: "The trigger is enabled.",

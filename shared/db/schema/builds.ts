@@ -59,6 +59,7 @@ export interface JobOptions extends StepOptions {
 
 export interface BuildOptions {
   clean_checkout?: true;
+  ignore_pipeline_branch_filters?: true;
   pull_request?: { id: string; base_branch?: string; repository?: string; labels?: string[] };
 }
 

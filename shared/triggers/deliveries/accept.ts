@@ -4,6 +4,7 @@
 //   null            null                                         waiting
 //   build_created   null                                         a build was created
 //   not_run         filter_mismatch, filter_evaluation_failed    the filter was not true
+//   not_run         pipeline_archived, branch_mismatch           the pipeline does not want the build
 //   failed          build_creation_failed                        its pipeline is gone, or a step has no queue
 //
 // While the database, Redis or a worker fails, it waits: `requeue.ts` sends its job again.

@@ -8,7 +8,7 @@ import { createBatcher } from "../../sharing/batcher.ts";
 import { turns as bounds } from "../../sharing/bounds.ts";
 import { Tasks } from "../../sharing/tasks.ts";
 import { openTurns } from "../../sharing/turns.ts";
-import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
+import type { DeliveryReason, DeliveryStatus, UnwantedReason } from "../../vocabulary.ts";
 import { type FilterBacklog, openFilterBacklog } from "../filter/backlog.ts";
 import type { FilterResult } from "../filter/deliveries.ts";
 import { type FilterLanes, openFilterLanes } from "../filter/lanes.ts";
@@ -175,9 +175,9 @@ async function decideAndBuild(tx: Tx, services: Services, ids: string[], results
     else requests.push(requestBuild(delivery, planOf));
   }
 
-  const { builds, refused, changed } = await createBuilds(tx, services, requests, services.clock.now());
-  for (const { deliveryId } of refused)
-    outcomes.push({ id: deliveryId ?? "", status: "failed", reason: "build_creation_failed" });
+  const made = await createBuilds(tx, services, requests, services.clock.now());
+  const { builds, refused, unwanted, changed } = made;
+  for (const request of refused) outcomes.push(outcomeOfRefused(request, unwanted.get(request)));
   await storeOutcomes(tx, outcomes);
   const topics = triggers.map(({ id }) => `trigger:${id}` as const);
   return {
@@ -241,6 +241,13 @@ interface Outcome {
   id: string;
   status: DeliveryStatus;
   reason: DeliveryReason;
+}
+
+function outcomeOfRefused({ deliveryId }: BuildRequest, unwanted: UnwantedReason | undefined): Outcome {
+  const id = deliveryId ?? "";
+  return unwanted
+    ? { id, status: "not_run", reason: unwanted }
+    : { id, status: "failed", reason: "build_creation_failed" };
 }
 
 async function storeOutcomes(tx: Tx, outcomes: Outcome[]): Promise<void> {

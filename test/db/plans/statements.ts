@@ -41,6 +41,7 @@ import {
   listRetriedJobs,
 } from "../../../shared/builds/job-list-store.ts";
 import { listJobsOfPage } from "../../../shared/builds/job-page-store.ts";
+import { findLastResult } from "../../../shared/builds/last-result.ts";
 import { countBuildsByStates, listBuilds, listBuildsInBrief } from "../../../shared/builds/list.ts";
 import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import {
@@ -50,6 +51,7 @@ import {
   measureMetaData,
 } from "../../../shared/builds/meta-data-store.ts";
 import { refreshPauses } from "../../../shared/builds/pause-store.ts";
+import { countWorkOfPipelines } from "../../../shared/builds/pipeline-counts-store.ts";
 import {
   cancelJobsIfUnfinished,
   countFailedJobs,
@@ -84,7 +86,7 @@ import {
 import { findClaimed } from "../../../shared/device/decision-store.ts";
 import { deleteExpiredBefore, listPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
 import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
-import { countWorkOfQueues } from "../../../shared/dispatch/figures-store.ts";
+import { countWorkOfQueues, listWorkOfCluster } from "../../../shared/dispatch/figures-store.ts";
 import {
   countJobsOfQueues,
   findOutdatedMark,
@@ -313,8 +315,9 @@ export const statements: Record<string, Statement> = {
     countSealedUnderUnknown(db, [keyName, ":0"], 1000),
   "values to seal under another key": resealAll,
   ...buildLists(),
-  pipelines: (db) => listPipelineIds(db, organizationId, next),
-  "pipelines by name": (db) => listPipelineIds(db, organizationId, next, "web"),
+  pipelines: (db) => listPipelineIds(db, { organizationId }, next),
+  "pipelines by name": (db) => listPipelineIds(db, { organizationId, name: "web" }, next),
+  "archived pipelines": (db) => listPipelineIds(db, { organizationId, isArchived: true }, next),
   clusters: (db) => listClustersPage(db, organizationId, next),
   "registration tokens of a cluster": (db) => listAgentTokensPage(db, pipelineId, next),
   "a registration token": (db) => findAgentTokenById(db, id),
@@ -447,6 +450,9 @@ export const statements: Record<string, Statement> = {
   "counted minutes": (db) => putMinutes(db, [minute]),
   "highest figures": (db) => putIfHigher(db, [minute], 10),
   "work of queues": (db) => countWorkOfQueues(db, id, 50),
+  "work of a cluster": (db) => listWorkOfCluster(db, pipelineId, id, 50),
+  "work of pipelines": (db) => countWorkOfPipelines(db, ids),
+  "the last result of a branch": (db) => findLastResult(db, { id: pipelineId, organizationId }, "main"),
   "figures of an hour": (db) => addToHours(db, [minute]),
   "minutes to fold": (db) =>
     takeFiguresBefore(db, { figure: "deliveries_built", minutes: 1, time: early }, 500),
@@ -479,7 +485,7 @@ export const statements: Record<string, Statement> = {
   "more deleted pipelines": (db) => listDeletedPipelines(db, id, 100),
   "a pipeline without its steps": (db) => findPipelineFacts(db, { organizationId, slug: "slug" }),
   "the pipeline of a job": (db) => findPipelineFactsById(db, { id: pipelineId }),
-  "names of pipelines": (db) => listPipelineNames(db, organizationId, next),
+  "names of pipelines": (db) => listPipelineNames(db, { organizationId }, next),
   "names of some pipelines": (db) => listPipelineNamesById(db, shared.few),
   "pipelines that use a cluster": (db) => listDependents(db, { clusterId: pipelineId }),
   "pipelines that use a queue": (db) => listDependents(db, { clusterId: pipelineId, queueKey: "default" }),

@@ -148,6 +148,9 @@ const rows: Row[] = [
   ["updatePipelineByPatch", "PATCH", pipeline, "write_pipelines", "member", 200, branched],
   ["deletePipeline", "DELETE", pipeline, "write_pipelines", "member", 204, { prepare: freshPipeline }],
 
+  ["archivePipeline", "POST", `${pipeline}/archive`, "write_pipelines", "member", 200, { prepare: freshPipeline }],
+  ["unarchivePipeline", "POST", `${pipeline}/unarchive`, "write_pipelines", "member", 200, { prepare: freshPipeline }],
+
   ["listBuilds", "GET", "/builds", "read_builds", "member", 200],
   ["listBuildsOfPipeline", "GET", `${pipeline}/builds`, "read_builds", "member", 200],
   ["createBuild", "POST", `${pipeline}/builds`, "write_builds", "member", 201, { body: () => ({ message: "By hand" }), takesNoBodyToo: true, prepare: freshPipeline }],
@@ -217,6 +220,8 @@ export const allowed: Record<string, string> = {
   [token]: "GET, HEAD, PUT, PATCH, DELETE",
   "/pipelines": "GET, HEAD, POST",
   [pipeline]: "GET, HEAD, PUT, PATCH, DELETE",
+  [`${pipeline}/archive`]: "POST",
+  [`${pipeline}/unarchive`]: "POST",
   "/builds": "GET, HEAD",
   [`${pipeline}/builds`]: "GET, HEAD, POST",
   [`${pipeline}/builds/:number`]: "GET, HEAD",

@@ -56,6 +56,9 @@ export async function pipelines(story: Story) {
   await send("updatePipelineByPatch", "Other steps", { path: site, json: { steps: steps.slice(0, 1) } });
   await send("getPipeline", "A pipeline", { path: site });
   await send("getPipeline", "No such pipeline", { path: { slug: "nowhere" }, status: 404 });
+  await send("archivePipeline", "The archived pipeline", { path: { slug: "docs" } });
+  await send("listPipelines", "Archived pipelines", { query: { archived: "true" } });
+  await send("unarchivePipeline", "It makes builds again", { path: { slug: "docs" } });
   await send("listPipelines", "A page of pipelines", { query: { page: "1", per_page: "30" } });
   await send("createPipeline", "The least that a pipeline needs", {
     json: { name: "Old site", cluster_id: clusterId, steps: [{ command: "make" }] },

@@ -57,6 +57,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
           description: "Every page of the shop",
           repository: "git@example.com:shop.git",
           branch: "trunk",
+          branches: "trunk release/*",
           environment: "REGION=eu ",
           rows: "3",
           "step-0-label": "Test",
@@ -76,8 +77,8 @@ describeOnSqlite("the form of a pipeline", (database) => {
       );
       const made = await find("the-shop");
       assert.deepEqual(
-        [made.name, made.description, made.repository, made.defaultBranch],
-        ["The Shop", "Every page of the shop", "git@example.com:shop.git", "trunk"],
+        [made.name, made.description, made.repository, made.defaultBranch, made.branchConfiguration],
+        ["The Shop", "Every page of the shop", "git@example.com:shop.git", "trunk", "trunk release/*"],
       );
       assert.deepEqual(environmentOfPipeline(pages.services.cipher, made), { REGION: "eu " });
       assert.deepEqual(made.steps, [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../../../shared/pipelines/steps.ts";
 import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
@@ -38,5 +38,33 @@ describeOnSqlite("the page of a pipeline", (database) => {
     assert.match(text, /Wait for the steps before<\/span>/);
     assert.match(text, /Plugins only/);
     assert.match(text, /Wait for the steps before, whether they pass or fail/);
+  });
+
+  it("archives the pipeline, which is then listed apart and offers no new build", async () => {
+    const { services, acme } = pages;
+    const visitor = await pages.visitor(pages.bob);
+    const { slug } = await createPipeline(services, pages.actor, {
+      ...{ name: "Old shop", clusterId: acme.cluster.id, steps: [{ command: "make" }] },
+    });
+    const path = `/organizations/acme/pipelines/${slug}`;
+    const listed = async (query = "") =>
+      (await visitor.get(`/organizations/acme/pipelines${query}`)).text.includes("Old shop");
+    assert.match((await visitor.get(path)).text, /New build/);
+
+    for (let clicks = 0; clicks < 2; clicks++)
+      assert.equal(
+        (await visitor.post(`${path}/archive`, {})).headers.get("location"),
+        `${path}?notice=pipeline_archived`,
+      );
+
+    const { text } = await visitor.get(path);
+    assert.match(text, /Archived <time/);
+    assert.match(text, />Unarchive</);
+    assert.doesNotMatch(text, /New build/);
+    assert.deepEqual([await listed(), await listed("?archived=true")], [false, true]);
+
+    await visitor.post(`${path}/unarchive`, {});
+    assert.match((await visitor.get(path)).text, /New build/);
+    assert.deepEqual([await listed(), await listed("?archived=true")], [true, false]);
   });
 });

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
-import { readPage } from "../http/number-pager.ts";
-import { operation } from "../operations/operation.ts";
-import { linkPages, pageQuery } from "./json/list.ts";
-import { organizationSchema, presentOrganization } from "./json/organization.ts";
+import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import { readPage } from "../../http/number-pager.ts";
+import { operation } from "../../operations/operation.ts";
+import { linkPages, pageQuery } from "../json/list.ts";
+import { organizationSchema, presentOrganization } from "../json/organization.ts";
 
 export function organizationOperations({ config }: Services) {
   const tag = "Organizations";

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { findMember, listMembersPage } from "../../shared/accounts/member-store.ts";
-import { isId } from "../../shared/ids.ts";
-import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
-import { notFound } from "../../shared/refusal.ts";
-import type { Role } from "../../shared/vocabulary.ts";
-import { readPage } from "../http/number-pager.ts";
-import * as field from "../operations/fields.ts";
-import { operation } from "../operations/operation.ts";
-import { linkPages, pageQuery } from "./json/list.ts";
+import { findMember, listMembersPage } from "../../../shared/accounts/member-store.ts";
+import { isId } from "../../../shared/ids.ts";
+import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import { notFound } from "../../../shared/refusal.ts";
+import type { Role } from "../../../shared/vocabulary.ts";
+import { readPage } from "../../http/number-pager.ts";
+import * as field from "../../operations/fields.ts";
+import { operation } from "../../operations/operation.ts";
+import { linkPages, pageQuery } from "../json/list.ts";
 
 const memberSchema = z
   .object({

@@ -1,0 +1,46 @@
+import { and, eq, inArray } from "drizzle-orm";
+import { countOf } from "../db/columns.ts";
+import type { Reader } from "../db/database.ts";
+import { maxCounted } from "../db/list-page.ts";
+import {
+  type BuildState,
+  type JobState,
+  leasedJobStates,
+  runningBuildStates,
+  unfinishedBuildStates,
+  waitingJobStates,
+} from "../vocabulary.ts";
+
+export type PipelineCounts = Awaited<ReturnType<typeof countWorkOfPipelines>>[number];
+
+/** Counts unfinished builds and jobs of pipelines, up to 1,000 of each. Jobs are those of as many builds. */
+export async function countWorkOfPipelines(db: Reader, ids: string[]) {
+  const { builds, jobs, pipelines } = db.tables;
+  const buildsIn = (states: BuildState[]) =>
+    db
+      .select({ id: builds.id })
+      .from(builds)
+      .where(and(eq(builds.pipelineId, pipelines.id), inArray(builds.state, states)))
+      .limit(maxCounted);
+  const jobsIn = (states: JobState[]) => {
+    const unfinished = buildsIn(unfinishedBuildStates).as("unfinished");
+    const found = db
+      .select({ id: jobs.id })
+      .from(unfinished)
+      .innerJoin(jobs, eq(jobs.buildId, unfinished.id))
+      .where(and(eq(jobs.type, "script"), inArray(jobs.state, states)))
+      .limit(maxCounted);
+    return countOf(found);
+  };
+  return db
+    .select({
+      id: pipelines.id,
+      scheduledBuilds: countOf(buildsIn(["scheduled"])),
+      runningBuilds: countOf(buildsIn(runningBuildStates)),
+      scheduledJobs: jobsIn(["scheduled"]),
+      runningJobs: jobsIn(leasedJobStates),
+      waitingJobs: jobsIn([...waitingJobStates, "limited"]),
+    })
+    .from(pipelines)
+    .where(inArray(pipelines.id, ids));
+}
