@@ -51,7 +51,7 @@ export function jobEnvironment(context: JobContext): Environment {
     [prefix]: "true",
     ...withPrefix(prefix, {
       ...buildFacts(context),
-      ...jobFacts(job),
+      ...jobFacts(job, build),
       TIMEOUT: String(timeoutMinutes(pipeline, job.options?.timeout_in_minutes) ?? false),
       ...agentFacts(context),
       ...checkoutFacts(context),
@@ -92,6 +92,7 @@ function withPrefix(prefix: string, facts: Record<string, string | undefined>) {
 function buildFacts({ config, cipher, organization, pipeline, build, creator, rebuiltFrom }: JobContext) {
   const given = givenEnvironment(cipher, build);
   const pullRequest = pullRequestOf(build, given, config.agentEnvPrefix);
+  const triggeredFrom = build.options?.triggered_from;
   const address = { org: organization.slug, slug: pipeline.slug };
   return {
     ORGANIZATION_ID: organization.id,
@@ -110,9 +111,9 @@ function buildFacts({ config, cipher, organization, pipeline, build, creator, re
     BUILD_AUTHOR_EMAIL: build.author?.email,
     REBUILT_FROM_BUILD_ID: rebuiltFrom?.id ?? "",
     REBUILT_FROM_BUILD_NUMBER: rebuiltFrom ? String(rebuiltFrom.number) : "",
-    TRIGGERED_FROM_BUILD_ID: "",
-    TRIGGERED_FROM_BUILD_NUMBER: "",
-    TRIGGERED_FROM_BUILD_PIPELINE_SLUG: "",
+    TRIGGERED_FROM_BUILD_ID: triggeredFrom?.build_id ?? "",
+    TRIGGERED_FROM_BUILD_NUMBER: triggeredFrom ? String(triggeredFrom.build_number) : "",
+    TRIGGERED_FROM_BUILD_PIPELINE_SLUG: triggeredFrom?.build_pipeline_slug ?? "",
     BRANCH: build.branch,
     COMMIT: build.commit,
     MESSAGE: build.message,
@@ -127,7 +128,10 @@ function buildFacts({ config, cipher, organization, pipeline, build, creator, re
   };
 }
 
-function jobFacts({ id, command, label, stepId, options, retriesCount, retryType }: Job) {
+function jobFacts(job: Job, build: Build) {
+  const { id, command, label, stepId, options, retriesCount, retryType } = job;
+  // A parallel trigger tells the jobs of its builds apart.
+  const parallel = options?.parallel ?? build.options?.triggered_from?.parallel;
   return {
     JOB_ID: id,
     COMMAND: command ?? "",
@@ -136,8 +140,8 @@ function jobFacts({ id, command, label, stepId, options, retriesCount, retryType
     GROUP_ID: options?.group?.id,
     GROUP_KEY: options?.group?.key,
     GROUP_LABEL: options?.group && (options.group.label ?? ""),
-    PARALLEL_JOB: options?.parallel && String(options.parallel.index),
-    PARALLEL_JOB_COUNT: options?.parallel && String(options.parallel.total),
+    PARALLEL_JOB: parallel && String(parallel.index),
+    PARALLEL_JOB_COUNT: parallel && String(parallel.total),
     RETRY_COUNT: String(retriesCount),
     RETRY_TYPE: retryType ?? undefined,
     ...variablesOfStep(options),

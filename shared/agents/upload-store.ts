@@ -3,6 +3,8 @@ import { factColumns, type JobFacts } from "../builds/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
+const replaceable = unfinishedJobStates.filter((state) => state !== "running");
+
 /** Locks the cluster for reading, so that queues of new jobs stay until the commit. */
 export async function lockClusterOfJobs(tx: Tx, id: string): Promise<void> {
   await tx.lock(tx.tables.clusters, eq(tx.tables.clusters.id, id), "shared");
@@ -47,7 +49,8 @@ export async function moveJobs(
 }
 
 /**
- * waiting, scheduled, or assigned and not accepted → canceled. Soft failures: the build does not fail for them.
+ * waiting, scheduled, or assigned and not accepted → canceled. The job of a trigger step runs without being accepted.
+ * Soft failures: the build does not fail for them.
  * @returns the changed jobs
  */
 export async function replaceIfNotStarted(tx: Tx, buildId: string): Promise<JobFacts[]> {
@@ -61,7 +64,7 @@ export async function replaceIfNotStarted(tx: Tx, buildId: string): Promise<JobF
       finishedAt: tx.now,
       dispatchPausedAt: null,
     })
-    .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
+    .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, replaceable), isNull(jobs.acceptedAt)))
     .returning(factColumns(tx));
 }
 

@@ -86,7 +86,7 @@ export async function cancelJob(
   const changed = await services.db.transaction(async (tx) => {
     const [present] = await lockBuilds(tx, [build.id]);
     const job = await findJob(tx, jobId);
-    if (!present || job?.buildId !== build.id || job.type !== "script") throw notFound("job");
+    if (!present || job?.buildId !== build.id || !isCancelable(job)) throw notFound("job");
     if (job.state === "canceling") return [job];
     const jobs = await cancelJobsIfUnfinished(tx, { buildId: build.id, jobId, reason }, now);
     if (jobs.length === 0) throw new Refusal(422, "Job cannot be canceled: it has finished already");
@@ -94,4 +94,9 @@ export async function cancelJob(
     return [...jobs, ...(await settleBuild(tx, present, now))];
   });
   services.events.publish(buildTopics(build, changed));
+}
+
+/** Waits end with their build. */
+function isCancelable({ type }: JobFacts): boolean {
+  return type === "script" || type === "trigger";
 }

@@ -46,6 +46,7 @@ export async function readConditionFacts(
   const given = givenEnvironment(cipher, build);
   const prefix = config.agentEnvPrefix;
   const pullRequest = pullRequestOf(build, given, prefix);
+  const triggeredFrom = build.options?.triggered_from;
   return factsOfBuild({
     prefix,
     organization: { id: build.organizationId, slug: organization?.slug ?? "" },
@@ -77,7 +78,13 @@ export async function readConditionFacts(
           }
         : null,
       mergeQueue: null,
-      triggeredFrom: null,
+      triggeredFrom: triggeredFrom
+        ? {
+            id: triggeredFrom.build_id,
+            number: triggeredFrom.build_number,
+            pipelineSlug: triggeredFrom.build_pipeline_slug,
+          }
+        : null,
       rebuiltFrom: rebuiltFrom ?? null,
     },
   });

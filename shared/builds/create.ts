@@ -16,6 +16,7 @@ import type { Topic } from "../redis/events.ts";
 import { exactSize, type Problem } from "../refusal.ts";
 import { commandsOf, finishedBuildStates, type UnwantedReason } from "../vocabulary.ts";
 import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
+import { triggerBuilds } from "./follow-ups/of-jobs.ts";
 import type { BuildGraph } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { begin, newJobs } from "./new-jobs.ts";
@@ -33,7 +34,9 @@ export interface BuildRequest {
   creatorId?: string;
   author?: Build["author"];
   rebuiltFromId?: string;
-  source: "webhook" | "api" | "ui";
+  /** The job of a trigger step, which makes one build. */
+  triggeredByJobId?: string;
+  source: "webhook" | "api" | "ui" | "trigger_job";
   message: string;
   commit: string;
   branch: string;
@@ -101,6 +104,7 @@ export async function createBuilds(
   await insertJobs(tx, jobs);
   await insertGraphs(tx, made);
   await insertBranchFollowUps(tx, pipelines, builds);
+  await triggerBuilds(tx, jobs);
   return {
     builds,
     refused: [...refused, ...[...byPipeline.values()].flat()],
@@ -252,7 +256,7 @@ function newBuild(
     ),
     hasGraph: false,
     hasMembers: false,
-    triggeredByJobId: null,
+    triggeredByJobId: request.triggeredByJobId ?? null,
     cancelReason: null,
     failingAt: null,
     pausedQueueId: null,

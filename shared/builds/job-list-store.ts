@@ -22,7 +22,7 @@ import { beginning } from "./store.ts";
 
 /** Commands have up to 64 KB. */
 const maxCommandCharacters = 400;
-const listedOptions = ["key", "parallel", "matrix", "group", "retry"] as const;
+const listedOptions = ["key", "parallel", "matrix", "group", "retry", "trigger"] as const;
 /** Builds that may have waiting jobs. */
 const waitingStates: BuildState[] = ["scheduled", "running", "failing"];
 /** The builds of each state that are looked at. */
@@ -95,12 +95,24 @@ interface StepColumns<Label extends SQLiteColumn> {
 
 /** Only these options: variables and plugins are among them, and may have a megabyte. */
 export function someOptions(ownOptions: SQLiteColumn, names: readonly (keyof JobOptions)[]): SQL<JobOptions> {
+  const object = sql.raw(isPostgres(ownOptions) ? "json_build_object" : "json_object");
   const members = names.flatMap((name) => {
     const text = sql.raw(`'${name}'`);
-    return [text, sql`${ownOptions} -> ${text}`];
+    return [
+      text,
+      name === "trigger" ? triggerWithoutBuild(object, ownOptions) : sql`${ownOptions} -> ${text}`,
+    ];
   });
-  const object = sql.raw(isPostgres(ownOptions) ? "json_build_object" : "json_object");
   return sql<JobOptions>`${object}(${sql.join(members, sql`, `)})`.mapWith(toOptions);
+}
+
+/** The variables of the build that a step makes may have 64 KB. */
+function triggerWithoutBuild(object: SQL, ownOptions: SQLiteColumn): SQL {
+  const [trigger, async] = ["trigger", "async"].map(
+    (name) => sql`${ownOptions} -> 'trigger' -> ${sql.raw(`'${name}'`)}`,
+  );
+  const made = sql`${object}('trigger', ${trigger}, 'async', ${async})`;
+  return sql`case when ${ownOptions} -> 'trigger' is null then null else ${made} end`;
 }
 
 function toOptions(value: string | JobOptions): JobOptions {

@@ -14,6 +14,7 @@ import {
   unfinishedJobStates,
   waitingJobStates,
 } from "../vocabulary.ts";
+import { cancelTriggeredBuilds } from "./follow-ups/of-jobs.ts";
 import {
   factColumns,
   isTrueByStep,
@@ -272,6 +273,7 @@ export async function cancelJobsIfUnfinished(
     })
     .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
     .returning(factColumns(tx));
+  await cancelTriggeredBuilds(tx, ended);
   return [...stopping, ...ended];
 }
 

@@ -9,6 +9,7 @@ import {
   setUnblockable,
   waitIfBlocked,
 } from "./blocked-store.ts";
+import { mirrorBuildIfQuiet, triggerBuilds } from "./follow-ups/of-jobs.ts";
 import {
   failIfBlocked,
   failIfWaiting,
@@ -60,7 +61,10 @@ export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobF
   const isDue = hasWaiting && (build.hasGraph || !hasActive);
   const { scheduled, hasNewFailure, waitsForPeople } = isDue ? await advance(tx, build, now) : nothing;
   const isFailing = hasFailed || hasNewFailure;
-  if (hasActive || scheduled.length > 0) {
+  const isQuiet = !hasActive && scheduled.length === 0;
+  await triggerBuilds(tx, scheduled);
+  await mirrorBuildIfQuiet(tx, build, isQuiet);
+  if (!isQuiet) {
     if (blockedBuildStates.includes(build.state)) await resumeBuildIfBlocked(tx, build.id);
     if (!isFailing) await mendBuildIfFailing(tx, { id: build.id });
     else if (await failBuildIfRunning(tx, { id: build.id, now }))

@@ -9,6 +9,7 @@ import { notFound, Refusal } from "../refusal.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
 import { auditSubject } from "./builds.ts";
 import { buildTopics } from "./create.ts";
+import { triggerBuilds } from "./follow-ups/of-jobs.ts";
 import { reopenFailedWaits } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { newScriptJob } from "./new-jobs.ts";
@@ -17,6 +18,7 @@ import { findJob, listFailedJobs, lockBuilds, markRetriedIfNot, reopenIfFinished
 import { isRetryRuled } from "./retry-rules.ts";
 import { type Build, measureJobs } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
+import { isCanceledWithStep } from "./triggered/pass-on-cancel.ts";
 
 /** The most in a build with its retries: answers about a build have all of its jobs. */
 const maxWithRetries = { jobs: 2 * maxJobsOfBuild, bytes: 2 * maxJobBytes };
@@ -41,7 +43,7 @@ export async function retryJob(
 ): Promise<Job> {
   const [retry] = await retryJobs(services, actor, target, async (tx, build) => {
     const job = await findJob(tx, jobId);
-    if (job?.buildId !== build.id || job.type !== "script") throw notFound("job");
+    if (job?.buildId !== build.id || !isRetriedByHand(job)) throw notFound("job");
     const refusal = await findRefusal(tx, build, job);
     if (refusal) throw new Refusal(422, `Job cannot be retried: ${refusal}`);
     return [job];
@@ -61,6 +63,8 @@ export async function retryFailedJobs(
   await retryJobs(services, actor, target, async (tx, build) => {
     if (build.state === "canceling")
       throw new Refusal(422, "Jobs cannot be retried: their build is being canceled");
+    if (await isCanceledWithStep(tx, build))
+      throw new Refusal(422, `Jobs cannot be retried: ${stepCanceled}`);
     const failed = await listFailedJobs(tx, build.id);
     if (failed.length === 0) throw new Refusal(422, "No failed job can be retried: there is none");
     const queues = await listQueuesById(
@@ -68,7 +72,7 @@ export async function retryFailedJobs(
       failed.flatMap(({ queueId }) => queueId ?? []),
     );
     const jobs = failed.filter(
-      (job) => mayBeRetried(job) && queues.get(job.queueId ?? "")?.deletedAt === null,
+      (job) => mayBeRetried(job) && (job.queueId === null || queues.get(job.queueId)?.deletedAt === null),
     );
     if (jobs.length === 0)
       throw new Refusal(
@@ -79,6 +83,13 @@ export async function retryFailedJobs(
       throw new Refusal(422, "Jobs cannot be retried: their build has too many jobs");
     return jobs;
   });
+}
+
+const stepCanceled = "the step that triggered its build was canceled";
+
+/** Other jobs follow those before them. The retry of a trigger makes another build. */
+function isRetriedByHand({ type }: Pick<Job, "type">): boolean {
+  return type === "script" || type === "trigger";
 }
 
 /** @param choose the jobs, with the build locked */
@@ -113,7 +124,7 @@ async function retryJobs(
 /** Returns true if a person may retry the job, as far as the job tells. */
 export function mayBeRetried({ type, state, options, retriedInJobId }: Job): boolean {
   const manual = options?.retry?.manual;
-  if (type !== "script" || retriedInJobId !== null || manual?.allowed === false) return false;
+  if (!isRetriedByHand({ type }) || retriedInJobId !== null || manual?.allowed === false) return false;
   return state === "passed" ? manual?.permit_on_passed === true : retryable.includes(state);
 }
 
@@ -125,8 +136,10 @@ async function findRefusal(tx: Tx, build: Build, job: Job) {
   if (state === "passed" && manual?.permit_on_passed !== true) return "it has passed";
   if (state !== "passed" && !retryable.includes(state)) return "it has not finished";
   if (build.state === "canceling") return "its build is being canceled";
+  if (await isCanceledWithStep(tx, build)) return stepCanceled;
   if (!(await hasRoomForRetries(tx, [job]))) return "its build has too many jobs";
-  const queue = queueId === null ? undefined : await findQueueById(tx, queueId);
+  if (queueId === null) return undefined;
+  const queue = await findQueueById(tx, queueId);
   return !queue || queue.deletedAt ? "its queue was deleted" : undefined;
 }
 
@@ -155,17 +168,29 @@ export async function retryIfRuled(tx: Tx, job: Job, now: Date): Promise<Job | u
 async function insertRetries(tx: Tx, jobs: Job[], retryType: RetryType, now: Date): Promise<Job[]> {
   const ids = newIds(now, jobs.length);
   const retries = jobs.map((job, index): Job => {
-    const { buildId, queueId, stepId, position, label, command, options, priority, agentRules, arrivedAt } =
-      job;
+    const {
+      buildId,
+      type,
+      queueId,
+      stepId,
+      position,
+      label,
+      command,
+      options,
+      priority,
+      agentRules,
+      arrivedAt,
+    } = job;
     return {
       ...newScriptJob({ id: ids[index] as string, buildId, createdAt: now }),
-      ...{ queueId, stepId, position, label, command, options, priority, agentRules, arrivedAt },
+      ...{ type, queueId, stepId, position, label, command, options, priority, agentRules, arrivedAt },
       retryOfJobId: job.id,
       retryType,
       retriesCount: job.retriesCount + 1,
     };
   });
   await insertJobs(tx, retries);
+  await triggerBuilds(tx, retries);
   const marked = await markRetriedIfNot(tx, jobs);
   if (marked < jobs.length) throw new Refusal(422, "Job was retried already");
   return retries;

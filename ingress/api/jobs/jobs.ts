@@ -10,6 +10,7 @@ import { buildEnvironment } from "../../../shared/builds/environment.ts";
 import { newPriority, reprioritizeJob } from "../../../shared/builds/reprioritize.ts";
 import { retryJob } from "../../../shared/builds/retry.ts";
 import { listBuildNumbers } from "../../../shared/builds/store.ts";
+import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { unblocking, unblockJob } from "../../../shared/builds/unblock.ts";
 import { findClusterName } from "../../../shared/clusters/store.ts";
 import { isId } from "../../../shared/ids.ts";
@@ -17,6 +18,7 @@ import { patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
+import type { JobType } from "../../../shared/vocabulary.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
 import { jobSchema, presentJob } from "../json/job.ts";
 import { atBothAddresses, findBuildOfCall, type JobCall } from "./address.ts";
@@ -35,16 +37,24 @@ export function jobOperations(services: Services): Operation[] {
     const agents = await listAgentsById(db, [found.job.agentId]);
     return { build, pipeline, found, agents };
   };
-  const jobOf = async (call: JobCall) => {
+  const jobOf = async (call: JobCall, types: JobType[] = ["script"]) => {
     const job = await anyJobOf(call);
-    if (job.found.job.type !== "script") throw notFound("job");
+    if (!types.includes(job.found.job.type)) throw notFound("job");
     return job;
   };
   const present = async (call: JobCall, id?: string) => {
     const { build, pipeline, found, agents } = await anyJobOf(call, id);
     const { unblockedById } = found.job;
     const users = await listUsersById(db, unblockedById === null ? [] : [unblockedById]);
-    const context = { config, org: call.caller.organization.slug, now: clock.now(), agents, users };
+    const triggered = await listTriggeredBuilds(db, found.job.type === "trigger" ? [found.job.id] : []);
+    const context = {
+      config,
+      org: call.caller.organization.slug,
+      now: clock.now(),
+      agents,
+      users,
+      triggered,
+    };
     const reason = (await listWaitingReasons(services, build, [found.job])).get(found.job.id);
     return presentJob(context, { build, pipeline, reason, ...found });
   };
@@ -69,7 +79,7 @@ export function jobOperations(services: Services): Operation[] {
       success: one,
       refusals: { 422: ["Job cannot be canceled: it has finished already"] },
       run: async (call) => {
-        const { found, ...target } = await jobOf(call);
+        const { found, ...target } = await jobOf(call, ["script", "trigger"]);
         await cancelJob(services, call.actor, target, found.job.id);
         return present(call);
       },
@@ -99,7 +109,7 @@ export function jobOperations(services: Services): Operation[] {
       success: { ...one, description: "The new job" },
       refusals: { 422: ["Job cannot be retried: …"] },
       run: async (call) => {
-        const { found, ...target } = await jobOf(call);
+        const { found, ...target } = await jobOf(call, ["script", "trigger"]);
         const retry = await retryJob(services, call.actor, target, found.job.id);
         return present(call, retry.id);
       },

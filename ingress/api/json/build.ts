@@ -42,7 +42,10 @@ export const buildSchema = z
       .object({ id: z.string(), base: z.string().nullable(), repository: z.string().nullable() })
       .nullable(),
     merge_queue: z.null(),
-    triggered_from: z.null(),
+    triggered_from: z
+      .object({ build_id: field.id, build_number: z.int(), build_pipeline_slug: z.string() })
+      .nullable()
+      .meta({ description: "The build whose trigger step made this one" }),
     rebuilt_from: z.object({ id: field.id, number: z.int(), url: field.url }).nullable(),
     created_at: field.timestamp,
     scheduled_at: field.timestamp,
@@ -110,7 +113,7 @@ export function presentBuild(
         }
       : null,
     merge_queue: null,
-    triggered_from: null,
+    triggered_from: presentTriggeredFrom(build),
     rebuilt_from: rebuiltFrom
       ? { ...rebuiltFrom, url: api.build(config, address, rebuiltFrom.number) }
       : null,
@@ -121,6 +124,12 @@ export function presentBuild(
     finished_at: build.finishedAt,
     meta_data: metaData,
   };
+}
+
+function presentTriggeredFrom({ options }: Build) {
+  if (!options?.triggered_from) return null;
+  const { build_id, build_number, build_pipeline_slug } = options.triggered_from;
+  return { build_id, build_number, build_pipeline_slug };
 }
 
 export interface BuildDetails {

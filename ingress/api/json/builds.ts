@@ -12,6 +12,7 @@ import {
 import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/graph-store.ts";
 import { listMetaData } from "../../../shared/builds/meta-data-store.ts";
 import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/store.ts";
+import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
@@ -199,7 +200,12 @@ async function jobWriter(
     db,
     all.flatMap(({ jobs }) => jobs.flatMap(({ job }) => job.unblockedById ?? [])),
   );
-  const context = { config, org: organization.slug, agents, users, now: clock.now() };
+  const triggers = all.flatMap(({ jobs }) => jobs.filter(({ job }) => job.type === "trigger"));
+  const triggered = await listTriggeredBuilds(
+    db,
+    triggers.map(({ job }) => job.id),
+  );
+  const context = { config, org: organization.slug, agents, users, triggered, now: clock.now() };
   return (job, { build, pipeline }) =>
     JSON.stringify(presentJob(context, { ...job, build, pipeline, reason: reasons.get(job.job.id) }));
 }

@@ -3,6 +3,7 @@ import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import type { Job } from "../../../shared/builds/job-store.ts";
+import type { NamedBuild } from "../../../shared/builds/triggered/store.ts";
 import { parseRules } from "../../../shared/pipelines/agent-rules.ts";
 import { api, web } from "../../../shared/urls.ts";
 import { jobStates } from "../../../shared/vocabulary.ts";
@@ -89,6 +90,12 @@ export const jobSchema = z
     parallel_group_index: z.int().nullable(),
     parallel_group_total: z.int().nullable(),
     ...manualMembers,
+    async: z.boolean().optional().meta({ description: "Of a trigger only" }),
+    triggered_build: z
+      .object({ id: field.id, number: z.int(), url: field.url, web_url: field.url })
+      .nullable()
+      .optional()
+      .meta({ description: "Of a trigger only: the build that it made" }),
   })
   .meta({ id: "Job" });
 
@@ -97,6 +104,8 @@ export interface JobContext extends AgentContext {
   agents: ReadonlyMap<string, Agent>;
   /** Users by id. Contains at least those who unblocked the presented jobs. */
   users: ReadonlyMap<string, User>;
+  /** The builds that trigger steps made, by id of the job. Absent: there are no such jobs. */
+  triggered?: ReadonlyMap<string, NamedBuild>;
 }
 
 export interface JobToPresent {
@@ -112,7 +121,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
   const { config, org, agents, users } = context;
   const address = { org, slug: pipeline.slug, number: build.number };
   const agent = agents.get(job.agentId ?? "");
-  const { key, group, signature, matrix, parallel } = job.options ?? {};
+  const { key, group, signature, matrix, parallel, trigger } = job.options ?? {};
   return {
     id: job.id,
     graphql_id: graphqlId("Job", job.id),
@@ -163,5 +172,17 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
       unblockable: job.unblockable,
       unblock_url: api.unblockJob(config, address, job.id),
     }),
+    ...(job.type === "trigger" && {
+      async: trigger?.async ?? false,
+      triggered_build: presentTriggered(context, job.id),
+    }),
   };
+}
+
+function presentTriggered({ config, org, triggered }: JobContext, jobId: string) {
+  const build = triggered?.get(jobId);
+  if (!build) return null;
+  const { id, number, pipeline } = build;
+  const address = { org, slug: pipeline.slug };
+  return { id, number, url: api.build(config, address, number), web_url: web.build(config, address, number) };
 }

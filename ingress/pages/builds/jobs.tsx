@@ -7,6 +7,7 @@ import { type JobState, unfinishedJobStates } from "../../../shared/vocabulary.t
 import { agentPath } from "../address/agent.ts";
 import { jobPath } from "../address/build.ts";
 import { placeInWords, titleOf } from "../job-facts/titles.ts";
+import { Triggered } from "../job-facts/triggered.tsx";
 import { WaitsFor } from "../job-facts/waiting.tsx";
 import { brokenInWords } from "../states/kinds.ts";
 import { State } from "../states/state.tsx";
@@ -76,7 +77,7 @@ function Wait({ job, data: { build, reasons, blocking }, request }: { job: Job }
 function Row({
   each: { job, queue },
   timeline,
-  data: { queues, agents, earlier, reasons, blocking },
+  data: { queues, agents, earlier, reasons, blocking, triggered },
   request,
 }: JobsProps & { each: ListedJob; timeline: Timeline | undefined }) {
   const org = request.organization.slug;
@@ -103,6 +104,7 @@ function Row({
         )}
       </div>
       <p class="place">
+        {job.type === "trigger" && <Triggered job={job} build={triggered.get(job.id)} request={request} />}
         {currentQueue ? <QueueLink queue={currentQueue} org={org} /> : queue?.key}
         {agent && (
           <>

@@ -9,8 +9,10 @@ import {
   listQueueIdsOfScheduled,
   listRetriedJobs,
 } from "../../../shared/builds/job-list-store.ts";
+import type { Job } from "../../../shared/builds/job-store.ts";
 import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
 import { type ListedBuild, listBuildNumbers } from "../../../shared/builds/store.ts";
+import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
@@ -60,6 +62,7 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     warnings: graph.warnings,
     blocking: await listJobsById(db, jobsOfReasons(reasons.values())),
     named: await listJobsById(db, stages ? jobsOfStages(stages) : []),
+    triggered: await listTriggeredBuilds(db, triggersOf(jobs)),
     earlier: Map.groupBy(
       await listRetriedJobs(db, build.id, retried, maxEarlierAttempts),
       ({ position }) => position,
@@ -77,6 +80,11 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     trigger: deliveryId === null ? undefined : await findTriggerNameOfDelivery(db, deliveryId),
     payload: deliveryId === null ? undefined : await findPayloadStart(db, deliveryId, maxShownBytes),
   };
+}
+
+/** The jobs of trigger steps among some jobs. */
+export function triggersOf(jobs: Pick<Job, "id" | "type">[]): string[] {
+  return jobs.filter(({ type }) => type === "trigger").map(({ id }) => id);
 }
 
 /** The place of the stage that the address names, from 0. */

@@ -5,6 +5,7 @@ import { notFound } from "../../../shared/refusal.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildPath, loadBuild } from "../address/build.ts";
+import { TriggeredBy } from "../job-facts/triggered.tsx";
 import { Waiting } from "../job-facts/waiting.tsx";
 import { State } from "../states/state.tsx";
 import { FormError, PostButton } from "../ui/form.tsx";
@@ -120,10 +121,13 @@ function Actions({ data: { build, failedJobs }, request }: { data: LoadedBuild; 
   );
 }
 
+const sourceWords: Record<string, string> = { webhook: "a webhook", trigger_job: "a step" };
+
 function Facts({ data, request }: { data: LoadedBuild; request: MemberRequest }) {
   const { build, pipeline, users, canceler, trigger, rebuiltFrom } = data;
   const { branch, commit, source, creatorId, createdAt, startedAt, finishedAt, state } = build;
   const creator = users.get(creatorId ?? "")?.name;
+  const from = build.options?.triggered_from;
   const original = rebuiltFrom && { ...addressOf(request), number: String(rebuiltFrom.number) };
   return (
     <dl class="facts panel">
@@ -135,12 +139,15 @@ function Facts({ data, request }: { data: LoadedBuild; request: MemberRequest })
       <Fact name="Branch" value={branch} />
       <dt>Created</dt>
       <dd>
-        <UnfoldingTime at={createdAt} id="created-at" /> by{" "}
-        {creator ?? (source === "webhook" ? "a webhook" : source)}
+        <UnfoldingTime at={createdAt} id="created-at" /> by {creator ?? sourceWords[source] ?? source}
       </dd>
       <Fact
         name="Rebuild of"
         value={original && <a href={pathTo(patterns.buildPage, original)}>#{original.number}</a>}
+      />
+      <Fact
+        name="Triggered by"
+        value={from && <TriggeredBy from={from} jobId={build.triggeredByJobId} request={request} />}
       />
       {trigger && <Origin trigger={trigger} delivery={build.deliveryId ?? ""} request={request} />}
       <Fact name="Started" value={startedAt && <UnfoldingTime at={startedAt} id="started-at" />} />

@@ -1,7 +1,8 @@
 import type { Job } from "../../../shared/builds/job-store.ts";
 
-/** The label of a job, or the first line of its command. */
-export function titleOf({ label, command }: Pick<Job, "label" | "command">): string {
+/** The label of a job, or the first line of its command, or the pipeline that it triggers. */
+export function titleOf({ label, command, options }: Pick<Job, "label" | "command" | "options">): string {
+  if (label === null && options?.trigger) return `Trigger ${options.trigger.trigger}`;
   return label ?? (command?.split("\n")[0] || "Job");
 }
 

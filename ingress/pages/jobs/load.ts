@@ -6,6 +6,7 @@ import { isWaitingAgain, listWaitingReasons } from "../../../shared/agents/waiti
 import { findAgentThatLost } from "../../../shared/agents/waiting/takers-store.ts";
 import { requireBuild } from "../../../shared/builds/builds.ts";
 import { listJobsById } from "../../../shared/builds/job-list-store.ts";
+import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
@@ -43,6 +44,7 @@ export async function loadPlace(services: Services, { build, job }: LoadedJob) {
     jobs: await listJobsById(db, reason?.kind === "steps" ? reason.jobIds : []),
     queue: (await listQueuesById(db, job.queueId === null ? [] : [job.queueId])).get(job.queueId ?? ""),
     agent: (await listAgentNames(db, [job.agentId])).get(job.agentId ?? ""),
+    triggered: (await listTriggeredBuilds(db, job.type === "trigger" ? [job.id] : [])).get(job.id),
     lostBy: isAgain ? await findAgentThatLost(db, job) : undefined,
   };
 }

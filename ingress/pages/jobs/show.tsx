@@ -14,6 +14,7 @@ import { Buttons } from "../builds/jobs.tsx";
 import { sizeInWords } from "../builds/payload.tsx";
 import { QueueLink } from "../builds/sections.tsx";
 import { placeInWords, titleOf } from "../job-facts/titles.ts";
+import { Triggered } from "../job-facts/triggered.tsx";
 import { Waiting } from "../job-facts/waiting.tsx";
 import { brokenInWords } from "../states/kinds.ts";
 import { State } from "../states/state.tsx";
@@ -70,7 +71,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
           unsent={unsentNames({ ...services, ...loaded })}
         />
         <Attempts loaded={loaded} request={request} />
-        <Log loaded={loaded} page={page} request={request} />
+        {job.type === "script" && <Log loaded={loaded} page={page} request={request} />}
       </>
     ),
   };
@@ -105,14 +106,19 @@ interface FactsProps {
   unsent: string[];
 }
 
-function Facts({ loaded: { job, pipeline }, place: { queue, agent }, request, unsent }: FactsProps) {
+function Facts({ loaded: { job, pipeline }, place, request, unsent }: FactsProps) {
+  const { queue, agent, triggered } = place;
   const { command, exitStatus, failureReason, scheduledAt, startedAt, finishedAt, options } = job;
   const org = request.organization.slug;
   const group = options?.group;
   const minutes = timeoutMinutes(pipeline, options?.timeout_in_minutes);
   return (
     <dl class="facts panel">
-      <Fact name="Command" value={<code>{command}</code>} class="wide" />
+      <Fact name="Command" value={job.type === "script" && <code>{command}</code>} class="wide" />
+      <Fact
+        name="Triggers"
+        value={job.type === "trigger" && <Triggered job={job} build={triggered} request={request} />}
+      />
       {unsent.length > 0 && (
         <>
           <dt>Not sent</dt>
@@ -139,14 +145,17 @@ function Facts({ loaded: { job, pipeline }, place: { queue, agent }, request, un
       <Fact name="Group" value={group && (group.label ?? group.key)} />
       <Fact name={options?.matrix ? "Matrix" : "Place"} value={placeInWords(job)} />
       <Fact name="Queue" value={queue && <QueueLink queue={queue} org={org} />} />
-      <dt>Agent</dt>
-      <dd>
-        {agent ? (
-          <a href={agentPath(org, agent)}>{agent.name}</a>
-        ) : (
-          <span class="quiet">{job.agentId ? "no longer known" : "none yet"}</span>
-        )}
-      </dd>
+      <Fact
+        name="Agent"
+        value={
+          job.type === "script" &&
+          (agent ? (
+            <a href={agentPath(org, agent)}>{agent.name}</a>
+          ) : (
+            <span class="quiet">{job.agentId ? "no longer known" : "none yet"}</span>
+          ))
+        }
+      />
       <Fact name="Time" value={scheduledAt && <TimesOfJob job={job} />} />
       <Fact name="Time-out" value={minutes && inMinutes(minutes)} />
       <Fact name="Started" value={startedAt && <UnfoldingTime at={startedAt} id="started-at" />} />

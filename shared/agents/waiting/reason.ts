@@ -131,7 +131,8 @@ export async function listReasonsInQueues(
   scheduled: Waiting[],
 ): Promise<Map<string, WaitingReason>> {
   const found = new Map<string, WaitingReason>();
-  const byQueue = Map.groupBy(scheduled, ({ queueId }) => queueId ?? "");
+  const inQueues = scheduled.filter(({ queueId }) => queueId !== null); // a trigger has none
+  const byQueue = Map.groupBy(inQueues, ({ queueId }) => queueId ?? "");
   const queues = await listQueuesById(db, [...byQueue.keys()]);
   const limit = Math.min(maxAgents, Math.ceil(maxAgentsOfAll / queues.size));
   for (const queue of queues.values()) {

@@ -1,6 +1,9 @@
 import type { Services } from "../../process/services.ts";
 import type { FollowUpKind } from "../../vocabulary.ts";
 import { endOutdated } from "../outdated/outdated.ts";
+import { makeTriggeredBuild } from "../triggered/make.ts";
+import { mirrorBuild } from "../triggered/mirror.ts";
+import { passCancelOn } from "../triggered/pass-on-cancel.ts";
 
 /**
  * Does what is due about a subject, in a transaction of its own that calls `takeFollowUps`. It may run twice, late, and
@@ -12,4 +15,7 @@ export type FollowUpHandlers = Partial<Record<FollowUpKind, FollowUpHandler>>;
 
 export const followUpHandlers: FollowUpHandlers = {
   branch: endOutdated,
+  trigger: makeTriggeredBuild,
+  mirror: mirrorBuild,
+  cancel: passCancelOn,
 };

@@ -12,6 +12,7 @@ import type { JobFacts } from "../job-store.ts";
 import { settleBuild } from "../progress.ts";
 import { lockBuilds } from "../progress-store.ts";
 import { type Build, listBuildsById } from "../store.ts";
+import { outdatedBy } from "./reason.ts";
 import { hasAcceptedJob, listOlderOfBranch, skipJobsIfUnaccepted } from "./store.ts";
 
 // What a new build does to older ones of its branch, if the pipeline asks for it. Later builds, and those that are
@@ -79,7 +80,7 @@ async function endIfOutdated(
     return rules.skips ? skipBuild(tx, build, now) : undefined;
   const isRunning = ["scheduled", "running", "failing"].includes(build.state);
   if (!isRunning || !rules.cancels) return undefined;
-  return cancelIfUnfinished(tx, build, now, `Build #${newer.number} of its branch is newer`);
+  return cancelIfUnfinished(tx, build, now, outdatedBy(newer));
 }
 
 /** Call it with the build locked, while no agent has a job of it. */

@@ -61,6 +61,18 @@ export interface BuildOptions {
   clean_checkout?: true;
   ignore_pipeline_branch_filters?: true;
   pull_request?: { id: string; base_branch?: string; repository?: string; labels?: string[] };
+  triggered_from?: TriggeredFrom;
+}
+
+/** The build whose trigger step made a build. It may be deleted before it. */
+export interface TriggeredFrom {
+  build_id: string;
+  build_number: number;
+  build_pipeline_slug: string;
+  /** The place of the new build in its chain. The first, which no step made, is 1. */
+  depth: number;
+  /** Of a step that made several builds. */
+  parallel?: { index: number; total: number };
 }
 
 /** A member that has no effect here. */

@@ -1,0 +1,91 @@
+import { requireStorage } from "../../accounts/storage.ts";
+import type { Tx } from "../../db/database.ts";
+import { findPipelineFacts, findPipelineFactsById } from "../../pipelines/store.ts";
+import type { Services } from "../../process/services.ts";
+import type { Topic } from "../../redis/events.ts";
+import { Refusal } from "../../refusal.ts";
+import { buildTopics } from "../create.ts";
+import { takeFollowUps } from "../follow-ups/store.ts";
+import type { Job } from "../job-store.ts";
+import { settleBuild } from "../progress.ts";
+import { findJob, lockBuilds, startBuildIfScheduled } from "../progress-store.ts";
+import { createOneBuild } from "../rebuild.ts";
+import type { Build } from "../store.ts";
+import { storeInTurn } from "../store-in-turn.ts";
+import { endingOf } from "./ending.ts";
+import { requestOf } from "./request.ts";
+import { findBuildOfJobById, moveTriggerIfStill } from "./store.ts";
+
+// States of the job of a trigger step:
+//
+// | state                     | event                                          | next                              |
+// |---------------------------|------------------------------------------------|-----------------------------------|
+// | scheduled                 | its build exists                               | running; passed if it is async    |
+// | scheduled                 | there can be no such build                     | failed                            |
+// | running                   | its build ends                                 | the state of the build            |
+// | running                   | its build is blocked, and counts as passed     | passed                            |
+// | passed, failed, canceled  | its build runs again                           | running, and its own build too    |
+// | scheduled, running        | cancel of the job or its build                 | canceled, and so is the build     |
+
+/**
+ * Makes the build of a trigger step's job, once: afterwards the job is scheduled no more. If there can be none, the job
+ * fails with the reason.
+ */
+export async function makeTriggeredBuild(services: Services, jobId: string): Promise<void> {
+  const { db, events } = services;
+  const parent = await findBuildOfJobById(db, { jobId });
+  const make = () => db.transaction((tx) => makeIn(tx, services, { jobId, buildId: parent?.id }));
+  events.publish(await storeInTurn(parent?.organizationId ?? "", make));
+}
+
+async function makeIn(
+  tx: Tx,
+  services: Services,
+  { jobId, buildId }: { jobId: string; buildId: string | undefined },
+): Promise<Topic[]> {
+  const [build] = buildId === undefined ? [] : await lockBuilds(tx, [buildId]);
+  await takeFollowUps(tx, "trigger", jobId);
+  const job = await findJob(tx, jobId);
+  if (!build || job?.state !== "scheduled" || job.type !== "trigger") return [];
+
+  const made = await tryToMake(tx, services, { build, job });
+  const isMade = "build" in made;
+  await moveTriggerIfStill(
+    tx,
+    job,
+    isMade ? endingOf(job, made.build) : { state: "failed", reason: made.refused },
+  );
+  if (isMade) await startBuildIfScheduled(tx, { id: build.id, now: tx.now });
+  const scheduled = await settleBuild(tx, build, tx.now);
+  return [...buildTopics(build, scheduled), ...(isMade ? made.changed : [])];
+}
+
+type Made = { build: Build; changed: Topic[] } | { refused: string };
+
+async function tryToMake(
+  tx: Tx,
+  services: Services,
+  { build, job }: { build: Build; job: Job },
+): Promise<Made> {
+  const { organizationId } = build;
+  const pipeline = await findPipelineFactsById(tx, { id: build.pipelineId });
+  const slug = job.options?.trigger?.trigger ?? "";
+  const target = await findPipelineFacts(tx, { organizationId, slug });
+  if (!pipeline) return { refused: "The pipeline of the step was deleted" };
+  const wanted = requestOf(services, { build, pipeline, job }, target);
+  if ("refused" in wanted) return wanted;
+  try {
+    await requireStorage(tx, services.config, organizationId);
+    const made = await createOneBuild(tx, services, wanted.request);
+    const entries = Object.entries(wanted.metaData).map(([key, value]) => ({ key, value }));
+    await tx.insertMany(
+      tx.tables.metaData,
+      entries.map((entry) => ({ buildId: made.build.id, ...entry })),
+    );
+    return made;
+  } catch (error) {
+    // It was refused before anything was written. Other errors end the transaction.
+    if (error instanceof Refusal && error.status === 422) return { refused: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { sealedPlaces } from "../../crypto/sealed-places.ts";
+import { sealEnvironment } from "../../pipelines/environment.ts";
+import type { PipelineFacts } from "../../pipelines/store.ts";
+import type { Services } from "../../process/services.ts";
+import { excerpt } from "../../refusal.ts";
+import { toProblems } from "../../validation.ts";
+import type { BuildRequest } from "../create.ts";
+import type { Job } from "../job-store.ts";
+import { newBuild, newBuildProblems } from "../new-build.ts";
+import type { Build } from "../store.ts";
+
+/** Builds of a chain in which each triggers the next. It ends circles of pipelines. */
+const maxChain = 10;
+
+export interface Parent {
+  build: Build;
+  pipeline: Pick<PipelineFacts, "slug">;
+  job: Job;
+}
+
+export interface TriggeredBuild {
+  request: BuildRequest;
+  metaData: Record<string, string>;
+}
+
+/**
+ * Makes the request for the build of a trigger step's job.
+ * @param target the pipeline that the step names, if there is one
+ * @returns refused: why there can be no such build, for people
+ */
+export function requestOf(
+  { cipher, config }: Pick<Services, "cipher" | "config">,
+  { build, pipeline, job }: Parent,
+  target: PipelineFacts | undefined,
+): TriggeredBuild | { refused: string } {
+  const { trigger: slug = "", build: given = {} } = job.options?.trigger ?? {};
+  if (!target) return { refused: `There is no pipeline ${excerpt(slug)}` };
+  if (target.archivedAt) return { refused: `The pipeline ${target.slug} is archived` };
+  const depth = (build.options?.triggered_from?.depth ?? 1) + 1;
+  if (depth > maxChain)
+    return { refused: `Builds trigger each other in a chain: it would have more than ${maxChain}` };
+
+  const parsed = newBuild.safeParse(given);
+  const problems = parsed.success ? newBuildProblems(config, parsed.data) : toProblems(parsed.error);
+  if (!parsed.success || problems.length > 0)
+    return { refused: `Its build is not valid: ${problems.map(({ message }) => message).join(", ")}` };
+  const { message, commit = "HEAD", branch = target.defaultBranch, env, meta_data } = parsed.data;
+  return {
+    request: {
+      pipelineId: target.id,
+      deliveryId: null,
+      ...(build.creatorId !== null && { creatorId: build.creatorId }),
+      author: build.author,
+      source: "trigger_job",
+      message: message ?? job.label ?? `Triggered from ${pipeline.slug} #${build.number}`,
+      commit,
+      branch,
+      environmentSealed: sealEnvironment(cipher, env ?? {}, sealedPlaces.variablesOfBuilds),
+      triggeredByJobId: job.id,
+      options: {
+        triggered_from: {
+          build_id: build.id,
+          build_number: build.number,
+          build_pipeline_slug: pipeline.slug,
+          depth,
+          ...(job.options?.parallel && { parallel: job.options.parallel }),
+        },
+      },
+    },
+    metaData: meta_data ?? {},
+  };
+}
