@@ -7,6 +7,7 @@ import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import type { Job } from "../../shared/builds/job-store.ts";
 import { listBuildNumbers } from "../../shared/builds/store.ts";
+import { findUnblocker } from "../../shared/builds/unblocker.ts";
 import { findClusterName } from "../../shared/clusters/store.ts";
 import { findPipelineFactsById } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
@@ -71,6 +72,7 @@ export function acceptedPresenter({ db, config, cipher }: Services) {
       creator,
       rebuiltFrom,
       clusterName,
+      unblocker: await findUnblocker(db, build, job),
     };
     return {
       id: job.id,

@@ -35,6 +35,8 @@ export interface JobContext {
   rebuiltFrom: Pick<Build, "id" | "number"> | undefined;
   /** Undefined: it was deleted. */
   clusterName: string | undefined;
+  /** Unblocked the last of the manual steps that the job is behind. Undefined: it is behind none. */
+  unblocker: User | undefined;
 }
 
 /**
@@ -53,6 +55,7 @@ export function jobEnvironment(context: JobContext): Environment {
       ...buildFacts(context),
       ...jobFacts(job, build),
       TIMEOUT: String(timeoutMinutes(pipeline, job.options?.timeout_in_minutes) ?? false),
+      ...unblockerFacts(context),
       ...agentFacts(context),
       ...checkoutFacts(context),
     }),
@@ -146,6 +149,12 @@ function jobFacts(job: Job, build: Build) {
     RETRY_TYPE: retryType ?? undefined,
     ...variablesOfStep(options),
   };
+}
+
+function unblockerFacts({ unblocker }: JobContext): Record<string, string> {
+  if (!unblocker) return {};
+  const { id, name, email } = unblocker;
+  return { UNBLOCKER: name, UNBLOCKER_EMAIL: email, UNBLOCKER_ID: id, UNBLOCKER_TEAMS: "" };
 }
 
 function agentFacts({ agent, clusterName }: JobContext) {

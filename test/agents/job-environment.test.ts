@@ -58,6 +58,7 @@ function contextOf({ pipeline, build, job, agent, creator, rebuiltFrom, settings
     agent: { id: "agent", name: "one", version: "3.137.0", metaData: [], ...agent } as JobContext["agent"],
     creator,
     rebuiltFrom,
+    unblocker: undefined,
     clusterName: "Default",
   };
 }

@@ -320,7 +320,8 @@ describe("the members of a step", () => {
     const others = { artifact_paths: "x", notify: [], cache: {}, wait: "x" };
     for (const type of ["script", "command", "commands", null])
       assert.deepEqual(parsed({ command, type, ...others, unknown: null, blank: "" }), { command, others });
-    for (const type of ["deploy", 7]) refused({ type }, "Step type must be command, wait or group");
+    for (const type of ["deploy", 7])
+      refused({ type }, "Step type must be command, wait, block, input, trigger or group");
   });
 
   it("are all checked at once", () => {
@@ -375,7 +376,7 @@ describe("a wait", () => {
   it("is no other text", () => {
     for (const text of ["make", "", "WAIT"]) assert.equal(parsed(text), "Steps must be objects");
     assert.equal(parsed({ toString: null }), "Step command can't be blank"); // cannot become a string
-    for (const text of ["block", "input"]) assert.equal(parsed(text), `Step ${text} is not supported`);
+    assert.equal(parsed("trigger"), "Steps must be objects");
   });
 });
 

@@ -12,6 +12,7 @@ import { retryJob } from "../../../shared/builds/retry.ts";
 import { listBuildNumbers } from "../../../shared/builds/store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { unblocking, unblockJob } from "../../../shared/builds/unblock.ts";
+import { findUnblocker } from "../../../shared/builds/unblocker.ts";
 import { findClusterName } from "../../../shared/clusters/store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
@@ -181,6 +182,7 @@ export function jobOperations(services: Services): Operation[] {
           creator,
           rebuiltFrom,
           clusterName,
+          unblocker: await findUnblocker(db, build, job),
         };
         return { env: jobEnvironment(context) };
       },
