@@ -178,6 +178,11 @@ export const patterns = {
   pipelineUpload: "/v3/jobs/:id/pipelines/:upload",
   jobData: "/v3/jobs/:id/data",
   buildData: "/v3/builds/:id/data",
+  promiseFailure: "/v3/jobs/:id/promise_failure",
+  cancelBuildFromJob: "/v3/builds/:id/cancel",
+  updateStep: "/v3/steps/:step",
+  exportStep: "/v3/steps/:step/export",
+  cancelStep: "/v3/steps/:step/cancel",
   searchArtifacts: "/v3/builds/:id/artifacts/search",
 } as const;
 

@@ -1,5 +1,5 @@
 import { recordUsage } from "../shared/accounts/access-tokens.ts";
-import { expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
+import { endForcedJobs, expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
 import { openFollowUps } from "../shared/builds/follow-ups/follow-ups.ts";
@@ -59,7 +59,11 @@ export function openWorkerJobs(services: Services): WorkerJobs {
       contracts.loseUnseenAgentsJob,
       async () => (await clockGuard.isRight()) && loseUnseenAgents(services),
     ),
-    job(contracts.timeOutJobsJob, async () => (await clockGuard.isRight()) && timeOutJobs(services)),
+    job(contracts.timeOutJobsJob, async () => {
+      if (!(await clockGuard.isRight())) return;
+      await timeOutJobs(services);
+      await endForcedJobs(services);
+    }),
     job(contracts.renewSharedStepsJob, () => renewSharedSteps(services)),
     job(contracts.expireJobsJob, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
     job(

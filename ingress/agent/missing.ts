@@ -8,16 +8,12 @@ const anyMethod: Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /** Parts of the agent API that this server does not have. Agents stop asking after a 404. */
 export const missingRoutes: Route[] = [
   refuse(patterns.agentStream, "Agents ping here: there is no stream", ["POST"]),
-  refuse(patterns.jobState, "This server has no job updates", ["PUT"]),
   ...Object.entries({
     artifacts: ["/v3/jobs/:id/artifacts", "/v3/builds/:id/artifacts/**"],
     annotations: ["/v3/jobs/:id/annotations", "/v3/jobs/:id/annotations/**"],
-    "step attributes": ["/v3/steps/**"],
     secrets: ["/v3/jobs/:id/secrets"],
     "OIDC tokens": ["/v3/jobs/:id/oidc/tokens"],
     "repository tokens": ["/v3/jobs/:id/repository_access_token"],
-    "promises of failures": ["/v3/jobs/:id/promise_failure"],
-    "cancels of builds by jobs": ["/v3/builds/:id/cancel"],
   }).flatMap(([name, paths]) => paths.map((path) => refuse(path, `This server has no ${name}`, anyMethod))),
 ];
 

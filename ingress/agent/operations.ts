@@ -7,6 +7,7 @@ import type { Operation } from "../operations/operation.ts";
 import { artifactOperations } from "./artifacts.ts";
 import { controlOperations } from "./control.ts";
 import { finishOperations } from "./finish.ts";
+import { insideJobOperations } from "./inside-job.ts";
 import { jobOperations } from "./jobs.ts";
 import { logOperations } from "./logs.ts";
 import { metaDataOperations } from "./meta-data.ts";
@@ -14,6 +15,7 @@ import { metricsOperations } from "./metrics.ts";
 import { PayloadReads } from "./payload-reads.ts";
 import { registerOperations } from "./register.ts";
 import { sessionOperations } from "./session.ts";
+import { stepOperations } from "./steps.ts";
 import { uploadOperations } from "./uploads.ts";
 
 /** The opener closes these parts. */
@@ -38,6 +40,8 @@ export function agentOperations(
     ...finishOperations(services, leases),
     ...artifactOperations,
     ...uploadOperations(services),
+    ...stepOperations(services),
+    ...insideJobOperations(services, leases),
     ...metaDataOperations(services, { leases, payloadReads: new PayloadReads(services) }),
   ];
 }

@@ -45,6 +45,7 @@ export function agentAuthenticators(
     attempt: (event) => requireAttempt(own, attempts, event),
     dataOfJob: (event) => requireDataCaller(own, event, "job"),
     dataOfBuild: (event) => requireDataCaller(own, event, "build"),
+    insideJob: (event) => requireInsideJob(own, event),
   };
 }
 
@@ -140,6 +141,14 @@ async function requireDataCaller(
   const caller = await findDataCaller(services, event);
   const ownId = owner === "job" ? caller?.jobId : caller?.build.id;
   if (!caller || pathParameter(event, "id") !== ownId) throw notFound(owner);
+  await limitMetaDataCalls(services, caller.jobId);
+  return { ...caller, organizationId: caller.build.organizationId };
+}
+
+/** @throws Refusal 401; 404 for a session whose agent has no job; 429 */
+async function requireInsideJob(services: AgentServices, event: H3Event): Promise<Callers["insideJob"]> {
+  const caller = await findDataCaller(services, event);
+  if (!caller) throw notFound("job");
   await limitMetaDataCalls(services, caller.jobId);
   return { ...caller, organizationId: caller.build.organizationId };
 }

@@ -34,6 +34,8 @@ export interface Callers {
   dataOfJob: Owned<DataCaller>;
   /** A job of the build of the path, for its meta-data. */
   dataOfBuild: Owned<DataCaller>;
+  /** A job, for what the path names. */
+  insideJob: Owned<DataCaller>;
 }
 
 export type CallerKind = keyof Callers;
@@ -83,4 +85,5 @@ export const tokensOf: Record<CallerKind, Token[]> = {
   attempt: ["jobToken", "sessionToken"],
   dataOfJob: ["jobToken", "sessionToken"],
   dataOfBuild: ["jobToken", "sessionToken"],
+  insideJob: ["jobToken", "sessionToken"],
 };

@@ -46,6 +46,7 @@ const refusalsOf: Record<CallerKind, Reasons> = {
   attempt: ofJobs,
   dataOfJob: ofData,
   dataOfBuild: ofData,
+  insideJob: { ...ofData, "404": "No job of the caller" },
 };
 
 /** Describes an operation. */

@@ -7,10 +7,11 @@ import type { Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
 import { lowestIdAt } from "../ids.ts";
 import type { Services } from "../process/services.ts";
-import { report } from "./lease.ts";
+import { endByForce, report } from "./lease.ts";
 import {
   expireIfScheduled,
   findQueueWithWaitingJobs,
+  listJobsPastEnd,
   listJobsPastTimeout,
   listJobsWaitingSince,
   timeOutIfRunning,
@@ -22,7 +23,14 @@ const batchJobs = 100;
 export async function timeOutJobs(services: Services): Promise<void> {
   const now = services.clock.now();
   for (const job of await listJobsPastTimeout(services.db, now, batchJobs))
-    await changeJob(services, job, (tx) => timeOutIfRunning(tx, job.id, now));
+    await changeJob(services, job, async (tx) => listOf(await timeOutIfRunning(tx, job.id, now)));
+}
+
+/** canceling → canceled, for jobs canceled by force whose agents did not end them in time. */
+export async function endForcedJobs(services: Services): Promise<void> {
+  const now = services.clock.now();
+  for (const job of await listJobsPastEnd(services.db, now, batchJobs))
+    await changeJob(services, job, (tx, build) => endByForce(tx, build, job.id, now));
 }
 
 /** scheduled → expired, for jobs that no agent took in time. */
@@ -40,7 +48,7 @@ export async function expireJobs(services: Services): Promise<void> {
       const isExpired = await changeJob(services, job, async (tx, build) => {
         const expired = await expireIfScheduled(tx, job.id, { before, now, reason });
         if (expired) await settleBuild(tx, build, now);
-        return expired;
+        return listOf(expired);
       });
       expiredAny ||= isExpired;
     }
@@ -53,13 +61,16 @@ export async function expireJobs(services: Services): Promise<void> {
 async function changeJob(
   services: Services,
   { buildId }: JobFacts,
-  change: (tx: Tx, build: Build) => Promise<JobFacts | undefined>,
+  change: (tx: Tx, build: Build) => Promise<JobFacts[]>,
 ): Promise<boolean> {
   const changed = await services.db.transaction(async (tx) => {
     const build = await lockBuildIfFree(tx, { id: buildId });
-    const job = build && (await change(tx, build));
-    return job && { build, job };
+    return build && { build, jobs: await change(tx, build) };
   });
-  if (changed) report(services, changed.build, [changed.job]);
-  return changed !== undefined;
+  if (changed) report(services, changed.build, changed.jobs);
+  return changed !== undefined && changed.jobs.length > 0;
+}
+
+function listOf(job: JobFacts | undefined): JobFacts[] {
+  return job ? [job] : [];
 }

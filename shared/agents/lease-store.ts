@@ -91,6 +91,19 @@ export const startIfAccepted = preparedRow<Lease & { now: Date }, JobRow, Tx>((t
     .returning();
 });
 
+/** Stores the exit status that the agent expects of a job that runs. */
+export const promiseIfRunning = preparedRow<Lease & { exitStatus: number; now: Date }, JobFacts, Tx>((tx) => {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({
+      promisedExitStatus: valueFor(jobs.promisedExitStatus, "exitStatus"),
+      promisedAt: valueFor(jobs.promisedAt, "now"),
+    })
+    .where(and(whileLeased(tx), inArray(jobs.state, ["running", "timing_out"])))
+    .returning(factColumns(tx));
+});
+
 /** Call it in the transaction that starts the job. */
 export const setTimesOutAt = preparedRow<{ id: string; timesOutAt: Date }, { id: string }, Tx>((tx) => {
   const { jobs } = tx.tables;
@@ -119,16 +132,53 @@ export interface Ending extends Pick<JobFacts, "exitStatus" | "signal" | "signal
 /** canceling → canceled, timing_out → timed_out unless it passed, other leased states → the one of the ending. */
 export const endIfLeased = preparedRow<Lease & Ending & { now: Date }, JobRow, Tx>((tx) => {
   const { jobs } = tx.tables;
-  const columns = ["exitStatus", "signal", "signalReason", "failureReason"] as const;
+  const columns = ["exitStatus", "signal", "signalReason"] as const;
   const result = Object.fromEntries(columns.map((name) => [name, valueFor(jobs[name], name)]));
   const given = valueFor(jobs.state, "state");
   const state = sql`case when ${jobs.state} = 'canceling' then 'canceled' when ${jobs.state} = 'timing_out' and ${given} <> 'passed' then 'timed_out' else ${given} end`;
   return tx
     .update(jobs)
-    .set({ ...result, state, finishedAt: valueFor(jobs.finishedAt, "now"), timesOutAt: null })
+    .set({
+      ...result,
+      state,
+      // The reason of a cancel stays.
+      failureReason: sql`coalesce(${valueFor(jobs.failureReason, "failureReason")}, ${jobs.failureReason})`,
+      finishedAt: valueFor(jobs.finishedAt, "now"),
+      timesOutAt: null,
+      endsAt: null,
+    })
     .where(whileLeased(tx))
     .returning();
 });
+
+/** canceling → canceled, once its agent had the time that was left to it. */
+export async function endIfForced(
+  tx: Tx,
+  { id, reason, now }: { id: string; reason: string; now: Date },
+): Promise<JobRow | undefined> {
+  const { jobs } = tx.tables;
+  const [ended] = await tx
+    .update(jobs)
+    .set({
+      state: "canceled",
+      failureReason: sql`coalesce(${jobs.failureReason}, ${reason})`,
+      finishedAt: now,
+      endsAt: null,
+    })
+    .where(and(eq(jobs.id, id), eq(jobs.state, "canceling"), lte(jobs.endsAt, now)))
+    .returning();
+  return ended;
+}
+
+export async function listJobsPastEnd(db: Db, now: Date, limit: number): Promise<JobFacts[]> {
+  const { jobs } = db.tables;
+  return db
+    .select(factColumns(db))
+    .from(jobs)
+    .where(and(isNotNull(jobs.endsAt), lte(jobs.endsAt, now)))
+    .orderBy(asc(jobs.endsAt))
+    .limit(limit);
+}
 
 /** Call it in the transaction that ends the job. */
 export async function setSoftFailed(tx: Tx, id: string): Promise<void> {
@@ -148,6 +198,8 @@ export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<JobFacts | 
       acceptedAt: null,
       startedAt: null,
       timesOutAt: null,
+      promisedExitStatus: null,
+      promisedAt: null,
     })
     .where(
       and(
@@ -182,6 +234,22 @@ export async function timeOutIfRunning(tx: Tx, id: string, now: Date): Promise<J
     .where(and(eq(jobs.id, id), eq(jobs.state, "running"), lte(jobs.timesOutAt, now)))
     .returning(factColumns(tx));
   return timingOut;
+}
+
+/** Changes when a running job times out. */
+export async function setTimesOutAtIfRunning(
+  tx: Tx,
+  { jobId, agentId, attempt }: Lease,
+  timesOutAt: Date,
+): Promise<boolean> {
+  const { jobs } = tx.tables;
+  const isOfLease = and(eq(jobs.id, jobId), eq(jobs.agentId, agentId), eq(jobs.attempt, attempt));
+  const changed = await tx
+    .update(jobs)
+    .set({ timesOutAt })
+    .where(and(isOfLease, eq(jobs.state, "running")))
+    .returning({ id: jobs.id });
+  return changed.length > 0;
 }
 
 export async function listJobsPastTimeout(db: Db, now: Date, limit: number): Promise<JobFacts[]> {

@@ -3,6 +3,7 @@ import { completeJob, type Job, type JobFacts, type JobRow } from "../builds/job
 import { deleteOldJobTokens, insertJobToken } from "../builds/meta-data-store.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, startBuildIfScheduled } from "../builds/progress-store.ts";
+import { isSoftFailure } from "../builds/promises.ts";
 import { retryIfRuled } from "../builds/retry.ts";
 import type { Build } from "../builds/store.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
@@ -19,6 +20,7 @@ import {
   acceptIfAssigned,
   assignIfScheduled,
   type Ending,
+  endIfForced,
   endIfLeased,
   type Lease,
   requeueIfLeased,
@@ -262,22 +264,17 @@ async function requireFinished(tx: Tx, lease: Lease): Promise<void> {
   if (!job || !isFinished(job, lease)) throw notFound("job");
 }
 
-/** Returns true if the agent ended the attempt. With a failure reason, the server ended it. */
+/** Returns true if the agent ended the attempt, or it was canceled. With another failure reason, the server ended it. */
 function isFinished({ agentId, attempt, acceptedAt, state, failureReason }: JobFacts, lease: Lease): boolean {
   const isOfLease = agentId === lease.agentId && attempt === lease.attempt && acceptedAt !== null;
-  return isOfLease && !leasedJobStates.includes(state) && failureReason === null;
+  // Of a canceled job, the reason may say who canceled it.
+  const isOfAgent = failureReason === null || state === "canceled";
+  return isOfLease && isOfAgent && !leasedJobStates.includes(state);
 }
 
 function endingOf({ exitStatus, signal, signalReason }: Omit<Result, "isLast">): Ending {
   const state = exitStatus === 0 ? "passed" : "failed";
   return { state, exitStatus, signal, signalReason, failureReason: null };
-}
-
-function isSoftFailure({ state, options, exitStatus }: Job): boolean {
-  const { soft_fail = false } = options ?? {};
-  if (state === "passed") return false;
-  if (!Array.isArray(soft_fail)) return soft_fail;
-  return state !== "canceled" && soft_fail.includes(exitStatus ?? -1);
 }
 
 /** Call it after the statement that ended the attempt. @returns the jobs that changed */
@@ -291,6 +288,18 @@ async function settleEnded(tx: Tx, build: Build, row: JobRow, now: Date): Promis
   const retry = build.state === "canceling" ? undefined : await retryIfRuled(tx, ended, now);
   const scheduled = await settleBuild(tx, build, now);
   return [ended, ...(retry ? [retry] : []), ...scheduled];
+}
+
+/**
+ * Cancels a job by force, whatever its agent does, once the time for that has come. The agent is free.
+ * @returns the jobs that changed
+ */
+export async function endByForce(tx: Tx, build: Build, jobId: string, now: Date): Promise<JobFacts[]> {
+  const reason = "It was canceled by force: its agent had not ended it";
+  const ended = await endIfForced(tx, { id: jobId, reason, now });
+  if (!ended) return [];
+  if (ended.agentId) await freeIfFinished(tx, { id: ended.agentId, jobId, isLast: false, now });
+  return settleEnded(tx, build, ended, now);
 }
 
 /** The present lease of a job that an agent has. */
@@ -316,7 +325,8 @@ export async function takeJobBack(
     const requeued = await requeueIfLeased(tx, lease);
     if (!requeued) return [];
     await closeLog(tx, { jobId: job.id, attempt: job.attempt });
-    return [requeued];
+    const isMended = job.promisedAt !== null; // the next attempt has promised nothing
+    return [requeued, ...(isMended ? await settleBuild(tx, build, now) : [])];
   }
   const failureReason = isStopping
     ? "The agent was lost before it said that the job had ended"

@@ -153,7 +153,7 @@ async function makeJobs(
     pipeline: { steps, env, others = {} },
   }: { build: Build; job: Job; clusterId: string; graph: Graph; pipeline: UploadedPipeline },
 ): Promise<{ waiting: Job[]; begun: Job[]; graph: Graph }> {
-  await requireRoomForJobs(tx, build, steps);
+  await requireRoomForJobs(tx, build.id, { jobs: countJobs(steps), bytes: jobBytes(steps) });
   const queueOf = await resolveStepQueues(tx, [{ clusterId, steps }]);
   const problems = stepProblems(clusterId, steps, queueOf);
   if (problems.length > 0) throw unprocessable(...problems);
@@ -179,12 +179,16 @@ async function makeJobs(
 }
 
 /** @throws Refusal 422 */
-async function requireRoomForJobs(tx: Tx, build: Build, steps: Step[]): Promise<void> {
-  const present = await measureJobs(tx, [build.id]);
-  const total = present.jobs + countJobs(steps);
+export async function requireRoomForJobs(
+  tx: Tx,
+  buildId: string,
+  added: { jobs: number; bytes: number },
+): Promise<void> {
+  const present = await measureJobs(tx, [buildId]);
+  const total = present.jobs + added.jobs;
   if (total > maxJobsOfBuild)
     throw new Refusal(422, `The build would have ${total} jobs (maximum is ${maxJobsOfBuild})`);
-  if (present.bytes + jobBytes(steps) > maxJobBytes)
+  if (present.bytes + added.bytes > maxJobBytes)
     throw new Refusal(422, `The steps of the build's jobs would be larger than ${exactSize(maxJobBytes)}`);
 }
 

@@ -1,4 +1,18 @@
-import { aliasedTable, and, asc, eq, exists, inArray, isNull, ne, or, type SQL, sql } from "drizzle-orm";
+import {
+  aliasedTable,
+  and,
+  asc,
+  eq,
+  exists,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Reader, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
@@ -61,6 +75,17 @@ export async function listFailedJobs(tx: Tx, buildId: string): Promise<Job[]> {
   return found.map(wholeJob);
 }
 
+/** The running jobs of a build that promise to fail. */
+export async function listPromising(tx: Tx, buildId: string): Promise<Job[]> {
+  const { jobs } = tx.tables;
+  const found = await selectJobs(tx).where(and(eq(jobs.buildId, buildId), isPromising(jobs)));
+  return found.map(wholeJob);
+}
+
+function isPromising({ state, promisedAt }: Tx["tables"]["jobs"]): SQL | undefined {
+  return and(inArray(state, ["running", "timing_out"]), isNotNull(promisedAt));
+}
+
 export function countFailedJobs(db: Reader, buildId: string): Promise<number> {
   const { jobs } = db.tables;
   return countRows(db, jobs, and(eq(jobs.buildId, buildId), isFailed(jobs)));
@@ -77,6 +102,8 @@ interface Standing {
   hasActive: boolean;
   /** A job ended otherwise than the build needs. */
   hasFailed: boolean;
+  /** A running job promises to fail, softly or not. */
+  hasPromise: boolean;
   /** A job waits for other steps. */
   hasWaiting: boolean;
   /** A step other than a wait was not left out. */
@@ -97,6 +124,7 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
     .select({
       hasActive: has(inArray(state, activeJobStates)),
       hasFailed: has(or(isFailed(jobs), inArray(state, ["waiting_failed", "blocked_failed"]))),
+      hasPromise: has(isPromising(jobs)),
       hasWaiting: has(inArray(state, waitingJobStates)),
       hasCommand: has(and(ne(type, "waiter"), ne(state, "broken"))),
     })
@@ -104,10 +132,15 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
     .where(eq(builds.id, sql.placeholder("buildId")));
 });
 
+const nothing: Standing = {
+  ...{ hasActive: false, hasFailed: false, hasPromise: false },
+  ...{ hasWaiting: false, hasCommand: false },
+};
+
 /** Reads the standing of a build's jobs in one statement. */
 export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
   const [found] = await standing(tx, { buildId });
-  return found ?? { hasActive: false, hasFailed: false, hasWaiting: false, hasCommand: false };
+  return found ?? nothing;
 }
 
 /** scheduled → running. */
@@ -275,6 +308,20 @@ export async function cancelJobsIfUnfinished(
     .returning(factColumns(tx));
   await cancelTriggeredBuilds(tx, ended);
   return [...stopping, ...ended];
+}
+
+/** Sets when jobs that are being canceled end, whatever their agents do. An earlier time stays. */
+export async function setEndsAtIfCanceling(
+  tx: Tx,
+  { buildId, stepId }: { buildId: string; stepId: string },
+  endsAt: Date,
+): Promise<void> {
+  const { jobs } = tx.tables;
+  const isLater = or(isNull(jobs.endsAt), gt(jobs.endsAt, endsAt));
+  await tx
+    .update(jobs)
+    .set({ endsAt })
+    .where(and(eq(jobs.buildId, buildId), eq(jobs.stepId, stepId), eq(jobs.state, "canceling"), isLater));
 }
 
 /** Sets the priority of a command that no agent has. */

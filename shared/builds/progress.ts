@@ -30,6 +30,7 @@ import {
   mendBuildIfFailing,
   resumeBuildIfBlocked,
 } from "./progress-store.ts";
+import { hasPromisedFailure } from "./promises.ts";
 import type { Build } from "./store.ts";
 
 // States of a build:
@@ -38,8 +39,8 @@ import type { Build } from "./store.ts";
 // |------------|------------------------------|--------------------------|
 // | (new)      | no command starts            | not_run; failed if a key is missing; blocked |
 // | scheduled  | its first job starts         | running                  |
-// | running    | a job fails, others run      | failing; jobs of steps with cancel_on_build_failing are canceled |
-// | failing    | the failed job is retried    | running                  |
+// | running    | a job fails or promises to, others run | failing; jobs of steps with cancel_on_build_failing are canceled |
+// | failing    | the failed job is retried, or the promise was wrong | running |
 // | unfinished | only people can let it go on | blocked (as passed, failed or running) |
 // | blocked    | a step is unblocked          | scheduled, running       |
 // | unfinished | cancel, while agents have jobs | canceling              |
@@ -56,11 +57,12 @@ import type { Build } from "./store.ts";
  */
 export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
   if (build.pausedQueueId) await refreshPauses(tx, [build.id]);
-  const { hasActive, hasFailed, hasWaiting, hasCommand } = await findStanding(tx, build.id);
+  const standing = await findStanding(tx, build.id);
+  const { hasActive, hasFailed, hasPromise, hasWaiting, hasCommand } = standing;
   // Without a graph, waits alone hold jobs back, and they are decided once nothing else runs.
   const isDue = hasWaiting && (build.hasGraph || !hasActive);
   const { scheduled, hasNewFailure, waitsForPeople } = isDue ? await advance(tx, build, now) : nothing;
-  const isFailing = hasFailed || hasNewFailure;
+  const isFailing = hasFailed || hasNewFailure || (hasPromise && (await hasPromisedFailure(tx, build.id)));
   const isQuiet = !hasActive && scheduled.length === 0;
   await triggerBuilds(tx, scheduled);
   await mirrorBuildIfQuiet(tx, build, isQuiet);

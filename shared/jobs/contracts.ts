@@ -77,7 +77,7 @@ export const doFollowUpsJob = defineRecurringJob("do-follow-ups", "dispatch", 5 
 /** Takes the jobs of lost agents back. */
 export const loseUnseenAgentsJob = defineRecurringJob("lose-unseen-agents", "dispatch", 5 * secondMs);
 
-/** Stops jobs past the time-out of their step. */
+/** Stops jobs past the time-out of their step, and ends those that were canceled by force. */
 export const timeOutJobsJob = defineRecurringJob("time-out-jobs", "dispatch", 5 * secondMs);
 
 /** Lets new jobs refer to the first one of their step while all processes can read that. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { agentTokenOf } from "../helpers/agent.ts";
@@ -117,12 +118,8 @@ describeOnBothDatabases("the public agent", (database) => {
       const { id, token: jobToken } = await agent.accept(await offered(agent));
       for (const [method, path] of [
         ["POST", `/jobs/${id}/artifacts`],
-        ["PUT", `/jobs/${id}`],
-        ["PUT", `/jobs/${id}/promise_failure`],
-        ["POST", `/builds/${unknownId}/cancel`],
         ["POST", `/jobs/${id}/annotations`],
         ["DELETE", `/jobs/${id}/annotations/a%2Eb?scope=build`],
-        ["POST", "/steps/a%2Eb/export"],
         ["POST", `/jobs/${id}/oidc/tokens`],
         ["GET", `/jobs/${id}/secrets?key=a`],
         ["POST", `/jobs/${id}/repository_access_token`],
@@ -131,6 +128,43 @@ describeOnBothDatabases("the public agent", (database) => {
         assert.equal(status, 404, path);
         assert.match(body.message, /^This server has no /, path);
       }
+    });
+
+    itWith("reads, changes and cancels steps from inside a job, and its build", async (agent) => {
+      const { queue, build } = await setUp();
+      await agent.start(token, queue.key);
+      const job = await agent.accept(await offered(agent));
+      await agent.run(job);
+      await agent.upload(job, [{ command: "later", key: "a.b", agents: { queue: queue.key } }]);
+      const { id } = await build();
+      const step = "/steps/a%2Eb";
+      const get = async (attribute: string) =>
+        (
+          await agent.repeat("POST", `${step}/export`, {
+            json: { attribute, build_id: id },
+            token: job.token,
+          })
+        ).body.output;
+      const update = { idempotency_uuid: randomUUID(), build_id: id, attribute: "label", append: true };
+
+      assert.equal(await get("state"), "waiting_for_dependencies");
+      await agent.repeat("PUT", step, { json: { ...update, value: "Later" }, token: job.token });
+      assert.equal(await get("label"), "Later", "the second call changed nothing");
+      await agent.repeat("POST", `${step}/cancel`, {
+        json: { build_id: id, force: false, force_grace_period: 15 },
+        token: job.token,
+      });
+      assert.deepEqual([await get("state"), await get("outcome")], ["finished", "errored"]);
+      await agent.repeat("PUT", `/jobs/${job.id}`, { json: { timeout: "20" }, token: job.token });
+      const promise = { exit_status: 3, reason: "a test failed" };
+      const path = `/jobs/${job.id}/promise_failure`;
+      const { status, text } = await agent.repeat("PUT", path, { json: promise, token: job.token });
+      assert.deepEqual([status, text], [204, ""]);
+
+      const canceled = await agent.repeat("POST", `/builds/${id}/cancel`, { token: job.token });
+      assert.deepEqual(canceled.body, { uuid: id });
+      await agent.finish(job);
+      assert.equal((await build()).state, "canceled");
     });
 
     itWith("finds no artifact at once, and needs a token for that", async (agent) => {

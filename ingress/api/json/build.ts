@@ -30,7 +30,7 @@ export const buildSchema = z
     blocked: z.boolean().meta({
       description: "It waits until somebody unblocks a step; state is then passed, failed or running",
     }),
-    cancel_reason: z.string().nullable().meta({ description: "Always null" }),
+    cancel_reason: z.string().nullable().meta({ description: "Who canceled it, unless a person did" }),
     message: z.string(),
     commit: z.string(),
     branch: z.string(),
@@ -97,7 +97,7 @@ export function presentBuild(
     number: build.number,
     state: shownState(build.state),
     blocked: blockedBuildStates.includes(build.state),
-    cancel_reason: null,
+    cancel_reason: build.cancelReason,
     message: build.message,
     commit: build.commit,
     branch: build.branch,

@@ -75,6 +75,11 @@ export const jobSchema = z
       .string()
       .nullable()
       .meta({ description: "Why the agent ended the command or never ran it: `cancel`, `agent_stop`, …" }),
+    promised_exit_status: z
+      .int()
+      .nullable()
+      .meta({ description: "The exit status that the running command promised to end with" }),
+    promised_exit_status_at: field.timestamp.nullable(),
     soft_failed: z.boolean(),
     broken_reason: z.string().nullable().meta({
       description: "Why a job was left out: `conditional_failed`, `branch_mismatch`, or the text of `skip`",
@@ -155,6 +160,8 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     exit_status: job.exitStatus,
     signal: job.signal,
     signal_reason: job.signalReason,
+    promised_exit_status: job.promisedExitStatus,
+    promised_exit_status_at: job.promisedAt,
     soft_failed: job.softFailed,
     broken_reason: job.brokenReason,
     retried: job.retriedInJobId !== null,

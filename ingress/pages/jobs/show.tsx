@@ -109,6 +109,7 @@ interface FactsProps {
 function Facts({ loaded: { job, pipeline }, place, request, unsent }: FactsProps) {
   const { queue, agent, triggered } = place;
   const { command, exitStatus, failureReason, scheduledAt, startedAt, finishedAt, options } = job;
+  const { promisedAt, promisedExitStatus } = job;
   const org = request.organization.slug;
   const group = options?.group;
   const minutes = timeoutMinutes(pipeline, options?.timeout_in_minutes);
@@ -141,6 +142,10 @@ function Facts({ loaded: { job, pipeline }, place, request, unsent }: FactsProps
           </dd>
         </>
       )}
+      <Fact
+        name="Promised"
+        value={promisedAt && exitStatus === null && `exit status ${promisedExitStatus}`}
+      />
       <Fact name="Reason" value={failureReason || brokenInWords(job)} />
       <Fact name="Group" value={group && (group.label ?? group.key)} />
       <Fact name={options?.matrix ? "Matrix" : "Place"} value={placeInWords(job)} />

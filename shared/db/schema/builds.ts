@@ -55,6 +55,10 @@ export interface JobOptions extends StepOptions {
   manual?: ManualOptions & { type: ManualType };
   /** For the job of a trigger step only. */
   trigger?: TriggerOptions;
+  /** Kept for those who ask for it: a job of the build set it. */
+  notify?: unknown[];
+  /** The same, of `notify.github_check.output.…`. */
+  check_output?: Record<string, string>;
 }
 
 export interface BuildOptions {
@@ -231,7 +235,7 @@ export function defineBuildsTables(
       timesOutAt: time("times_out_at"),
       /** Only while it is being canceled by force: it is canceled then, whatever its agent does. */
       endsAt: time("ends_at"),
-      /** The exit status that its agent expects, while it runs. */
+      /** The exit status that its agent expected while it ran. */
       promisedExitStatus: integer("promised_exit_status"),
       promisedAt: time("promised_at"),
       /** Of a manual job: all that it waits for has ended, so that somebody can unblock it. */

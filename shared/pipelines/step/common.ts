@@ -13,7 +13,7 @@ import { givenSkip, toSkip } from "./skip.ts";
 /** Of the label of a step. */
 export const maxStepNameLength = 255;
 const maxKeyLength = 100;
-const maxParallelism = 100;
+export const maxParallelism = 100;
 
 function keyOf(name: string) {
   return nullable(

@@ -1,4 +1,5 @@
 import * as waiting from "../../../shared/agents/hand-out/waiting-store.ts";
+import * as steps from "../../../shared/agents/inside/step-store.ts";
 import * as leases from "../../../shared/agents/lease-store.ts";
 import { listStored } from "../../../shared/agents/logs/chunk-store.ts";
 import { listLogs, lockJobs } from "../../../shared/agents/logs/store.ts";
@@ -27,6 +28,7 @@ const passed = {
   signalReason: null,
   failureReason: null,
 } as const;
+const ofStep = { buildId: id, stepId: id };
 const ofSteps = { buildId: id, stepIds: ids, now };
 
 /** The statements of pings, accepts, starts, logs, finishes and sweeps. */
@@ -87,6 +89,15 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "a lost agent": (db) => agents.loseIfUnseen(db, { id, jobId: id }, { seenBefore: before, now }),
   "the job of a lost agent": (db) => leases.requeueIfLeased(db, lease),
   "agents past their retention": (db) => agents.deleteAgentsDisconnectedBefore(db, before, 200),
+  "a promised failure": (db) => leases.promiseIfRunning(db, { ...lease, exitStatus: 1, now }),
+  "jobs that promise to fail": (db) => progress.listPromising(db, id),
+  "a job with another time-out": (db) => leases.setTimesOutAtIfRunning(db, lease, now),
+  "a step by its key": (db) => steps.findStepId(db, id, "key"),
+  "the jobs of a step": (db) => steps.listJobsOfStep(db, ofStep),
+  "the label of a step": (db) => steps.setLabelOfStep(db, ofStep, "label"),
+  "jobs that are canceled by force": (db) => progress.setEndsAtIfCanceling(db, ofStep, now),
+  "jobs past their end": (db) => leases.listJobsPastEnd(db, now, 100),
+  "a job past its end": (db) => leases.endIfForced(db, { id, reason: "", now }),
   "jobs past their time-out": (db) => leases.listJobsPastTimeout(db, now, 100),
   "a job past its time-out": (db) => leases.timeOutIfRunning(db, id, now),
   "the next queue with waiting jobs": (db) => leases.findQueueWithWaitingJobs(db, queueId),

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { promiseFailure } from "../../shared/agents/inside/promise.ts";
+import { canceledBy, requireBuildInReach } from "../../shared/agents/inside/reach.ts";
+import { changeTimeLimit } from "../../shared/agents/inside/time-limit.ts";
+import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import { cancelBuildByJob } from "../../shared/builds/cancel.ts";
+import { patterns } from "../../shared/paths.ts";
+import { maxTimeoutMinutes } from "../../shared/pipelines/step/members.ts";
+import type { Services } from "../../shared/process/services.ts";
+import { unprocessable } from "../../shared/refusal.ts";
+import { toStorable } from "../../shared/validation.ts";
+import * as field from "../operations/fields.ts";
+import { type Operation, operation } from "../operations/operation.ts";
+import { answer, tag } from "./answers.ts";
+import { refuseReadOnly } from "./read-only.ts";
+
+const maxReasonLength = 1000;
+const statusError = "exit_status must be a whole number other than 0";
+const promise = z.object({
+  exit_status: z
+    .int({ error: statusError })
+    .refine((status) => status !== 0 && Math.abs(status) < 2 ** 31, statusError),
+  reason: z
+    .string({ error: "reason must be text" })
+    .transform((text) => toStorable(text.slice(0, maxReasonLength)))
+    .nullish()
+    .meta({ description: "Goes to the log of the server" }),
+});
+const minutesError = `timeout must be a whole number from 1 to ${maxTimeoutMinutes}`;
+const change = z.strictObject(
+  {
+    timeout: z
+      .union([z.string().regex(/^\s*\d{1,6}\s*$/), z.int()], minutesError)
+      .transform(Number)
+      .refine((minutes) => minutes >= 1 && minutes <= maxTimeoutMinutes, minutesError)
+      .meta({ description: "Minutes since the job started" }),
+  },
+  "Only the timeout of a job can be changed",
+);
+
+/** The calls of programs in jobs for their own job, and for whole builds. */
+export function insideJobOperations(services: Services, leases: LeaseGroup): Operation[] {
+  return [
+    operation({
+      tag,
+      caller: "attempt",
+      methods: ["PUT"],
+      path: patterns.promiseFailure,
+      id: "promiseFailure",
+      summary: "Promise that a running job will fail",
+      description:
+        "The job runs on. Its build is failing from now on, unless the failure is soft or will be retried.",
+      body: { schema: promise, refuse: unprocessable },
+      success: { status: 204, description: "Done" },
+      refusals: { 422: ["the job does not run"] },
+      run: async ({ attempt, readBody }) => {
+        const { exit_status, reason } = await readBody();
+        const promised = { exitStatus: exit_status, reason: reason ?? null };
+        await promiseFailure(services, leases, attempt, promised);
+      },
+    }),
+    operation({
+      tag,
+      caller: "attempt",
+      methods: ["PUT"],
+      path: patterns.jobState,
+      id: "updateJob",
+      summary: "Change when a running job times out",
+      description: "At most an hour later than its step says. The timeout cannot be taken away.",
+      body: { schema: change, refuse: unprocessable },
+      success: answer(z.object({ id: field.id })),
+      refusals: { 422: ["the job does not run"] },
+      run: async ({ attempt, readBody }) => {
+        const { timeout } = await readBody();
+        await changeTimeLimit(leases, attempt, timeout);
+        return { id: attempt.lease.jobId };
+      },
+    }),
+    operation({
+      tag,
+      caller: "insideJob",
+      methods: ["POST"],
+      path: patterns.cancelBuildFromJob,
+      id: "cancelBuildFromJob",
+      summary: "Cancel a build of the job's cluster",
+      success: answer(z.object({ uuid: field.id })),
+      refusals: {
+        403: ["The token may only read"],
+        404: ["no such build"],
+        422: ["Build cannot be canceled: it has finished already"],
+      },
+      run: async ({ parameter, ...caller }) => {
+        refuseReadOnly(caller);
+        const build = await requireBuildInReach(services.db, caller, parameter("id"));
+        await cancelBuildByJob(services, build, await canceledBy(services.db, caller));
+        return { uuid: build.id };
+      },
+    }),
+  ];
+}

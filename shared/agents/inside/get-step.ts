@@ -1,0 +1,103 @@
+import { findGraph } from "../../builds/graph-store.ts";
+import type { Job } from "../../builds/job-store.ts";
+import { promisesFailure } from "../../builds/promises.ts";
+import type { Build } from "../../builds/store.ts";
+import { isStep } from "../../graph/tree.ts";
+import { parseRules } from "../../pipelines/agent-rules.ts";
+import type { Services } from "../../process/services.ts";
+import { findQueueById } from "../../queues/store.ts";
+import { notFound, Refusal } from "../../refusal.ts";
+import type { Dependency, Node } from "../../vocabulary.ts";
+import { standingOfStep } from "./step-standing.ts";
+import { findStepId, listJobsOfStep } from "./step-store.ts";
+
+export const stepAttributes = [
+  ...([
+    "agents",
+    "command",
+    "concurrency_key",
+    "concurrency_limit",
+    "depends_on",
+    "env",
+    "if",
+    "key",
+  ] as const),
+  ...(["label", "notify", "outcome", "parallelism", "state", "timeout", "type"] as const),
+] as const;
+export type StepAttribute = (typeof stepAttributes)[number];
+
+type Value = string | number | unknown[] | object | undefined;
+type Attributes = Record<StepAttribute, Value>;
+
+/**
+ * Reads a step as text.
+ * @param attribute undefined: the whole step
+ * @returns empty if the attribute has no value
+ * @throws Refusal 404, 422 of a value that only JSON can show
+ */
+export async function getStep(
+  services: Services,
+  build: Build,
+  { step, attribute, isJson }: { step: string; attribute: StepAttribute | undefined; isJson: boolean },
+): Promise<string> {
+  const { db } = services;
+  const id = await findStepId(db, build.id, step);
+  if (id === undefined) throw notFound("step");
+  const jobs = await listJobsOfStep(db, { buildId: build.id, stepId: id });
+  const attributes = await readAttributes(services, build, jobs);
+  const value = attribute === undefined ? { id, ...attributes } : attributes[attribute];
+  if (value === undefined) return "";
+  if (isJson) return JSON.stringify(value);
+  if (typeof value === "object")
+    throw new Refusal(422, `${attribute ?? "The whole step"} can be shown with the format json only`);
+  return String(value);
+}
+
+async function readAttributes({ db }: Services, build: Build, jobs: Job[]): Promise<Attributes> {
+  const [first] = jobs as [Job, ...Job[]];
+  const { label, command, options, queueId, agentRules, stepId } = first;
+  const { key, env, parallel, timeout_in_minutes, notify } = options ?? {};
+  const queue = queueId ? await findQueueById(db, queueId) : undefined;
+  const present = jobs.filter(({ retriedInJobId }) => retriedInJobId === null);
+  const tree = build.hasGraph ? (await findGraph(db, build.id))?.tree : undefined;
+  return {
+    agents: queue && [`queue=${queue.key}`, ...parseRules(agentRules)],
+    command: command ?? undefined,
+    concurrency_key: options?.concurrency_group,
+    concurrency_limit: options?.concurrency,
+    depends_on: tree ? findDependencies(tree, stepId) : undefined,
+    env,
+    if: undefined, // evaluated once, and not kept
+    key,
+    label: label ?? undefined,
+    notify,
+    ...standingOfStep(jobs, await findPromising(db, jobs)),
+    parallelism: parallel && present.length,
+    timeout: timeout_in_minutes,
+    type: typeOf(first),
+  };
+}
+
+function typeOf({ type, options }: Job): string {
+  const manual = options?.manual?.type ?? "block";
+  return { script: "command", waiter: "wait", manual, trigger: "trigger" }[type];
+}
+
+function findDependencies(nodes: Node[], stepId: string): Dependency[] | undefined {
+  for (const node of nodes) {
+    const found = isStep(node) ? node.id === stepId && node.dependsOn : findDependencies(node.steps, stepId);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The running jobs whose promised failure counts. */
+async function findPromising(db: Services["db"], jobs: Job[]): Promise<Set<string>> {
+  const promising = jobs.filter(({ state, promisedAt }) => state === "running" && promisedAt !== null);
+  if (promising.length === 0) return new Set();
+  return db.transaction(async (tx) => {
+    const counting = new Set<string>();
+    for (const job of promising) if (await promisesFailure(tx, job)) counting.add(job.id);
+    return counting;
+  });
+}

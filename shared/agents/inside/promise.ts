@@ -1,0 +1,29 @@
+import { settleBuild } from "../../builds/progress.ts";
+import type { Services } from "../../process/services.ts";
+import { Refusal } from "../../refusal.ts";
+import { type Attempt, changeWhileLeased, report } from "../lease.ts";
+import type { LeaseGroup } from "../lease-group.ts";
+import { promiseIfRunning } from "../lease-store.ts";
+
+/**
+ * Stores the exit status with which a running job will fail. Its build counts that already (builds/promises.ts). Of
+ * several promises the last one holds.
+ * @param exitStatus not 0
+ * @throws Refusal 404 of a stale lease, 422 unless the job runs
+ */
+export async function promiseFailure(
+  services: Services,
+  group: LeaseGroup,
+  attempt: Attempt,
+  { exitStatus, reason }: { exitStatus: number; reason: string | null },
+): Promise<void> {
+  const now = services.clock.now();
+  const { lease } = attempt;
+  const { build, changed } = await changeWhileLeased(group, attempt, async (tx, build) => {
+    const promised = await promiseIfRunning(tx, { ...lease, exitStatus, now });
+    if (!promised) throw new Refusal(422, "Only a running job can promise a failure");
+    return { build, changed: [promised, ...(await settleBuild(tx, build, now))] };
+  });
+  services.log.info({ jobId: lease.jobId, buildId: build.id, exitStatus, reason }, "a job promises to fail");
+  report(services, build, changed);
+}
