@@ -24,7 +24,7 @@ const ends: Partial<Record<BuildState, JobState>> = {
 
 type Ended = Pick<Build, "state" | "cancelReason">;
 
-/** What the job of a trigger step becomes, by the build that it made. */
+/** The job of a trigger step follows the build that it made. Returns what it becomes. */
 export function endingOf({ options }: Pick<Job, "options">, build: Ended): TriggerEnding {
   if (options?.trigger?.async) return { state: "passed" };
   const ending = isOutdated(build) ? "skipped" : (ends[build.state] ?? "running");

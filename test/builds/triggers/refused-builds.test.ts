@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { type Chain, openChain } from "./open-chain.ts";
+
+describeOnBothDatabases("a trigger step whose build cannot be made", (database) => {
+  let chain: Chain;
+  before(async () => {
+    chain = await openChain(database);
+  });
+  after(() => chain.close());
+
+  /** The state of the only step, and the reason that its page names. */
+  const trigger = async (target: string, more: object = {}) => {
+    const slug = await chain.newPipeline([{ trigger: target, ...more }]);
+    await chain.build(slug);
+    const { jobs, state } = await chain.show(slug);
+    const { db } = chain.api.world.services;
+    const [row] = await db.select().from(db.tables.jobs).where(eq(db.tables.jobs.id, jobs[0].id));
+    return { slug, state, job: jobs[0].state, reason: row?.failureReason, built: jobs[0].triggered_build };
+  };
+
+  it("fails for an unknown, a deleted and an archived pipeline", async () => {
+    const unknown = await trigger("nowhere");
+    assert.deepEqual(
+      [unknown.state, unknown.job, unknown.reason, unknown.built],
+      ["failed", "failed", "There is no pipeline nowhere", null],
+    );
+    const deleted = await chain.newPipeline([{ command: "make" }]);
+    await chain.must("DELETE", `/pipelines/${deleted}`);
+    assert.equal((await trigger(deleted)).reason, `There is no pipeline ${deleted}`);
+
+    const archived = await chain.newPipeline([{ command: "make" }]);
+    await chain.must("POST", `/pipelines/${archived}/archive`);
+    assert.equal((await trigger(archived)).reason, `The pipeline ${archived} is archived`);
+    assert.deepEqual(await chain.builds(archived), []);
+  });
+
+  it("fails softly if the step says so", async () => {
+    const { state, job } = await trigger("nowhere", { soft_fail: true });
+    assert.deepEqual([state, job], ["passed", "failed"]);
+  });
+
+  it("fails for meta-data that no build may have", async () => {
+    const target = await chain.newPipeline([{ command: "make" }]);
+    const key = `${chain.api.world.config.serviceName}:webhook`;
+    const { reason } = await trigger(target, { build: { meta_data: { [key]: "x" } } });
+    assert.equal(reason, `Its build is not valid: The key ${key} is reserved`);
+    assert.deepEqual(await chain.builds(target), []);
+  });
+
+  it("fails if the pipeline leaves the branch out", async () => {
+    const target = await chain.newPipeline([{ command: "make" }], { branch_configuration: "release" });
+    assert.equal((await trigger(target)).job, "failed");
+    assert.equal((await trigger(target, { build: { branch: "release" } })).job, "running");
+    await chain.run();
+  });
+
+  it("fails while the organization's storage is full", async () => {
+    const { db } = chain.api.world.services;
+    const setKept = (keptBytes: number) =>
+      db.transaction(async (tx) => void (await tx.update(tx.tables.organizations).set({ keptBytes })));
+    const target = await chain.newPipeline([{ command: "make" }]);
+    const slug = await chain.newPipeline([{ command: "a" }, "wait" as never, { trigger: target }]);
+    await chain.build(slug);
+    await setKept(Number.MAX_SAFE_INTEGER);
+    await chain.run();
+    await setKept(0);
+
+    assert.deepEqual(await chain.states(slug), ["failed", "passed", "passed", "failed"]);
+    assert.deepEqual(await chain.builds(target), []);
+  });
+
+  it("fails for the eleventh build of a chain, which ends circles", async () => {
+    const { slug } = await trigger("circle-later");
+    await chain.must("PATCH", `/pipelines/${slug}`, { body: { steps: [{ trigger: slug }] } });
+    await chain.build(slug);
+
+    const builds = await chain.builds(slug);
+    assert.equal(builds.length, 1 + 10); // the first build was refused
+    assert.ok(builds.every(({ state }: { state: string }) => state === "failed"));
+    const { jobs } = await chain.show(slug, 11);
+    assert.equal(jobs[0].triggered_build, null);
+  });
+});
