@@ -96,7 +96,7 @@ export function givenSettings(
   return Object.fromEntries(present.map((name) => [name, given[name]]));
 }
 
-/** How long a job may run. Undefined: without limit. @param ofStep the time-out of its step */
+/** Says how long a job may run. Undefined: without limit. @param ofStep the time-out of its step */
 export function timeoutMinutes(
   {
     defaultTimeoutInMinutes,
@@ -110,7 +110,7 @@ export function timeoutMinutes(
 
 type BranchSettings = Omit<PipelineSettings, "defaultTimeoutInMinutes" | "maximumTimeoutInMinutes">;
 
-/** What a new build of a branch does to older ones. */
+/** Says if a new build of a branch skips or cancels older ones. */
 export function branchRules(settings: BranchSettings, branch: string): { skips: boolean; cancels: boolean } {
   const isFor = (filter: string | null) => filter === null || matchesBranch(filter, branch);
   return {

@@ -23,7 +23,7 @@ export function firstWarnings(all: StepWarning[]): StepWarning[] {
   return last ? [...kept, more > 0 ? { ...last, more } : last] : [];
 }
 
-/** How many warnings a list stands for. */
+/** Counts the warnings that a list stands for. */
 export function countWarnings(warnings: StepWarning[]): number {
   return warnings.reduce((sum, { more = 0 }) => sum + 1 + more, 0);
 }

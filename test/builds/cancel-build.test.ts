@@ -41,7 +41,12 @@ describeOnSqlite("PUT …/builds/{number}/cancel", (database) => {
       state: "canceled",
       finished_at,
       job_state_counts,
-      jobs: waiting.jobs.map((job: object) => ({ ...job, state: "canceled", finished_at })),
+      jobs: waiting.jobs.map((job: object) => ({
+        ...job,
+        state: "canceled",
+        waiting_reason: null,
+        finished_at,
+      })),
     });
     assert.deepEqual((await api.send("GET", path)).body, body);
   });

@@ -78,6 +78,33 @@ describeOnBothDatabases("jobs in REST", (database) => {
       assert.deepEqual((await api.send("GET", `${path}/jobs/${job?.id}`)).body, job);
     });
 
+    it("says why it waits, alone and in lists", async () => {
+      const { path, jobs } = await make(
+        { command: "a", agents: { os: "linux" } },
+        "wait",
+        { command: "b" },
+        { command: "c", depends_on: "later" },
+      );
+      const [first, , second, third] = await jobs();
+      const steps = { kind: "steps", missing_keys: [], has_more: false, job_ids: [first?.id] };
+      const expected = [
+        { kind: "no_agent", tags: ["os=linux"] },
+        steps,
+        steps,
+        { ...steps, missing_keys: ["later"], job_ids: [] },
+      ];
+      const reasonsOf = (all: Job[]) => all.map(({ waiting_reason }) => waiting_reason);
+
+      assert.deepEqual(reasonsOf(await jobs()), expected);
+      assert.deepEqual(reasonsOf((await api.send("GET", `${path}/jobs`)).body.items), expected);
+      for (const [index, job] of [first, undefined, second, third].entries())
+        if (job)
+          assert.deepEqual(
+            (await api.send("GET", `${path}/jobs/${job.id}`)).body.waiting_reason,
+            expected[index],
+          );
+    });
+
     it("says why it was left out, and the key of its group", async () => {
       const { jobs } = await make(
         { command: "a", if: "false" },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
-import { warningsOf } from "../../shared/pipelines/warnings.ts";
+import { countWarnings, firstWarnings, warningsOf } from "../../shared/pipelines/warnings.ts";
 
 describe("the warnings of a pipeline", () => {
   it("name the step by label, key or place, and each member without effect", () => {
@@ -32,5 +32,18 @@ describe("the warnings of a pipeline", () => {
       { step: "steps[2].steps[0]", member: "notify" },
       { step: "steps[2].steps[1]", member: "blocked" },
     ]);
+  });
+
+  it("are the first 100 of a list, which says how many others there are", () => {
+    const warnings = Array.from({ length: 130 }, (_, index) => ({ step: `s${index}`, member: "notify" }));
+    const first = firstWarnings(warnings);
+    assert.equal(first.length, 100);
+    assert.deepEqual(first.at(-1), { step: "s99", member: "notify", more: 30 });
+    assert.deepEqual(first.slice(0, 99), warnings.slice(0, 99));
+
+    const later = firstWarnings([...first, ...warnings.slice(0, 5)]);
+    assert.deepEqual(later.at(-1), { step: "s99", member: "notify", more: 35 });
+    assert.equal(countWarnings(later), 135);
+    assert.deepEqual(firstWarnings([]), []);
   });
 });

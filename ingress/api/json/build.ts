@@ -30,7 +30,10 @@ export const buildSchema = z
     blocked: z.boolean().meta({
       description: "It waits until somebody unblocks a step; state is then passed, failed or running",
     }),
-    cancel_reason: z.string().nullable().meta({ description: "Who canceled it, unless a person did" }),
+    cancel_reason: z
+      .string()
+      .nullable()
+      .meta({ description: "Of a build that a job or a newer build canceled: which it was" }),
     message: z.string(),
     commit: z.string(),
     branch: z.string(),

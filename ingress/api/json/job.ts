@@ -32,7 +32,7 @@ export const jobSchema = z
     type: z.enum(["script", "waiter", "manual", "trigger"]),
     name: z.string().nullable(),
     state: z.enum(jobStates),
-    waiting_reason: waitingReasonSchema,
+    waiting_reason: waitingReasonSchema.nullable().meta({ description: "Null: it does not wait" }),
     step_key: z.string().nullable(),
     group_key: z.string().nullable(),
     step: z.object({

@@ -10,7 +10,7 @@ const queueKinds = [
   "agents_busy",
 ] as const;
 
-/** Why a job waits. Members that a kind does not have are absent. */
+/** The reason why a job waits. Members that a kind does not have are absent. */
 export const waitingReasonSchema = z
   .object({
     kind: z.enum(["steps", ...queueKinds]).meta({
@@ -42,8 +42,7 @@ export const waitingReasonSchema = z
       .optional()
       .meta({ description: "false: the queue has more agents than were looked at" }),
   })
-  .nullable()
-  .meta({ id: "WaitingReason", description: "Null: the job does not wait" });
+  .meta({ id: "WaitingReason" });
 
 export function presentWaitingReason(reason: WaitingReason | undefined) {
   if (!reason) return null;

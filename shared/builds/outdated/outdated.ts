@@ -15,7 +15,7 @@ import { type Build, listBuildsById } from "../store.ts";
 import { outdatedBy } from "./reason.ts";
 import { hasAcceptedJob, listOlderOfBranch, skipJobsIfUnaccepted } from "./store.ts";
 
-// What a new build does to older ones of its branch, if the pipeline asks for it. Later builds, and those that are
+// A new build skips or cancels older ones of its branch, if the pipeline asks for it. Later builds, and those that are
 // blocked or have finished, stay as they are.
 //
 // | older build                     | skip_queued_branch_builds | cancel_running_branch_builds |

@@ -50,6 +50,11 @@ import {
   listMetaData,
   measureMetaData,
 } from "../../../shared/builds/meta-data-store.ts";
+import {
+  hasAcceptedJob,
+  listOlderOfBranch,
+  skipJobsIfUnaccepted,
+} from "../../../shared/builds/outdated/store.ts";
 import { refreshPauses } from "../../../shared/builds/pause-store.ts";
 import { countWorkOfPipelines } from "../../../shared/builds/pipeline-counts-store.ts";
 import {
@@ -478,6 +483,12 @@ export const statements: Record<string, Statement> = {
   "the job of a token": (db) => findJobOfToken(db, "hash", time),
   "old job tokens": (db) => deleteJobTokensExpiredBefore(db, time, 200),
   "a finished build": (db) => finishBuildIfUnfinished(db, { id, state: "passed", now: time }),
+  "older builds of a branch": (db) =>
+    listOlderOfBranch(db, { pipelineId, branch: "main", state: "scheduled", after: 0, below: 1000 }, 10),
+  "an accepted job": (db) => hasAcceptedJob(db, id),
+  "skipped jobs": (db) => skipJobsIfUnaccepted(db, id, time),
+  "canceled jobs of a failing build": (db) =>
+    cancelJobsIfUnfinished(db, { buildId: id, isOnFailing: true }, time),
   "canceled jobs": (db) => cancelJobsIfUnfinished(db, { buildId: id }, time),
   "old builds": (db) => listBuildsFinishedBefore(db, time, 200),
   "builds of deleted pipelines": (db) => listBuildsOfPipelines(db, [pipelineId], 200),

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { agentTokenOf, startAgent } from "../helpers/agent.ts";
+import { type Api, openApi } from "../helpers/api.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+
+describeOnBothDatabases("cancel_on_build_failing", (database) => {
+  let api: Api;
+  let registration: string;
+
+  before(async () => {
+    api = await openApi(database);
+    registration = await agentTokenOf(api.world, api.acme.cluster);
+  });
+  after(() => api.close());
+
+  const make = async (...steps: (object | string)[]) => {
+    const { key } = await api.newQueue();
+    const onQueue = steps.map((step) =>
+      typeof step === "object" && "command" in step ? { ...step, agents: { queue: key } } : step,
+    );
+    const { slug } = await api.newPipeline({ steps: onQueue });
+    const path = `/pipelines/${slug}/builds`;
+    assert.equal((await api.send("POST", path, { body: {} })).status, 201);
+    const read = async () => {
+      const { body } = await api.send("GET", `${path}/1`);
+      return { state: body.state, jobs: body.jobs.map((job: { state: string }) => job.state) };
+    };
+    const start = () => startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
+    return { read, start };
+  };
+  const cancels = { cancel_on_build_failing: true };
+
+  it("cancels unfinished jobs of the step once a job fails, and of no other step", async () => {
+    const { read, start } = await make(
+      { command: "fails" },
+      { command: "slow", ...cancels, parallelism: 2 },
+      { command: "other" },
+      "wait",
+      { command: "behind", ...cancels },
+    );
+    const agent = await start();
+    const runner = await start();
+    const failing = (await agent.offered()) as string;
+    const { token } = await agent.begin(failing);
+    const slow = (await runner.offered()) as string;
+    const running = await runner.begin(slow);
+    await agent.finish(failing, 1, token);
+
+    assert.deepEqual(await read(), {
+      state: "failing",
+      jobs: ["failed", "canceling", "canceled", "scheduled", "waiting", "canceled"],
+    });
+    await runner.finish(slow, 1, running.token);
+    await agent.runOne(0);
+    assert.deepEqual(await read(), {
+      state: "failed",
+      jobs: ["failed", "canceled", "canceled", "passed", "waiting_failed", "canceled"],
+    });
+  });
+
+  it("ends the build failed, if nothing else runs", async () => {
+    const { read, start } = await make({ command: "fails" }, { command: "slow", ...cancels });
+    await (await start()).runOne(1);
+    assert.deepEqual(await read(), { state: "failed", jobs: ["failed", "canceled"] });
+  });
+
+  it("cancels nothing after a soft failure, or one that is retried", async () => {
+    const { read, start } = await make(
+      { command: "soft", soft_fail: true },
+      { command: "again", retry: { automatic: { exit_status: "*", limit: 1 } } },
+      { command: "slow", ...cancels },
+    );
+    const agent = await start();
+    await agent.runOne(1);
+    await agent.runOne(1);
+    assert.equal((await read()).jobs.at(-1), "scheduled");
+  });
+});

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { minuteMs } from "../../shared/durations.ts";
+import { timeoutMinutes } from "../../shared/pipelines/settings.ts";
+import { agentTokenOf, startAgent } from "../helpers/agent.ts";
+import { type Api, openApi } from "../helpers/api.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+
+describe("the time-out of a job", () => {
+  it("is that of its step, else the pipeline's, and never above its maximum", () => {
+    const rows = [
+      // step, default, maximum, expected
+      [undefined, null, null, undefined],
+      [5, null, null, 5],
+      [undefined, 10, null, 10],
+      [5, 10, null, 5],
+      [undefined, null, 20, 20],
+      [undefined, 30, 20, 20],
+      [5, 30, 20, 5],
+      [60, 30, 20, 20],
+    ] as const;
+    for (const [ofStep, defaultTimeoutInMinutes, maximumTimeoutInMinutes, expected] of rows) {
+      const settings = { defaultTimeoutInMinutes, maximumTimeoutInMinutes };
+      assert.equal(timeoutMinutes(settings, ofStep), expected, JSON.stringify({ ofStep, ...settings }));
+    }
+  });
+});
+
+describeOnBothDatabases("time-outs of a pipeline", (database) => {
+  let api: Api;
+  let registration: string;
+
+  before(async () => {
+    api = await openApi(database);
+    registration = await agentTokenOf(api.world, api.acme.cluster);
+  });
+  after(() => api.close());
+
+  it("hold when a job starts, and its agent is told", async () => {
+    const { key } = await api.newQueue();
+    const { id, slug } = await api.newPipeline({
+      default_timeout_in_minutes: 7,
+      maximum_timeout_in_minutes: 9,
+      steps: [
+        { command: "none", agents: { queue: key } },
+        { command: "long", agents: { queue: key }, timeout_in_minutes: 60 },
+      ],
+    });
+    await api.build(id);
+    const { services } = api.world;
+    const { jobs } = services.db.tables;
+    for (const minutes of [7, 9]) {
+      const agent = await startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
+      const job = (await agent.offered()) as string;
+      const { env } = await agent.begin(job);
+      const [row] = await services.db.select().from(jobs).where(eq(jobs.id, job));
+      const started = row?.startedAt?.getTime() ?? Number.NaN;
+      assert.equal(row?.timesOutAt?.getTime(), started + minutes * minuteMs);
+      assert.equal(env.BUILDKITE_TIMEOUT, String(minutes));
+    }
+    const none = { default_timeout_in_minutes: null, maximum_timeout_in_minutes: null };
+    const { status, body } = await api.send("PATCH", `/pipelines/${slug}`, { body: none });
+    assert.equal(status, 200);
+    assert.deepEqual([body.default_timeout_in_minutes, body.maximum_timeout_in_minutes], [null, null]);
+  });
+
+  it("and filters are kept as they are given, and wrong ones are refused", async () => {
+    const given = {
+      skip_queued_branch_builds: true,
+      skip_queued_branch_builds_filter: "main release/*",
+      cancel_running_branch_builds: true,
+      cancel_running_branch_builds_filter: "!main",
+      default_timeout_in_minutes: 1,
+      maximum_timeout_in_minutes: 525_600,
+    };
+    const { slug } = await api.newPipeline(given);
+    const { body } = await api.send("GET", `/pipelines/${slug}`);
+    assert.deepEqual(Object.fromEntries(Object.keys(given).map((name) => [name, body[name]])), given);
+
+    const error = (name: string) => `${name} must be a whole number from 1 to 525,600`;
+    const wrong = await api.send("PATCH", `/pipelines/${slug}`, {
+      body: {
+        skip_queued_branch_builds: "yes",
+        default_timeout_in_minutes: 0,
+        maximum_timeout_in_minutes: 1.5,
+      },
+    });
+    assert.equal(wrong.status, 422);
+    for (const name of ["Default timeout in minutes", "Maximum timeout in minutes"])
+      assert.ok(wrong.body.message.includes(error(name)), wrong.body.message);
+    assert.match(wrong.body.message, /Skip queued branch builds must be true or false/);
+
+    const unset = { skip_queued_branch_builds_filter: null, skip_queued_branch_builds: null };
+    const changed = await api.send("PATCH", `/pipelines/${slug}`, { body: unset });
+    assert.deepEqual(
+      [changed.body.skip_queued_branch_builds_filter, changed.body.skip_queued_branch_builds],
+      [null, true],
+    );
+  });
+});
