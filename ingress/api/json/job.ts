@@ -10,8 +10,8 @@ import { jobStates } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";
 import { graphqlId } from "./graphql-id.ts";
+import { presentWaitingReason, waitingReasonSchema } from "./members/waiting-reason.ts";
 import { presentUserById, userSchema } from "./user.ts";
-import { presentWaitingReason, waitingReasonSchema } from "./waiting-reason.ts";
 
 /** Of manual jobs only: those of block and input steps. */
 const manualMembers = {

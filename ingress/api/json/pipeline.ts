@@ -14,7 +14,7 @@ import type { Config } from "../../../shared/process/config.ts";
 import { api, web } from "../../../shared/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
-import { presentSettings, settingsSchema } from "./pipeline-settings.ts";
+import { presentSettings, settingsSchema } from "./members/pipeline-settings.ts";
 
 /** Members that nothing reads stand beside the others. */
 const commandStepSchema = z

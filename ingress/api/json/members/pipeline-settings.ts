@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { PipelineSettings } from "../../../shared/pipelines/settings.ts";
+import type { PipelineSettings } from "../../../../shared/pipelines/settings.ts";
 
 /** Members of a pipeline: what a new build does to older ones of its branch, and how long jobs may run. */
 export const settingsSchema = {
