@@ -84,6 +84,7 @@ const pathParameters: Record<string, { description: string; schema: object }> = 
   delivery: { description: "Id of the delivery", schema: id },
   rebuild: { description: "Id of the bulk rebuild", schema: id },
   upload: { description: "The uuid of the upload", schema: slug },
+  step: { description: "Id or key of the step", schema: slug },
 };
 
 function describeParameters(declared: Declaration, { schemas, examples }: Context) {

@@ -80,7 +80,11 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
   const queue = await api.newQueue({ key: "linux" });
   const pipeline = await api.newPipeline({
     name: "Nightly",
-    steps: [1, 2].map(() => ({ command: "make", agents: { queue: "linux" } })),
+    steps: [{}, {}, { key: "report", label: "Report" }].map((more) => ({
+      command: "make",
+      agents: { queue: "linux" },
+      ...more,
+    })),
   });
   await api.build(pipeline.id);
   const tag = `queue=${queue.key}`;
@@ -117,6 +121,18 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
   await send("sendHeaderTimes", "Times", ofJob);
   await send("pauseOwnAgent", "No job after this one", { ...ofJob, json: { note: "New disks" } });
   await send("resumeOwnAgent", "The next job", ofJob);
+  const ofStep = { path: { step: "report" }, token: job.token };
+  await send("updateJob", "Twenty minutes from its start", { ...ofJob, json: { timeout: "20" } });
+  await send("promiseFailure", "A test failed", { ...ofJob, json: { exit_status: 1 }, status: 204 });
+  await send("exportStep", "Its label", { ...ofStep, json: { attribute: "label" } });
+  await send("exportStep", "All of it", { ...ofStep, json: { format: "json" } });
+  await send("exportStep", "All of it, as text", { ...ofStep, json: {}, status: 422 });
+  const update = { attribute: "label", value: " of today", append: true };
+  await send("updateStep", "More of a label", { ...ofStep, json: update });
+  await send("updateStep", "A command", {
+    ...{ ...ofStep, json: { attribute: "command", value: "make all" }, status: 422 },
+  });
+  await send("cancelStep", "By force", { ...ofStep, json: { force: true, force_grace_period: 30 } });
   await send("finishJob", "Its command failed", { ...ofJob, json: { exit_status: "1" } });
   await send("getJobState", "An attempt that is over", ofJob);
 
@@ -128,9 +144,11 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
     json: { exit_status: "0" },
     status: 422,
   });
-  await send("acquireJob", "The job", ofNext);
+  const acquired = await send("acquireJob", "The job", ofNext);
+  const ofBuild = { path: { id: build.id }, token: acquired.body.token };
   await send("searchArtifacts", "There are none", { path: { id: build.id }, query: { query: "*" } });
   await send("acquireJob", "It has finished", { path, status: 422 });
+  await send("cancelBuildFromJob", "The build of the job", ofBuild);
   await send("stopOwnAgent", "Together with its job", { json: { force: true } });
   await send("disconnectAgent", "The session ends");
   await send("pingAgent", "The session has ended", { status: 401 });
