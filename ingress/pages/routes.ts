@@ -29,6 +29,7 @@ import {
   redirectToBuild,
   retryFailedJobsForm,
   retryJobForm,
+  unblockJobForm,
 } from "./builds/act.ts";
 import { buildsPage } from "./builds/all.tsx";
 import { buildPage, payloadFile } from "./builds/show.tsx";
@@ -131,6 +132,7 @@ function routes({ filterTests, configurations, isClosing }: Parts) {
     [patterns.rebuildBuildPage]: { GET: redirectToBuild, POST: rebuildForm },
     [patterns.retryFailedJobsPage]: { GET: redirectToBuild, POST: retryFailedJobsForm },
     [patterns.cancelJobPage]: { GET: redirectToBuild, POST: cancelJobForm },
+    [patterns.unblockJobPage]: { GET: redirectToBuild, POST: unblockJobForm },
     [patterns.retryJobPage]: { GET: redirectToBuild, POST: retryJobForm },
     [patterns.triggerPage]: { GET: triggerPage },
     [patterns.sendDeliveryPage]: { GET: sendDeliveryPage, POST: sendTestDelivery },

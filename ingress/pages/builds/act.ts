@@ -1,6 +1,8 @@
+import { findJobOfBuild } from "../../../shared/builds/answer-store.ts";
 import { cancelBuild, cancelJob } from "../../../shared/builds/cancel.ts";
 import { rebuild } from "../../../shared/builds/rebuild.ts";
 import { retryFailedJobs, retryJob } from "../../../shared/builds/retry.ts";
+import { unblockJob } from "../../../shared/builds/unblock.ts";
 import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
@@ -11,6 +13,7 @@ import { memberAction, memberPage } from "../ui/member-page.ts";
 import { type Notice, withNotice } from "../ui/notices.ts";
 import { tryForm } from "../ui/problems.ts";
 import { showBuild } from "./show.tsx";
+import { answerField, readAnswersOf } from "./unblock.tsx";
 
 /** POST …/cancel */
 export const cancelBuildForm = memberAction(async (services, request) => {
@@ -48,6 +51,22 @@ export const cancelJobForm = jobAction(cancelJob, "job_canceled");
 
 /** POST …/jobs/:job/retry */
 export const retryJobForm = jobAction(retryJob, "job_retried");
+
+/** POST …/jobs/:job/unblock */
+export const unblockJobForm = memberAction(async (services, request, form) => {
+  const place = await loadBuild(services, request);
+  const id = request.parameter("job");
+  const job = isId(id) ? await findJobOfBuild(services.db, place.build.id, id) : undefined;
+  if (job?.type !== "manual") throw notFound("job");
+  const fields = readAnswersOf(form, job);
+  const outcome = await tryForm(
+    () => unblockJob(services, request.actor, place, id, { fields }),
+    (member) => (member.startsWith("fields.") ? answerField(id, member.slice("fields.".length)) : undefined),
+  );
+  if ("problems" in outcome)
+    return showBuild(services, request, outcome.problems, { jobId: id, answers: fields, ...outcome });
+  return withNotice(buildPath(request), "step_unblocked");
+});
 
 function jobAction(act: typeof cancelJob | typeof retryJob, notice: Notice) {
   return memberAction(async (services, request) => {

@@ -47,6 +47,8 @@ export function Jobs(props: JobsProps) {
       {list.rows.map((each) =>
         each.job.type === "waiter" ? (
           <Wait key={each.job.id} job={each.job} {...props} />
+        ) : each.job.type === "manual" ? (
+          <Manual key={each.job.id} job={each.job} {...props} />
         ) : (
           <Row key={each.job.id} each={each} timeline={timeline} {...props} />
         ),
@@ -69,6 +71,31 @@ function Wait({ job, data: { build, reasons, blocking }, request }: { job: Job }
         brokenInWords(job) ??
         (reason && <WaitsFor reason={reason} jobs={blocking} request={request} />) ??
         "Wait until the jobs above have passed"}
+      <Tags job={job} />
+    </li>
+  );
+}
+
+const manualWords: Partial<Record<JobState, string>> = {
+  blocked_failed: "Not reached: an earlier job failed",
+  canceled: "Canceled",
+};
+
+/** A block or an input. */
+function Manual({ job, data: { users, reasons, blocking }, request }: { job: Job } & JobsProps) {
+  const { state, unblockable, unblockedAt, unblockedById } = job;
+  const reason = reasons.get(job.id);
+  return (
+    <li class="separator" id={job.id}>
+      {titleOf(job)} <State state={state} /> {unblockable && <a href={`#unblock-${job.id}`}>Waits for you</a>}
+      {unblockedAt && (
+        <span class="quiet">
+          by {users.get(unblockedById ?? "")?.name ?? "somebody"} <ExactTime at={unblockedAt} />
+        </span>
+      )}
+      {manualWords[state] ??
+        brokenInWords(job) ??
+        (reason && <WaitsFor reason={reason} jobs={blocking} request={request} />)}
       <Tags job={job} />
     </li>
   );

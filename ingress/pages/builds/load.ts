@@ -1,6 +1,7 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listAgentNames } from "../../../shared/agents/list-store.ts";
 import { listWaitingReasons, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
+import { listUnblockable } from "../../../shared/builds/blocked-store.ts";
 import { findCanceler } from "../../../shared/builds/builds.ts";
 import { findPlacedGraph } from "../../../shared/builds/graph-store.ts";
 import {
@@ -31,6 +32,8 @@ import { chooseStages, jobsOfStages } from "./stages/choose.ts";
 const jobsPerPage = 100;
 /** Earlier attempts of all jobs of a page. A job's own page leads to further ones. */
 const maxEarlierAttempts = 100;
+/** Forms of steps that somebody can unblock. */
+const maxUnblocks = 10;
 
 export type LoadedBuild = Awaited<ReturnType<typeof loadBuildDetails>>;
 
@@ -54,11 +57,17 @@ export async function loadBuildDetails(services: Services, request: MemberReques
   const pausedQueues = [...queues.values()].filter(
     ({ id, dispatchPausedAt }) => dispatchPausedAt && waitedFor.includes(id),
   );
-  const userIds = [build.creatorId, ...pausedQueues.map(({ dispatchPausedById }) => dispatchPausedById)];
+  const unblockers = jobs.map(({ unblockedById }) => unblockedById);
+  const userIds = [
+    build.creatorId,
+    ...unblockers,
+    ...pausedQueues.map(({ dispatchPausedById }) => dispatchPausedById),
+  ];
   const retried = jobs.filter(({ retryOfJobId }) => retryOfJobId).map(({ position }) => position);
   const [rebuiltFrom] = await listBuildNumbers(db, rebuiltFromId === null ? [] : [rebuiltFromId]);
   return {
     ...{ build, pipeline, list, queues, pausedQueues, rebuiltFrom, stages, reasons },
+    unblockable: build.hasGraph ? await listUnblockable(db, build.id, maxUnblocks) : [],
     warnings: graph.warnings,
     blocking: await listJobsById(db, jobsOfReasons(reasons.values())),
     named: await listJobsById(db, stages ? jobsOfStages(stages) : []),

@@ -6,7 +6,7 @@ import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { excerpt, Refusal } from "../../../shared/refusal.ts";
-import { type BuildState, runningBuildStates } from "../../../shared/vocabulary.ts";
+import { type BuildState, blockedBuildStates, runningBuildStates } from "../../../shared/vocabulary.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { Chips, SearchForm } from "../search/form.tsx";
 import { nobody, queryOf, readDays, readSearch, requireKnown } from "../search/read.ts";
@@ -19,6 +19,7 @@ import { withPipelines } from "./load.ts";
 const chips: Record<string, BuildState[]> = {
   scheduled: ["scheduled"],
   running: runningBuildStates,
+  blocked: blockedBuildStates,
   passed: ["passed"],
   failed: ["failed"],
   canceled: ["canceled"],

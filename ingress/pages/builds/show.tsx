@@ -22,6 +22,7 @@ import { admitPayload, type LoadedBuild, loadBuildDetails } from "./load.ts";
 import { PayloadGone, PayloadView, payloadDownload } from "./payload.tsx";
 import { Environment, isEnvironmentShown, PausedQueues, Warnings } from "./sections.tsx";
 import { Stages } from "./stages/stages.tsx";
+import { type RefusedUnblocking, Unblocks } from "./unblock.tsx";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number */
 export const buildPage = memberPage((services, request) => showBuild(services, request));
@@ -35,15 +36,20 @@ export const payloadFile = memberPage(async (services, request) => {
   return payloadDownload(payload.body, `build-${build.number}-payload.json`);
 });
 
-/** @param problems of a form that was refused */
+/**
+ * @param problems of a form that was refused
+ * @param unblocking the form, if it unblocks a step
+ */
 export async function showBuild(
   services: Services,
   request: MemberRequest,
   problems?: FormProblems,
+  unblocking?: RefusedUnblocking,
 ): Promise<PageContent> {
   const { organization } = request;
   const data = await loadBuildDetails(services, request);
   const { build, pipeline, list, queues, pausedQueues, users, payload } = data;
+  const isInForm = data.unblockable.some(({ id }) => id === unblocking?.jobId);
   const org = organization.slug;
   const _now = services.clock.now();
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
@@ -61,9 +67,10 @@ export async function showBuild(
           </h1>
           <Actions data={data} request={request} />
         </div>
-        {problems && <FormError problems={problems} />}
+        {problems && !isInForm && <FormError problems={problems} />}
         <Headline build={build} />
         <p class="lead">{build.message}</p>
+        <Unblocks jobs={data.unblockable} refused={unblocking} request={request} />
         <PausedQueues queues={pausedQueues} users={users} org={org} />
         <NoAgents data={data} request={request} />
         <Facts data={data} request={request} />
@@ -106,7 +113,7 @@ function Actions({ data: { build, failedJobs }, request }: { data: LoadedBuild; 
           Cancel build
         </PostButton>
       )}
-      {failedJobs > 0 && ["failed", "failing"].includes(build.state) && (
+      {failedJobs > 0 && ["failed", "failing", "blocked_failed"].includes(build.state) && (
         <PostButton
           path={buildPath(request, patterns.retryFailedJobsPage)}
           class={isCancelable ? "secondary" : ""}

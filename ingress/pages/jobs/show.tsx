@@ -1,14 +1,16 @@
 import { unsentNames } from "../../../shared/agents/job-environment.ts";
 import type { LogPage } from "../../../shared/agents/logs/page.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
+import { findJobOfBuild } from "../../../shared/builds/answer-store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
+import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { timeoutMinutes } from "../../../shared/pipelines/settings.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
 import { logResponse } from "../../logs/document.tsx";
 import { agentPath } from "../address/agent.ts";
-import { jobPath } from "../address/build.ts";
+import { buildPath, jobPath, loadBuild } from "../address/build.ts";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
 import { sizeInWords } from "../builds/payload.tsx";
@@ -27,7 +29,17 @@ import { Lines } from "./lines.tsx";
 import { type LoadedJob, loadJob, loadLines, loadPlace } from "./load.ts";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number/jobs/:job */
-export const jobPage = memberPage((services, request) => show(services, request));
+export const jobPage = memberPage(
+  async (services, request) => (await placeOfManual(services, request)) ?? show(services, request),
+);
+
+/** A manual job has no page of its own: its place in its build. Undefined: the job is another one. */
+async function placeOfManual(services: Services, request: MemberRequest): Promise<string | undefined> {
+  const { build } = await loadBuild(services, request);
+  const id = request.parameter("job");
+  const job = isId(id) ? await findJobOfBuild(services.db, build.id, id) : undefined;
+  return job?.type === "manual" ? `${buildPath(request)}#${job.id}` : undefined;
+}
 
 /** GET …/log.txt: the log byte for byte. */
 export const jobLogFile = memberPage(async (services, request) => {

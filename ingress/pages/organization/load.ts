@@ -3,11 +3,12 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listPlacedJobs } from "../../../shared/agents/list-store.ts";
 import { listLongestWaiting } from "../../../shared/builds/job-list-store.ts";
-import { listBuildsInBrief } from "../../../shared/builds/list.ts";
+import { countBuildsByStates, listBuildsInBrief } from "../../../shared/builds/list.ts";
 import { hourMs, hourOf } from "../../../shared/durations.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listPausedQueues, listQueuesById } from "../../../shared/queues/store.ts";
 import { listRefusalCountsOfOrganization } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
+import { blockedBuildStates } from "../../../shared/vocabulary.ts";
 import { linkIdPages, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { withPipelines } from "../builds/load.ts";
 import { addressOf, queryOf } from "../search/read.ts";
@@ -18,6 +19,9 @@ import { loadPlaces } from "./places.ts";
 const perPage = 100;
 const cursorNames = { older: "before" };
 export const overviewLengths = { builds: 5, waiting: 3, paused: 10, refusalCounts: 100 };
+
+/** More builds that wait for people are not counted. */
+export const maxBlocked = 99;
 
 export type Overview = Awaited<ReturnType<typeof loadOverview>>;
 
@@ -32,8 +36,11 @@ export async function loadOverview(services: Services, { id }: Organization) {
   const queueIds = [...placed.values()].flatMap(({ job }) => job.queueId ?? []);
   const since = new Date(hourOf(clock.now()).getTime() - hourMs);
   const counts = await listRefusalCountsOfOrganization(db, id, since, overviewLengths.refusalCounts);
+  const blocked = { organizationId: id, includePaused: true };
+  const [waitForPeople = 0] = await countBuildsByStates(db, blocked, [blockedBuildStates], maxBlocked + 1);
   return {
     builds: await withPipelines(services, rows),
+    waitForPeople,
     paused,
     pausedBy: await listUsersById(
       db,

@@ -2,9 +2,10 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { BuildList } from "../builds/list.tsx";
+import { State } from "../states/state.tsx";
 import { causeWords } from "../triggers/refused.tsx";
 import { Duration, Time } from "../ui/times.tsx";
-import { type Overview, overviewLengths } from "./load.ts";
+import { maxBlocked, type Overview, overviewLengths } from "./load.ts";
 
 export interface OrganizationState {
   organization: Organization;
@@ -27,8 +28,8 @@ export function topicsOf({ overview }: OrganizationState): Topic[] {
 /** Shows paused queues, waits and refusals of an organization, then its last builds. */
 export function OverviewOf({ organization, overview }: OrganizationState) {
   const { slug: org, name } = organization;
-  const { builds, paused, waiting, refused } = overview;
-  const isQuiet = paused.length + waiting.length + refused.length === 0;
+  const { builds, paused, waiting, refused, waitForPeople } = overview;
+  const isQuiet = paused.length + waiting.length + refused.length + waitForPeople === 0;
   return (
     <section class="overview" aria-labelledby={`organization-${org}`}>
       <div class="heading">
@@ -39,6 +40,7 @@ export function OverviewOf({ organization, overview }: OrganizationState) {
       </div>
       {!isQuiet && (
         <ul class="attention">
+          <WaitForPeople count={waitForPeople} org={org} />
           <Paused overview={overview} org={org} />
           <Waiting overview={overview} org={org} />
           <Refusing overview={overview} org={org} />
@@ -50,6 +52,22 @@ export function OverviewOf({ organization, overview }: OrganizationState) {
         <BuildList builds={builds} org={org} namesPipeline />
       )}
     </section>
+  );
+}
+
+function WaitForPeople({ count, org }: { count: number; org: string }) {
+  if (count === 0) return null;
+  const words =
+    count > maxBlocked
+      ? `More than ${maxBlocked} builds wait`
+      : count === 1
+        ? "1 build waits"
+        : `${count} builds wait`;
+  return (
+    <li>
+      <State state="blocked" />{" "}
+      <a href={`${pathTo(patterns.buildsPage, { org })}?state=blocked`}>{words} for you</a>
+    </li>
   );
 }
 

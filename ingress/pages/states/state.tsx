@@ -1,6 +1,7 @@
 const cross = "M4 4l8 8M12 4l-8 8";
 const slashed = "M8 2a6 6 0 1 0 .01 0M4 12l8-8";
 const clock = "M8 2a6 6 0 1 0 .01 0M8 5v3.5l2 1.5";
+const bars = "M5.5 3v10M10.5 3v10";
 const chevrons = "M3 4l4 4-4 4M9 4l4 4-4 4";
 /** Strokes in a square of 16. */
 const icons: Record<string, string> = {
@@ -21,9 +22,19 @@ const icons: Record<string, string> = {
   broken: chevrons,
   not_run: chevrons,
   skipped: chevrons,
+  blocked: bars,
+  blocked_passed: bars,
+  blocked_failed: bars,
+  blocked_running: bars,
+  unblocked: "M3 8.5L6.5 12L13 4.5",
+  unblocked_failed: cross,
 };
 
-const words: Record<string, string> = { broken: "skipped" };
+const words: Record<string, string> = {
+  broken: "skipped",
+  blocked_passed: "blocked",
+  blocked_running: "blocked",
+};
 
 /** The state of a job, build or other thing in words. */
 export function stateInWords(state: string): string {

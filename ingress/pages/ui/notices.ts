@@ -14,6 +14,7 @@ const notices = {
   build_created: "The build is created.",
   job_canceled: "You have canceled the job.",
   job_retried: "The job is retried.",
+  step_unblocked: "You have unblocked the step.",
   failed_jobs_retried: "The failed jobs are retried.",
   agent_paused: "You have paused the agent.",
   agent_resumed: "You have resumed the agent.",

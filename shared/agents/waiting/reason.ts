@@ -5,7 +5,7 @@ import { type Blockers, findBlockers } from "../../graph/blockers.ts";
 import { matcherOf, parseRules } from "../../pipelines/agent-rules.ts";
 import type { Services } from "../../process/services.ts";
 import { listQueuesById, type Queue } from "../../queues/store.ts";
-import { finishedJobStates } from "../../vocabulary.ts";
+import { finishedJobStates, waitingJobStates } from "../../vocabulary.ts";
 import { isPaused } from "../hand-out/hand-out.ts";
 import { listTakers, type Taker } from "./takers-store.ts";
 
@@ -13,7 +13,8 @@ import { listTakers, type Taker } from "./takers-store.ts";
 //
 // | job       | waits                                                                  | kind                |
 // |-----------|------------------------------------------------------------------------|---------------------|
-// | waiting   | for steps, or for keys that no step has yet                            | steps               |
+// | waiting,  | for steps, or for keys that no step has yet. A manual job that         | steps               |
+// | blocked   | somebody can unblock has no reason: it waits for people                |                     |
 // | scheduled | in a queue that is paused                                              | queue_paused        |
 // |           | in a queue without a connected agent that takes jobs                   | no_agent            |
 // |           | for tags that no such agent has, or none has together                  | no_agent_with_tags  |
@@ -48,7 +49,7 @@ export function isWaitingAgain({ state, attempt }: Pick<JobFacts, "state" | "att
   return state === "scheduled" && attempt > 0;
 }
 
-type Waiting = Pick<JobFacts, "id" | "stepId" | "state" | "queueId" | "agentRules">;
+type Waiting = Pick<JobFacts, "id" | "stepId" | "state" | "queueId" | "agentRules" | "unblockable">;
 type ReadFrom = Pick<Services, "db" | "clock">;
 
 /** Agents of one queue that are looked at. Of many queues fewer each. */
@@ -65,7 +66,7 @@ export async function listReasonsOfBuilds(
   const scheduled = builds.flatMap(({ jobs }) => jobs.filter(({ state }) => state === "scheduled"));
   const found = await listReasonsInQueues(services, scheduled);
   for (const { build, jobs, readGraph } of builds) {
-    const waiting = jobs.filter(({ state }) => state === "waiting");
+    const waiting = jobs.filter(({ state, unblockable }) => waitingJobStates.includes(state) && !unblockable);
     if (waiting.length === 0) continue;
     const graph = await (readGraph?.() ?? findPlacedGraph(services.db, build));
     for (const [id, reason] of reasonsInGraph(graph, waiting)) found.set(id, reason);

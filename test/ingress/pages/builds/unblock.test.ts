@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { pipelineSteps } from "../../../../shared/pipelines/steps.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+
+describeWithDatabase("the page of a blocked build", (database) => {
+  let pages: QueuePages;
+  let ada: Visitor;
+  let bob: Visitor;
+  let made = 0;
+
+  before(async () => {
+    pages = await startQueuePages(database);
+    ada = await pages.visitor(pages.ada);
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  const newBuild = async (...steps: unknown[]) => {
+    const name = `blocked-${++made}`;
+    const given = { clusterId: pages.acme.cluster.id, name, steps: pipelineSteps.parse(steps) };
+    const pipeline = await createPipeline(pages.services, pages.actor, given);
+    const { build } = await createBuildByHand(pages.services, pages.actor, pipeline, {});
+    const { jobs, metaData } = pages.services.db.tables;
+    const all = await pages.services.db.select().from(jobs);
+    const job = all.find(({ buildId, type }) => buildId === build.id && type === "manual");
+    const path = `${pages.paths.pipelines}/${name}/builds/1`;
+    return {
+      path,
+      id: job?.id ?? "",
+      form: `${path}/jobs/${job?.id}/unblock`,
+      metaData: async () =>
+        Object.fromEntries(
+          (await pages.services.db.select().from(metaData))
+            .filter(({ buildId }) => buildId === build.id)
+            .map(({ key, value }) => [key, value]),
+        ),
+    };
+  };
+  const options = [
+    { label: "Here", value: "here" },
+    { label: "There", value: "there" },
+  ];
+  const fields = [
+    { text: "Version", key: "version", hint: "Such as v1", format: "v\\d+" },
+    { text: "Notes", key: "notes", required: false },
+    { select: "Where", key: "where", options },
+    { select: "Who", key: "who", options, multiple: true, default: ["here"] },
+  ];
+  const release = { block: "Release?", prompt: "Think twice.", submit: "Ship it", fields };
+
+  it("has a form, which any member sends without JavaScript", async () => {
+    const { path, id, form, metaData } = await newBuild(release, { command: "make" });
+    const { text } = await bob.get(path);
+    for (const part of [
+      "Waits for you",
+      "Think twice.",
+      "Ship it",
+      "Such as v1",
+      "All members of the organization",
+    ])
+      assert.ok(text.includes(part), part);
+    assert.match(text, /<span class="state blocked_passed">/);
+
+    const name = (key: string) => `${id}.${key}`;
+    const answers = { [name("version")]: "v2", [name("notes")]: "a\r\nb", [name("where")]: "there" };
+    const sent = await bob.post(form, { ...answers, [name("who")]: "there" });
+    assert.equal(sent.status, 303);
+    assert.deepEqual(await metaData(), { version: "v2", notes: "a\nb", where: "there", who: "there" });
+    const after = (await bob.get(path)).text;
+    assert.match(after, /unblocked<\/span>/);
+    assert.doesNotMatch(after, /Ship it/);
+    assert.match(after, new RegExp(`by ${pages.bob.name}`));
+  });
+
+  it("says which answer is wrong, and keeps the others", async () => {
+    const { id, form, metaData } = await newBuild(release);
+    const name = (key: string) => `${id}.${key}`;
+    const refused = await bob.post(form, {
+      [name("version")]: "x<y",
+      [name("notes")]: "kept",
+      [name("where")]: "there",
+    });
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /Field version must match v\\d\+/);
+    assert.match(refused.text, /Field who can&#39;t be blank|Field who can't be blank/);
+    assert.match(refused.text, /value="x&lt;y"/);
+    assert.match(refused.text, />kept<\/textarea>/);
+    assert.deepEqual(await metaData(), {});
+  });
+
+  it("has a form for admins alone if the step names allowed_teams, and says so", async () => {
+    const { path, form } = await newBuild({ block: "Release?", allowed_teams: ["ops"] });
+    const shown = (await bob.get(path)).text;
+    assert.match(shown, /Only admins of the organization can unblock it: its step names allowed_teams/);
+    assert.ok(!shown.includes(`action="${form}"`));
+    assert.equal((await bob.post(form, {})).status, 403);
+    assert.ok((await ada.get(path)).text.includes(`action="${form}"`));
+    assert.equal((await ada.post(form, {})).status, 303);
+    const again = await ada.post(form, {});
+    assert.equal(again.status, 422);
+    assert.match(again.text, /somebody has unblocked it already/);
+  });
+
+  it("is where the page of a manual job leads", async () => {
+    const { path, id } = await newBuild({ block: "Release?" }, { command: "make", label: "Make" });
+    const { status, headers } = await bob.get(`${path}/jobs/${id}`);
+    assert.deepEqual([status, headers.get("location")], [303, `${path}#${id}`]);
+    assert.match(
+      (await bob.get(path)).text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " "),
+      /Waits for Release\?/,
+    );
+  });
+
+  it("is counted on the home page, and has a chip", async () => {
+    const home = (await bob.get("/")).text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+    assert.match(home, /\d+ builds wait for you/);
+    assert.match((await bob.get("/organizations/acme/builds?state=blocked")).text, /state blocked_passed/);
+  });
+});
