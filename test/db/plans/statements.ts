@@ -88,6 +88,7 @@ import {
   rewriteBatch,
   sealedColumns,
 } from "../../../shared/db/sealed-store.ts";
+import { insideTransaction } from "../../../shared/db/transaction-guard.ts";
 import { findClaimed } from "../../../shared/device/decision-store.ts";
 import { deleteExpiredBefore, listPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
 import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
@@ -488,8 +489,8 @@ export const statements: Record<string, Statement> = {
   "an accepted job": (db) => hasAcceptedJob(db, id),
   "skipped jobs": (db) => skipJobsIfUnaccepted(db, id, time),
   "canceled jobs of a failing build": (db) =>
-    cancelJobsIfUnfinished(db, { buildId: id, isOnFailing: true }, time),
-  "canceled jobs": (db) => cancelJobsIfUnfinished(db, { buildId: id }, time),
+    insideTransaction(() => cancelJobsIfUnfinished(db, { buildId: id, isOnFailing: true }, time)),
+  "canceled jobs": (db) => insideTransaction(() => cancelJobsIfUnfinished(db, { buildId: id }, time)),
   "old builds": (db) => listBuildsFinishedBefore(db, time, 200),
   "builds of deleted pipelines": (db) => listBuildsOfPipelines(db, [pipelineId], 200),
   "deleted pipelines": (db) => listDeletedPipelines(db, undefined, 100),
