@@ -36,7 +36,7 @@ export interface ProveOrganization {
 export const triggerSecret = "a secret of the senders";
 const slug = "prove";
 
-/** Three pipelines, triggers of each kind, and what agents need. */
+/** Three pipelines and one that their steps trigger, triggers of each kind, and what agents need. */
 export async function createProveOrganization(
   services: Services,
   marksFolder: string,
@@ -51,6 +51,7 @@ export async function createProveOrganization(
   const queues = [];
   for (const key of ["linux", "mac"]) queues.push(await createQueue(services, operator, cluster, { key }));
   const pipelines = [await addPipeline("web"), await addPipeline("app"), await addPipeline("graph")];
+  pipelines.push(await addPipeline("small"));
 
   const addTrigger = async (
     index: number,

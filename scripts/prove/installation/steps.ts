@@ -50,16 +50,22 @@ export function takesOtherWay(kind: Kind, jobId: string): boolean {
 }
 
 /** Commands leave a mark when they begin and when they come to their end. */
-export function provedSteps(marksFolder: string): Record<"web" | "app" | "graph", Step[]> {
+export function provedSteps(marksFolder: string): Record<"small" | "web" | "app" | "graph", Step[]> {
   const step = (kind: Kind, queue: string, more: Partial<CommandStep> = {}): CommandStep => ({
     ...{ label: kind, command: commandOf(kind), agents: { queue } },
     ...{ env: { PROVE_MARKS: marksFolder } },
     ...more,
   });
   const automatic = [{ exit_status: [failures.exitStatus], limit: failures.limit }];
+  const trigger = "small";
   return {
-    web: [step("report", "linux"), { type: "wait" }, step("last", "linux")],
-    app: [step("flaky", "mac", { retry: { automatic } }), step("payload", "linux")],
+    small: [step("last", "linux")],
+    web: [step("report", "linux"), { type: "trigger", trigger }, { type: "wait" }, step("last", "linux")],
+    app: [
+      step("flaky", "mac", { retry: { automatic } }),
+      step("payload", "linux"),
+      { type: "trigger", trigger, async: true, parallelism: 2 },
+    ],
     graph: graphOf((kind, role, more) =>
       step(kind, "linux", {
         ...more,

@@ -4,7 +4,7 @@ import type { Ledger, StoredDelivery } from "./read.ts";
 
 type Rows = Pick<Ledger, "deliveries" | "builds">;
 
-/** Each 201 is one delivery with its bytes; each post at most one; each build is of a delivery that builds. */
+/** Each 201 is one delivery with its bytes; each post at most one; each build is of a delivery that builds, or of a step. */
 export function checkDeliveries(posts: Post[], { deliveries, builds }: Rows): Discrepancy[] {
   const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const byNumber = Map.groupBy(deliveries, ({ post }) => post?.number);
@@ -17,6 +17,7 @@ export function checkDeliveries(posts: Post[], { deliveries, builds }: Rows): Di
       return checkDelivery(delivery, post, buildsOf.get(delivery.id)?.length ?? 0);
     }),
     ...builds
+      .filter(({ triggeredByJobId }) => !triggeredByJobId)
       .filter(({ deliveryId }) => !deliveryId || !byId.has(deliveryId))
       .map(({ id }) => discrepancy("deliveries", `build ${id} is of no delivery`)),
   ];

@@ -19,6 +19,7 @@ export type Check =
   | "leases"
   | "commands"
   | "fan-out"
+  | "triggers"
   | "structure"
   | "processes"
   | "traffic"

@@ -11,6 +11,7 @@ import { checkAssignments } from "./dispatch.ts";
 import { checkFanOut } from "./fan-out.ts";
 import { checkJobs } from "./jobs.ts";
 import type { Ledger } from "./read.ts";
+import { checkTriggers } from "./triggers.ts";
 
 /** Compares what callers were answered with what the database says. */
 export function checkLedger(observed: Observed, ledger: Ledger, runs: Run[]): Discrepancy[] {
@@ -22,6 +23,7 @@ export function checkLedger(observed: Observed, ledger: Ledger, runs: Run[]): Di
     ...checkLeases(observed.doubleLeases),
     ...checkJobs(ledger, runs),
     ...checkDependencies(ledger, runs),
+    ...checkTriggers(ledger),
     ...checkFanOut(ledger),
   ];
 }
