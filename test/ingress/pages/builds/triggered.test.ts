@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { openFollowUps } from "../../../../shared/builds/follow-ups/follow-ups.ts";
+import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import type { Step } from "../../../../shared/vocabulary.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+
+describeWithDatabase("the pages of a trigger step and its build", (database) => {
+  let pages: QueuePages;
+  let bob: Visitor;
+  before(async () => {
+    pages = await startQueuePages(database);
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  const newPipeline = (name: string, steps: Step[]) =>
+    createPipeline(pages.services, pages.actor, { clusterId: pages.acme.cluster.id, name, steps });
+  const build = async (name: string, steps: Step[]) => {
+    const followUps = openFollowUps(pages.services);
+    await createBuildByHand(pages.services, pages.actor, await newPipeline(name, steps), {});
+    await followUps.idle();
+    await followUps.close();
+    return `${pages.paths.pipelines}/${name}/builds/1`;
+  };
+  const pathOfJob = (html: string) => /href="([^"]*\/jobs\/[0-9a-f-]{36})"/.exec(html)?.[1] ?? "";
+
+  it("lead to each other", async () => {
+    await newPipeline("deploy", [{ command: "make" }]);
+    const path = await build("tests", [{ type: "trigger", trigger: "deploy" }]);
+    const child = `${pages.paths.pipelines}/deploy/builds/1`;
+
+    const parent = (await bob.get(path)).text;
+    assert.match(parent, new RegExp(`<a href="${child}">deploy #1</a>`));
+    assert.match(parent, />Trigger deploy</);
+    const job = pathOfJob(parent);
+    const jobPage = (await bob.get(job)).text;
+    assert.match(jobPage, new RegExp(`<a href="${child}">deploy #1</a>`));
+    assert.doesNotMatch(jobPage, /<h2 id="log-heading">/);
+
+    const childPage = (await bob.get(child)).text;
+    assert.match(childPage, new RegExp(`<dt>Triggered by</dt>\\s*<dd[^>]*><a href="${path}">tests #1</a>`));
+    assert.ok(childPage.includes(`href="${job}"`));
+  });
+
+  it("say why there is no build", async () => {
+    const path = await build("broken", [{ type: "trigger", trigger: "nowhere" }]);
+    const page = (await bob.get(path)).text;
+    assert.match(page, /There is no pipeline nowhere/);
+    assert.match((await bob.get(pathOfJob(page))).text, /There is no pipeline nowhere/);
+  });
+});
