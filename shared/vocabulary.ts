@@ -89,7 +89,7 @@ export const finishedJobStates: JobState[] = jobStates.filter(
 export type JobType = "script" | "waiter" | "manual" | "trigger";
 /** Holding: the job counts towards the limit of its concurrency group. Limited: it waits for the group alone. */
 export type MemberStanding = "waiting" | "limited" | "holding";
-/** What is left to do after a transaction, about a subject. A worker does what nobody has done. */
+/** Something left to do after a transaction, about a subject. A worker does it if nobody has. */
 export type FollowUpKind =
   /** Of a concurrency group: start jobs that it has room for. */
   | "group"

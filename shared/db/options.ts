@@ -1,5 +1,5 @@
 import type { Clock } from "../process/clock.ts";
-import type { Due } from "./due.ts";
+import type { Due } from "../process/due.ts";
 
 export interface DatabaseOptions {
   /** `file:<path>` or `postgres://…`. */

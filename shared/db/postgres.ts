@@ -35,8 +35,11 @@ const statementTimeoutMs = 2 * secondMs;
 const idleTransactionTimeoutMs = 10 * secondMs;
 /** Long: a timed-out COMMIT may have happened, and a retry would repeat the work. */
 const commit = { text: "COMMIT", query_timeout: 10 * secondMs };
-/** Serialization failure, deadlock, lost race for a unique key: a second run sees the other row and refuses. */
-const retryableCodes = new Set(["40001", "40P01", "23505"]);
+/**
+ * Serialization failure, deadlock, lost race for a unique key: a second run sees the other row and refuses. Lost race with
+ * the delete of a row that another refers to: a second run sees that it is gone.
+ */
+const retryableCodes = new Set(["40001", "40P01", "23505", "23503"]);
 const maxTries = 5;
 /** Keeps prepared statements small. */
 const maxRowsInserted = 64;

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Due } from "./due.ts";
+import type { Due } from "../process/due.ts";
 
 const inside = new AsyncLocalStorage<Due[]>();
 

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Cipher, createCipher } from "../crypto/cipher.ts";
 import { createPasswords, type Passwords } from "../crypto/passwords.ts";
 import type { Db } from "../db/database.ts";
-import { type DueEvents, openDueEvents } from "../db/due.ts";
 import { openWriteHealth, type WriteHealth } from "../db/health/writes.ts";
 import { isSqliteUrl, openDatabase } from "../db/open.ts";
 import { secondMs } from "../durations.ts";
@@ -21,6 +20,7 @@ import { createUsage, type Usage } from "../redis/usage.ts";
 import { watchRedis } from "../redis/watch.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
+import { type DueEvents, openDueEvents } from "./due.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import { openTracing } from "./tracing/open.ts";
@@ -33,7 +33,7 @@ export interface Services {
   db: Db;
   /** For deliveries and OAuth requests: on Postgres it has connections that lists and pages cannot take. */
   hotDb: Db;
-  /** What transactions of this process have made due. */
+  /** Tells what transactions of this process have made due. */
   due: DueEvents;
   rateLimiter: RateLimiter;
   pacing: Pacing;

@@ -4,18 +4,24 @@ import { openFollowUps } from "../../shared/builds/follow-ups/follow-ups.ts";
 import type { FollowUpHandler } from "../../shared/builds/follow-ups/handlers.ts";
 import { insertFollowUps, takeFollowUps } from "../../shared/builds/follow-ups/store.ts";
 import { newId } from "../../shared/ids.ts";
-import type { Services } from "../../shared/process/services.ts";
-import { type Api, openApi } from "../helpers/api.ts";
+import { createLog } from "../../shared/process/log.ts";
+import { openServices, type Services } from "../../shared/process/services.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { startWorld, type World } from "../helpers/world.ts";
 
 describeOnBothDatabases("what a transaction makes due", (database) => {
-  let api: Api;
+  let world: World;
+  /** Of a process that serves nothing: those that serve do follow-ups at once. */
   let services: Services;
   before(async () => {
-    api = await openApi(database);
-    services = api.world.services;
+    world = await startWorld(database);
+    const log = createLog({ level: "debug", process: "test" }, { write: () => {} });
+    services = openServices({ config: world.config, log, clock: world.clock });
   });
-  after(() => api.close());
+  after(async () => {
+    await services.close();
+    await world.close();
+  });
 
   const newSubject = () => newId(services.clock.now());
   const makeDue = (subjectId: string) =>
@@ -64,7 +70,7 @@ describeOnBothDatabases("what a transaction makes due", (database) => {
     await early.close();
     assert.deepEqual(done, []);
 
-    const clock = { ...services.clock, now: () => new Date(Date.now() + 60_000) };
+    const clock = { ...services.clock, now: () => new Date(services.clock.now().getTime() + 60_000) };
     const late = openFollowUps({ ...services, clock }, { group: noting(done) });
     await late.doLeftOver();
     await late.close();

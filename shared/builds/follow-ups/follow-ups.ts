@@ -1,6 +1,6 @@
-import type { Due } from "../../db/due.ts";
 import { secondMs } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
+import type { Due } from "../../process/due.ts";
 import type { Services } from "../../process/services.ts";
 import { turns as bounds } from "../../sharing/bounds.ts";
 import { openTasksByKey } from "../../sharing/tasks.ts";

@@ -1,8 +1,8 @@
 import { and, eq, gt, inArray, lt } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
-import type { Due } from "../../db/due.ts";
 import { publishAfterCommit } from "../../db/transaction-guard.ts";
 import { newIds } from "../../ids.ts";
+import type { Due } from "../../process/due.ts";
 import type { FollowUpKind } from "../../vocabulary.ts";
 
 /** Those of one subject that a transaction deletes. A worker comes for the others. */
@@ -15,6 +15,25 @@ export async function insertFollowUps(tx: Tx, kind: FollowUpKind, subjectIds: st
   const rows = due.map((each, index) => ({ ...each, id: ids[index] as string, createdAt: tx.now }));
   await tx.insertMany(tx.tables.followUps, rows);
   publishAfterCommit(due);
+}
+
+/**
+ * The follow-ups of a subject. Call it with the subject locked, before reading what decides, and delete what it returned
+ * once all is done.
+ */
+export async function listFollowUps(tx: Tx, kind: FollowUpKind, subjectId: string): Promise<string[]> {
+  const { followUps } = tx.tables;
+  const found = await tx
+    .select({ id: followUps.id })
+    .from(followUps)
+    .where(and(eq(followUps.kind, kind), eq(followUps.subjectId, subjectId)))
+    .limit(maxTaken);
+  return found.map(({ id }) => id);
+}
+
+export async function deleteFollowUps(tx: Tx, ids: string[]): Promise<void> {
+  const { followUps } = tx.tables;
+  await tx.delete(followUps).where(inArray(followUps.id, ids));
 }
 
 /**
