@@ -26,6 +26,8 @@ export const patterns = {
   newAccessToken: "/user/api-access-tokens/new",
   revokeAccessToken: "/user/api-access-tokens/:id/revoke",
   organizationPage: "/organizations/:org",
+  groupsPage: "/organizations/:org/groups",
+  groupPage: "/organizations/:org/groups/:group",
   clustersPage: "/organizations/:org/clusters",
   clusterPage: "/organizations/:org/clusters/:cluster",
   editClusterPage: "/organizations/:org/clusters/:cluster/edit",

@@ -5,6 +5,7 @@ import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
 import { descriptionsOfEndedAgents, oldAgents } from "../shared/agents/lost.ts";
 import { expiredJobTokens, purgeBuilds } from "../shared/builds/builds.ts";
 import { buildFigures } from "../shared/builds/figures.ts";
+import { emptyGroups } from "../shared/builds/groups/retention.ts";
 import { queueFigures } from "../shared/dispatch/figures.ts";
 import { waitFigures } from "../shared/dispatch/wait-figures.ts";
 import { oldFigures } from "../shared/figures/fold.ts";
@@ -40,6 +41,7 @@ const expiring: Expiring[] = [
   expiredInvitations,
   oldAgents,
   descriptionsOfEndedAgents,
+  emptyGroups,
 ];
 
 export async function purgeExpired(services: Services): Promise<void> {

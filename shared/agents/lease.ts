@@ -116,6 +116,7 @@ export async function acquireJob(
     if (!job) throw notFound("job");
     if (job.agentId === agent.id && job.state === "assigned") return;
     if (job.state === "waiting") throw new Refusal(423, "The job waits for other jobs of its build");
+    if (job.state === "limited") throw new Refusal(423, "The job waits for its concurrency group");
     if (job.state !== "scheduled") throw new Refusal(422, "The job has been taken, or has finished");
     if (!isDispatching) throw new Refusal(423, "The job's queue is paused");
     if (!(await reserveIfFree(tx, { id: agent.id, jobId: id, formerJobId: agent.jobId, now })))

@@ -72,3 +72,8 @@ export async function setUploadedEnvironment(tx: Tx, buildId: string, sealed: st
   const { builds } = tx.tables;
   await tx.update(builds).set({ uploadedEnvironmentSealed: sealed }).where(eq(builds.id, buildId));
 }
+
+export async function setHasMembers(tx: Tx, buildId: string): Promise<void> {
+  const { builds } = tx.tables;
+  await tx.update(builds).set({ hasMembers: true }).where(eq(builds.id, buildId));
+}

@@ -7,6 +7,8 @@ import {
 } from "../builds/condition-facts.ts";
 import { buildTopics } from "../builds/create.ts";
 import { findGraph, listStandings, listTree, putGraph } from "../builds/graph-store.ts";
+import { haveGroups } from "../builds/groups/members.ts";
+import { moveMembers } from "../builds/groups/members-store.ts";
 import { insertJobs, type Job, type JobFacts } from "../builds/job-store.ts";
 import { begin, newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
@@ -45,6 +47,7 @@ import {
   lockClusterOfJobs,
   moveJobs,
   replaceIfNotStarted,
+  setHasMembers,
   setUploadedEnvironment,
 } from "./upload-store.ts";
 
@@ -87,7 +90,10 @@ export async function uploadPipeline(
     await insertJobs(tx, added);
     if (!isOfOlderVersion) await putGraph(tx, build.id, jobs.graph);
     await insertUpload(tx, job.id, upload.id);
-    const scheduled = await settleBuild(tx, { ...build, hasGraph: !isOfOlderVersion }, tx.now);
+    const hasMembers = build.hasMembers || haveGroups(added);
+    if (hasMembers && !build.hasMembers) await setHasMembers(tx, build.id);
+    const changedBuild = { ...build, hasGraph: !isOfOlderVersion, hasMembers };
+    const scheduled = await settleBuild(tx, changedBuild, tx.now);
     return { build, replaced, added, changed: [...replaced, ...added, ...scheduled] };
   });
   if (!uploaded) return;
@@ -173,7 +179,9 @@ async function makeJobs(
   const position = await findPositionAfterStep(tx, job);
   const arrivedAt = job.arrivedAt ?? job.scheduledAt;
   const waiting = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
-  await moveJobs(tx, { buildId: build.id, position, by: waiting.length });
+  const move = { buildId: build.id, position, by: waiting.length };
+  await moveJobs(tx, move);
+  if (build.hasMembers) await moveMembers(tx, move);
   const warnings = firstWarnings([...graph.warnings, ...warningsOf(steps, Object.keys(others))]);
   return { waiting, begun: begin(expansion, waiting).jobs, graph: { tree, warnings } };
 }

@@ -9,7 +9,10 @@ import { sizeOfStep } from "./store.ts";
 
 // Answers of REST have whole builds. These reads tell how large they are, and read some jobs at a time.
 
-const answeredOptions = ["key", "parallel", "group", "matrix", "signature", "trigger"] as const;
+const answeredOptions = [
+  ...(["key", "parallel", "group", "matrix", "signature", "trigger"] as const),
+  ...(["concurrency", "concurrency_group", "concurrency_method"] as const),
+];
 /** More rows are measured off the event loop. */
 const maxRowsOnLoop = 500;
 

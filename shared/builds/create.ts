@@ -18,6 +18,7 @@ import { commandsOf, finishedBuildStates, type UnwantedReason } from "../vocabul
 import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
 import { triggerBuilds } from "./follow-ups/of-jobs.ts";
 import type { BuildGraph } from "./graph-store.ts";
+import { haveGroups, insertMembersOfBuilds, limitNewJobs } from "./groups/members.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { begin, newJobs } from "./new-jobs.ts";
 import { insertBranchFollowUps } from "./outdated/due.ts";
@@ -105,6 +106,7 @@ export async function createBuilds(
   await insertGraphs(tx, made);
   await insertBranchFollowUps(tx, pipelines, builds);
   await triggerBuilds(tx, jobs);
+  await insertMembersOfBuilds(tx, made);
   return {
     builds,
     refused: [...refused, ...[...byPipeline.values()].flat()],
@@ -149,11 +151,11 @@ interface NewBuild {
 
 /** Takes a quarter of the time of another expansion. */
 function copyOf({ build: model, jobs, ...rest }: NewBuild, build: Build): NewBuild {
-  const { state, finishedAt } = model;
+  const { state, finishedAt, hasMembers } = model;
   const ids = new Map<string, string>();
   return {
     ...rest,
-    build: { ...build, state, finishedAt },
+    build: { ...build, state, finishedAt, hasMembers },
     jobs: jobs.map((job): Job => {
       const id = newId(build.createdAt);
       ids.set(job.id, id);
@@ -186,12 +188,13 @@ async function makeBuild(
   if (ofVariables !== undefined) return { problems: [{ field: "steps", message: ofVariables }] };
   const finishedAt = state && finishedBuildStates.includes(state) ? createdAt : null;
   return {
-    build: { ...build, hasGraph, finishedAt, ...(state && { state }) },
-    jobs,
+    build: { ...build, hasGraph, hasMembers: haveGroups(jobs), finishedAt, ...(state && { state }) },
+    jobs: limitNewJobs(jobs),
     graph: {
       tree: hasGraph ? tree : null,
       warnings: orNull(firstWarnings(warningsOf(steps, document?.ineffective))),
     },
+    isModel: !isAsking && !hasGraph,
   };
 }
 

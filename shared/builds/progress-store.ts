@@ -334,7 +334,7 @@ export async function reprioritizeIfWaiting(
   const [changed] = await tx
     .update(jobs)
     .set({ priority })
-    .where(and(eq(jobs.id, id), inArray(jobs.state, [...waitingJobStates, "scheduled"])))
+    .where(and(eq(jobs.id, id), inArray(jobs.state, [...waitingJobStates, "limited", "scheduled"])))
     .returning(factColumns(tx));
   return changed;
 }

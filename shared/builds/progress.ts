@@ -19,6 +19,7 @@ import {
   passIfWaiting,
   scheduleIfWaiting,
 } from "./graph-store.ts";
+import { settleMembers } from "./groups/members.ts";
 import type { JobFacts } from "./job-store.ts";
 import { refreshPauses } from "./pause-store.ts";
 import {
@@ -56,6 +57,11 @@ import type { Build } from "./store.ts";
  * @returns the jobs that it scheduled or canceled
  */
 export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
+  const scheduled = await settleSteps(tx, build, now);
+  return build.hasMembers ? settleMembers(tx, build, { scheduled, now }) : scheduled;
+}
+
+async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
   if (build.pausedQueueId) await refreshPauses(tx, [build.id]);
   const standing = await findStanding(tx, build.id);
   const { hasActive, hasFailed, hasPromise, hasWaiting, hasCommand } = standing;

@@ -6,6 +6,7 @@ import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { auditSubject } from "./builds.ts";
 import { buildTopics } from "./create.ts";
+import { setPriorityOfMember } from "./groups/members-store.ts";
 import { findJob, lockBuilds, reprioritizeIfWaiting } from "./progress-store.ts";
 import type { Build } from "./store.ts";
 
@@ -34,6 +35,7 @@ export async function reprioritizeJob(
     const job = await findJob(tx, jobId);
     if (!present || job?.buildId !== build.id || job.type !== "script") throw notFound("job");
     const reprioritized = await reprioritizeIfWaiting(tx, jobId, priority);
+    if (present.hasMembers) await setPriorityOfMember(tx, jobId, priority);
     if (!reprioritized)
       throw new Refusal(422, "Job cannot be reprioritized: an agent has it, or it has finished");
     await audit(tx, actor, "changed the priority of a job of", auditSubject(build, pipeline));

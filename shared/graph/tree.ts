@@ -70,3 +70,15 @@ export function keysOf(nodes: Node[]): string[] {
     ...(isStep(node) ? [] : keysOf(node.steps)),
   ]);
 }
+
+/** The jobs that uploaded steps, by step. */
+export function uploadersOf(nodes: Node[], job?: string): Map<string, string> {
+  const uploaders = new Map<string, string>();
+  for (const node of nodes) {
+    if (!isStep(node)) {
+      const inner = uploadersOf(node.steps, isUpload(node) ? node.uploadedBy.job : job);
+      for (const [step, uploader] of inner) uploaders.set(step, uploader);
+    } else if (job !== undefined) uploaders.set(node.id, job);
+  }
+  return uploaders;
+}

@@ -59,13 +59,19 @@ export const jobSchema = z
     log_url: field.url.nullable(),
     raw_log_url: field.url.nullable(),
     created_at: field.timestamp,
-    scheduled_at: field.timestamp.nullable(),
-    runnable_at: field.timestamp
-      .nullable()
-      .meta({ description: "As scheduled_at: an agent can take the job since then" }),
+    scheduled_at: field.timestamp.nullable().meta({
+      description: "The time from which it waited for nothing but its concurrency group and an agent",
+    }),
+    runnable_at: field.timestamp.nullable().meta({ description: "An agent can take the job since then" }),
     started_at: field.timestamp.nullable(),
     finished_at: field.timestamp.nullable(),
     expired_at: field.timestamp.nullable(),
+    concurrency: z.int().nullable().meta({ description: "Jobs of its group that run at once" }),
+    concurrency_group: z.string().nullable(),
+    concurrency_method: z.enum(["ordered", "eager"]).nullable(),
+    concurrency_wait_time_ms: z.int().nullable().meta({
+      description: "How long it waited for its group alone. Null while it does, and without a group",
+    }),
     exit_status: z.int().nullable(),
     signal: z
       .string()
@@ -132,7 +138,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     graphql_id: graphqlId("Job", job.id),
     type: job.type,
     name: job.label,
-    state: job.state,
+    state: job.state === "limited" ? "scheduled" : job.state,
     waiting_reason: presentWaitingReason(reason),
     step_key: key ?? null,
     group_key: group?.key ?? null,
@@ -152,11 +158,12 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     log_url: job.type === "script" ? api.jobLog(config, address, job.id) : null,
     raw_log_url: job.type === "script" ? api.jobLogText(config, address, job.id) : null,
     created_at: job.createdAt,
-    scheduled_at: job.scheduledAt,
+    scheduled_at: job.limitedAt ?? job.scheduledAt,
     runnable_at: job.scheduledAt,
     started_at: job.startedAt,
     finished_at: job.finishedAt,
     expired_at: job.state === "expired" ? job.finishedAt : null,
+    ...concurrencyOf(job),
     exit_status: job.exitStatus,
     signal: job.signal,
     signal_reason: job.signalReason,
@@ -192,4 +199,14 @@ function presentTriggered({ config, org, triggered }: JobContext, jobId: string)
   const { id, number, pipeline } = build;
   const address = { org, slug: pipeline.slug };
   return { id, number, url: api.build(config, address, number), web_url: web.build(config, address, number) };
+}
+
+function concurrencyOf({ options, limitedAt, scheduledAt }: Job) {
+  const { concurrency, concurrency_group, concurrency_method } = options ?? {};
+  return {
+    concurrency: concurrency ?? null,
+    concurrency_group: concurrency_group ?? null,
+    concurrency_method: concurrency_group === undefined ? null : (concurrency_method ?? "ordered"),
+    concurrency_wait_time_ms: limitedAt && scheduledAt ? scheduledAt.getTime() - limitedAt.getTime() : null,
+  };
 }

@@ -1,11 +1,12 @@
 import { findPlacedGraph, type PlacedGraph } from "../../builds/graph-store.ts";
+import { type GroupOfJob, listGroupsOfJobs } from "../../builds/groups/holders-store.ts";
 import type { JobFacts } from "../../builds/job-store.ts";
 import type { Build } from "../../builds/store.ts";
 import { type Blockers, findBlockers } from "../../graph/blockers.ts";
 import { matcherOf, parseRules } from "../../pipelines/agent-rules.ts";
 import type { Services } from "../../process/services.ts";
 import { listQueuesById, type Queue } from "../../queues/store.ts";
-import { finishedJobStates, waitingJobStates } from "../../vocabulary.ts";
+import { finishedJobStates, type JobState, waitingJobStates } from "../../vocabulary.ts";
 import { isPaused } from "../hand-out/hand-out.ts";
 import { listTakers, type Taker } from "./takers-store.ts";
 
@@ -15,6 +16,7 @@ import { listTakers, type Taker } from "./takers-store.ts";
 // |-----------|------------------------------------------------------------------------|---------------------|
 // | waiting,  | for steps, or for keys that no step has yet. A manual job that         | steps               |
 // | blocked   | somebody can unblock has no reason: it waits for people                |                     |
+// | limited   | for its concurrency group alone                                        | concurrency_group   |
 // | scheduled | in a queue that is paused                                              | queue_paused        |
 // |           | in a queue without a connected agent that takes jobs                   | no_agent            |
 // |           | for tags that no such agent has, or none has together                  | no_agent_with_tags  |
@@ -30,6 +32,7 @@ export type WaitingReason =
       missingKeys: string[];
       hasMore: boolean;
     }
+  | { kind: "concurrency_group"; group: GroupOfJob }
   | { kind: "queue_paused"; queue: Queue }
   | { kind: "no_agent"; queue: Queue; tags: string[] }
   | {
@@ -63,8 +66,11 @@ export async function listReasonsOfBuilds(
   services: ReadFrom,
   builds: readonly BuildWithJobs[],
 ): Promise<Map<string, WaitingReason>> {
-  const scheduled = builds.flatMap(({ jobs }) => jobs.filter(({ state }) => state === "scheduled"));
-  const found = await listReasonsInQueues(services, scheduled);
+  const inState = (state: JobState) =>
+    builds.flatMap(({ jobs }) => jobs.filter((job) => job.state === state));
+  const found = await listReasonsInQueues(services, inState("scheduled"));
+  for (const [id, group] of await listGroupsOfJobs(services.db, inState("limited")))
+    found.set(id, { kind: "concurrency_group", group });
   for (const { build, jobs, readGraph } of builds) {
     const waiting = jobs.filter(({ state, unblockable }) => waitingJobStates.includes(state) && !unblockable);
     if (waiting.length === 0) continue;

@@ -1,5 +1,6 @@
 import type { Services } from "../../process/services.ts";
 import type { FollowUpKind } from "../../vocabulary.ts";
+import { startLimitedJobs } from "../groups/start.ts";
 import { endOutdated } from "../outdated/outdated.ts";
 import { makeTriggeredBuild } from "../triggered/make.ts";
 import { mirrorBuild } from "../triggered/mirror.ts";
@@ -18,4 +19,5 @@ export const followUpHandlers: FollowUpHandlers = {
   trigger: makeTriggeredBuild,
   mirror: mirrorBuild,
   cancel: passCancelOn,
+  group: startLimitedJobs,
 };

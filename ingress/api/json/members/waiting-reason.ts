@@ -13,19 +13,19 @@ const queueKinds = [
 /** The reason why a job waits. Members that a kind does not have are absent. */
 export const waitingReasonSchema = z
   .object({
-    kind: z.enum(["steps", ...queueKinds]).meta({
+    kind: z.enum(["steps", "concurrency_group", ...queueKinds]).meta({
       description:
-        "`steps`: for other steps. `queue_paused`: for its queue. `no_agent`: none of the queue is connected. `no_agent_with_tags`: none that is has its tags. `agents_paused`: all that have them are paused, or about to stop. `agents_busy`: for its turn",
+        "`steps`: for other steps. `concurrency_group`: for its group alone. `queue_paused`: for its queue. `no_agent`: none of the queue is connected. `no_agent_with_tags`: none that is has its tags. `agents_paused`: all that have them are paused, or about to stop. `agents_busy`: for its turn",
     }),
-    job_ids: z
-      .array(field.id)
-      .optional()
-      .meta({ description: "Of `steps`: the first job of some steps that have not ended" }),
+    job_ids: z.array(field.id).optional().meta({
+      description:
+        "Of `steps`: the first job of some steps that have not ended. Of `concurrency_group`: some that hold it",
+    }),
     missing_keys: z
       .array(z.string())
       .optional()
       .meta({ description: "Of `steps`: keys that no step of the build has yet" }),
-    has_more: z.boolean().optional().meta({ description: "Of `steps`: it waits for others too" }),
+    has_more: z.boolean().optional().meta({ description: "It waits for others too" }),
     tags: z
       .array(z.string())
       .optional()
@@ -51,6 +51,10 @@ export function presentWaitingReason(reason: WaitingReason | undefined) {
     case "steps": {
       const { jobIds, missingKeys, hasMore } = reason;
       return { kind, job_ids: jobIds, missing_keys: missingKeys, has_more: hasMore };
+    }
+    case "concurrency_group": {
+      const { holders, hasMore } = reason.group;
+      return { kind, job_ids: holders.map(({ jobId }) => jobId), has_more: hasMore };
     }
     case "queue_paused":
       return { kind };

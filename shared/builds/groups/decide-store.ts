@@ -1,0 +1,123 @@
+import { and, asc, desc, eq, inArray, lt, type SQL, sql } from "drizzle-orm";
+import type { Db, Tx } from "../../db/database.ts";
+import { countRows } from "../../db/rows.ts";
+import { factColumns, type JobFacts } from "../job-store.ts";
+import { byPriority, type Candidate, type GroupView } from "./decide.ts";
+import type { Group } from "./members-store.ts";
+
+/** Locks a group, so that its room is given once. Builds are locked before. */
+export async function lockGroup(tx: Tx, id: string): Promise<Group | undefined> {
+  const { concurrencyGroups: groups } = tx.tables;
+  return (await tx.lock(groups, eq(groups.id, id), "exclusive"))[0];
+}
+
+/** Reads no more members than the group has room for, however many wait. */
+export async function viewGroup(db: Db | Tx, groupId: string, maxLimited: number): Promise<GroupView> {
+  const { concurrencyMembers: members } = db.tables;
+  const holders = await countRows(
+    db,
+    members,
+    and(eq(members.groupId, groupId), eq(members.standing, "holding")),
+  );
+  const room = (await findHighestLimit(db, groupId)) - holders;
+  if (room <= 0) return { holders, limited: [], waiting: [], eager: [] };
+  const limited = await listFirst(db, { groupId, standing: "limited", limit: Math.min(room, maxLimited) });
+  const waiting =
+    limited.length > 0 ? await listFirst(db, { groupId, standing: "waiting", limit: room }) : [];
+  const eager = limited.length > 0 ? await listEager(db, { groupId, holders, maxLimited }) : [];
+  return { holders, limited, waiting, eager };
+}
+
+async function findHighestLimit(db: Db | Tx, groupId: string): Promise<number> {
+  const { concurrencyMembers: members } = db.tables;
+  const [found] = await db
+    .select({ limit: members.limit })
+    .from(members)
+    .where(eq(members.groupId, groupId))
+    .orderBy(desc(members.limit))
+    .limit(1);
+  return found?.limit ?? 0;
+}
+
+async function listFirst(
+  db: Db | Tx,
+  { groupId, standing, limit }: { groupId: string; standing: "limited" | "waiting"; limit: number },
+): Promise<Candidate[]> {
+  const { concurrencyMembers: members } = db.tables;
+  const { orderedAt, position, jobId } = members;
+  return db
+    .select()
+    .from(members)
+    .where(and(eq(members.groupId, groupId), eq(members.standing, standing)))
+    .orderBy(asc(orderedAt), asc(position), asc(jobId))
+    .limit(limit);
+}
+
+/** Jobs of a group may have limits of their own: reads the first ones of each limit that has room. */
+async function listEager(
+  db: Db | Tx,
+  { groupId, holders, maxLimited }: { groupId: string; holders: number; maxLimited: number },
+): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  let limit = await findNextLimit(db, { groupId, below: undefined });
+  while (limit !== undefined && limit > holders) {
+    found.push(...(await listEagerOf(db, { groupId, limit, room: Math.min(limit - holders, maxLimited) })));
+    limit = await findNextLimit(db, { groupId, below: limit });
+  }
+  return found.sort(byPriority);
+}
+
+async function findNextLimit(
+  db: Db | Tx,
+  { groupId, below }: { groupId: string; below: number | undefined },
+): Promise<number | undefined> {
+  const { concurrencyMembers: members } = db.tables;
+  const [found] = await db
+    .select({ limit: members.limit })
+    .from(members)
+    .where(
+      and(
+        eq(members.groupId, groupId),
+        isEagerAndLimited(db),
+        below === undefined ? undefined : lt(members.limit, below),
+      ),
+    )
+    .orderBy(desc(members.limit))
+    .limit(1);
+  return found?.limit;
+}
+
+async function listEagerOf(
+  db: Db | Tx,
+  { groupId, limit, room }: { groupId: string; limit: number; room: number },
+): Promise<Candidate[]> {
+  const { concurrencyMembers: members } = db.tables;
+  const { priority, orderedAt, position, jobId } = members;
+  return db
+    .select()
+    .from(members)
+    .where(and(eq(members.groupId, groupId), isEagerAndLimited(db), eq(members.limit, limit)))
+    .orderBy(desc(priority), asc(orderedAt), asc(position), asc(jobId))
+    .limit(room);
+}
+
+/** As the index has it. */
+function isEagerAndLimited({ tables: { concurrencyMembers: members } }: Db | Tx): SQL {
+  return sql`${members.standing} = 'limited' and ${members.isEager}`;
+}
+
+/** limited → holding, and their jobs limited → scheduled. Call with their builds and the group locked. */
+export async function startIfLimited(tx: Tx, jobIds: string[]): Promise<JobFacts[]> {
+  const { jobs, concurrencyMembers: members } = tx.tables;
+  const started = await tx
+    .update(jobs)
+    .set({ state: "scheduled", scheduledAt: tx.now })
+    .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "limited")))
+    .returning(factColumns(tx));
+  const ids = started.map(({ id }) => id);
+  await tx
+    .update(members)
+    .set({ standing: "holding" })
+    .where(and(inArray(members.jobId, ids), eq(members.standing, "limited")));
+  return started;
+}

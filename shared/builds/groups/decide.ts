@@ -1,0 +1,58 @@
+import type { Member } from "./members-store.ts";
+
+export type Candidate = Omit<Member, "groupId">;
+
+/** A group as a decision needs it. */
+export interface GroupView {
+  holders: number;
+  /** Limited and waiting members in their order: each at least as far as it can matter. */
+  limited: Candidate[];
+  waiting: Candidate[];
+  /** Limited members that may overtake, highest priority first. */
+  eager: Candidate[];
+}
+
+/**
+ * Decides which members start. A job counts against its own limit: ordered ones start if those that hold the group and
+ * those before them, ready or not, are fewer; eager ones if those that hold it are.
+ */
+export function decideStarts(
+  { holders, limited, waiting, eager }: GroupView,
+  maxStarts: number,
+): Candidate[] {
+  const starts: Candidate[] = [];
+  let waitingAhead = 0;
+  for (const [index, member] of limited.entries()) {
+    while (waitingAhead < waiting.length && isBefore(waiting[waitingAhead] as Candidate, member))
+      waitingAhead++;
+    // Members ahead that start now count either way.
+    if (!member.isEager && holders + index + waitingAhead < member.limit) starts.push(member);
+  }
+  const ordered = starts.slice(0, maxStarts);
+  let holding = holders + ordered.length;
+  for (const member of eager) {
+    if (ordered.length === maxStarts) break;
+    if (holding >= member.limit) continue;
+    ordered.push(member);
+    holding++;
+  }
+  return ordered;
+}
+
+/** By the order of the group. */
+export function isBefore(one: Candidate, other: Candidate): boolean {
+  return compare(one, other) < 0;
+}
+
+/** For eager members: higher priorities first. */
+export function byPriority(one: Candidate, other: Candidate): number {
+  return other.priority - one.priority || compare(one, other);
+}
+
+function compare(one: Candidate, other: Candidate): number {
+  return (
+    one.orderedAt.getTime() - other.orderedAt.getTime() ||
+    one.position - other.position ||
+    (one.jobId < other.jobId ? -1 : one.jobId > other.jobId ? 1 : 0)
+  );
+}

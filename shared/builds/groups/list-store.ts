@@ -1,0 +1,111 @@
+import { and, asc, eq, gt, inArray, lt, notExists } from "drizzle-orm";
+import type { Db, Tx } from "../../db/database.ts";
+import {
+  capTotal,
+  countUpTo,
+  type ListedRows,
+  type ListPage,
+  listedRows,
+  readerFor,
+} from "../../db/list-page.ts";
+import { findRow } from "../../db/rows.ts";
+import type { MemberStanding } from "../../vocabulary.ts";
+import type { JobOfGroup } from "./holders-store.ts";
+import type { Group } from "./members-store.ts";
+
+/** A group with how many jobs hold it and wait for it: at most `maxCounted` are counted of each. */
+export interface CountedGroup extends Group {
+  holders: number;
+  waiting: number;
+}
+
+/** Groups of an organization that have members, by name. @param after the name of the last one before */
+export async function listGroups(
+  db: Db,
+  organizationId: string,
+  { after, limit, maxCounted }: { after: string; limit: number; maxCounted: number },
+): Promise<CountedGroup[]> {
+  const { concurrencyGroups: groups, concurrencyMembers: members } = db.tables;
+  const found = await db
+    .select()
+    .from(groups)
+    .where(and(eq(groups.organizationId, organizationId), gt(groups.name, after)))
+    .orderBy(asc(groups.name))
+    .limit(limit);
+  const count = (groupId: string, standing: MemberStanding) =>
+    countUpTo(db, members, and(eq(members.groupId, groupId), eq(members.standing, standing)), maxCounted);
+  const counted: CountedGroup[] = [];
+  for (const group of found) {
+    const [holders, limited, waiting] = [
+      await count(group.id, "holding"),
+      await count(group.id, "limited"),
+      await count(group.id, "waiting"),
+    ];
+    counted.push({ ...group, holders, waiting: limited + waiting });
+  }
+  return counted;
+}
+
+export async function findGroup(db: Db, organizationId: string, id: string): Promise<Group | undefined> {
+  const { concurrencyGroups: groups } = db.tables;
+  return findRow(db, groups, and(eq(groups.id, id), eq(groups.organizationId, organizationId)));
+}
+
+export interface ListedMember extends JobOfGroup {
+  pipelineName: string;
+  limit: number;
+  isEager: boolean;
+  priority: number;
+  orderedAt: Date;
+}
+
+/** Members of a group of one standing, in its order. Pages are found by their offset. */
+export async function listMembers(
+  db: Db,
+  { groupId, standing }: { groupId: string; standing: MemberStanding },
+  page: ListPage,
+): Promise<ListedRows<ListedMember>> {
+  const { concurrencyMembers: members, builds, pipelines } = db.tables;
+  const { jobId, limit, isEager, priority, orderedAt, position } = members;
+  const isMember = and(eq(members.groupId, groupId), eq(members.standing, standing));
+  const total = capTotal(await countUpTo(db, members, isMember));
+  const rows = await readerFor(db, page.offset)
+    .select({
+      ...{ jobId, limit, isEager, priority, orderedAt },
+      buildNumber: builds.number,
+      pipelineSlug: pipelines.slug,
+      pipelineName: pipelines.name,
+    })
+    .from(members)
+    .innerJoin(builds, eq(builds.id, members.buildId))
+    .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
+    .where(isMember)
+    .orderBy(asc(orderedAt), asc(position), asc(jobId))
+    .limit(page.limit + 1)
+    .offset(page.offset);
+  return listedRows(rows, page, {
+    total,
+    positionOf: (row) => ({ number: row.orderedAt.getTime(), id: row.jobId }),
+  });
+}
+
+/** Deletes groups without members that are older than a time, among the next ones. @returns the last that it looked at */
+export async function deleteEmptyGroups(
+  tx: Tx,
+  { afterId, before, limit }: { afterId: string; before: Date; limit: number },
+): Promise<{ deleted: number; lastId: string | undefined }> {
+  const { concurrencyGroups: groups, concurrencyMembers: members } = tx.tables;
+  const next = await tx
+    .select({ id: groups.id })
+    .from(groups)
+    .where(and(gt(groups.id, afterId), lt(groups.createdAt, before)))
+    .orderBy(asc(groups.id))
+    .limit(limit);
+  const ids = next.map(({ id }) => id);
+  const member = tx.select({ jobId: members.jobId }).from(members).where(eq(members.groupId, groups.id));
+  const deleted = await tx
+    .delete(groups)
+    .where(and(inArray(groups.id, ids), notExists(member)))
+    .returning({ id: groups.id });
+  return { deleted: deleted.length, lastId: ids.length === limit ? ids.at(-1) : undefined };
+}

@@ -1,0 +1,142 @@
+import { and, eq, inArray, ne, notExists, type SQL, sql } from "drizzle-orm";
+import type { Tx } from "../../db/database.ts";
+import { prepared, valueFor } from "../../db/prepared.ts";
+import type { Tables } from "../../db/schema.ts";
+import { newIds } from "../../ids.ts";
+import { finishedJobStates } from "../../vocabulary.ts";
+import { factColumns, firstOfStep, type Job, type JobFacts, selectJobs, wholeJob } from "../job-store.ts";
+
+export type Member = Tables["concurrencyMembers"]["$inferSelect"];
+export type Group = Tables["concurrencyGroups"]["$inferSelect"];
+
+/** Finds groups of an organization by their names, and makes those that are missing. @returns ids by name */
+export async function requireGroups(
+  tx: Tx,
+  organizationId: string,
+  names: string[],
+): Promise<Map<string, string>> {
+  const { concurrencyGroups: groups } = tx.tables;
+  const find = () =>
+    tx
+      .select({ id: groups.id, name: groups.name })
+      .from(groups)
+      .where(and(eq(groups.organizationId, organizationId), inArray(groups.name, names)));
+  const known = new Map((await find()).map(({ id, name }) => [name, id]));
+  // In one order: two transactions that make the same groups would wait for each other.
+  const missing = names.filter((name) => !known.has(name)).sort();
+  if (missing.length === 0) return known;
+  const ids = newIds(tx.now, missing.length);
+  const rows = missing.map((name, index) => ({
+    id: ids[index] as string,
+    organizationId,
+    name,
+    createdAt: tx.now,
+  }));
+  await tx.insert(groups).values(rows).onConflictDoNothing();
+  return new Map((await find()).map(({ id, name }) => [name, id]));
+}
+
+export async function insertMembers(tx: Tx, members: Member[]): Promise<void> {
+  await tx.insertMany(tx.tables.concurrencyMembers, members);
+}
+
+/** Jobs of a build that belong to a group, wait or may start, and are no members yet: uploaded, unblocked or retried ones. */
+export async function listNewMembers(tx: Tx, buildId: string): Promise<Job[]> {
+  const { jobs, concurrencyMembers: members } = tx.tables;
+  const { columns } = firstOfStep(tx);
+  const groupOf = (options: SQL | typeof jobs.ownOptions | typeof columns.ownOptions) =>
+    sql`cast(${options} -> 'concurrency_group' as text)`;
+  const member = tx.select({ jobId: members.jobId }).from(members).where(eq(members.jobId, jobs.id));
+  const found = await selectJobs(tx).where(
+    and(
+      eq(jobs.buildId, buildId),
+      inArray(jobs.state, ["waiting", "scheduled"]),
+      sql`coalesce(${groupOf(jobs.ownOptions)}, ${groupOf(columns.ownOptions)}) is not null`,
+      notExists(member),
+    ),
+  );
+  return found.map(wholeJob);
+}
+
+/** scheduled → limited, of jobs that do not hold their group. */
+export const limitIfScheduled = prepared<{ buildId: string; now: Date }, JobFacts, Tx>((tx) => {
+  const { jobs, concurrencyMembers: members } = tx.tables;
+  const waiting = tx
+    .select({ jobId: members.jobId })
+    .from(members)
+    .where(and(eq(members.buildId, sql.placeholder("buildId")), ne(members.standing, "holding")));
+  return tx
+    .update(jobs)
+    .set({ state: "limited", limitedAt: valueFor(jobs.limitedAt, "now"), scheduledAt: null })
+    .where(
+      and(
+        eq(jobs.buildId, sql.placeholder("buildId")),
+        eq(jobs.state, "scheduled"),
+        inArray(jobs.id, waiting),
+      ),
+    )
+    .returning(factColumns(tx));
+});
+
+type OfGroup = Pick<Member, "groupId">;
+
+/** waiting → limited, of members whose jobs are. */
+export const markLimitedMembers = prepared<{ buildId: string }, OfGroup, Tx>((tx) => {
+  const { jobs, concurrencyMembers: members } = tx.tables;
+  const limited = tx
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, sql.placeholder("buildId")), eq(jobs.state, "limited")));
+  return tx
+    .update(members)
+    .set({ standing: "limited" })
+    .where(
+      and(
+        eq(members.buildId, sql.placeholder("buildId")),
+        eq(members.standing, "waiting"),
+        inArray(members.jobId, limited),
+      ),
+    )
+    .returning({ groupId: members.groupId });
+});
+
+/** Deletes members whose jobs have ended, or are behind a manual step. */
+export const deleteMembersThatLeft = prepared<{ buildId: string }, OfGroup, Tx>((tx) => {
+  const { jobs, concurrencyMembers: members } = tx.tables;
+  const left = tx
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.buildId, sql.placeholder("buildId")),
+        inArray(jobs.state, [...finishedJobStates, "blocked"]),
+      ),
+    );
+  return tx
+    .delete(members)
+    .where(and(eq(members.buildId, sql.placeholder("buildId")), inArray(members.jobId, left)))
+    .returning({ groupId: members.groupId });
+});
+
+/** Moves the members of a build as its jobs were moved. */
+export async function moveMembers(
+  tx: Tx,
+  { buildId, position, by }: { buildId: string; position: number; by: number },
+): Promise<void> {
+  const { concurrencyMembers: members } = tx.tables;
+  await tx
+    .update(members)
+    .set({ position: sql`${members.position} + ${by}` })
+    .where(and(eq(members.buildId, buildId), sql`${members.position} >= ${position}`));
+}
+
+export async function setPriorityOfMember(tx: Tx, jobId: string, priority: number): Promise<void> {
+  const { concurrencyMembers: members } = tx.tables;
+  await tx.update(members).set({ priority }).where(eq(members.jobId, jobId));
+}
+
+/** When jobs were created. */
+export async function listTimesOfJobs(tx: Tx, ids: string[]): Promise<Pick<JobFacts, "id" | "createdAt">[]> {
+  const { id, createdAt } = tx.tables.jobs;
+  return tx.select({ id, createdAt }).from(tx.tables.jobs).where(inArray(id, ids));
+}

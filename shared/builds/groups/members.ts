@@ -1,0 +1,116 @@
+import type { Tx } from "../../db/database.ts";
+import { insertFollowUps } from "../follow-ups/store.ts";
+import type { Job, JobFacts } from "../job-store.ts";
+import type { Build } from "../store.ts";
+import {
+  deleteMembersThatLeft,
+  insertMembers,
+  limitIfScheduled,
+  listNewMembers,
+  type Member,
+  markLimitedMembers,
+  requireGroups,
+} from "./members-store.ts";
+import { listPlacesOfSteps } from "./places.ts";
+
+// A job of a concurrency group is a member from its creation, or from when the last manual step before it was unblocked,
+// until it ends. The transaction that changes jobs of a build brings its members into line. It never locks a group: it
+// leaves a follow-up, which starts jobs (start.ts).
+//
+// | member  | its job                           | event                       | next    |
+// |---------|-----------------------------------|-----------------------------|---------|
+// | (new)   | waiting                           | its dependencies have ended | limited |
+// | limited | waits for its group alone         | the group has room          | holding |
+// | holding | scheduled, or an agent has it     | it goes back to its queue   | holding |
+// | any     |                                   | the job ends, or is blocked | (gone)  |
+
+/** Jobs of a new build as they begin: those of groups wait for their group first. */
+export function limitNewJobs(jobs: Job[]): Job[] {
+  return jobs.map((job) =>
+    job.state === "scheduled" && job.options?.concurrency_group !== undefined
+      ? { ...job, state: "limited", limitedAt: job.createdAt, scheduledAt: null }
+      : job,
+  );
+}
+
+/** Returns true if some of the jobs belong to groups. */
+export function haveGroups(jobs: Job[]): boolean {
+  return jobs.some(({ options }) => options?.concurrency_group !== undefined);
+}
+
+/** Makes members of the jobs of new builds. */
+export async function insertMembersOfBuilds(tx: Tx, made: { build: Build; jobs: Job[] }[]): Promise<void> {
+  const byOrganization = Map.groupBy(
+    made.filter(({ build }) => build.hasMembers),
+    ({ build }) => build.organizationId,
+  );
+  for (const [organizationId, builds] of byOrganization) {
+    const jobs = builds.flatMap((each) => each.jobs.filter(isMember));
+    await insertMembersOf(tx, { organizationId, jobs, orderedAt: ({ createdAt }) => createdAt });
+  }
+}
+
+function isMember({ state, options }: Job): boolean {
+  return options?.concurrency_group !== undefined && (state === "waiting" || state === "limited");
+}
+
+/** Inserts members, and leaves a follow-up for the groups of those that are limited. */
+async function insertMembersOf(
+  tx: Tx,
+  { organizationId, jobs, orderedAt }: { organizationId: string; jobs: Job[]; orderedAt: (job: Job) => Date },
+): Promise<void> {
+  if (jobs.length === 0) return;
+  const names = [...new Set(jobs.map(({ options }) => options?.concurrency_group as string))];
+  const groups = await requireGroups(tx, organizationId, names);
+  const members = jobs.map((job): Member => {
+    const { concurrency = 1, concurrency_group = "", concurrency_method } = job.options ?? {};
+    return {
+      jobId: job.id,
+      groupId: groups.get(concurrency_group) as string,
+      buildId: job.buildId,
+      standing: job.state === "limited" ? "limited" : "waiting",
+      limit: concurrency,
+      isEager: concurrency_method === "eager",
+      priority: job.priority,
+      orderedAt: orderedAt(job),
+      position: job.position,
+    };
+  });
+  await insertMembers(tx, members);
+  await followUp(
+    tx,
+    members.filter(({ standing }) => standing === "limited"),
+  );
+}
+
+/**
+ * Brings the members of a build into line with its jobs. Call it with the build locked, after its jobs changed.
+ * @param scheduled jobs that were scheduled now
+ * @returns those of them that have no group
+ */
+export async function settleMembers(
+  tx: Tx,
+  build: Build,
+  { scheduled, now }: { scheduled: JobFacts[]; now: Date },
+): Promise<JobFacts[]> {
+  const added = await listNewMembers(tx, build.id);
+  if (added.length > 0) {
+    const places = await listPlacesOfSteps(tx, build, added);
+    const jobs = added.map((job): Job => ({ ...job, state: "waiting" }));
+    const orderedAt = ({ stepId }: Job) => places.get(stepId) ?? build.createdAt;
+    await insertMembersOf(tx, { organizationId: build.organizationId, jobs, orderedAt });
+  }
+  const limited = await limitIfScheduled(tx, { buildId: build.id, now });
+  const changed = [
+    ...(await markLimitedMembers(tx, { buildId: build.id })),
+    ...(await deleteMembersThatLeft(tx, { buildId: build.id })),
+  ];
+  await followUp(tx, changed);
+  const ids = new Set(limited.map(({ id }) => id));
+  return scheduled.filter(({ id }) => !ids.has(id));
+}
+
+async function followUp(tx: Tx, members: Pick<Member, "groupId">[]): Promise<void> {
+  const groupIds = new Set(members.map(({ groupId }) => groupId));
+  if (groupIds.size > 0) await insertFollowUps(tx, "group", [...groupIds]);
+}

@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { deleteEmptyGroups } from "../../shared/builds/groups/list-store.ts";
+import { secondMs } from "../../shared/durations.ts";
+import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
+import { type Api, openApi } from "../helpers/api.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { eventually } from "../helpers/http.ts";
+
+describeOnBothDatabases("a concurrency group", (database) => {
+  let api: Api;
+  let token: string;
+  let queue: { id: string; key: string };
+  let agent: ScriptedAgent;
+  let made = 0;
+
+  before(async () => {
+    api = await openApi(database);
+    token = await agentTokenOf(api.world, api.acme.cluster);
+    queue = await api.newQueue();
+    agent = await newAgent();
+  });
+  after(() => api.close());
+
+  const newAgent = () =>
+    startAgent(api.world.url, token, { meta_data: [`queue=${queue.key}`], name: `agent-${++made}` });
+  const newGroup = () => `group ${++made}`;
+  const on = (step: object) =>
+    "wait" in step || "block" in step ? step : { agents: { queue: queue.key }, ...step };
+  const limitedTo = (group: string, command: string, more: object = {}) => ({
+    command,
+    concurrency: 1,
+    concurrency_group: group,
+    ...more,
+  });
+  /** Makes a build of a pipeline of its own, a second after the last one. */
+  const build = async (...steps: object[]) => {
+    api.world.clock.advance(secondMs);
+    const { slug } = await api.newPipeline({ steps: steps.map(on) });
+    const answer = await api.send("POST", `/pipelines/${slug}/builds`, {
+      body: { commit: "HEAD", branch: "main", message: "m" },
+    });
+    assert.equal(answer.status, 201, answer.text);
+    return `/pipelines/${slug}/builds/${answer.body.number}`;
+  };
+  const jobsOf = async (path: string) =>
+    (await api.send("GET", path)).body.jobs as { id: string; command: string; state: string }[];
+  /** Resolves once no follow-up is left. */
+  const settled = async () => {
+    const { db } = api.world.services;
+    await eventually(
+      "no follow-up is left",
+      async () => (await db.select().from(db.tables.followUps)).length === 0,
+    );
+  };
+  const statesOf = async (path: string) => {
+    await settled();
+    const { db } = api.world.services;
+    const { jobs } = db.tables;
+    const states: string[] = [];
+    for (const { id } of await jobsOf(path)) {
+      const [row] = await db.select({ state: jobs.state }).from(jobs).where(eq(jobs.id, id));
+      states.push(row?.state ?? "");
+    }
+    return states;
+  };
+  const commandOf = async (jobId: string) => {
+    const { db } = api.world.services;
+    const [row] = await db.select().from(db.tables.jobs).where(eq(db.tables.jobs.id, jobId));
+    return row?.ownCommand;
+  };
+  /** Runs all jobs, one after the other. @returns their commands */
+  const runAll = async () => {
+    const commands: (string | null | undefined)[] = [];
+    for (;;) {
+      await settled();
+      const job = await agent.runOne();
+      if (job === undefined) return commands;
+      commands.push(await commandOf(job));
+    }
+  };
+
+  it("lets one job of two builds run, and the next one once it has ended", async () => {
+    const group = newGroup();
+    const first = await build(limitedTo(group, "a"));
+    const second = await build(limitedTo(group, "b"));
+
+    assert.deepEqual(await statesOf(first), ["scheduled"]);
+    assert.deepEqual(await statesOf(second), ["limited"]);
+    assert.deepEqual(
+      (await jobsOf(second)).map(({ state }) => state),
+      ["scheduled"],
+    );
+
+    assert.deepEqual(await runAll(), ["a", "b"]);
+    assert.deepEqual(await statesOf(second), ["passed"]);
+  });
+
+  it("says in REST how long a job waited for it", async () => {
+    const group = newGroup();
+    await build(limitedTo(group, "a"));
+    const second = await build(limitedTo(group, "b"));
+    await settled();
+    api.world.clock.advance(5 * secondMs);
+    await runAll();
+    const [job] = (await api.send("GET", second)).body.jobs;
+
+    assert.equal(job.concurrency, 1);
+    assert.equal(job.concurrency_group, group);
+    assert.equal(job.concurrency_method, "ordered");
+    assert.ok(job.concurrency_wait_time_ms >= 5 * secondMs, String(job.concurrency_wait_time_ms));
+  });
+
+  it("keeps later builds out of a gate, while the gate's last step waits", async () => {
+    const group = newGroup();
+    const gate = (name: string) => [
+      limitedTo(group, `${name} opens`),
+      { wait: null },
+      { command: `${name} deploys` },
+      { wait: null },
+      limitedTo(group, `${name} closes`),
+    ];
+    await build(...gate("a"));
+    await build(...gate("b"));
+
+    assert.deepEqual(await runAll(), [
+      "a opens",
+      "a deploys",
+      "a closes",
+      "b opens",
+      "b deploys",
+      "b closes",
+    ]);
+  });
+
+  it("that is eager lets a ready job overtake, higher priorities first", async () => {
+    const group = newGroup();
+    const eager = { concurrency_method: "eager" };
+    await build({ command: "first" }, { wait: null }, limitedTo(group, "late", eager));
+    const holding = await build(limitedTo(group, "holds", { ...eager, priority: 5 }));
+    await build(limitedTo(group, "low", { ...eager, priority: 1 }));
+    await build(limitedTo(group, "high", { ...eager, priority: 2 }));
+
+    assert.deepEqual(await statesOf(holding), ["scheduled"]);
+    assert.deepEqual((await runAll()).filter((command) => command !== "first").slice(0, 2), [
+      "holds",
+      "high",
+    ]);
+  });
+
+  it("gives a retried job the place of the old one", async () => {
+    const group = newGroup();
+    const first = await build(limitedTo(group, "a"));
+    const second = await build(limitedTo(group, "b"));
+    const third = await build(limitedTo(group, "c"));
+    await settled();
+    await agent.runOne(1);
+    await settled();
+    const [job] = await jobsOf(first);
+    const answer = await api.send("PUT", `${first}/jobs/${job?.id}/retry`);
+    assert.equal(answer.status, 200, answer.text);
+
+    assert.deepEqual(await statesOf(second), ["scheduled"]);
+    assert.deepEqual(await runAll(), ["b", "a", "c"]);
+    assert.deepEqual(await statesOf(third), ["passed"]);
+  });
+
+  it("goes on when the build that holds it is canceled", async () => {
+    const group = newGroup();
+    const first = await build(limitedTo(group, "a"));
+    const second = await build(limitedTo(group, "b"));
+    await settled();
+    assert.equal((await api.send("PUT", `${first}/cancel`)).status, 200);
+
+    assert.deepEqual(await statesOf(first), ["canceled"]);
+    assert.deepEqual(await statesOf(second), ["scheduled"]);
+    await runAll();
+  });
+
+  it("has uploaded jobs, and parallel ones each", async () => {
+    const group = newGroup();
+    const path = await build({ command: "uploads" });
+    const job = await agent.offered();
+    const begun = await agent.begin(job as string);
+    const steps = [on(limitedTo(group, "p", { parallelism: 3, concurrency: 2 }))];
+    const uploaded = await agent.send(
+      "POST",
+      `/jobs/${job}/pipelines`,
+      { uuid: randomUUID(), pipeline: { steps } },
+      begun.token,
+    );
+    assert.equal(uploaded.status, 200, uploaded.text);
+    await agent.finish(job as string, 0, begun.token);
+
+    assert.deepEqual(await statesOf(path), ["passed", "scheduled", "scheduled", "limited"]);
+    await runAll();
+    assert.deepEqual(await statesOf(path), ["passed", "passed", "passed", "passed"]);
+  });
+
+  it("is deleted once it has no members", async () => {
+    await runAll();
+    const { db } = api.world.services;
+    const { concurrencyMembers, concurrencyGroups } = db.tables;
+    assert.deepEqual(await db.select().from(concurrencyMembers), []);
+    const group = newGroup();
+    await build(limitedTo(group, "a"));
+    await settled();
+    const before = new Date(api.world.clock.now().getTime() + secondMs);
+    await db.transaction((tx) =>
+      deleteEmptyGroups(tx, { afterId: "00000000-0000-0000-0000-000000000000", before, limit: 200 }),
+    );
+
+    const left = await db.select({ name: concurrencyGroups.name }).from(concurrencyGroups);
+    assert.deepEqual(left, [{ name: group }]);
+    await runAll();
+  });
+});
