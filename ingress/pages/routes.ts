@@ -43,6 +43,8 @@ import { addBulkRebuild, newBulkRebuildPage } from "./deliveries/new-bulk-rebuil
 import { buildAgain, deliveryPage, deliveryPayloadFile, redirectToDelivery } from "./deliveries/show.tsx";
 import { enterCode, enterCodePage } from "./device/enter-code.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/review.tsx";
+import { groupsPage } from "./groups/list.tsx";
+import { groupPage } from "./groups/show.tsx";
 import { jobLogFile, jobPage } from "./jobs/show.tsx";
 import { changeRole, redirectToMembers, removeMemberForm, removeMemberPage } from "./members/act.tsx";
 import { createInvitation, revokeInvitationForm } from "./members/invite.tsx";
@@ -157,6 +159,8 @@ function routes({ filterTests, configurations, isClosing }: Parts) {
     [patterns.dropRefusedBodiesPage]: { GET: redirectToTrigger, POST: dropBodies },
     [patterns.replaceTriggerPage]: { GET: replaceTriggerPage, POST: replaceTriggerForm },
     [patterns.deleteTriggerPage]: { GET: deleteTriggerPage, POST: removeTrigger },
+    [patterns.groupsPage]: { GET: groupsPage },
+    [patterns.groupPage]: { GET: groupPage },
     [patterns.clustersPage]: { GET: clustersPage, POST: addCluster },
     [patterns.clusterPage]: { GET: clusterPage },
     [patterns.editClusterPage]: { GET: editClusterPage, POST: saveCluster },

@@ -39,6 +39,10 @@ export async function showClusters(
       <>
         <h1>Clusters</h1>
         <p>A cluster is a group of queues. Pipelines run their jobs on the queues of one cluster.</p>
+        <p>
+          <a href={pathTo(patterns.groupsPage, { org: organization.slug })}>Concurrency groups</a> limit how
+          many jobs of some steps run at once.
+        </p>
         {list.rows.length === 0 ? (
           <p class="empty">
             There is no cluster yet.{role !== "admin" && " Admins of the organization can create one."}

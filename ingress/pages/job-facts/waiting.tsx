@@ -6,6 +6,7 @@ import type { Queue } from "../../../shared/queues/store.ts";
 import { quoteForShell } from "../../../shared/shell.ts";
 import { jobPath } from "../address/build.ts";
 import { queuePath } from "../address/queue.ts";
+import { groupPath } from "../groups/address.ts";
 import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CodeList } from "../ui/tables.tsx";
@@ -25,6 +26,8 @@ export function WaitsFor({
   switch (reason.kind) {
     case "steps":
       return <Steps reason={reason} jobs={jobs} request={request} />;
+    case "concurrency_group":
+      return <Group reason={reason} request={request} />;
     case "queue_paused":
       return <>The queue {link(request, reason.queue)} is paused</>;
     case "no_agent":
@@ -84,6 +87,46 @@ function Steps({
           {part}
         </span>
       ))}
+    </>
+  );
+}
+
+function Group({
+  reason: {
+    group: { id, name, limit, holders, hasMore },
+  },
+  request,
+}: {
+  reason: WaitingReason & { kind: "concurrency_group" };
+  request: MemberRequest;
+}) {
+  const jobs = limit === 1 ? "one job" : `${limit} jobs`;
+  return (
+    <>
+      Limited by the group <a href={groupPath(request, { id })}>{name}</a>, which {jobs} may hold at once:{" "}
+      {holders.length === 0 ? (
+        "jobs before it go first"
+      ) : (
+        <>
+          held by{" "}
+          {holders.map(({ jobId, pipelineSlug, buildNumber }, index) => (
+            <span key={jobId}>
+              {index > 0 && ", "}
+              <a
+                href={pathTo(patterns.jobPage, {
+                  org: request.organization.slug,
+                  slug: pipelineSlug,
+                  number: String(buildNumber),
+                  job: jobId,
+                })}
+              >
+                {pipelineSlug} #{buildNumber}
+              </a>
+            </span>
+          ))}
+          {hasMore && " and others"}
+        </>
+      )}
     </>
   );
 }

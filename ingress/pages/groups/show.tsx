@@ -1,0 +1,129 @@
+import { findGroup, type ListedMember, listMembers } from "../../../shared/builds/groups/list-store.ts";
+import type { Group } from "../../../shared/builds/groups/members-store.ts";
+import { isId } from "../../../shared/ids.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import { notFound } from "../../../shared/refusal.ts";
+import type { MemberStanding } from "../../../shared/vocabulary.ts";
+import { type NumberedList, readPageOf, readWithin } from "../../http/number-pager.ts";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { addCrumbs } from "../ui/page-context.ts";
+import { NumberPager } from "../ui/pager.tsx";
+import { Time } from "../ui/times.tsx";
+import { groupPath, groupsPath } from "./address.ts";
+
+const perPage = 30;
+
+interface Part {
+  standing: MemberStanding;
+  title: string;
+  empty: string;
+}
+
+const parts: Part[] = [
+  { standing: "holding", title: "Hold the group", empty: "No job holds the group." },
+  { standing: "limited", title: "Wait for the group alone", empty: "No job waits for the group alone." },
+  {
+    standing: "waiting",
+    title: "Wait for other steps, and keep their place",
+    empty: "No job of the group waits for other steps.",
+  },
+];
+
+/** GET …/groups/:group. Jobs are in the order of the group. */
+export const groupPage = memberPage(async (services, request) => {
+  const group = await loadGroup(services, request);
+  const lists = [];
+  for (const part of parts)
+    lists.push({
+      ...part,
+      list: await readWithin(readPageOf(request.event, perPage, `${part.standing}_`), (page) =>
+        listMembers(services.db, { groupId: group.id, standing: part.standing }, page),
+      ),
+    });
+  return {
+    title: group.name,
+    section: "clusters",
+    content: (
+      <>
+        <h1>
+          Concurrency group <code>{group.name}</code>
+        </h1>
+        {lists.map((each) => (
+          <Members key={each.standing} {...each} group={group} request={request} />
+        ))}
+      </>
+    ),
+  };
+});
+
+/** @throws Refusal 404 */
+async function loadGroup({ db }: Services, request: MemberRequest): Promise<Group> {
+  const { organization, parameter, event } = request;
+  addCrumbs(event, { text: "Concurrency groups", path: groupsPath(request), isList: true });
+  const id = parameter("group");
+  const group = isId(id) ? await findGroup(db, organization.id, id) : undefined;
+  if (!group) throw notFound("concurrency group");
+  addCrumbs(event, { text: group.name, path: groupPath(request, group) });
+  return group;
+}
+
+function Members({
+  standing,
+  title,
+  empty,
+  list,
+  group,
+  request,
+}: Part & {
+  list: NumberedList & { rows: ListedMember[] };
+  group: Group;
+  request: MemberRequest;
+}) {
+  return (
+    <section aria-labelledby={standing}>
+      <h2 id={standing}>{title}</h2>
+      {list.rows.length === 0 ? (
+        <p class="empty">{empty}</p>
+      ) : (
+        <ul class="entries">
+          {list.rows.map((member) => (
+            <li class="entry" key={member.jobId}>
+              <Member member={member} request={request} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <NumberPager
+        list={list}
+        path={groupPath(request, group)}
+        prefix={`${standing}_`}
+        label={title}
+        section={standing}
+      />
+    </section>
+  );
+}
+
+function Member({ member, request: { organization } }: { member: ListedMember; request: MemberRequest }) {
+  const { jobId, pipelineSlug, pipelineName, buildNumber, limit, isEager, priority, orderedAt } = member;
+  const path = pathTo(patterns.jobPage, {
+    org: organization.slug,
+    slug: pipelineSlug,
+    number: String(buildNumber),
+    job: jobId,
+  });
+  return (
+    <div>
+      <p>
+        <a href={path}>
+          {pipelineName} #{buildNumber}
+        </a>
+      </p>
+      <p class="quiet">
+        {limit === 1 ? "One at a time" : `${limit} at once`} · in the order of <Time at={orderedAt} />
+        {isEager && ` · eager, priority ${priority}`}
+      </p>
+    </div>
+  );
+}
