@@ -13,12 +13,14 @@ const maxHintLength = 2000;
 const maxValueLength = 10_000;
 const maxFormatLength = 1000;
 
+const scalars = [z.string(), z.number(), z.boolean()] as const;
+
 /** Agents replace variables by text, and YAML has numbers and booleans. */
 function scalar(name: string, maxLength: number) {
   return anything()
     .transform((given) => scalarToText(given) ?? given)
     .pipe(text(name, maxLength))
-    .meta(documentationOf(z.union([z.string(), z.number(), z.boolean()])));
+    .meta(documentationOf(z.union(scalars)));
 }
 
 const missing = "Step fields must have a key, the name of the meta-data";
@@ -78,7 +80,7 @@ const selectField = z
           list: z.array(defaultValue).max(maxOptions),
         },
         "Step fields default must be text or a list of text",
-      ),
+      ).meta(documentationOf(z.union([...scalars, z.array(z.union(scalars))]))),
     ),
   })
   .superRefine(({ multiple, default: standard }, context) => {

@@ -96,6 +96,12 @@ export const freshJob = async (api: Api) => {
   const { body } = await api.send("GET", `/pipelines/${at.slug}/builds/1`);
   return { ...at, job: body.jobs[0].id as string };
 };
+const blockedJob = async (api: Api) => {
+  const { id, slug } = await api.newPipeline({ steps: [{ block: "Release?" }] });
+  await api.build(id);
+  const { body } = await api.send("GET", `/pipelines/${slug}/builds/1`);
+  return { slug, number: "1", job: body.jobs[0].id as string };
+};
 const canceledJob = async (api: Api) => {
   const at = await freshJob(api);
   await api.send("PUT", `/pipelines/${at.slug}/builds/1/jobs/${at.job}/cancel`);
@@ -163,6 +169,8 @@ const rows: Row[] = [
   ["getJobById", "GET", jobById, "read_builds", "member", 200, { prepare: freshJob }],
   ["reprioritizeJob", "PUT", `${job}/reprioritize`, "write_builds", "member", 200, { body: () => ({ priority: 1 }), prepare: freshJob }],
   ["reprioritizeJobById", "PUT", `${jobById}/reprioritize`, "write_builds", "member", 200, { body: () => ({ priority: 1 }), prepare: freshJob }],
+  ["unblockJob", "PUT", `${job}/unblock`, "write_builds", "member", 200, { body: () => ({ fields: {} }), takesNoBodyToo: true, prepare: blockedJob }],
+  ["unblockJobById", "PUT", `${jobById}/unblock`, "write_builds", "member", 200, { body: () => ({ fields: {} }), takesNoBodyToo: true, prepare: blockedJob }],
   ["cancelJob", "PUT", `${job}/cancel`, "write_builds", "member", 200, { prepare: freshJob }],
   ["retryJob", "PUT", `${job}/retry`, "write_builds", "member", 200, { prepare: canceledJob }],
   ["retryJobById", "PUT", `${jobById}/retry`, "write_builds", "member", 200, { prepare: canceledJob }],

@@ -112,7 +112,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
         assertRefused(await bob.post(newPath, { ...rest, name: "Not", steps: given }), reason);
       await refused('[{"command": "a"},', "Steps are not valid JSON.");
       await refused("{}", "Steps must be a list.");
-      await refused('[{"block": "Deploy?"}]', "Step block is not supported.");
+      await refused('[{"block": 7}]', "Step block must be text.");
       await refused(`[{"plugins": ${"[".repeat(500)}${"]".repeat(500)}}]`, "Steps are nested too deeply.");
     });
 
@@ -125,7 +125,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
       const edit = await bob.get(`${at}/pipelines/grouped/edit`);
       assert.deepEqual(JSON.parse(valuesOf(edit).steps ?? ""), steps);
       const refused = await bob.post(newPath, { ...rest, steps: JSON.stringify(steps), do: "rows" });
-      assertRefused(refused, "Steps with groups can be edited as JSON only.");
+      assertRefused(refused, "Steps other than commands and waits can be edited as JSON only.");
       const shown = await bob.get(`${at}/pipelines/grouped`);
       assert.match(read(shown), /All<ol class="steps"><li><code>a<\/code>/);
     });
@@ -190,7 +190,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
       await refused(
         { "step-0-more": '{"concurrency": 1}' },
         "step-0-more",
-        "Step concurrency is not supported",
+        "Step concurrency needs concurrency_group",
       );
       await refused({ "step-0-more": "[]" }, "step-0-more", "More members must be an object");
     });
