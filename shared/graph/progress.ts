@@ -153,7 +153,7 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], { canKeysCome = true 
       if (isSatisfied) progress.waitsForPeople = true;
       if (isSatisfied && !own.unblockable) progress.unblockable.add(id);
       if (!isSatisfied && own.unblockable) progress.notUnblockable.add(id);
-      return { ending: own.ending, isOpen: true, isBlocked, isBehindFailed: false };
+      return { ...own, isOpen: true, isBlocked };
     }
     if (isSatisfied) {
       progress.reached.add(id);
