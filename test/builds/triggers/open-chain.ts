@@ -9,13 +9,20 @@ export type Chain = Awaited<ReturnType<typeof openChain>>;
 /** An installation whose pipelines trigger each other, with one agent. */
 export async function openChain(database: TestDatabase, settings: Record<string, string> = {}) {
   const api = await openApi(database, settings);
-  const followUps = openFollowUps(api.world.services);
+  const { services } = api.world;
+  const clock = { ...services.clock, now: () => new Date(Date.now() + 60_000) };
+  const worker = openFollowUps({ ...services, clock });
+  /** The process does what is due, and so does this worker, until no row is left. */
+  const settle = async () => {
+    const { followUps } = services.db.tables;
+    while ((await services.db.select().from(followUps)).length > 0) await worker.doLeftOver();
+  };
   const agent = await startAgent(api.world.url, await agentTokenOf(api.world, api.acme.cluster));
 
   /** Sends a request, and waits for what it made due. */
   const send: typeof api.send = async (...given) => {
     const answer = await api.send(...given);
-    await followUps.idle();
+    await settle();
     return answer;
   };
   const must = async (...given: Parameters<typeof api.send>) => {
@@ -30,7 +37,7 @@ export async function openChain(database: TestDatabase, settings: Record<string,
     must("GET", `/pipelines/${slug}/builds/${number}?include_retried_jobs=true`);
 
   return {
-    ...{ api, agent, followUps, send, must, newPipeline, show },
+    ...{ api, agent, settle, send, must, newPipeline, show },
     build: (slug: string, body: object = {}) =>
       must("POST", `/pipelines/${slug}/builds`, { body: { commit: "HEAD", branch: "main", ...body } }),
     builds: async (slug: string) => must("GET", `/pipelines/${slug}/builds`),
@@ -42,11 +49,11 @@ export async function openChain(database: TestDatabase, settings: Record<string,
     /** Takes the next job and ends it. */
     run: async (exitStatus = 0) => {
       const id = await agent.runOne(exitStatus);
-      await followUps.idle();
+      await settle();
       return id;
     },
     close: async () => {
-      await followUps.close();
+      await worker.close();
       await api.close();
     },
   };

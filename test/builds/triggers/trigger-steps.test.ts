@@ -78,7 +78,7 @@ describeOnBothDatabases("a trigger step", (database) => {
     const accepted = await chain.agent.begin(job);
     assert.equal(accepted.env.BUILDKITE_PULL_REQUEST, "17");
     await chain.agent.finish(job, 0, accepted.token);
-    await chain.followUps.idle();
+    await chain.settle();
   });
 
   it("names its build by its label without a message", async () => {
@@ -143,7 +143,7 @@ describeOnBothDatabases("a trigger step", (database) => {
       const { env, token } = await chain.agent.begin(id);
       places.push(`${env.BUILDKITE_PARALLEL_JOB} of ${env.BUILDKITE_PARALLEL_JOB_COUNT}`);
       await chain.agent.finish(id, 0, token);
-      await chain.followUps.idle();
+      await chain.settle();
     }
     assert.deepEqual(places.sort(), ["0 of 3", "1 of 3", "2 of 3"]);
     assert.deepEqual(await chain.states(parent), ["passed", "passed", "passed", "passed"]);
@@ -167,6 +167,6 @@ describeOnBothDatabases("a trigger step", (database) => {
     );
     assert.equal(env.BUILDKITE_SOURCE, "trigger_job");
     await chain.agent.finish(id, 0, token);
-    await chain.followUps.idle();
+    await chain.settle();
   });
 });
