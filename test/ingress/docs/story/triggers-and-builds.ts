@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { agents } from "./agents.ts";
 import { openSender, type Story } from "./chapter.ts";
+import { unblocking } from "./unblocking.ts";
 
 export async function triggersAndBuilds(story: Story) {
   const { recorder, org, api } = story;
@@ -86,6 +87,7 @@ export async function triggersAndBuilds(story: Story) {
   await send("listBuildsOfPipeline", "A page of builds", {});
   await send("getBuild", "A build", { path: { number: "1" } });
   await agents(story);
+  await unblocking(story);
   await send("cancelBuild", "A canceled build", { path: { number: "2" } });
   await send("cancelBuild", "It has finished", { path: { number: "2" }, status: 422 });
   await send("createBuild", "A commit of a branch", {
