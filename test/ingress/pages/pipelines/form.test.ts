@@ -15,10 +15,12 @@ const at = "/organizations/acme";
 const newPath = `${at}/new-pipeline`;
 const one = { rows: "1", "step-0-kind": "command", "step-0-command": "make" };
 
-/** The values of the fields that a page shows, by name. */
+/** The values of the fields that a page shows and a browser would send, by name. */
 function valuesOf(answer: Answer): Record<string, string> {
   const text = read(answer);
-  const inputs = [...text.matchAll(/<input\b[^>]*>/g)].map(([tag]) => [
+  const tags = [...text.matchAll(/<input\b[^>]*>/g)].map(([tag]) => tag);
+  const sent = tags.filter((tag) => !/\btype="(checkbox|radio)"/.test(tag) || /\schecked\b/.test(tag));
+  const inputs = sent.map((tag) => [
     /\bname="([^"]*)"/.exec(tag)?.[1] ?? "",
     /\bvalue="([^"]*)"/.exec(tag)?.[1] ?? "",
   ]);

@@ -161,7 +161,7 @@ describeWithDatabase("the search for builds", (database) => {
     const none = await bob.get(`${pages.paths.pipeline}?message=nowhere`);
     assert.match(none.text, /No build matches/);
     for (const [query, message] of [
-      ["state=blocked", /State blocked is not one of scheduled, running/],
+      ["state=blocked_passed", /State blocked_passed is not one of scheduled, running/],
       ["from=2026-02-30", /2026-02-30 is not a day such as/],
       ["message=%00", /message to search for/],
       [`branch=${"x".repeat(1001)}`, /branch to search for is too long/],
