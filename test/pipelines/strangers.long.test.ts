@@ -4,6 +4,7 @@ import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
 import { type Version, versions } from "../agents/public-agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
+import { openSettling } from "../helpers/follow-ups.ts";
 import { assertJobs, assertRules, type ShownJob } from "./strangers/expected.ts";
 import {
   type ExpectedBuild,
@@ -33,18 +34,23 @@ describe("pipelines of strangers", () => {
 // The statements are those of other builds, which tests of graphs run on Postgres.
 describeOnSqlite("pipeline of a stranger", (database) => {
   let api: Api;
+  let settling: ReturnType<typeof openSettling>;
 
   before(async () => {
     api = await openApi(database, { AGENTS_PER_ORGANIZATION: "100000" });
+    settling = openSettling(api.world.services);
   });
-  after(() => api.close());
+  after(async () => {
+    await settling.close();
+    await api.close();
+  });
 
   for (const [place, stranger] of strangers.entries())
     describe(stranger.name, () => {
       let site: Site;
 
       before(async () => {
-        site = await openSite(api, stranger);
+        site = await openSite(api, stranger, settling.settle);
       });
 
       const { refused, builds } = stranger;
@@ -87,12 +93,12 @@ function itIsRefused({ refused }: Stranger, { site, by: version }: Run): void {
 
 function itRuns(stranger: Stranger, expected: ExpectedBuild, { site, by: version }: Run): void {
   it(`from v${version.version} runs to its end${describeBuild(expected)}`, async () => {
-    const { upload, end, build } = await site().startBuild(version, expected);
+    const { number, upload, end, build } = await site().startBuild(version, expected);
 
     const { status, text } = await upload();
     await end();
     assert.equal(status, 200, text);
-    await site().runAll(version, expected);
+    await site().runAll(version, number, expected);
 
     const { state, jobs, warnings } = await build();
     const [, ...uploaded] = jobs as ShownJob[];

@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
-import { openFollowUps } from "../../../shared/builds/follow-ups/follow-ups.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { openApi } from "../../helpers/api.ts";
 import type { TestDatabase } from "../../helpers/databases.ts";
+import { openSettling } from "../../helpers/follow-ups.ts";
 
 export type Chain = Awaited<ReturnType<typeof openChain>>;
 
 /** An installation whose pipelines trigger each other, with one agent. */
 export async function openChain(database: TestDatabase, settings: Record<string, string> = {}) {
   const api = await openApi(database, settings);
-  const { services } = api.world;
-  const clock = { ...services.clock, now: () => new Date(Date.now() + 60_000) };
-  const worker = openFollowUps({ ...services, clock });
-  /** The process does what is due, and so does this worker, until no row is left. */
-  const settle = async () => {
-    const { followUps } = services.db.tables;
-    while ((await services.db.select().from(followUps)).length > 0) await worker.doLeftOver();
-  };
+  const { settle, close } = openSettling(api.world.services);
   const agent = await startAgent(api.world.url, await agentTokenOf(api.world, api.acme.cluster));
 
   /** Sends a request, and waits for what it made due. */
@@ -53,7 +46,7 @@ export async function openChain(database: TestDatabase, settings: Record<string,
       return id;
     },
     close: async () => {
-      await worker.close();
+      await close();
       await api.close();
     },
   };

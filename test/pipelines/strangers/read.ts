@@ -18,7 +18,7 @@ export interface Stranger {
   builds: ExpectedBuild[];
 }
 
-/** A build to upload the pipeline to, and what becomes of it. A name is the key of a step, or else its label. */
+/** A build to upload the pipeline to, and what becomes of it. No pipeline has a slug that it triggers. A name is the key of a step, or else its label. */
 export interface ExpectedBuild {
   branch?: string;
   message?: string;
@@ -27,11 +27,14 @@ export interface ExpectedBuild {
   uploads?: Record<string, string>;
   /** By step: the exit statuses of its first attempts. All others are 0. */
   exits?: Record<string, number[]>;
+  /** By step: what the person who unblocks it fills in, by the key of the field. */
+  answers?: Record<string, Record<string, string>>;
   /** The jobs with commands. */
   jobs: number;
   left_out?: LeftOut;
   failed?: string[];
   waiting_failed?: string[];
+  blocked_failed?: string[];
   /** Default: passed. */
   state?: string;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { PublicAgent, type Version } from "../../agents/public-agent.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
 import type { Api } from "../../helpers/api.ts";
-import { nameOf } from "./expected.ts";
+import { nameOf, type ShownJob } from "./expected.ts";
 import { type ExpectedBuild, readPipeline, type Stranger, siblingOf, uploadedBy } from "./read.ts";
 
 export type Site = Awaited<ReturnType<typeof openSite>>;
@@ -11,7 +11,7 @@ export type Site = Awaited<ReturnType<typeof openSite>>;
 const uploaders = "uploaders";
 
 /** A cluster with the queues and the agents that the pipeline and its uploads ask for. */
-export async function openSite(api: Api, stranger: Stranger) {
+export async function openSite(api: Api, stranger: Stranger, settle: () => Promise<void>) {
   const { id } = await api.newCluster();
   const token = await agentTokenOf(api.world, { ...api.acme.cluster, id });
   const rules = [stranger, ...uploadedBy(stranger)].flatMap(({ agents }) => agents);
@@ -39,6 +39,7 @@ export async function openSite(api: Api, stranger: Stranger) {
       const job = await agent.accept(offered.id);
       await agent.run(job);
       return {
+        number: made.body.number as number,
         upload: () =>
           agent.send("POST", `/jobs/${job.id}/pipelines${version.hasJobToken ? "?async=true" : ""}`, {
             json: uploadOf(stranger.name, version),
@@ -53,15 +54,32 @@ export async function openSite(api: Api, stranger: Stranger) {
         build: async () => (await api.send("GET", `/pipelines/${slug}/builds/${made.body.number}`)).body,
       };
     },
-    runAll: (version: Version, expected: ExpectedBuild) =>
-      runAll(crew, (name, attempt) => {
+    /** Runs all jobs, and unblocks each step for people once its turn comes. */
+    async runAll(version: Version, number: number, expected: ExpectedBuild) {
+      const path = `/pipelines/${slug}/builds/${number}`;
+      const standIn: StandIn = (name, attempt) => {
         const file = expected.uploads?.[name];
         return {
           exitStatus: expected.exits?.[name]?.[attempt] ?? 0,
           upload: file === undefined ? undefined : uploadOf(siblingOf(stranger, file), version),
         };
-      }),
+      };
+      do await settle();
+      while ((await runAll(crew, standIn)) || (await unblockAny(api, path, expected)));
+    },
   };
+}
+
+async function unblockAny(api: Api, path: string, { answers = {} }: ExpectedBuild): Promise<boolean> {
+  const { body: build } = await api.send("GET", path);
+  const jobs: (ShownJob & { id: string; unblockable?: boolean })[] = build.jobs;
+  const unblockable = jobs.filter((job) => job.unblockable);
+  for (const job of unblockable) {
+    const body = { fields: answers[nameOf(job)] ?? {} };
+    const { status, text } = await api.send("PUT", `${path}/jobs/${job.id}/unblock`, { body });
+    assert.equal(status, 200, text);
+  }
+  return unblockable.length > 0;
 }
 
 function uploadOf(name: string, { hasJobToken }: Version) {
@@ -81,8 +99,11 @@ async function makeQueues(api: Api, clusterId: string, rules: string[][]): Promi
 /** What a job's command does instead of its own. */
 type StandIn = (name: string, attempt: number) => { exitStatus: number; upload: object | undefined };
 
-/** Each agent takes what it is offered, until none is offered anything. */
-async function runAll(crew: ScriptedAgent[], standIn: StandIn): Promise<void> {
+/**
+ * Each agent takes what it is offered, until none is offered anything.
+ * @returns whether any job ran
+ */
+async function runAll(crew: ScriptedAgent[], standIn: StandIn): Promise<boolean> {
   const attempts = new Map<string, number>();
   const runOne = async (agent: ScriptedAgent, id: string) => {
     const { token, env } = await agent.begin(id);
@@ -107,7 +128,8 @@ async function runAll(crew: ScriptedAgent[], standIn: StandIn): Promise<void> {
     return ran;
   };
 
-  let ran: number[];
-  do ran = await Promise.all(crew.map(runOffered));
-  while (ran.some((jobs) => jobs > 0));
+  const runRound = async () => (await Promise.all(crew.map(runOffered))).some((jobs) => jobs > 0);
+  const ranAny = await runRound();
+  while (await runRound());
+  return ranAny;
 }
