@@ -30,7 +30,6 @@ export interface FollowUps {
 export function openFollowUps(services: Services, handlers: FollowUpHandlers = followUpHandlers): FollowUps {
   const { db, clock, due: events, log, metrics } = services;
   const turns = openTurns(bounds.followUps);
-  const kinds = Object.keys(handlers) as FollowUpKind[];
 
   const tasks = openTasksByKey(
     async (key, signal) => {
@@ -51,11 +50,10 @@ export function openFollowUps(services: Services, handlers: FollowUpHandlers = f
 
   return {
     async doLeftOver() {
-      if (kinds.length === 0) return;
       const beforeId = lowestIdAt(new Date(clock.now().getTime() - leftOverAfterMs));
       let afterId: string | undefined;
       for (let page = 0; page < maxPages; page++) {
-        const found = await listLeftOver(db, { kinds, afterId, beforeId, limit: pageSize });
+        const found = await listLeftOver(db, { afterId, beforeId, limit: pageSize });
         add(found);
         await tasks.idle();
         afterId = found[pageSize - 1]?.id;

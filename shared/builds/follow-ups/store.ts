@@ -58,19 +58,14 @@ export async function takeFollowUps(tx: Tx, kind: FollowUpKind, subjectId: strin
 /** Those that no process has done. */
 export async function listLeftOver(
   db: Db,
-  {
-    kinds,
-    afterId,
-    beforeId,
-    limit,
-  }: { kinds: FollowUpKind[]; afterId?: string; beforeId: string; limit: number },
+  { afterId, beforeId, limit }: { afterId?: string; beforeId: string; limit: number },
 ): Promise<(Due & { id: string })[]> {
   const { followUps } = db.tables;
   const { id, kind, subjectId } = followUps;
   return db
     .select({ id, kind, subjectId })
     .from(followUps)
-    .where(and(inArray(kind, kinds), lt(id, beforeId), afterId === undefined ? undefined : gt(id, afterId)))
+    .where(and(lt(id, beforeId), afterId === undefined ? undefined : gt(id, afterId)))
     .orderBy(id)
     .limit(limit);
 }

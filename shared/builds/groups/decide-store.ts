@@ -13,12 +13,7 @@ export async function lockGroup(tx: Tx, id: string): Promise<Group | undefined> 
 
 /** Reads no more members than the group has room for, however many wait. */
 export async function viewGroup(db: Db | Tx, groupId: string, maxLimited: number): Promise<GroupView> {
-  const { concurrencyMembers: members } = db.tables;
-  const holders = await countRows(
-    db,
-    members,
-    and(eq(members.groupId, groupId), eq(members.standing, "holding")),
-  );
+  const holders = await countHolders(db, groupId);
   const room = (await findHighestLimit(db, groupId)) - holders;
   if (room <= 0) return { holders, limited: [], waiting: [], eager: [] };
   const limited = await listFirst(db, { groupId, standing: "limited", limit: Math.min(room, maxLimited) });
@@ -28,7 +23,12 @@ export async function viewGroup(db: Db | Tx, groupId: string, maxLimited: number
   return { holders, limited, waiting, eager };
 }
 
-async function findHighestLimit(db: Db | Tx, groupId: string): Promise<number> {
+export function countHolders(db: Db | Tx, groupId: string): Promise<number> {
+  const { concurrencyMembers: members } = db.tables;
+  return countRows(db, members, and(eq(members.groupId, groupId), eq(members.standing, "holding")));
+}
+
+export async function findHighestLimit(db: Db | Tx, groupId: string): Promise<number> {
   const { concurrencyMembers: members } = db.tables;
   const [found] = await db
     .select({ limit: members.limit })
@@ -39,7 +39,8 @@ async function findHighestLimit(db: Db | Tx, groupId: string): Promise<number> {
   return found?.limit ?? 0;
 }
 
-async function listFirst(
+/** The first members of a group, in its order. */
+export async function listFirst(
   db: Db | Tx,
   { groupId, standing, limit }: { groupId: string; standing: "limited" | "waiting"; limit: number },
 ): Promise<Candidate[]> {
@@ -67,11 +68,12 @@ async function listEager(
   return found.sort(byPriority);
 }
 
-async function findNextLimit(
+export async function findNextLimit(
   db: Db | Tx,
   { groupId, below }: { groupId: string; below: number | undefined },
 ): Promise<number | undefined> {
   const { concurrencyMembers: members } = db.tables;
+  const { priority, orderedAt, position, jobId } = members;
   const [found] = await db
     .select({ limit: members.limit })
     .from(members)
@@ -82,12 +84,13 @@ async function findNextLimit(
         below === undefined ? undefined : lt(members.limit, below),
       ),
     )
-    .orderBy(desc(members.limit))
+    // As the index of eager members, from its end: no other fits.
+    .orderBy(desc(members.limit), asc(priority), desc(orderedAt), desc(position), desc(jobId))
     .limit(1);
   return found?.limit;
 }
 
-async function listEagerOf(
+export async function listEagerOf(
   db: Db | Tx,
   { groupId, limit, room }: { groupId: string; limit: number; room: number },
 ): Promise<Candidate[]> {
@@ -114,6 +117,7 @@ export async function startIfLimited(tx: Tx, jobIds: string[]): Promise<JobFacts
     .set({ state: "scheduled", scheduledAt: tx.now })
     .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "limited")))
     .returning(factColumns(tx));
+  if (started.length === 0) return started;
   const ids = started.map(({ id }) => id);
   await tx
     .update(members)

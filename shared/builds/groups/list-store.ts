@@ -102,6 +102,7 @@ export async function deleteEmptyGroups(
     .orderBy(asc(groups.id))
     .limit(limit);
   const ids = next.map(({ id }) => id);
+  if (ids.length === 0) return { deleted: 0, lastId: undefined };
   const member = tx.select({ jobId: members.jobId }).from(members).where(eq(members.groupId, groups.id));
   const deleted = await tx
     .delete(groups)

@@ -33,6 +33,21 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
   "an outdated mark": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
   "an outdated mark of a resumed queue": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
   "jobs to mark": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
+  // However many wait, and however many groups there are.
+  "the first that wait for a group": {
+    sqlite: /^(?!.*TEMP B-TREE).*concurrency_members_order/s,
+    postgres: /^(?!.*\bSort\b).*concurrency_members_order/s,
+  },
+  "the highest limit of a group": {
+    sqlite: /^(?!.*TEMP B-TREE).*concurrency_members_limit/s,
+    postgres: /^(?!.*\bSort\b).*concurrency_members_limit/s,
+  },
+  "limits of eager jobs": { sqlite: /concurrency_members_eager/, postgres: /concurrency_members_eager/ },
+  "the first eager jobs": {
+    sqlite: /^(?!.*TEMP B-TREE).*concurrency_members_eager/s,
+    postgres: /^(?!.*\bSort\b).*concurrency_members_eager/s,
+  },
+  "follow-ups that were left": { sqlite: isOrdered, postgres: isOrdered },
   // The planner takes either: both have only the paused jobs of a queue.
   "jobs to unmark": { sqlite: /jobs_mark/, postgres: /jobs_mark|jobs_paused/ },
   // Wherever in the table the waiting jobs are.

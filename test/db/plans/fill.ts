@@ -9,8 +9,9 @@ export const shared = {
   user: "01900000-0000-7000-8000-000000000002",
   few: Array.from({ length: 10 }, (_, index) => `01900000-0000-7000-8000-0000000001${10 + index}`),
 };
-const fewRowsOf = /^(subject|pipeline|trigger|cluster|queue|application)_id$/;
+const fewRowsOf = /^(subject|pipeline|trigger|cluster|queue|application|group)_id$/;
 const rarelyNull = new Set(["delivery_id", "grant_id", "status", "finished_at", "expires_at"]);
+const standings = ["waiting", "limited", "holding"];
 const states = ["scheduled", "running", "passed", "failed", "canceled"];
 
 const figureNames = ["deliveries_built", "deliveries_filtered", "deliveries_failed"];
@@ -41,6 +42,7 @@ function makeValue({ name, dataType, notNull }: Column, index: number): unknown 
   if (!notNull && (name === "deleted_at" || index % 100 < (rarelyNull.has(name) ? 1 : 95))) return null;
   if (dataType === "date") return new Date(startMs + index * 1000);
   if (name === "minutes") return index % 2 ? 60 : 1;
+  if (name === "max_holders") return 1 + (Math.floor(index / 10) % 5);
   if (dataType === "number") return index;
   if (dataType === "boolean") return index % 10 === 0;
   if (dataType === "json") return [];
@@ -53,6 +55,7 @@ function makeValue({ name, dataType, notNull }: Column, index: number): unknown 
   if (name.endsWith("_id") && !name.startsWith("external")) return newId(new Date(startMs + index * 1000));
   if (name === "figure") return figureNames[index % 3];
   if (name === "role") return index % 10 === 0 ? "admin" : "member";
+  if (name === "standing") return standings[Math.floor(index / 10) % 3];
   if (name === "state") return states[index % 5];
   if (name === "branch" || name === "commit") return index % 100 === 0 ? "rare" : "main";
   return `${name} ${index}`;

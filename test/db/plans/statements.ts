@@ -209,6 +209,7 @@ import {
 import { agentStatements } from "./agent-statements.ts";
 import { countStatements } from "./count-statements.ts";
 import { shared } from "./fill.ts";
+import { groupStatements } from "./group-statements.ts";
 
 const time = new Date(Date.UTC(2026, 0, 1, 1));
 /** Few rows are older. */
@@ -315,6 +316,7 @@ function deliveryLists(): Record<string, Statement> {
 export const statements: Record<string, Statement> = {
   ...deliveryLists(),
   ...agentStatements,
+  ...groupStatements,
   ...countStatements,
   "the number of values sealed under other keys": (db) => countSealedUnderOthers(db, keyName, 1000),
   "the number of values sealed under unknown keys": (db) =>
