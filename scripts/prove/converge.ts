@@ -5,7 +5,7 @@ import { RunFailed } from "../scratch/scratch.ts";
 import type { Reachable } from "./installation/installation.ts";
 import { type Discrepancy, discrepancy } from "./ledger/discrepancy.ts";
 import { checkFanOut } from "./ledger/fan-out.ts";
-import { countUnfinished, countWaiting } from "./ledger/read.ts";
+import { countDue, countUnfinished, countWaiting } from "./ledger/read.ts";
 
 /** Milliseconds after the last fault. Undefined: not within the patience. */
 export interface Convergence {
@@ -15,7 +15,7 @@ export interface Convergence {
   decidedMs: number | undefined;
   /** Every delivery is decided, and jobs and builds match the pauses of their queues. */
   fannedOutMs: number | undefined;
-  /** Every delivery is decided, and every job has ended. */
+  /** Every delivery is decided, every job has ended, and nothing is due after it. */
   endedMs: number | undefined;
 }
 
@@ -58,7 +58,7 @@ export async function awaitConvergence(
     first(() => areReady(installation.urls)),
     first(isDecided),
     first(async () => (await isDecided()) && checkFanOut(await readFanOut(services)).length === 0),
-    first(async () => (await isDecided()) && (await countUnfinished(db)) === 0),
+    first(async () => (await isDecided()) && (await countUnfinished(db)) === 0 && (await countDue(db)) === 0),
   ]);
   return { readyMs, decidedMs, fannedOutMs, endedMs };
 }

@@ -7,6 +7,7 @@ export function ledgerOf(
 ): Ledger {
   const none = {
     ...{ deliveries: [], builds: [], jobs: [], queues: [], pipelines: [] },
+    ...{ members: [], followUps: [] },
     ...{ agents: [], jobTokens: [], logs: new Map(), lateRows: [] },
     ...{ deviceCodes: [], grants: [], tokenHashes: [] },
   };

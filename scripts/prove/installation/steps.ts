@@ -58,11 +58,19 @@ export function provedSteps(marksFolder: string): Record<"small" | "web" | "app"
   });
   const automatic = [{ exit_status: [failures.exitStatus], limit: failures.limit }];
   const trigger = "small";
+  // A gate: no more builds than these are between its first and its last step.
+  const gate = { concurrency: 4, concurrency_group: "gate" };
+  const eager = { concurrency: 3, concurrency_group: "eager", concurrency_method: "eager" } as const;
   return {
     small: [step("last", "linux")],
-    web: [step("report", "linux"), { type: "trigger", trigger }, { type: "wait" }, step("last", "linux")],
+    web: [
+      step("report", "linux", gate),
+      { type: "trigger", trigger },
+      { type: "wait" },
+      step("last", "linux", gate),
+    ],
     app: [
-      step("flaky", "mac", { retry: { automatic } }),
+      step("flaky", "mac", { retry: { automatic }, ...eager }),
       step("payload", "linux"),
       { type: "trigger", trigger, async: true, parallelism: 2 },
     ],

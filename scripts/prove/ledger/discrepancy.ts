@@ -20,6 +20,7 @@ export type Check =
   | "commands"
   | "fan-out"
   | "triggers"
+  | "groups"
   | "structure"
   | "processes"
   | "traffic"

@@ -9,6 +9,7 @@ import { checkSignIns } from "./devices.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
 import { checkAssignments } from "./dispatch.ts";
 import { checkFanOut } from "./fan-out.ts";
+import { checkGroups } from "./groups.ts";
 import { checkJobs } from "./jobs.ts";
 import type { Ledger } from "./read.ts";
 import { checkTriggers } from "./triggers.ts";
@@ -24,6 +25,7 @@ export function checkLedger(observed: Observed, ledger: Ledger, runs: Run[]): Di
     ...checkJobs(ledger, runs),
     ...checkDependencies(ledger, runs),
     ...checkTriggers(ledger),
+    ...checkGroups(observed, ledger),
     ...checkFanOut(ledger),
   ];
 }

@@ -24,6 +24,7 @@ const payloadsAtOnce = 200;
 export async function readLedger(db: Db) {
   const { tables } = db;
   const { builds, agents, jobTokens, queues, pipelines, deviceCodes, grants, accessTokens } = tables;
+  const { concurrencyMembers, followUps } = tables;
   return {
     deliveries: await readDeliveries(db),
     builds: await db.select().from(builds),
@@ -32,6 +33,8 @@ export async function readLedger(db: Db) {
     jobTokens: await db.select().from(jobTokens),
     logs: await readLogs(db),
     lateRows: await listLateRows(db),
+    members: await db.select().from(concurrencyMembers),
+    followUps: await db.select().from(followUps),
     queues: await db.select().from(queues),
     pipelines: await db.select().from(pipelines),
     deviceCodes: await db.select().from(deviceCodes),
@@ -103,6 +106,12 @@ export async function countUnfinished(db: Db): Promise<number> {
     .select({ total: count() })
     .from(jobs)
     .where(inArray(jobs.state, unfinishedJobStates));
+  return row?.total ?? 0;
+}
+
+/** Follow-ups that nobody has done. */
+export async function countDue(db: Db): Promise<number> {
+  const [row] = await db.select({ total: count() }).from(db.tables.followUps);
   return row?.total ?? 0;
 }
 

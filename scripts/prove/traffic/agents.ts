@@ -1,5 +1,6 @@
 import { count, eq, isNotNull, isNull, ne, or } from "drizzle-orm";
 import type { Db } from "../../../shared/db/database.ts";
+import { findGroupFaults, readMembers, type SeenMember } from "./groups.ts";
 import type { Lane } from "./lane.ts";
 
 const lookEveryMs = 150;
@@ -13,6 +14,7 @@ export type Look = () => Promise<Map<string, number> | undefined>;
  */
 export function openLooks({ observed, timeline }: Pick<Lane, "observed" | "timeline">, db: Db): Look {
   const seen = new Set<string>();
+  let members: SeenMember[] = [];
   let fromMs = timeline.nowMs();
   return async () => {
     const beganMs = timeline.nowMs();
@@ -30,6 +32,9 @@ export function openLooks({ observed, timeline }: Pick<Lane, "observed" | "timel
     observed.leaseLooks++;
     for (const { jobId, agentId, holderId } of rows.doubled)
       observed.doubleLeases.push({ jobId, agentIds: [agentId, holderId], atMs: untilMs });
+    for (const fault of findGroupFaults(members, rows.members))
+      observed.groupFaults.push({ fault, atMs: untilMs });
+    members = rows.members;
     return rows.waiting;
   };
 }
@@ -59,6 +64,7 @@ async function readAssigned(db: Db) {
     .where(or(isNull(jobs.agentId), ne(jobs.agentId, agents.id)));
   return {
     assigned,
+    members: await readMembers(db),
     doubled,
     waiting: new Map(waiting.map(({ queueId, total }) => [queueId ?? "", total])),
   };

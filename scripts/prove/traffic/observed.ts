@@ -11,6 +11,8 @@ export interface Observed {
   leaseLooks: number;
   /** Jobs that two agents had at one moment. */
   doubleLeases: DoubleLease[];
+  /** Groups over their limit, and jobs that overtook others, at these looks. */
+  groupFaults: { fault: string; atMs: number }[];
   /** Requests to cancel a build. */
   cancels: Attempt[];
   lateWrites: LateWrite[];
@@ -21,7 +23,7 @@ export interface Observed {
 export function observeNothing(): Observed {
   return {
     ...{ posts: [], signIns: [], dispatchChanges: [], assignments: [], doubleLeases: [], cancels: [] },
-    ...{ lateWrites: [], leaseLooks: 0, waitingJobs: 0 },
+    ...{ groupFaults: [], lateWrites: [], leaseLooks: 0, waitingJobs: 0 },
   };
 }
 

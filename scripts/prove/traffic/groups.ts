@@ -1,0 +1,56 @@
+import { eq } from "drizzle-orm";
+import type { Db } from "../../../shared/db/database.ts";
+import { waitingJobStates } from "../../../shared/vocabulary.ts";
+
+/** A member of a concurrency group at a look, as its job is. */
+export interface SeenMember {
+  jobId: string;
+  groupId: string;
+  isHolding: boolean;
+  isEager: boolean;
+  limit: number;
+  orderedAt: Date;
+  position: number;
+}
+
+/** One statement sees one moment. */
+export async function readMembers(db: Db): Promise<SeenMember[]> {
+  const { concurrencyMembers: members, jobs } = db.tables;
+  const { jobId, groupId, isEager, limit, orderedAt, position } = members;
+  const rows = await db
+    .select({ jobId, groupId, isEager, limit, orderedAt, position, state: jobs.state })
+    .from(members)
+    .innerJoin(jobs, eq(jobs.id, jobId));
+  const notStarted = new Set([...waitingJobStates, "limited"]);
+  return rows.map(({ state, ...member }) => ({ ...member, isHolding: !notStarted.has(state) }));
+}
+
+/**
+ * Compares two looks: no group is over its limit, and no ordered job has started before those ahead of it. Only members
+ * of both looks were there when it did.
+ */
+export function findGroupFaults(before: SeenMember[], now: SeenMember[]): string[] {
+  const seen = new Map(before.map((member) => [member.jobId, member]));
+  return [...Map.groupBy(now, ({ groupId }) => groupId).values()].flatMap((members) => {
+    const holders = members.filter(({ isHolding }) => isHolding);
+    const limit = Math.max(...members.map((member) => member.limit));
+    const over = holders.length > limit ? [`${holders.length} jobs hold a group of ${limit}`] : [];
+    const started = holders.filter(({ jobId, isEager }) => !isEager && seen.get(jobId)?.isHolding === false);
+    const overtaken = started.flatMap((member) => {
+      const ahead = members.filter((other) => seen.has(other.jobId) && isAhead(other, member));
+      return ahead.length >= member.limit
+        ? [
+            `job ${member.jobId} has started, with ${ahead.length} jobs before it and a limit of ${member.limit}`,
+          ]
+        : [];
+    });
+    return [...over, ...overtaken];
+  });
+}
+
+function isAhead(other: SeenMember, member: SeenMember): boolean {
+  const times = other.orderedAt.getTime() - member.orderedAt.getTime();
+  if (times !== 0) return times < 0;
+  const places = other.position - member.position;
+  return places === 0 ? other.jobId < member.jobId : places < 0;
+}
