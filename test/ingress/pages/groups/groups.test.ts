@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { openFollowUps } from "../../../../shared/builds/follow-ups/follow-ups.ts";
+import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import type { CommandStep } from "../../../../shared/vocabulary.ts";
+import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+
+describeWithDatabase("the pages of concurrency groups", (database) => {
+  let pages: QueuePages;
+  let bob: Visitor;
+  const groups = "/organizations/acme/groups";
+  before(async () => {
+    pages = await startQueuePages(database);
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  const inGroup = (name: string): CommandStep => ({
+    ...{ command: "make", concurrency: 1, concurrency_group: name },
+  });
+  const build = async (name: string, group: string, amount = 1) => {
+    const followUps = openFollowUps(pages.services);
+    const pipeline = await createPipeline(pages.services, pages.actor, {
+      ...{ clusterId: pages.acme.cluster.id, name },
+      steps: [inGroup(group), { type: "wait" }, inGroup(group)],
+    });
+    for (let made = 0; made < amount; made++)
+      await createBuildByHand(pages.services, pages.actor, pipeline, {});
+    await followUps.idle();
+    await followUps.close();
+  };
+  const pathOf = (html: string, group: string) =>
+    new RegExp(`<a href="([^"]+/groups/[^"]+)">${group}</a>`).exec(html)?.[1] ?? "";
+
+  it("are led to by the clusters, and are empty at first", async () => {
+    assert.match((await bob.get("/organizations/acme/clusters")).text, new RegExp(`<a href="${groups}">`));
+    assert.match((await bob.get(groups)).text, /No job belongs to a group now/);
+  });
+
+  it("name the jobs that hold a group, and those that wait in their order", async () => {
+    await build("site", "deploys");
+    await build("app", "deploys");
+
+    const list = (await bob.get(groups)).text;
+    assert.match(list, /1 job holds it · 3 wait/);
+    const [, holding = "", limited = "", waiting = ""] = (await bob.get(pathOf(list, "deploys"))).text.split(
+      "<section",
+    );
+    assert.match(holding, /Hold the group.*\/pipelines\/site\/builds\/1\/jobs\//s);
+    assert.match(limited, /Wait for the group alone.*\/pipelines\/app\/builds\/1\/jobs\//s);
+    assert.match(waiting, /keep their place.*\/pipelines\/site\/.*\/pipelines\/app\//s);
+  });
+
+  it("are named by the job that waits, with who holds the group", async () => {
+    const page = (await bob.get("/organizations/acme/pipelines/app/builds/1")).text;
+    const job = /href="([^"]*\/jobs\/[0-9a-f-]{36})"/.exec(page)?.[1] ?? "";
+    const text = (await bob.get(job)).text;
+    assert.match(text, /Limited by the group <a href="[^"]+\/groups\/[^"]+">deploys<\/a>/);
+    assert.match(text, /held by.*<a href="\/organizations\/acme\/pipelines\/site\/builds\/1\/jobs\//s);
+  });
+
+  it("have further pages", async () => {
+    await build("many", "crowded", 33);
+    const path = pathOf((await bob.get(groups)).text, "crowded");
+    const first = (await bob.get(path)).text;
+    assert.match(first, /limited_page=2/);
+    const second = (await bob.get(`${path}?limited_page=2`)).text;
+    assert.match(second, /many #32/);
+    assert.match(second, /many #33/);
+  });
+
+  it("are unknown in another organization", async () => {
+    const path = pathOf((await bob.get(groups)).text, "deploys");
+    assert.equal((await bob.get(path.replace("acme", "globex"))).status, 404);
+  });
+});
