@@ -9,7 +9,7 @@ export async function unblocking(story: Story): Promise<void> {
     { command: "make release", agents: { queue: "default" } },
     { input: "Announcement", depends_on: [], fields: [{ text: "Words", key: "words", required: false }] },
   ];
-  const { id, slug } = await api.newPipeline({ steps });
+  const { id, slug } = await api.newPipeline({ name: "Releases", steps });
   await api.build(id);
   const send = openSender(story, { ...org, slug });
   const { body } = await send("getBuild", "A build that waits for somebody", { path: { number: "1" } });
