@@ -1,4 +1,6 @@
 import { and, count, eq, gte, inArray, isNull, lte } from "drizzle-orm";
+import { openFollowUps } from "../../shared/builds/follow-ups/follow-ups.ts";
+import type { Services } from "../../shared/process/services.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
 import { post } from "./http.ts";
@@ -53,4 +55,18 @@ export async function requeuedOf({ services }: Pick<World, "services">, ids: str
   );
   const rows = await services.db.select({ id: deliveries.id }).from(deliveries).where(isRequeued);
   return rows.map(({ id }) => id).sort();
+}
+
+/** Waits for what transactions made due. */
+export function openSettling(services: Services) {
+  const clock = { ...services.clock, now: () => new Date(Date.now() + 60_000) };
+  const worker = openFollowUps({ ...services, clock });
+  return {
+    /** The process does what is due, and so does this worker, until no row is left. */
+    async settle(): Promise<void> {
+      const { followUps } = services.db.tables;
+      while ((await services.db.select().from(followUps)).length > 0) await worker.doLeftOver();
+    },
+    close: () => worker.close(),
+  };
 }

@@ -3,8 +3,8 @@ import { after, before, describe, it } from "node:test";
 import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
 import { type Version, versions } from "../agents/public-agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
+import { openSettling } from "../helpers/builds.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
-import { openSettling } from "../helpers/follow-ups.ts";
 import { assertJobs, assertRules, type ShownJob } from "./strangers/expected.ts";
 import {
   type ExpectedBuild,

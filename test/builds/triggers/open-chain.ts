@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { openApi } from "../../helpers/api.ts";
+import { openSettling } from "../../helpers/builds.ts";
 import type { TestDatabase } from "../../helpers/databases.ts";
-import { openSettling } from "../../helpers/follow-ups.ts";
 
 export type Chain = Awaited<ReturnType<typeof openChain>>;
 
