@@ -7,6 +7,7 @@ import { listJobsPage } from "../../shared/builds/job-list-store.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { fanOutDispatchPause } from "../../shared/dispatch/fan-out.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
+import { newIds } from "../../shared/ids.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import type { Queue } from "../../shared/queues/store.ts";
@@ -130,9 +131,9 @@ describeOnBothDatabases("the reason why a job waits", (database) => {
     await db.transaction((tx) =>
       tx.insertMany(
         agents,
-        Array.from({ length: 200 }, (_, index) => ({
+        newIds(new Date(), 200).map((id, index) => ({
           ...agent,
-          id: id.slice(0, -3) + (index + 0x100).toString(16),
+          id,
           tokenHash: `hash ${made} ${index}`,
         })),
       ),

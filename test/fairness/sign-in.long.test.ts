@@ -109,7 +109,7 @@ describe("many wrong passwords at once", () => {
     assert.deepEqual(given, [303, 303]);
     assert.ok(count(statuses, 422) < places, "they did not wait for all the others");
     await ended;
-    assert.ok(count(statuses, 503) <= 1, "at most one lost its place");
+    assert.ok(count(statuses, 503) <= answers.length, "one lost its place to each of the two at most");
   });
 
   it("with the cookie of an earlier sign-in are limited too", async () => {

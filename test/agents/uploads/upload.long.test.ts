@@ -206,8 +206,8 @@ describeOnBothDatabases("pipeline upload", (database) => {
     };
 
     await refused(
-      upload({ steps: [...steps("a"), { command: 1 }, { trigger: "other" }] }),
-      "steps[1].command: Step command must be text, steps[2].trigger: Step trigger is not supported",
+      upload({ steps: [...steps("a"), { command: 1 }, { trigger: 1 }] }),
+      "steps[1].command: Step command must be text, steps[2].trigger: Step trigger must be text",
     );
     await refused(
       upload({ steps: [...steps("a"), { command: "b", if: "x" }] }),
