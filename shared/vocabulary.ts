@@ -78,6 +78,16 @@ export type JobState = (typeof jobStates)[number];
 /** An agent has the job. */
 export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", "timing_out"];
 /** The job runs, or will run without waiting for other steps. */
+/** The state as callers see it: a job that waits for its concurrency group alone is scheduled to them. */
+export function shownJobState(state: JobState): JobState {
+  return state === "limited" ? "scheduled" : state;
+}
+/** The states that a filter of jobs by a state, or by `finished`, finds. `limited` finds some of those shown as scheduled. */
+export function jobStatesOfFilter(given: string): JobState[] | undefined {
+  if (given === "finished") return ["passed", "failed"];
+  const found = jobStates.filter((state) => state === given || shownJobState(state) === given);
+  return found.length > 0 ? found : undefined;
+}
 export const activeJobStates: JobState[] = ["limited", "scheduled", ...leasedJobStates];
 /** The job waits for other steps. */
 export const waitingJobStates: JobState[] = ["waiting", "blocked"];

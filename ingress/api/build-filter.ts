@@ -60,7 +60,7 @@ export function readBuildContent(event: H3Event): BuildContent {
   return readQuery(event, (query) => ({ ...readContent(query), jobStates: query.jobStates("job_states") }));
 }
 
-/** Reads the query. `state=finished` means passed, failed, canceled, skipped and not_run, `state=running` running, failing and canceling. Blocked builds have the state that they show. @throws Refusal 422 */
+/** Reads the query. @throws Refusal 422 */
 export function readBuildFilter(
   event: H3Event,
 ): Omit<BuildFilter, "organizationId" | "pipelineId"> & { content: BuildContent } {

@@ -3,7 +3,12 @@ import { z } from "zod";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { excerpt, type Problem, validationFailed } from "../../shared/refusal.ts";
 import { isStorable } from "../../shared/validation.ts";
-import { type BuildState, type JobState, jobStates, statesOfFilter } from "../../shared/vocabulary.ts";
+import {
+  type BuildState,
+  type JobState,
+  jobStatesOfFilter,
+  statesOfFilter,
+} from "../../shared/vocabulary.ts";
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 const index = /\[\d*\]$/;
@@ -55,9 +60,9 @@ export class QueryReader {
   }
 
   jobStates(name: string): JobState[] | undefined {
-    return this.#list(name)?.flatMap((state): JobState[] => {
-      if (state === "finished") return ["passed", "failed"];
-      if (jobStates.includes(state as JobState)) return [state as JobState];
+    return this.#list(name)?.flatMap((state) => {
+      const found = jobStatesOfFilter(state);
+      if (found) return found;
       if (!otherJobStates.has(state)) this.#refuse(name, `State ${excerpt(state)} is not a job state`);
       return [];
     });

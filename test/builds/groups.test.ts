@@ -98,6 +98,29 @@ describeOnBothDatabases("a concurrency group", (database) => {
     assert.deepEqual(await statesOf(second), ["passed"]);
   });
 
+  it("leaves a job that waits for it scheduled in REST, where limited finds it too", async () => {
+    const group = newGroup();
+    await build(limitedTo(group, "a"));
+    const path = await build(limitedTo(group, "b"), { command: "c" }, { wait: null }, { command: "d" });
+    await settled();
+    const found = async (states: string) => {
+      const { items } = (await api.send("GET", `${path}/jobs?${states}`)).body;
+      const ofBuild = await api.send("GET", `${path}?${states.replaceAll("state[]", "job_states[]")}`);
+      assert.deepEqual(ofBuild.body.jobs, items);
+      return items.map(({ command, state }: { command: string; state: string }) => `${command} ${state}`);
+    };
+
+    assert.deepEqual(await found("state[]=limited"), ["b scheduled"]);
+    assert.deepEqual(await found("state[]=scheduled"), ["b scheduled", "c scheduled"]);
+    assert.deepEqual(await found("state[]=waiting&state[]=limited"), [
+      "b scheduled",
+      "null waiting",
+      "d waiting",
+    ]);
+    const { job_state_counts } = (await api.send("GET", path)).body;
+    assert.deepEqual(job_state_counts, { total: 4, states: { scheduled: 2, waiting: 2 } });
+  });
+
   it("says in REST how long a job waited for it", async () => {
     const group = newGroup();
     await build(limitedTo(group, "a"));

@@ -152,6 +152,35 @@ describeOnBothDatabases("a build with steps for people", (database) => {
     assert.equal(await build.states(), "passed: a passed, release unblocked, b passed");
   });
 
+  it("has jobs that are found as blocked, and as unblocked afterwards", async () => {
+    const build = await newBuild(a, release, b);
+    const found = async (state: string) => {
+      const { items } = (await api.send("GET", `${build.path}/jobs?state=${state}`)).body;
+      return items.map(({ step_key }: { step_key: string }) => step_key);
+    };
+    assert.deepEqual([await found("blocked"), await found("unblocked")], [["release", "b"], []]);
+    await agent.runOne();
+    await build.unblock("release");
+    assert.deepEqual([await found("blocked"), await found("unblocked")], [[], ["release"]]);
+    assert.deepEqual(await found("scheduled"), ["b"]);
+  });
+
+  it("is found by the state that it shows, and as blocked", async () => {
+    const passed = await newBuild(release);
+    const failed = await newBuild({ ...release, blocked_state: "failed" });
+    const running = await newBuild({ ...release, blocked_state: "running" });
+    const found = async (state: string) => {
+      const { body } = await api.send("GET", `/builds?state=${state}&per_page=100`);
+      const own = [passed, failed, running].map(({ id }) => id);
+      return own.map((id) => body.some((build: { id: string }) => build.id === id));
+    };
+    assert.deepEqual(await found("blocked"), [true, true, true]);
+    assert.deepEqual(await found("passed"), [true, false, false]);
+    assert.deepEqual(await found("failed"), [false, true, false]);
+    assert.deepEqual(await found("running"), [false, false, true]);
+    assert.deepEqual(await found("finished"), [true, true, false]);
+  });
+
   it("can be canceled while it is blocked, and is found by its state", async () => {
     const build = await newBuild(release, b);
     const found = async (state: string) =>

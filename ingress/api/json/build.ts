@@ -11,6 +11,7 @@ import {
   blockedBuildStates,
   type JobState,
   shownBuildStates,
+  shownJobState,
   shownState,
 } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
@@ -142,11 +143,13 @@ export interface BuildDetails {
 
 /** Members that only the answer about a single build has. */
 export function presentBuildDetails({ jobStates, warnings }: BuildDetails) {
+  const states: Partial<Record<JobState, number>> = {};
+  for (const { state, jobs } of jobStates) {
+    const shown = shownJobState(state);
+    states[shown] = (states[shown] ?? 0) + jobs;
+  }
   return {
-    job_state_counts: {
-      total: jobStates.reduce((sum, { jobs }) => sum + jobs, 0),
-      states: Object.fromEntries(jobStates.map(({ state, jobs }) => [state, jobs])),
-    },
+    job_state_counts: { total: jobStates.reduce((sum, { jobs }) => sum + jobs, 0), states },
     warnings,
   };
 }

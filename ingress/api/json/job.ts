@@ -6,7 +6,7 @@ import type { Job } from "../../../shared/builds/job-store.ts";
 import type { NamedBuild } from "../../../shared/builds/triggered/store.ts";
 import { parseRules } from "../../../shared/pipelines/agent-rules.ts";
 import { api, web } from "../../../shared/urls.ts";
-import { jobStates } from "../../../shared/vocabulary.ts";
+import { jobStates, shownJobState } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";
 import { graphqlId } from "./graphql-id.ts";
@@ -138,7 +138,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     graphql_id: graphqlId("Job", job.id),
     type: job.type,
     name: job.label,
-    state: job.state === "limited" ? "scheduled" : job.state,
+    state: shownJobState(job.state),
     waiting_reason: presentWaitingReason(reason),
     step_key: key ?? null,
     group_key: group?.key ?? null,
