@@ -61,6 +61,12 @@ export const settingsMembers = {
   maximum_timeout_in_minutes: minutes("Maximum timeout in minutes").meta({
     description: "No job may run longer, whatever its step says. Null: without limit",
   }),
+  default_command_step_timeout: minutes("Default command step timeout").meta({
+    description: "Another name of default_timeout_in_minutes",
+  }),
+  maximum_command_step_timeout: minutes("Maximum command step timeout").meta({
+    description: "Another name of maximum_timeout_in_minutes",
+  }),
 };
 
 type GivenSettings = { [Name in keyof typeof settingsMembers]?: z.output<(typeof settingsMembers)[Name]> };
@@ -73,6 +79,8 @@ export function withSettings<Given extends GivenSettings>({
   cancel_running_branch_builds_filter,
   default_timeout_in_minutes,
   maximum_timeout_in_minutes,
+  default_command_step_timeout,
+  maximum_command_step_timeout,
   ...rest
 }: Given) {
   return {
@@ -81,9 +89,14 @@ export function withSettings<Given extends GivenSettings>({
     skipQueuedBranchBuildsFilter: skip_queued_branch_builds_filter,
     cancelRunningBranchBuilds: cancel_running_branch_builds,
     cancelRunningBranchBuildsFilter: cancel_running_branch_builds_filter,
-    defaultTimeoutInMinutes: default_timeout_in_minutes,
-    maximumTimeoutInMinutes: maximum_timeout_in_minutes,
+    defaultTimeoutInMinutes: firstGiven(default_timeout_in_minutes, default_command_step_timeout),
+    maximumTimeoutInMinutes: firstGiven(maximum_timeout_in_minutes, maximum_command_step_timeout),
   };
+}
+
+/** Null is a value: it takes the limit away. */
+function firstGiven<Value>(one: Value, other: Value): Value {
+  return one === undefined ? other : one;
 }
 
 /** The settings among the members of a pipeline that were given. */

@@ -411,6 +411,8 @@ describeWithDatabase("GET builds and pipelines", (database) => {
         cancel_running_branch_builds_filter: null,
         default_timeout_in_minutes: null,
         maximum_timeout_in_minutes: null,
+        default_command_step_timeout: null,
+        maximum_command_step_timeout: null,
         branch_configuration: null,
         builds_url: "https://ci.example.com/v2/organizations/acme/pipelines/web/builds",
         badge_url: `https://ci.example.com/badges/${acme.pipeline.id}.svg`,

@@ -63,6 +63,8 @@ describeOnBothDatabases("pipelines", (database) => {
       cancel_running_branch_builds_filter: null,
       default_timeout_in_minutes: null,
       maximum_timeout_in_minutes: null,
+      default_command_step_timeout: null,
+      maximum_command_step_timeout: null,
       branch_configuration: null,
       builds_url: `${base}/pipelines/my-app-web/builds`,
       badge_url: `${new URL(webBase).origin}/badges/${id}.svg`,

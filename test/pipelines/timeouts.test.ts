@@ -65,6 +65,29 @@ describeOnBothDatabases("time-outs of a pipeline", (database) => {
     assert.deepEqual([body.default_timeout_in_minutes, body.maximum_timeout_in_minutes], [null, null]);
   });
 
+  it("have two names, of which callers send either", async () => {
+    const { slug } = await api.newPipeline({ default_command_step_timeout: 7 });
+    const change = (body: object) => api.send("PATCH", `/pipelines/${slug}`, { body });
+    const timeouts = async () => {
+      const { body } = await api.send("GET", `/pipelines/${slug}`);
+      assert.equal(body.default_command_step_timeout, body.default_timeout_in_minutes);
+      assert.equal(body.maximum_command_step_timeout, body.maximum_timeout_in_minutes);
+      return [body.default_timeout_in_minutes, body.maximum_timeout_in_minutes];
+    };
+
+    assert.deepEqual(await timeouts(), [7, null]);
+    await change({ maximum_command_step_timeout: 9 });
+    assert.deepEqual(await timeouts(), [7, 9]);
+    await change({ default_command_step_timeout: null });
+    assert.deepEqual(await timeouts(), [null, 9]);
+    const { status, body } = await change({ maximum_command_step_timeout: 0 });
+    assert.deepEqual(
+      [status, body.message],
+      [422, "Validation failed: Maximum command step timeout must be a whole number from 1 to 525,600"],
+    );
+    assert.deepEqual(await timeouts(), [null, 9]);
+  });
+
   it("and filters are kept as they are given, and wrong ones are refused", async () => {
     const given = {
       skip_queued_branch_builds: true,

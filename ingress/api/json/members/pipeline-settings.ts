@@ -13,6 +13,14 @@ export const settingsSchema = {
   cancel_running_branch_builds_filter: z.string().nullable(),
   default_timeout_in_minutes: z.int().nullable(),
   maximum_timeout_in_minutes: z.int().nullable(),
+  default_command_step_timeout: z
+    .int()
+    .nullable()
+    .meta({ description: "Another name of default_timeout_in_minutes" }),
+  maximum_command_step_timeout: z
+    .int()
+    .nullable()
+    .meta({ description: "Another name of maximum_timeout_in_minutes" }),
 };
 
 export function presentSettings(settings: PipelineSettings) {
@@ -23,5 +31,7 @@ export function presentSettings(settings: PipelineSettings) {
     cancel_running_branch_builds_filter: settings.cancelRunningBranchBuildsFilter,
     default_timeout_in_minutes: settings.defaultTimeoutInMinutes,
     maximum_timeout_in_minutes: settings.maximumTimeoutInMinutes,
+    default_command_step_timeout: settings.defaultTimeoutInMinutes,
+    maximum_command_step_timeout: settings.maximumTimeoutInMinutes,
   };
 }
