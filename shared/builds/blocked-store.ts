@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
-import type { Db, Tx } from "../db/database.ts";
+import type { Db, Reader, Tx } from "../db/database.ts";
 import { prepared } from "../db/prepared.ts";
 import type { ManualOptions } from "../vocabulary.ts";
 import { isWaitingOf, type StepsOfBuild } from "./graph-store.ts";
@@ -73,7 +73,7 @@ export async function unblockIfUnblockable(
 }
 
 /** The manual jobs of a build that somebody can unblock now, in the order of its steps, with their fields. */
-export async function listUnblockable(db: Db, buildId: string, limit: number): Promise<Job[]> {
+export async function listUnblockable(db: Reader | Tx, buildId: string, limit: number): Promise<Job[]> {
   const { jobs } = db.tables;
   const found = await selectJobs(db)
     .where(and(eq(jobs.buildId, buildId), eq(jobs.state, "blocked"), eq(jobs.unblockable, true)))

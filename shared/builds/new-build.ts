@@ -10,7 +10,9 @@ import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
 import { optionalText, record, text } from "../validation.ts";
+import type { GivenAnswers } from "./answers.ts";
 import { auditSubject } from "./builds.ts";
+import { answerFirstQuestions } from "./first-questions.ts";
 import { entryProblems } from "./meta-data.ts";
 import { createOneBuild } from "./rebuild.ts";
 import type { Build } from "./store.ts";
@@ -107,6 +109,12 @@ function optionsOf(input: Partial<NewBuild>): BuildOptions | null {
   return Object.keys(options).length > 0 ? options : null;
 }
 
+type NewBuildByHand = Partial<NewBuild> & {
+  source?: "api" | "ui";
+  /** To the questions of the first steps, which are unblocked at once. */
+  answers?: GivenAnswers[];
+};
+
 /**
  * Makes a build that no webhook asked for.
  * @throws Refusal 422
@@ -115,7 +123,7 @@ export async function createBuildByHand(
   services: Services,
   actor: Actor,
   pipeline: PipelineFacts,
-  { source = "api", ...input }: Partial<NewBuild> & { source?: "api" | "ui" },
+  { source = "api", answers = [], ...input }: NewBuildByHand,
 ): Promise<{ build: Build }> {
   const { cipher, config, db, events } = services;
   const { commit = "HEAD", branch = pipeline.defaultBranch, message = "Built by hand", author } = input;
@@ -140,6 +148,7 @@ export async function createBuildByHand(
     const entries = Object.entries(input.meta_data ?? {}).map(([key, value]) => ({ buildId, key, value }));
     await tx.insertMany(tx.tables.metaData, entries);
     await audit(tx, actor, "created", auditSubject(made.build, pipeline));
+    await answerFirstQuestions(tx, config, actor, { build: made.build, pipeline }, answers);
     return made;
   };
   const { build, changed } = await storeInTurn(pipeline.organizationId, () => db.transaction(make));

@@ -4,6 +4,7 @@ import { findRole, lockActiveRole } from "../accounts/member-store.ts";
 import type { Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
+import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import { record } from "../validation.ts";
@@ -12,7 +13,7 @@ import { type GivenAnswers, readAnswers } from "./answers.ts";
 import { unblockIfUnblockable } from "./blocked-store.ts";
 import { auditSubject } from "./builds.ts";
 import { buildTopics } from "./create.ts";
-import type { Job } from "./job-store.ts";
+import type { Job, JobFacts } from "./job-store.ts";
 import { addMetaData, entryProblems } from "./meta-data.ts";
 import { settleBuild } from "./progress.ts";
 import { findJob, lockBuilds } from "./progress-store.ts";
@@ -53,35 +54,50 @@ export async function unblockJob(
   actor: Actor,
   { build, pipeline }: { build: Build; pipeline: PipelineFacts },
   jobId: string,
-  { fields, unblocker }: Unblocking = {},
+  given: Unblocking = {},
 ): Promise<void> {
   const changed = await db.transaction(async (tx) => {
     const [present] = await lockBuilds(tx, [build.id]);
     const job = await findJob(tx, jobId);
     if (!present || job?.buildId !== build.id) throw notFound("job");
     if (job.type !== "manual") throw new Refusal(400, "This job type cannot be unblocked");
-    await requireMayUnblock(tx, actor, job);
-    const userId = await requireUnblocker(tx, actor, unblocker);
-    const refusal = refusalOf(present, job);
-    if (refusal !== undefined) throw new Refusal(422, refusal);
-
-    const { entries, problems } = readAnswers(job.options?.manual?.fields ?? [], fields ?? {});
-    const ofEntries = entries.flatMap((entry) =>
-      entryProblems(entry, config.serviceName).map((message) => ({ field: `fields.${entry.key}`, message })),
-    );
-    if (problems.length + ofEntries.length > 0) throw validationFailed(...problems, ...ofEntries);
-
-    await addMetaData(tx, build.id, entries);
-    if (!(await unblockIfUnblockable(tx, { id: job.id, userId }))) throw new Refusal(422, tooEarly);
-    const scheduled = await settleBuild(tx, present, tx.now);
-    const named = userId === actor.userId ? [] : [{ field: "unblocker", after: userId }];
-    await audit(tx, actor, "unblocked a step of", auditSubject(build, pipeline), [
-      { field: "step", after: job.label ?? job.options?.key ?? job.id },
-      ...named,
-    ]);
-    return scheduled;
+    return unblock(tx, config, actor, { build: present, pipeline, job }, given);
   });
   events.publish(buildTopics(build, changed));
+}
+
+/**
+ * `unblockJob` in a transaction that has locked the build.
+ * @returns the jobs that it scheduled
+ * @throws Refusal 403, 422
+ */
+export async function unblock(
+  tx: Tx,
+  config: Pick<Config, "serviceName">,
+  actor: Actor,
+  { build, pipeline, job }: { build: Build; pipeline: PipelineFacts; job: Job },
+  { fields, unblocker }: Unblocking,
+): Promise<JobFacts[]> {
+  await requireMayUnblock(tx, actor, job);
+  const userId = await requireUnblocker(tx, actor, unblocker);
+  const refusal = refusalOf(build, job);
+  if (refusal !== undefined) throw new Refusal(422, refusal);
+
+  const { entries, problems } = readAnswers(job.options?.manual?.fields ?? [], fields ?? {});
+  const ofEntries = entries.flatMap((entry) =>
+    entryProblems(entry, config.serviceName).map((message) => ({ field: `fields.${entry.key}`, message })),
+  );
+  if (problems.length + ofEntries.length > 0) throw validationFailed(...problems, ...ofEntries);
+
+  await addMetaData(tx, build.id, entries);
+  if (!(await unblockIfUnblockable(tx, { id: job.id, userId }))) throw new Refusal(422, tooEarly);
+  const scheduled = await settleBuild(tx, build, tx.now);
+  const named = userId === actor.userId ? [] : [{ field: "unblocker", after: userId }];
+  await audit(tx, actor, "unblocked a step of", auditSubject(build, pipeline), [
+    { field: "step", after: job.label ?? job.options?.key ?? job.id },
+    ...named,
+  ]);
+  return scheduled;
 }
 
 const tooEarly = "Job cannot be unblocked yet: it waits for other steps";

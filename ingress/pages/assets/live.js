@@ -82,8 +82,17 @@ function isFollowing(old, block) {
 }
 
 function isBeingFilledIn(block) {
-  const inputs = [...block.querySelectorAll("input:not([type=hidden]), textarea")];
-  return inputs.some((input) => input === document.activeElement || input.value !== input.defaultValue);
+  const fields = [...block.querySelectorAll("input:not([type=hidden]), textarea, select")];
+  return fields.some((field) => field === document.activeElement || isChanged(field));
+}
+
+function isChanged(field) {
+  if (field.options) return field.selectedIndex !== Math.max(0, indexOfDefault(field));
+  return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+}
+
+function indexOfDefault(select) {
+  return [...select.options].findIndex((option) => option.defaultSelected);
 }
 
 /** Replaces the new block with the same form, or else keeps its place. */

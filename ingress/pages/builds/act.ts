@@ -12,8 +12,8 @@ import { loadPipeline } from "../address/pipeline.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
 import { type Notice, withNotice } from "../ui/notices.ts";
 import { tryForm } from "../ui/problems.ts";
+import { answerField, readAnswersOf, withTitles } from "./answers.tsx";
 import { showBuild } from "./show.tsx";
-import { answerField, readAnswersOf } from "./unblock.tsx";
 
 /** POST …/cancel */
 export const cancelBuildForm = memberAction(async (services, request) => {
@@ -58,13 +58,16 @@ export const unblockJobForm = memberAction(async (services, request, form) => {
   const id = request.parameter("job");
   const job = isId(id) ? await findJobOfBuild(services.db, place.build.id, id) : undefined;
   if (job?.type !== "manual") throw notFound("job");
-  const fields = readAnswersOf(form, job);
+  const questions = job.options?.manual?.fields ?? [];
+  const fields = readAnswersOf(form, id, questions);
   const outcome = await tryForm(
     () => unblockJob(services, request.actor, place, id, { fields }),
     (member) => (member.startsWith("fields.") ? answerField(id, member.slice("fields.".length)) : undefined),
   );
-  if ("problems" in outcome)
-    return showBuild(services, request, outcome.problems, { jobId: id, answers: fields, ...outcome });
+  if ("problems" in outcome) {
+    const problems = withTitles(outcome.problems, id, questions);
+    return showBuild(services, request, problems, { jobId: id, answers: fields, problems });
+  }
   return withNotice(buildPath(request), "step_unblocked");
 });
 

@@ -64,10 +64,12 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     ...pausedQueues.map(({ dispatchPausedById }) => dispatchPausedById),
   ];
   const retried = jobs.filter(({ retryOfJobId }) => retryOfJobId).map(({ position }) => position);
+  const unblockable = build.hasGraph ? await listUnblockable(db, build.id, maxUnblocks + 1) : [];
   const [rebuiltFrom] = await listBuildNumbers(db, rebuiltFromId === null ? [] : [rebuiltFromId]);
   return {
     ...{ build, pipeline, list, queues, pausedQueues, rebuiltFrom, stages, reasons },
-    unblockable: build.hasGraph ? await listUnblockable(db, build.id, maxUnblocks) : [],
+    unblockable: unblockable.slice(0, maxUnblocks),
+    hasMoreUnblockable: unblockable.length > maxUnblocks,
     warnings: graph.warnings,
     blocking: await listJobsById(db, jobsOfReasons(reasons.values())),
     named: await listJobsById(db, stages ? jobsOfStages(stages) : []),

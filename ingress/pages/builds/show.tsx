@@ -51,7 +51,6 @@ export async function showBuild(
   const { build, pipeline, list, queues, pausedQueues, users, payload } = data;
   const isInForm = data.unblockable.some(({ id }) => id === unblocking?.jobId);
   const org = organization.slug;
-  const _now = services.clock.now();
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
   return {
     title: `Build #${build.number}`,
@@ -70,7 +69,12 @@ export async function showBuild(
         {problems && !isInForm && <FormError problems={problems} />}
         <Headline build={build} />
         <p class="lead">{build.message}</p>
-        <Unblocks jobs={data.unblockable} refused={unblocking} request={request} />
+        <Unblocks
+          jobs={data.unblockable}
+          hasMore={data.hasMoreUnblockable}
+          refused={unblocking}
+          request={request}
+        />
         <PausedQueues queues={pausedQueues} users={users} org={org} />
         <NoAgents data={data} request={request} />
         <Facts data={data} request={request} />

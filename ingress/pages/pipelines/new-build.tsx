@@ -1,38 +1,56 @@
+import type { GivenAnswers } from "../../../shared/builds/answers.ts";
+import {
+  type FirstQuestions,
+  firstAnswersProblems,
+  firstQuestions,
+} from "../../../shared/builds/first-questions.ts";
 import { createBuildByHand, newBuild } from "../../../shared/builds/new-build.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { maxLengthOf, problemsOf } from "../../../shared/validation.ts";
-import { loadPipeline, pipelinePath } from "../address/pipeline.ts";
+import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
+import { Answers, readAnswersOf, withTitles } from "../builds/answers.tsx";
 import { EnvironmentField, environmentFormOptions, readEnvironment } from "../ui/environment-field.tsx";
-import { Field, PostForm } from "../ui/form.tsx";
+import { Check, Field, PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 
 const names = ["message", "commit", "branch", "environment"] as const;
-type BuildDraft = Record<(typeof names)[number], string>;
+type BuildDraft = Record<(typeof names)[number], string> & {
+  /** To the first questions of the pipeline, by their place. */
+  answers: GivenAnswers[];
+  /** False: the build waits at its first step, as others do. */
+  answersNow: boolean;
+};
 
 export interface RefusedBuild {
   draft: BuildDraft;
   problems: FormProblems;
 }
 
-/** POST …/builds {message, commit, branch, environment} */
+/** POST …/builds {message, commit, branch, environment, answers_now, <place of a question>.<key>} */
 export function addBuild(
   showAgain: (services: Services, request: MemberRequest, refused: RefusedBuild) => Promise<PageContent>,
 ) {
   return memberAction(async (services, request, form) => {
-    const pipeline = await loadPipeline(services, request);
-    const draft = Object.fromEntries(names.map((name) => [name, form.get(name) ?? ""])) as BuildDraft;
+    const pipeline = await loadPipelineWithSteps(services, request);
+    const questions = questionsOf(pipeline, request);
+    const draft = readDraft(form, questions);
     const outcome = await tryForm(
-      async () =>
-        createBuildByHand(services, request.actor, pipeline, { ...toNewBuild(draft), source: "ui" }),
-      { message: "message", commit: "commit", branch: "branch", "build.environment": "environment" },
+      async () => createBuildByHand(services, request.actor, pipeline, toNewBuild(draft, questions)),
+      (member) => fieldNames[member] ?? (/^\d+\./.test(member) ? member : undefined),
     );
-    if ("problems" in outcome) return showAgain(services, request, { draft, problems: outcome.problems });
+    if ("problems" in outcome) {
+      const problems = questions.reduce<FormProblems>(
+        (named, { fields }, place) => withTitles(named, place, fields),
+        outcome.problems,
+      );
+      return showAgain(services, request, { draft, problems });
+    }
     const number = String(outcome.done.build.number);
     const path = pathTo(patterns.buildPage, {
       ...{ org: request.organization.slug, slug: pipeline.slug, number },
@@ -41,12 +59,36 @@ export function addBuild(
   }, environmentFormOptions);
 }
 
+const fieldNames: Record<string, string> = {
+  ...{ message: "message", commit: "commit", branch: "branch" },
+  "build.environment": "environment",
+};
+
+function questionsOf({ steps }: Pipeline, { role }: MemberRequest): FirstQuestions[] {
+  return firstQuestions(steps, { isAdmin: role === "admin" });
+}
+
+function readDraft(form: URLSearchParams, questions: FirstQuestions[]): BuildDraft {
+  const texts = names.map((name) => [name, form.get(name) ?? ""]);
+  return {
+    ...(Object.fromEntries(texts) as Record<(typeof names)[number], string>),
+    answers: questions.map(({ fields }, place) => readAnswersOf(form, place, fields)),
+    answersNow: form.has("answers_now"),
+  };
+}
+
 /** @throws Refusal 422 */
-function toNewBuild({ environment: lines, ...texts }: BuildDraft) {
+function toNewBuild(draft: BuildDraft, questions: FirstQuestions[]) {
+  const { environment: lines, answers: given, answersNow, ...texts } = draft;
   const { environment, problems } = readEnvironment(lines);
-  const all = [...problemsOf(newBuild, texts), ...problems];
+  const answers = answersNow ? given : [];
+  const all = [
+    ...problemsOf(newBuild, texts),
+    ...problems,
+    ...(answersNow ? firstAnswersProblems(questions, answers) : []),
+  ];
   if (all.length > 0) throw validationFailed(...all);
-  return newBuild.parse({ ...texts, env: environment });
+  return { ...newBuild.parse({ ...texts, env: environment }), answers, source: "ui" as const };
 }
 
 export function NewBuild({
@@ -54,11 +96,12 @@ export function NewBuild({
   request,
   refused,
 }: {
-  pipeline: PipelineFacts;
+  pipeline: Pipeline;
   request: MemberRequest;
   refused: RefusedBuild | undefined;
 }) {
   const { draft, problems } = refused ?? {};
+  const questions = questionsOf(pipeline, request);
   return (
     <details id="new-build" class="fold" open={refused !== undefined}>
       <summary>New build</summary>
@@ -85,7 +128,43 @@ export function NewBuild({
           problems={problems}
         />
         <EnvironmentField value={draft?.environment ?? ""} problems={problems ?? []} />
+        {questions.length > 0 && <Questions questions={questions} draft={draft} problems={problems} />}
       </PostForm>
     </details>
+  );
+}
+
+function Questions({
+  questions,
+  draft,
+  problems,
+}: {
+  questions: FirstQuestions[];
+  draft: BuildDraft | undefined;
+  problems: FormProblems | undefined;
+}) {
+  const isOne = questions.length === 1;
+  return (
+    <>
+      {questions.map((question, place) => (
+        <fieldset key={place}>
+          <legend>{question.label ?? question.key ?? "Continue"}</legend>
+          {question.prompt && <p>{question.prompt}</p>}
+          <Answers
+            step={place}
+            fields={question.fields}
+            answers={draft?.answers[place]}
+            problems={problems}
+            mayBeBlank
+          />
+        </fieldset>
+      ))}
+      <Check
+        label={isOne ? "Unblock this step with these answers" : "Unblock these steps with these answers"}
+        name="answers_now"
+        checked={draft?.answersNow ?? true}
+        hint={`Otherwise the build waits until somebody unblocks ${isOne ? "it" : "them"}.`}
+      />
+    </>
   );
 }

@@ -53,7 +53,7 @@ export function Field({
 
 interface Described {
   name: string;
-  hint: ComponentChildren;
+  hint?: ComponentChildren;
   problems: FormProblems | undefined;
 }
 
@@ -103,6 +103,7 @@ export function Select({
   value,
   options,
   groups = [],
+  required = false,
   hint,
   problems,
 }: {
@@ -111,6 +112,7 @@ export function Select({
   value: string;
   options: readonly Option[];
   groups?: { label: string; options: Option[] }[];
+  required?: boolean;
   hint?: string;
   problems?: FormProblems | undefined;
 }) {
@@ -123,7 +125,7 @@ export function Select({
   return (
     <p class="field">
       <label for={id}>{label}</label>
-      <select id={id} name={name} {...described({ name, hint, problems })}>
+      <select id={id} name={name} required={required} {...described({ name, hint, problems })}>
         {options.map(render)}
         {groups.map((group) => (
           <optgroup key={group.label} label={group.label}>
@@ -189,6 +191,22 @@ export function Check({
         {hint && <span class="quiet hint">{hint}</span>}
       </span>
     </label>
+  );
+}
+
+/** Boxes of one field, any number of which can be ticked. */
+export function CheckGroup({
+  label,
+  children,
+  ...notes
+}: Described & { label: string; children: ComponentChildren }) {
+  const { "aria-invalid": isWrong, ...description } = described(notes);
+  return (
+    <fieldset class="field" {...description} {...(isWrong && { tabIndex: -1 })}>
+      <legend>{label}</legend>
+      {children}
+      <Notes {...notes} />
+    </fieldset>
   );
 }
 

@@ -51,7 +51,7 @@ const ownMembers: Members<ManualOptions> = {
     },
     parse: ({ allowed_teams }) => (allowed_teams && allowed_teams.length > 0 ? allowed_teams : undefined),
     stored: z.array(z.string()),
-    words: () => "for admins only",
+    words: () => "(admins only)",
   }),
 };
 

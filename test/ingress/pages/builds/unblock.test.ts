@@ -86,8 +86,8 @@ describeWithDatabase("the page of a blocked build", (database) => {
       [name("where")]: "there",
     });
     assert.equal(refused.status, 422);
-    assert.match(refused.text, /Field version must match v\\d\+/);
-    assert.match(refused.text, /Field who can&#39;t be blank|Field who can't be blank/);
+    assert.match(refused.text, /Version must match v\\d\+/);
+    assert.match(refused.text, /Who can&#39;t be blank|Who can't be blank/);
     assert.match(refused.text, /value="x&lt;y"/);
     assert.match(refused.text, />kept<\/textarea>/);
     assert.deepEqual(await metaData(), {});
