@@ -22,11 +22,14 @@ export const buildStates = [
 export type BuildState = (typeof buildStates)[number];
 export const finishedBuildStates: BuildState[] = ["passed", "failed", "canceled", "not_run", "skipped"];
 export const blockedBuildStates: BuildState[] = ["blocked_passed", "blocked_failed", "blocked_running"];
-type BlockedState = Extract<BuildState, `blocked_${string}`>;
+export type BlockedState = Extract<BuildState, `blocked_${string}`>;
 export type ShownBuildState = Exclude<BuildState, BlockedState>;
 export const shownBuildStates = buildStates.filter(
   (state): state is ShownBuildState => !blockedBuildStates.includes(state),
 );
+export function isBlocked(state: BuildState): state is BlockedState {
+  return blockedBuildStates.includes(state);
+}
 /** The state as callers see it, beside the news that the build is blocked. */
 export function shownState(state: BuildState): ShownBuildState {
   return state.replace(/^blocked_/, "") as ShownBuildState;
@@ -75,9 +78,6 @@ export const jobStates = [
   "skipped",
 ] as const;
 export type JobState = (typeof jobStates)[number];
-/** An agent has the job. */
-export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", "timing_out"];
-/** The job runs, or will run without waiting for other steps. */
 /** The state as callers see it: a job that waits for its concurrency group alone is scheduled to them. */
 export function shownJobState(state: JobState): JobState {
   return state === "limited" ? "scheduled" : state;
@@ -88,6 +88,9 @@ export function jobStatesOfFilter(given: string): JobState[] | undefined {
   const found = jobStates.filter((state) => state === given || shownJobState(state) === given);
   return found.length > 0 ? found : undefined;
 }
+/** An agent has the job. */
+export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", "timing_out"];
+/** The job runs, or will run without waiting for other steps. */
 export const activeJobStates: JobState[] = ["limited", "scheduled", ...leasedJobStates];
 /** The job waits for other steps. */
 export const waitingJobStates: JobState[] = ["waiting", "blocked"];

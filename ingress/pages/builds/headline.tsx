@@ -1,10 +1,10 @@
 import type { Job } from "../../../shared/builds/job-store.ts";
 import type { Build } from "../../../shared/builds/store.ts";
-import type { BuildState } from "../../../shared/vocabulary.ts";
+import { type BlockedState, type BuildState, isBlocked } from "../../../shared/vocabulary.ts";
 import { Duration } from "../ui/times.tsx";
 
 /** Words before the time that the build ran. */
-const ran: Record<BuildState, string> = {
+const ran: Record<Exclude<BuildState, BlockedState>, string> = {
   scheduled: "Running for",
   running: "Running for",
   failing: "Failing, running for",
@@ -14,14 +14,18 @@ const ran: Record<BuildState, string> = {
   canceled: "Canceled after",
   not_run: "Not run after",
   skipped: "Skipped after",
-  blocked_passed: "Blocked, running for",
-  blocked_failed: "Blocked after a failure, running for",
-  blocked_running: "Blocked, running for",
 };
 
-/** `Passed in 4 min 12 s · waited 35 s`. */
+/** `Passed in 4 min 12 s · waited 35 s`, `Waits for people · begun 2 h 5 min ago`. */
 export function Headline({ build }: { build: Build }) {
   const { state, createdAt, startedAt, finishedAt } = build;
+  if (isBlocked(state))
+    return (
+      <p class="headline">
+        {state === "blocked_failed" ? "Failed, and waits for people" : "Waits for people"} ·{" "}
+        {startedAt ? "begun" : "made"} <Strong from={startedAt ?? createdAt} to={null} /> ago
+      </p>
+    );
   if (!startedAt)
     return (
       <p class="headline">

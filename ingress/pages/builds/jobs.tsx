@@ -82,12 +82,14 @@ const manualWords: Partial<Record<JobState, string>> = {
 };
 
 /** A block or an input. */
-function Manual({ job, data: { users, reasons, blocking }, request }: { job: Job } & JobsProps) {
+function Manual({ job, data, request }: { job: Job } & JobsProps) {
+  const { users, reasons, blocking } = data;
   const { state, unblockable, unblockedAt, unblockedById } = job;
   const reason = reasons.get(job.id);
   return (
     <li class="separator" id={job.id}>
-      {titleOf(job)} <State state={state} /> {unblockable && <a href={`#unblock-${job.id}`}>Waits for you</a>}
+      {titleOf(job)} <State state={state} />{" "}
+      {unblockable && <LinkToForm id={job.id} forms={data.unblockable} />}
       {unblockedAt && (
         <span class="quiet">
           by {users.get(unblockedById ?? "")?.name ?? "somebody"} <ExactTime at={unblockedAt} />
@@ -99,6 +101,12 @@ function Manual({ job, data: { users, reasons, blocking }, request }: { job: Job
       <Tags job={job} />
     </li>
   );
+}
+
+/** @param forms the jobs whose forms the page has */
+function LinkToForm({ id, forms }: { id: string; forms: Job[] }) {
+  if (!forms.some((job) => job.id === id)) return <>Waits for people</>;
+  return <a href={`#unblock-${id}`}>Waits for people</a>;
 }
 
 function Row({
@@ -131,7 +139,9 @@ function Row({
         )}
       </div>
       <p class="place">
-        {job.type === "trigger" && <Triggered job={job} build={triggered.get(job.id)} request={request} />}
+        {job.type === "trigger" && (job.label !== null || triggered.has(job.id)) && (
+          <Triggered job={job} build={triggered.get(job.id)} request={request} />
+        )}
         {currentQueue ? <QueueLink queue={currentQueue} org={org} /> : queue?.key}
         {agent && (
           <>

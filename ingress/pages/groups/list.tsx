@@ -1,8 +1,8 @@
 import { type CountedGroup, listGroups } from "../../../shared/builds/groups/list-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import { groupPath, groupsPath } from "../address/group.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
-import { groupPath, groupsPath } from "./address.ts";
 
 const perPage = 30;
 /** Members that are counted of each group at most. */

@@ -1,16 +1,19 @@
 import { findGroup, type ListedMember, listMembers } from "../../../shared/builds/groups/list-store.ts";
 import type { Group } from "../../../shared/builds/groups/members-store.ts";
+import { listJobsById } from "../../../shared/builds/job-list-store.ts";
+import type { Job } from "../../../shared/builds/job-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { MemberStanding } from "../../../shared/vocabulary.ts";
 import { type NumberedList, readPageOf, readWithin } from "../../http/number-pager.ts";
+import { groupPath, groupsPath } from "../address/group.ts";
+import { titleOf } from "../job-facts/titles.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { Time } from "../ui/times.tsx";
-import { groupPath, groupsPath } from "./address.ts";
 
 const perPage = 30;
 
@@ -41,6 +44,8 @@ export const groupPage = memberPage(async (services, request) => {
         listMembers(services.db, { groupId: group.id, standing: part.standing }, page),
       ),
     });
+  const members = lists.flatMap(({ list }) => list.rows.map(({ jobId }) => jobId));
+  const jobs = await listJobsById(services.db, members);
   return {
     title: group.name,
     section: "clusters",
@@ -50,7 +55,7 @@ export const groupPage = memberPage(async (services, request) => {
           Concurrency group <code>{group.name}</code>
         </h1>
         {lists.map((each) => (
-          <Members key={each.standing} {...each} group={group} request={request} />
+          <Members key={each.standing} {...each} group={group} jobs={jobs} request={request} />
         ))}
       </>
     ),
@@ -74,10 +79,12 @@ function Members({
   empty,
   list,
   group,
+  jobs,
   request,
 }: Part & {
   list: NumberedList & { rows: ListedMember[] };
   group: Group;
+  jobs: ReadonlyMap<string, Job>;
   request: MemberRequest;
 }) {
   return (
@@ -89,7 +96,7 @@ function Members({
         <ul class="entries">
           {list.rows.map((member) => (
             <li class="entry" key={member.jobId}>
-              <Member member={member} request={request} />
+              <Member member={member} job={jobs.get(member.jobId)} request={request} />
             </li>
           ))}
         </ul>
@@ -105,7 +112,15 @@ function Members({
   );
 }
 
-function Member({ member, request: { organization } }: { member: ListedMember; request: MemberRequest }) {
+function Member({
+  member,
+  job,
+  request: { organization },
+}: {
+  member: ListedMember;
+  job: Job | undefined;
+  request: MemberRequest;
+}) {
   const { jobId, pipelineSlug, pipelineName, buildNumber, limit, isEager, priority, orderedAt } = member;
   const path = pathTo(patterns.jobPage, {
     org: organization.slug,
@@ -116,12 +131,10 @@ function Member({ member, request: { organization } }: { member: ListedMember; r
   return (
     <div>
       <p>
-        <a href={path}>
-          {pipelineName} #{buildNumber}
-        </a>
+        <a href={path}>{job ? titleOf(job) : "Job"}</a> of {pipelineName} #{buildNumber}
       </p>
       <p class="quiet">
-        {limit === 1 ? "One at a time" : `${limit} at once`} · in the order of <Time at={orderedAt} />
+        {limit === 1 ? "One at a time" : `${limit} at once`} · place from <Time at={orderedAt} />
         {isEager && ` · eager, priority ${priority}`}
       </p>
     </div>

@@ -1,9 +1,13 @@
 import type { Job } from "../../../shared/builds/job-store.ts";
 
-/** The label of a job, or the first line of its command, or the pipeline that it triggers. */
-export function titleOf({ label, command, options }: Pick<Job, "label" | "command" | "options">): string {
-  if (label === null && options?.trigger) return `Trigger ${options.trigger.trigger}`;
-  return label ?? (command?.split("\n")[0] || "Job");
+type Titled = Pick<Job, "type" | "label" | "command" | "options">;
+
+/** The label of a job, or the first line of its command, the pipeline that it triggers, or its key if people unblock it. */
+export function titleOf({ type, label, command, options }: Titled): string {
+  if (label !== null) return label;
+  if (options?.trigger) return `Trigger ${options.trigger.trigger}`;
+  if (type === "manual") return options?.key ?? "Continue";
+  return command?.split("\n")[0] || "Job";
 }
 
 /** `linux, 24`, or `3 of 5`. */

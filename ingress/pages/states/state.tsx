@@ -14,6 +14,7 @@ const icons: Record<string, string> = {
   assigned: "M5 3l8 5l-8 5z",
   scheduled: clock,
   waiting: clock,
+  limited: clock,
   timing_out: clock,
   canceling: slashed,
   canceled: slashed,
@@ -33,6 +34,7 @@ const icons: Record<string, string> = {
 const words: Record<string, string> = {
   broken: "skipped",
   blocked_passed: "blocked",
+  blocked_failed: "blocked, failed",
   blocked_running: "blocked",
 };
 

@@ -49,7 +49,9 @@ export interface ShownStep {
  * @returns undefined if stages would say no more than a list of jobs
  */
 export function chooseStages({ tree, jobs }: PlacedGraph, from?: number): ShownStages | undefined {
-  const present = jobs.filter(({ type, retriedInJobId }) => type === "script" && retriedInJobId === null);
+  const present = jobs.filter(
+    ({ type, retriedInJobId }) => (type === "script" || type === "trigger") && retriedInJobId === null,
+  );
   const byStep = Map.groupBy(present, ({ stepId }) => stepId);
   const jobsOf = ({ steps }: StageItem) => steps.flatMap(({ id }) => byStep.get(id) ?? []);
   const all = stagesOf(tree, ({ id }) => byStep.has(id));

@@ -3,8 +3,6 @@ import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.
 import type { Actor } from "../../../../shared/accounts/audit.ts";
 import { requireOrganization, updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { cancelBuild } from "../../../../shared/builds/cancel.ts";
-import { openFollowUps } from "../../../../shared/builds/follow-ups/follow-ups.ts";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../../shared/clusters/store.ts";
 import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
@@ -21,6 +19,7 @@ import { buildWebhook } from "../../../helpers/builds.ts";
 import { addApplication, type Pages } from "../../../helpers/pages.ts";
 import { exhibitAgents } from "./agent-looks.ts";
 import { exhibitQueue, exhibitUse } from "./figures.ts";
+import { exhibitSteps, stepLooks } from "./step-looks.ts";
 import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
 
 const scope = "read_user read_organizations read_builds read_clusters write_clusters";
@@ -247,9 +246,6 @@ export const everyPage: Look[] = [
   { name: "audit log", as: "ada", visit: at("/organizations/globex/audit") },
   { name: "clusters, for a member", as: "bob", visit: at("/organizations/acme/clusters") },
   { name: "a cluster", as: "ada", visit: (page, { cluster }) => page.goto(cluster) },
-  { name: "concurrency groups", as: "ada", visit: at("/organizations/globex/groups") },
-  { name: "concurrency groups, none", as: "bob", visit: at("/organizations/acme/groups") },
-  { name: "a concurrency group", as: "ada", visit: (page, { group }) => page.goto(group) },
   { name: "a cluster, no queue yet", as: "ada", visit: (page, { emptyCluster }) => page.goto(emptyCluster) },
   { name: "editing a cluster", as: "ada", visit: (page, { cluster }) => page.goto(`${cluster}/edit`) },
   { name: "deleting a cluster, refused", as: "ada", visit: deletionRefused },
@@ -272,6 +268,7 @@ export const everyPage: Look[] = [
   { name: "revoking a registration token", as: "ada", visit: (page, { agents }) => page.goto(agents.revoke) },
   { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
+  ...stepLooks,
   ...triggerLooks,
 ];
 
@@ -282,6 +279,7 @@ export async function exhibit(pages: Pages) {
     ...(await furnish(pages)),
     triggers: await exhibitTriggers(pages),
     agents: await exhibitAgents(pages),
+    steps: await exhibitSteps(pages),
     app: await connectedApp(pages),
     token: await ownToken(pages),
   };
@@ -367,7 +365,6 @@ async function furnish(pages: Pages) {
   await longWords(pages, cluster);
   const at = `/organizations/globex/clusters/${cluster.id}`;
   return {
-    group: await exhibitGroup(pages, actor, cluster),
     cluster: at,
     emptyCluster: `/organizations/globex/clusters/${empty.id}`,
     queues: {
@@ -376,21 +373,6 @@ async function furnish(pages: Pages) {
       deploy: `${at}/queues/${deploy.id}`,
     },
   };
-}
-
-/** Three builds go through a gate. @returns the path of its group */
-async function exhibitGroup({ services }: Pages, actor: Actor, cluster: Cluster): Promise<string> {
-  const gate = { concurrency: 1, concurrency_group: "deployments-to-production" };
-  const pipeline = await createPipeline(services, actor, {
-    ...{ clusterId: cluster.id, name: "Releases", defaultBranch: "main" },
-    steps: [{ command: "./open.sh", ...gate }, { type: "wait" }, { command: "./close.sh", ...gate }],
-  });
-  const followUps = openFollowUps(services);
-  for (let made = 0; made < 3; made++) await createBuildByHand(services, actor, pipeline, {});
-  await followUps.idle();
-  await followUps.close();
-  const [group] = await services.db.select().from(services.db.tables.concurrencyGroups);
-  return `/organizations/globex/groups/${group?.id}`;
 }
 
 /** Creates words wider than a column and a command of several lines. */
