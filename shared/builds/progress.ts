@@ -41,6 +41,7 @@ import type { Build } from "./store.ts";
 // | (new)      | no command starts            | not_run; failed if a key is missing; blocked |
 // | scheduled  | its first job starts         | running                  |
 // | running    | a job fails or promises to, others run | failing; jobs of steps with cancel_on_build_failing are canceled |
+// | running    | a job fails, and only people can let the others go on | blocked as failed; the same jobs are canceled |
 // | failing    | the failed job is retried, or the promise was wrong | running |
 // | unfinished | only people can let it go on | blocked (as passed, failed or running) |
 // | blocked    | a step is unblocked          | scheduled, running       |
@@ -78,6 +79,8 @@ async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]>
     else if (await failBuildIfRunning(tx, { id: build.id, now }))
       return [...scheduled, ...(await cancelOnFailing(tx, build, now))];
   } else if (waitsForPeople) {
+    const canceled = isFailing && build.state !== "failing" ? await cancelOnFailing(tx, build, now) : [];
+    if (canceled.length > 0) return canceled;
     const state = blockedState(await listBlockedStates(tx, build.id), { isFailing });
     await blockBuildIfUnfinished(tx, { id: build.id, state });
   } else {

@@ -65,6 +65,25 @@ describeOnBothDatabases("cancel_on_build_failing", (database) => {
     assert.deepEqual(await read(), { state: "failed", jobs: ["failed", "canceled"] });
   });
 
+  it("cancels jobs behind a block and beside an input, once a failure leaves only people", async () => {
+    const { read, start } = await make(
+      { command: "fails" },
+      { input: "Name?", key: "name" },
+      { command: "named", ...cancels, depends_on: "name" },
+      { command: "other", depends_on: "name" },
+    );
+    await (await start()).runOne(1);
+    assert.deepEqual(await read(), { state: "failed", jobs: ["failed", "blocked", "canceled", "blocked"] });
+  });
+
+  it("lets jobs wait for people while blocked_state alone says failed", async () => {
+    const { read } = await make(
+      { input: "Name?", key: "name", blocked_state: "failed" },
+      { command: "named", ...cancels, depends_on: "name" },
+    );
+    assert.deepEqual(await read(), { state: "failed", jobs: ["blocked", "blocked"] });
+  });
+
   it("cancels nothing after a soft failure, or one that is retried", async () => {
     const { read, start } = await make(
       { command: "soft", soft_fail: true },
