@@ -2,7 +2,7 @@ import { buildTopics } from "../builds/create.ts";
 import { completeJob, type Job, type JobFacts, type JobRow } from "../builds/job-store.ts";
 import { deleteOldJobTokens, insertJobToken } from "../builds/meta-data-store.ts";
 import { settleBuild } from "../builds/progress.ts";
-import { findJob, startBuildIfScheduled } from "../builds/progress-store.ts";
+import { findJob, startBuildIfNot } from "../builds/progress-store.ts";
 import { isSoftFailure } from "../builds/promises.ts";
 import { retryIfRuled } from "../builds/retry.ts";
 import type { Build } from "../builds/store.ts";
@@ -178,7 +178,7 @@ export async function startJob(
     );
     if (minutes !== undefined)
       await setTimesOutAt(tx, { id: job.id, timesOutAt: new Date(now.getTime() + minutes * minuteMs) });
-    await startBuildIfScheduled(tx, { id: build.id, now });
+    await startBuildIfNot(tx, { id: build.id, now });
     return { build, job };
   });
   report(services, build, [job]);

@@ -143,18 +143,21 @@ export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
   return found ?? nothing;
 }
 
-/** scheduled → running. */
-export const startBuildIfScheduled = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
+/** scheduled → running. A build that was failing before its first job started is so still. */
+export const startBuildIfNot = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
   const { builds } = tx.tables;
+  const { state, startedAt, pausedQueueId, isPaused } = builds;
   return tx
     .update(builds)
     .set({
-      state: "running",
-      startedAt: valueFor(builds.startedAt, "now"),
-      pausedQueueId: null,
-      isPaused: false,
+      state: sql`case when ${state} = 'scheduled' then 'running' else ${state} end`,
+      startedAt: valueFor(startedAt, "now"),
+      pausedQueueId: sql`case when ${state} <> 'scheduled' then ${pausedQueueId} end`,
+      isPaused: sql`${isPaused} and ${state} <> 'scheduled'`,
     })
-    .where(and(eq(builds.id, sql.placeholder("id")), eq(builds.state, "scheduled")))
+    .where(
+      and(eq(builds.id, sql.placeholder("id")), isNull(startedAt), inArray(state, ["scheduled", "failing"])),
+    )
     .returning({ id: builds.id });
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
+import { type Api, openApi, timestamp } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 
 describeOnBothDatabases("cancel_on_build_failing", (database) => {
@@ -94,5 +94,24 @@ describeOnBothDatabases("cancel_on_build_failing", (database) => {
     await agent.runOne(1);
     await agent.runOne(1);
     assert.equal((await read()).jobs.at(-1), "scheduled");
+  });
+});
+
+describeOnBothDatabases("a build that is failing before its first job starts", (database) => {
+  it("has the time of its start all the same", async () => {
+    const api = await openApi(database);
+    const { slug } = await api.newPipeline({ steps: [{ command: "a" }, { command: "b" }] });
+    const path = `/pipelines/${slug}/builds`;
+    const { jobs } = (await api.send("POST", path, { body: {} })).body;
+    await api.send("PUT", `${path}/1/jobs/${jobs[0].id}/cancel`);
+    assert.equal((await api.send("GET", `${path}/1`)).body.state, "failing");
+
+    const agent = await startAgent(api.world.url, await agentTokenOf(api.world, api.acme.cluster));
+    await agent.runOne();
+
+    const { state, started_at } = (await api.send("GET", `${path}/1`)).body;
+    assert.equal(state, "failed");
+    assert.match(started_at, timestamp);
+    await api.close();
   });
 });

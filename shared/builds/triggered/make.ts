@@ -8,7 +8,7 @@ import { buildTopics } from "../create.ts";
 import { takeFollowUps } from "../follow-ups/store.ts";
 import type { Job } from "../job-store.ts";
 import { settleBuild } from "../progress.ts";
-import { findJob, lockBuilds, startBuildIfScheduled } from "../progress-store.ts";
+import { findJob, lockBuilds, startBuildIfNot } from "../progress-store.ts";
 import { createOneBuild } from "../rebuild.ts";
 import type { Build } from "../store.ts";
 import { storeInTurn } from "../store-in-turn.ts";
@@ -55,7 +55,7 @@ async function makeIn(
     job,
     isMade ? endingOf(job, made.build) : { state: "failed", reason: made.refused },
   );
-  if (isMade) await startBuildIfScheduled(tx, { id: build.id, now: tx.now });
+  if (isMade) await startBuildIfNot(tx, { id: build.id, now: tx.now });
   const scheduled = await settleBuild(tx, build, tx.now);
   return [...buildTopics(build, scheduled), ...(isMade ? made.changed : [])];
 }

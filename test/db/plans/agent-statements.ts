@@ -61,7 +61,7 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "a started job": (db) => leases.startIfAccepted(db, { ...lease, now }),
   "a started job that can time out": (db) => leases.setTimesOutAt(db, { id, timesOutAt: now }),
   "a started job that is canceled": (db) => leases.setStartedIfCanceling(db, { ...lease, now }),
-  "a started build": (db) => progress.startBuildIfScheduled(db, { id, now }),
+  "a started build": (db) => progress.startBuildIfNot(db, { id, now }),
   "a finished job": (db) => leases.endIfLeased(db, { ...lease, ...passed, now }),
   "a finished job whose failure is soft": (db) => leases.setSoftFailed(db, id),
   "an agent whose job has finished": (db) => agents.freeIfFinished(db, { id, jobId: id, isLast: false, now }),
