@@ -190,6 +190,22 @@ describeOnBothDatabases("a concurrency group", (database) => {
     assert.deepEqual(await statesOf(third), ["passed"]);
   });
 
+  it("has jobs behind a block from when it opens, in the place of their build", async () => {
+    const group = newGroup();
+    const first = await build({ block: "Release?" }, limitedTo(group, "a", { parallelism: 2 }));
+    const second = await build(limitedTo(group, "b"));
+    const third = await build(limitedTo(group, "c"));
+    assert.deepEqual(await statesOf(second), ["scheduled"], "the jobs behind the block keep nobody out");
+
+    const [block] = await jobsOf(first);
+    assert.equal((await api.send("PUT", `${first}/jobs/${block?.id}/unblock`, { body: {} })).status, 200);
+
+    assert.deepEqual(await statesOf(first), ["unblocked", "limited", "limited"]);
+    assert.deepEqual(await runAll(), ["b", "a", "a", "c"]);
+    assert.deepEqual(await statesOf(first), ["unblocked", "passed", "passed"]);
+    assert.deepEqual(await statesOf(third), ["passed"]);
+  });
+
   it("goes on when the build that holds it is canceled", async () => {
     const group = newGroup();
     const first = await build(limitedTo(group, "a"));
@@ -220,6 +236,25 @@ describeOnBothDatabases("a concurrency group", (database) => {
     assert.deepEqual(await statesOf(path), ["passed", "scheduled", "scheduled", "limited"]);
     await runAll();
     assert.deepEqual(await statesOf(path), ["passed", "passed", "passed", "passed"]);
+  });
+
+  it("has the jobs of a step whose parallelism is raised, in the place of the step", async () => {
+    const group = newGroup();
+    const path = await build(limitedTo(group, "a", { key: "a" }));
+    const later = await build(limitedTo(group, "b"));
+    await settled();
+    const job = (await agent.offered()) as string;
+    const begun = await agent.begin(job);
+    const { id: buildId } = (await api.send("GET", path)).body;
+    const update = { build_id: buildId, attribute: "parallelism", value: "3" };
+    const updated = await agent.send("PUT", "/steps/a", update, begun.token);
+    assert.equal(updated.status, 200, updated.text);
+
+    assert.deepEqual(await statesOf(path), ["running", "limited", "limited"]);
+    await agent.finish(job, 0, begun.token);
+    assert.deepEqual(await runAll(), ["a", "a", "b"]);
+    assert.deepEqual(await statesOf(path), ["passed", "passed", "passed"]);
+    assert.deepEqual(await statesOf(later), ["passed"]);
   });
 
   it("is deleted once it has no members", async () => {

@@ -1,3 +1,4 @@
+import { moveMembers } from "../../builds/groups/members-store.ts";
 import { insertJobs, type Job } from "../../builds/job-store.ts";
 import { newScriptJob } from "../../builds/new-jobs.ts";
 import type { Tx } from "../../db/database.ts";
@@ -30,7 +31,9 @@ export async function raiseParallelism(tx: Tx, place: StepPlace, value: string):
   if (!first.options?.parallel)
     await setOwnOptions(tx, first.id, { ...first.options, parallel: { index: 0, total } });
   const position = await findPositionAfterStep(tx, first);
-  await moveJobs(tx, { buildId: place.buildId, position, by: number });
+  const move = { buildId: place.buildId, position, by: number };
+  await moveJobs(tx, move);
+  await moveMembers(tx, move);
   const added = newIds(tx.now, number).map((id, index) => {
     const parallel = { index: present.length + index, total };
     return {
@@ -55,7 +58,6 @@ function totalOf(value: string): number {
 function findRefusal({ type, options }: Job, present: Job[], added: number): string | undefined {
   if (type !== "script") return "the step has no command";
   if (options?.matrix) return "the step has a matrix";
-  if (options?.concurrency_group !== undefined) return "the step has a concurrency group";
   if (added < 0) return `the step has ${present.length} jobs already`;
   if (present.every(({ state }) => finishedJobStates.includes(state))) return "the step has ended";
   return undefined;
