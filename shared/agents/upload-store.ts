@@ -63,6 +63,7 @@ export async function replaceIfNotStarted(tx: Tx, buildId: string): Promise<JobF
       failureReason: "Replaced by a pipeline upload",
       finishedAt: tx.now,
       dispatchPausedAt: null,
+      unblockable: false,
     })
     .where(and(eq(jobs.buildId, buildId), inArray(jobs.state, replaceable), isNull(jobs.acceptedAt)))
     .returning(factColumns(tx));

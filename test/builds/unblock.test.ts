@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
@@ -112,6 +113,21 @@ describeOnBothDatabases("a build with steps for people", (database) => {
     await build.unblock("name");
     assert.equal(await build.states(), "running: name unblocked, a passed, b scheduled");
     await agent.runOne();
+    assert.equal((await build.read()).state, "passed");
+  });
+
+  it("cannot be unblocked any more where an upload replaced the step", async () => {
+    const build = await newBuild(a, { input: "Name?", key: "name" });
+    const job = (await agent.offered()) as string;
+    const { token } = await agent.begin(job);
+    assert.equal((await build.jobOf("name")).unblockable, true);
+    const upload = { uuid: randomUUID(), pipeline: { steps: [] }, replace: true };
+    assert.equal((await agent.send("POST", `/jobs/${job}/pipelines`, upload, token)).status, 200);
+
+    const { state, unblockable } = await build.jobOf("name");
+    assert.deepEqual([state, unblockable], ["canceled", false]);
+    assert.equal((await build.unblock("name")).status, 422);
+    await agent.finish(job, 0, token);
     assert.equal((await build.read()).state, "passed");
   });
 
