@@ -121,6 +121,23 @@ describeOnBothDatabases("cancels from inside a job", (database) => {
     assert.equal((await send("POST", `/builds/${unknownId}/cancel`)).status, 404);
   });
 
+  it("cancels a build that waits for people, which keeps the reason", async () => {
+    const other = await enter({ command: "a" }, { block: "Release?" }, { command: "b" });
+    await other.finish();
+    assert.equal((await other.build()).blocked, true);
+    const { send } = await enter({ command: "a", label: "Guard" });
+
+    assert.equal((await send("POST", `/builds/${other.buildId}/cancel`)).status, 200);
+
+    const { state, blocked, cancel_reason, jobs } = await other.build();
+    assert.deepEqual([state, blocked], ["canceled", false]);
+    assert.match(cancel_reason, /^Canceled by the job “Guard” of .* #1$/);
+    assert.deepEqual(
+      jobs.map((job: { state: string }) => job.state),
+      ["passed", "canceled", "canceled"],
+    );
+  });
+
   it("403 for a token that may only read, 401 once the job has ended", async () => {
     const { job, agent, send, finish, get } = await enter({ command: "a", key: "a" }, { command: "b" });
     const reading = await issueReadingToken(api.world.services, await findJob(job));
