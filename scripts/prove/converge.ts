@@ -19,19 +19,31 @@ export interface Convergence {
   endedMs: number | undefined;
 }
 
-const startWithinMs = 180_000;
 const lookEveryMs = 250;
 const answerWithinMs = 5000;
 
-/** Waits until all addresses and agents are ready. @throws RunFailed after three minutes */
+/**
+ * Waits until all addresses and agents are ready.
+ * @param listMissing names the agents that have not connected
+ * @throws RunFailed that names what is not ready after the time
+ */
 export async function awaitReadiness(
   urls: string[],
-  hasAgents: () => boolean | Promise<boolean> = () => true,
+  listMissing: () => string[] | Promise<string[]> = () => [],
+  withinMs = 180_000,
 ): Promise<void> {
-  const deadline = performance.now() + startWithinMs;
-  const isReached = async () => (await hasAgents()) && (await areReady(urls));
-  while (!(await isReached().catch(() => false))) {
-    if (performance.now() > deadline) throw new RunFailed("The installation does not get ready.");
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const [missing, problems] = await Promise.all([
+      (async () => listMissing())().catch((error: Error) => [`agents: ${error.message}`]),
+      Promise.all(urls.map(problemOf)),
+    ]);
+    const unready = [...missing, ...problems.filter((problem) => problem !== undefined)];
+    if (unready.length === 0) return;
+    if (performance.now() > deadline)
+      throw new RunFailed(
+        `The installation is not ready after ${withinMs / 1000} s. Not ready: ${unready.join("; ")}`,
+      );
     await sleep(lookEveryMs);
   }
 }
@@ -70,13 +82,19 @@ export function checkConvergence(convergence: Convergence, patienceMs: number): 
 }
 
 async function areReady(urls: string[]): Promise<boolean> {
-  return (await Promise.all(urls.map(isReady))).every(Boolean);
+  return (await Promise.all(urls.map(problemOf))).every((problem) => problem === undefined);
 }
 
-/** A doubted clock is not waited for: it is trusted again after an hour. */
-async function isReady(url: string): Promise<boolean> {
-  const { status, body } = await request(`${url}/readyz`, { signal: AbortSignal.timeout(answerWithinMs) });
-  return status === 200 && body.parts.redis === "ok";
+/** A doubted clock is not waited for: it is trusted again after an hour. @returns undefined if an address is ready */
+async function problemOf(url: string): Promise<string | undefined> {
+  try {
+    const { status, body, text } = await request(`${url}/readyz`, {
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
+    return status === 200 && body?.parts.redis === "ok" ? undefined : `${url}: ${status} ${text}`.trim();
+  } catch (error) {
+    return `${url}: ${error instanceof Error ? error.message : error}`;
+  }
 }
 
 async function readFanOut({ db }: Services) {

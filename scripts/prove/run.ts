@@ -66,7 +66,7 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
     ? await startContainers(scratch, { project, faults, logs })
     : await startProcesses(scratch, timeline, { database, faults, logs, bundle });
   const { installation, commands } = subject;
-  await awaitReadiness(installation.urls, subject.hasAgents);
+  await awaitReadiness(installation.urls, subject.listMissingAgents);
 
   const traffic = startTraffic(installation, timeline, seed);
   const totalMs = timeline.nowMs() + minutes * 60_000;

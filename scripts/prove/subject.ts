@@ -9,8 +9,8 @@ export interface Subject {
   installation: Reachable;
   /** Kinds of faults that cannot be injected, with the reason. */
   missing: { kind: string; reason: string }[];
-  /** All agents have connected. */
-  hasAgents(): boolean | Promise<boolean>;
+  /** Names agents that have not connected. */
+  listMissingAgents(): string[] | Promise<string[]>;
   /** Without faults: samples what could grow. Containers are not sampled. */
   watchGrowth?(): GrowthWatch;
   startFaults(options: Pick<ScheduleOptions, "perSecond" | "random" | "timeline">): Schedule;

@@ -44,7 +44,13 @@ export async function startContainers(
   return {
     installation: { ...reachable, organization, marksFolder },
     missing,
-    hasAgents: async () => (await areRunning(containers)) && (await countAgents(env)) >= agentCount,
+    async listMissingAgents() {
+      const connected = await countAgents(env);
+      return [
+        ...((await areRunning(containers)) ? [] : ["a container does not run"]),
+        ...(connected < agentCount ? [`${connected} of ${agentCount} agents have connected`] : []),
+      ];
+    },
     startFaults: (options) => startFaults({ ...options, installation: containers, faults }),
     checkEnd() {
       if (logs) mkdirSync(logs, { recursive: true });

@@ -23,7 +23,7 @@ export async function startProcesses(
   return {
     installation,
     missing,
-    hasAgents: () => agents.every(processes.isStarted),
+    listMissingAgents: () => agents.filter((name) => !processes.isStarted(name)),
     watchGrowth: () => watchGrowth(installation, logs),
     startFaults: (options) => startFaults({ ...options, installation, faults }),
     commands: watchCommands(installation, timeline),
