@@ -66,6 +66,7 @@ function countLines({ observed, through, counts, wholeBy }: Proved): string[] {
     `Leases      ${observed.leaseLooks} looks at who has which job`,
     `Agents      ${counts.agents} sessions; ${counts.deadAgents} processes died that had run commands`,
     `Cancels     ${cancels.filter(({ answer }) => answer.startsWith("200")).length} answered 200`,
+    `Unblocks    ${through.unblocked} steps, ${through.raced} of them several people tried to unblock`,
     `Structure   checked by ${wholeBy}`,
   ];
 }

@@ -1,5 +1,11 @@
 import type { Ledger } from "../../scripts/prove/ledger/read.ts";
-import type { Assignment, DispatchChange, Post, SignIn } from "../../scripts/prove/traffic/observed.ts";
+import type {
+  Assignment,
+  DispatchChange,
+  Post,
+  SignIn,
+  Unblock,
+} from "../../scripts/prove/traffic/observed.ts";
 
 /** Parts of rows: a check reads no others. */
 export function ledgerOf(
@@ -7,7 +13,7 @@ export function ledgerOf(
 ): Ledger {
   const none = {
     ...{ deliveries: [], builds: [], jobs: [], queues: [], pipelines: [] },
-    ...{ members: [], followUps: [] },
+    ...{ members: [], followUps: [], answers: [], unblockings: [] },
     ...{ agents: [], jobTokens: [], logs: new Map(), lateRows: [] },
     ...{ deviceCodes: [], grants: [], tokenHashes: [] },
   };
@@ -33,6 +39,13 @@ export function aDelivery(delivery: object = {}) {
 
 export function aSignIn(signIn: Partial<SignIn> = {}): SignIn {
   return { userCode: "BCDF-GHJK", deviceCode: "sbdc_1", attempts: [], tokens: ["sbat_1"], ...signIn };
+}
+
+export function anUnblock(unblock: Partial<Unblock> = {}): Unblock {
+  return {
+    ...{ jobId: "j1", value: "minor", isDone: true, sentAt: 10, answeredAt: 11, attempts: [] },
+    ...unblock,
+  };
 }
 
 export function aChange(

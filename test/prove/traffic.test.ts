@@ -6,7 +6,7 @@ import { Timeline } from "../../scripts/prove/timeline.ts";
 import { lateMark } from "../../scripts/prove/traffic/late-writes.ts";
 import { type LateWrite, observeNothing } from "../../scripts/prove/traffic/observed.ts";
 import { hashToken } from "../../shared/crypto/tokens.ts";
-import { aChange, anAssignment, aPost, aSignIn, ledgerOf } from "./rows.ts";
+import { aChange, anAssignment, anUnblock, aPost, aSignIn, ledgerOf } from "./rows.ts";
 
 const aWrite = (write: Partial<LateWrite> = {}): LateWrite => ({
   ...{ name: "start", jobId: "j1", isLast: false, status: 404, attempts: [] },
@@ -52,7 +52,7 @@ describe("npm run prove, late writes", () => {
 describe("npm run prove, traffic", () => {
   const enough: Traffic = {
     ...{ accepted: 60, doubled: 20, signedIn: 2, assigned: 10, pauses: 1 },
-    ...{ superseded: 1, agentDeaths: 5 },
+    ...{ superseded: 1, agentDeaths: 5, unblocked: 4, raced: 0 },
   };
   const check = (changed: Partial<Traffic>, minutes = 1) =>
     checkTraffic({ ...enough, ...changed }, minutes)
@@ -61,7 +61,10 @@ describe("npm run prove, traffic", () => {
 
   it("is enough by the minutes of a run and the deaths of agents", () => {
     assert.equal(check({}), "");
-    assert.equal(check({ accepted: 30, doubled: 10, signedIn: 1, assigned: 5, pauses: 0 }, 0.5), "");
+    assert.equal(
+      check({ accepted: 30, doubled: 10, signedIn: 1, assigned: 5, pauses: 0, unblocked: 2 }, 0.5),
+      "",
+    );
     assert.equal(check({ superseded: 0, agentDeaths: 4 }), "");
   });
 
@@ -70,6 +73,7 @@ describe("npm run prove, traffic", () => {
     [{ doubled: 0 }, /0 keyed webhooks answered twice at once/],
     [{ signedIn: 1 }, /1 devices with a token/],
     [{ assigned: 9 }, /9 jobs assigned, and this run needs 10/],
+    [{ unblocked: 3 }, /3 steps unblocked, and this run needs 4/],
     [{ pauses: 0 }, /0 pauses of a queue with waiting jobs/],
     [{ superseded: 0 }, /0 jobs with late writes after 5 deaths of agents/],
   ] as const)
@@ -91,12 +95,13 @@ describe("npm run prove, traffic", () => {
         aChange("resume", [3, 4]),
         { ...aChange("pause", [5, 6]), waitingJobs: 0 },
       ],
+      unblocks: [anUnblock(), anUnblock({ isDone: false }), anUnblock({ jobId: "j2", isDone: undefined })],
       lateWrites: [aWrite(), aWrite({ jobId: "j2", isLast: true }), aWrite({ jobId: "j3", status: 503 })],
     };
 
     assert.deepEqual(measureTraffic(observed, timeline), {
       ...{ accepted: 2, doubled: 1, signedIn: 1, assigned: 1, pauses: 1 },
-      ...{ superseded: 1, agentDeaths: 1 },
+      ...{ superseded: 1, agentDeaths: 1, unblocked: 1, raced: 1 },
     });
   });
 });

@@ -5,10 +5,11 @@ import type { JobState } from "../../shared/vocabulary.ts";
 import { ledgerOf } from "./rows.ts";
 
 describe("npm run prove, trigger steps", () => {
-  const check = (state: JobState, builds: object[], options: object = {}) => {
-    const jobs = [{ id: "j1", type: "trigger", state, options }];
+  const check = (state: JobState, builds: object[], options: object = {}, parent: object = {}) => {
+    const jobs = [{ id: "j1", buildId: "p1", type: "trigger", state, options }];
     const made = builds.map((build, index) => ({ id: `b${index}`, triggeredByJobId: "j1", ...build }));
-    const rows = ledgerOf({ jobs, builds: made } as Parameters<typeof ledgerOf>[0]);
+    const own = { id: "p1", triggeredByJobId: null, state: "passed", ...parent };
+    const rows = ledgerOf({ jobs, builds: [own, ...made] } as Parameters<typeof ledgerOf>[0]);
     return checkTriggers(rows)
       .map(({ title }) => title)
       .join("; ");
@@ -19,6 +20,7 @@ describe("npm run prove, trigger steps", () => {
     assert.equal(check("failed", [{ state: "failed" }]), "");
     assert.equal(check("canceled", [{ state: "passed" }]), "");
     assert.equal(check("canceled", []), "");
+    assert.equal(check("passed", [{ state: "failed" }], {}, { state: "canceled" }), "", "follows no more");
     assert.equal(check("passed", [{ state: "failed" }], { trigger: { trigger: "x", async: true } }), "");
   });
 

@@ -24,7 +24,7 @@ export interface ProveOrganization {
   queueIds: string[];
   pipelineSlugs: string[];
   triggers: ProveTrigger[];
-  /** The token of a REST client that may pause queues and cancel builds. */
+  /** The token of a REST client that may pause queues, and cancel and unblock builds. */
   apiToken: string;
   /** Registers agents. */
   agentToken: string;
@@ -36,7 +36,7 @@ export interface ProveOrganization {
 export const triggerSecret = "a secret of the senders";
 const slug = "prove";
 
-/** Three pipelines and one that their steps trigger, triggers of each kind, and what agents need. */
+/** Three pipelines and two that their steps trigger, triggers of each kind, and what agents need. */
 export async function createProveOrganization(
   services: Services,
   marksFolder: string,
@@ -51,7 +51,7 @@ export async function createProveOrganization(
   const queues = [];
   for (const key of ["linux", "mac"]) queues.push(await createQueue(services, operator, cluster, { key }));
   const pipelines = [await addPipeline("web"), await addPipeline("app"), await addPipeline("graph")];
-  pipelines.push(await addPipeline("small"));
+  pipelines.push(await addPipeline("release"), await addPipeline("small"));
 
   const addTrigger = async (
     index: number,

@@ -32,10 +32,14 @@ const ways: Record<Kind, string> = {
 };
 
 /**
- * The steps that must have ended before a job begins, by the roles that steps of the pipeline `graph` have in their
- * variables. A list that was uploaded waits for its own steps only.
+ * The steps that must have ended before a job begins, by the roles that steps of the pipelines `graph` and `release` have
+ * in their variables, or by their keys. A list that was uploaded waits for its own steps only.
  */
 export const needs: Record<string, { roles: string[]; allowFailure?: true }> = {
+  release: { roles: ["before"] },
+  released: { roles: ["before", "release"] },
+  deploys: { roles: ["before", "release"] },
+  named: { roles: ["name"] },
   uploaded: { roles: ["upload"] },
   "uploaded late": { roles: ["upload", "uploaded"] },
   "after failure": { roles: ["flaky"], allowFailure: true },
@@ -50,7 +54,9 @@ export function takesOtherWay(kind: Kind, jobId: string): boolean {
 }
 
 /** Commands leave a mark when they begin and when they come to their end. */
-export function provedSteps(marksFolder: string): Record<"small" | "web" | "app" | "graph", Step[]> {
+export function provedSteps(
+  marksFolder: string,
+): Record<"small" | "release" | "web" | "app" | "graph", Step[]> {
   const step = (kind: Kind, queue: string, more: Partial<CommandStep> = {}): CommandStep => ({
     ...{ label: kind, command: commandOf(kind), agents: { queue } },
     ...{ env: { PROVE_MARKS: marksFolder } },
@@ -58,14 +64,14 @@ export function provedSteps(marksFolder: string): Record<"small" | "web" | "app"
   });
   const automatic = [{ exit_status: [failures.exitStatus], limit: failures.limit }];
   const trigger = "small";
-  // A gate: no more builds than these are between its first and its last step.
-  const gate = { concurrency: 4, concurrency_group: "gate" };
-  const eager = { concurrency: 3, concurrency_group: "eager", concurrency_method: "eager" } as const;
   return {
     small: [step("last", "linux")],
+    release: releaseOf((role, more) =>
+      step("last", "linux", { ...more, env: { PROVE_MARKS: marksFolder, PROVE_ROLE: role } }),
+    ),
     web: [
       step("report", "linux", gate),
-      { type: "trigger", trigger },
+      { type: "trigger", trigger: "release" },
       { type: "wait" },
       step("last", "linux", gate),
     ],
@@ -82,6 +88,36 @@ export function provedSteps(marksFolder: string): Record<"small" | "web" | "app"
       }),
     ),
   };
+}
+
+/** A gate: no more builds than these are between its first and its last step. */
+export const gate = { concurrency: 4, concurrency_group: "gate" };
+const eager = { concurrency: 3, concurrency_group: "eager", concurrency_method: "eager" } as const;
+
+const kinds = ["patch", "minor", "major"];
+
+/** Answers become meta-data. */
+export const keysOfAnswers = ["kind", "name"];
+
+/** The field of a manual step, by the step's label, and answers to it. @param number of the request, for a text of its own */
+export function answersOf(label: string | null, number = 0): { key: string; values: string[] } {
+  return label === "release" ? { key: "kind", values: kinds } : { key: "name", values: [`person ${number}`] };
+}
+
+/** An input and a block. A job of a group, a trigger and a job wait for them. */
+function releaseOf(step: (role: string, more?: Partial<CommandStep>) => CommandStep): Step[] {
+  const options = kinds.map((value) => ({ label: value, value }));
+  return [
+    { type: "input", label: "name", key: "name", fields: [{ text: "Name", key: "name" }] },
+    step("before"),
+    {
+      ...({ type: "block", label: "release", key: "release", blocked_state: "running" } as const),
+      fields: [{ select: "Kind", key: "kind", options, default: "patch" }],
+    },
+    step("released", eager),
+    { type: "trigger", trigger: "small", key: "deploys" },
+    step("named", { depends_on: [{ step: "name" }] }),
+  ];
 }
 
 type StepOf = (kind: Kind, role: string, more?: Partial<CommandStep>) => CommandStep;

@@ -1,3 +1,4 @@
+import type { JobState } from "../../../shared/vocabulary.ts";
 import type { Run } from "../installation/marks.ts";
 import { needs, tag, waitOfList } from "../installation/steps.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
@@ -6,8 +7,10 @@ import type { Ledger } from "./read.ts";
 type Rows = Pick<Ledger, "jobs" | "agents">;
 type Job = Ledger["jobs"][number];
 
+type Moments = Pick<Run, "jobId" | "beganAt" | "endedAt">;
+
 /** No command began before all that its step depends on had ended well, and every step ended as these say. */
-export function checkDependencies({ jobs, agents }: Rows, runs: Run[]): Discrepancy[] {
+export function checkDependencies({ jobs, agents }: Rows, runs: Moments[]): Discrepancy[] {
   const ofBuilds = Map.groupBy(jobs, ({ buildId }) => buildId);
   const runsOf = Map.groupBy(runs, ({ jobId }) => jobId);
   const tagged = new Set(agents.filter(({ metaData }) => metaData.includes(tag)).map(({ id }) => id));
@@ -22,11 +25,11 @@ export function checkDependencies({ jobs, agents }: Rows, runs: Run[]): Discrepa
         (each) => `began, though ${nameOf(each)} ${each.state}`,
       ),
       ...late.map((each) => `began before ${nameOf(each)} had ended`),
-      job.state === "waiting_failed" &&
+      (job.state === "waiting_failed" || job.state === "blocked_failed") &&
         needed.length > 0 &&
         bad.length === 0 &&
         "never began, though all was well",
-      job.state === "waiting" && "waits for ever",
+      (job.state === "waiting" || job.state === "blocked") && "waits for ever",
       roleOf(job) === "left out" &&
         job.state !== "broken" &&
         job.state !== "canceled" &&
@@ -47,14 +50,16 @@ function isNeeded(each: Job, by: Job, roles: string[]): boolean {
   return listOf(by) === undefined || listOf(each) === undefined || listOf(each) === listOf(by);
 }
 
+const satisfying: JobState[] = ["passed", "broken", "unblocked", "unblocked_failed"];
+
 /** A retried job stands for nothing: its retry is there too. */
 function isSatisfied({ state, retriedInJobId }: Job, allowFailure = false): boolean {
-  if (retriedInJobId !== null || state === "passed" || state === "broken") return true;
+  if (retriedInJobId !== null || satisfying.includes(state)) return true;
   return allowFailure && ["failed", "timed_out", "expired", "waiting_failed"].includes(state);
 }
 
 /** The last that is known of its commands. */
-function lastMoment(runs: Run[] = []): number {
+function lastMoment(runs: Moments[] = []): number {
   return Math.max(...runs.map(({ beganAt, endedAt }) => endedAt ?? beganAt));
 }
 
@@ -63,7 +68,7 @@ function nameOf(job: Job): string {
 }
 
 function roleOf({ options }: Job): string | undefined {
-  return options?.env?.PROVE_ROLE;
+  return options?.env?.PROVE_ROLE ?? options?.key;
 }
 
 /** The uploaded list that a job is of. */

@@ -21,6 +21,7 @@ export type Check =
   | "fan-out"
   | "triggers"
   | "groups"
+  | "unblocks"
   | "structure"
   | "processes"
   | "traffic"

@@ -9,10 +9,11 @@ import { checkSignIns } from "./devices.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
 import { checkAssignments } from "./dispatch.ts";
 import { checkFanOut } from "./fan-out.ts";
-import { checkGroups } from "./groups.ts";
+import { checkGroupRuns, checkGroups } from "./groups.ts";
 import { checkJobs } from "./jobs.ts";
 import type { Ledger } from "./read.ts";
 import { checkTriggers } from "./triggers.ts";
+import { checkUnblocks, runsOfUnblocks } from "./unblocks.ts";
 
 /** Compares what callers were answered with what the database says. */
 export function checkLedger(observed: Observed, ledger: Ledger, runs: Run[]): Discrepancy[] {
@@ -23,9 +24,11 @@ export function checkLedger(observed: Observed, ledger: Ledger, runs: Run[]): Di
     ...checkAssignments(observed.assignments, observed.dispatchChanges),
     ...checkLeases(observed.doubleLeases),
     ...checkJobs(ledger, runs),
-    ...checkDependencies(ledger, runs),
+    ...checkDependencies(ledger, [...runs, ...runsOfUnblocks(observed.unblocks)]),
+    ...checkUnblocks(observed.unblocks, ledger),
     ...checkTriggers(ledger),
     ...checkGroups(observed, ledger),
+    ...checkGroupRuns(ledger, runs),
     ...checkFanOut(ledger),
   ];
 }

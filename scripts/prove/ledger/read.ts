@@ -5,6 +5,7 @@ import type { Db } from "../../../shared/db/database.ts";
 import { decodeBody } from "../../../shared/triggers/payloads/codec.ts";
 import { listEncodedPayloads } from "../../../shared/triggers/payloads/store.ts";
 import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
+import { keysOfAnswers } from "../installation/steps.ts";
 import { numberOf } from "../traffic/bodies.ts";
 import { lateMark } from "../traffic/late-writes.ts";
 
@@ -24,7 +25,7 @@ const payloadsAtOnce = 200;
 export async function readLedger(db: Db) {
   const { tables } = db;
   const { builds, agents, jobTokens, queues, pipelines, deviceCodes, grants, accessTokens } = tables;
-  const { concurrencyMembers, followUps } = tables;
+  const { concurrencyMembers, followUps, metaData } = tables;
   return {
     deliveries: await readDeliveries(db),
     builds: await db.select().from(builds),
@@ -35,6 +36,8 @@ export async function readLedger(db: Db) {
     lateRows: await listLateRows(db),
     members: await db.select().from(concurrencyMembers),
     followUps: await db.select().from(followUps),
+    answers: await db.select().from(metaData).where(inArray(metaData.key, keysOfAnswers)),
+    unblockings: await listUnblockings(db),
     queues: await db.select().from(queues),
     pipelines: await db.select().from(pipelines),
     deviceCodes: await db.select().from(deviceCodes),
@@ -43,6 +46,15 @@ export async function readLedger(db: Db) {
       ({ hash }) => hash,
     ),
   };
+}
+
+/** The audited unblockings, by build. */
+async function listUnblockings(db: Db): Promise<{ buildId: string }[]> {
+  const { auditEvents } = db.tables;
+  return db
+    .select({ buildId: auditEvents.subjectId })
+    .from(auditEvents)
+    .where(eq(auditEvents.action, "unblocked a step of"));
 }
 
 /** The rows that late writes left. */

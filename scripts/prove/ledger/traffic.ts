@@ -1,5 +1,5 @@
 import type { Timeline } from "../timeline.ts";
-import type { Observed } from "../traffic/observed.ts";
+import type { Observed, Unblock } from "../traffic/observed.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
 import { listPauses } from "./dispatch.ts";
 import { listAnsweredWrites } from "./stale.ts";
@@ -13,6 +13,7 @@ const neededPerMinute: [keyof Traffic, number, string][] = [
   ["doubled", 20, "keyed webhooks answered twice at once"],
   ["signedIn", 2, "devices with a token"],
   ["assigned", 10, "jobs assigned"],
+  ["unblocked", 4, "steps unblocked"],
   ["pauses", 1, "pauses of a queue with waiting jobs"],
 ];
 /** An agent that is killed may have had no job, or one that no process goes on with while the run lasts. */
@@ -30,10 +31,18 @@ export function measureTraffic(observed: Observed, timeline: Timeline) {
     doubled: observed.posts.filter(({ key, ids }) => key && ids.length > 1).length,
     signedIn: observed.signIns.filter(({ tokens }) => tokens.length > 0).length,
     assigned: observed.assignments.filter(({ fromMs }) => fromMs < lastMs).length,
+    unblocked: observed.unblocks.filter(({ isDone }) => isDone).length,
+    raced: countRaces(observed.unblocks),
     pauses: pauses.filter(({ change }) => change.waitingJobs > 0).length,
     superseded: new Set(listAnsweredWrites(observed.lateWrites).map(({ jobId }) => jobId)).size,
     agentDeaths: deaths.length,
   };
+}
+
+/** Steps that several requests tried to unblock, of which one did. */
+function countRaces(unblocks: Unblock[]): number {
+  const byJob = [...Map.groupBy(unblocks, ({ jobId }) => jobId).values()];
+  return byJob.filter((own) => own.length > 1 && own.some(({ isDone }) => isDone)).length;
 }
 
 /** A run that let too little through proves nothing. */

@@ -7,10 +7,11 @@ type Job = Ledger["jobs"][number];
 type Build = Ledger["builds"][number];
 
 /** States of a trigger's job that no build came before, or that may have come first. */
-const mayLackBuild: JobState[] = ["canceled", "skipped", "broken", "waiting_failed"];
+const mayLackBuild: JobState[] = ["canceled", "skipped", "broken", "waiting_failed", "blocked_failed"];
 
 /** Each job of a trigger step made exactly one build, and ended as it did. */
 export function checkTriggers({ builds, jobs }: Rows): Discrepancy[] {
+  const byId = new Map(builds.map((build) => [build.id, build]));
   const triggers = jobs.filter(({ type }) => type === "trigger");
   const ids = new Set(triggers.map(({ id }) => id));
   const made = Map.groupBy(builds, ({ triggeredByJobId }) => triggeredByJobId);
@@ -18,18 +19,24 @@ export function checkTriggers({ builds, jobs }: Rows): Discrepancy[] {
   return [
     ...orphans.map(({ id }) => discrepancy("triggers", `build ${id} is of no trigger step`)),
     ...triggers.flatMap((job) => {
-      const problem = problemOf(job, made.get(job.id) ?? []);
+      const problem = problemOf(job, byId.get(job.buildId), made.get(job.id) ?? []);
       return problem ? [discrepancy("triggers", `job ${job.id} (${job.state}) ${problem}`)] : [];
     }),
   ];
 }
 
-function problemOf({ state, options }: Job, [build, ...others]: Build[]): string | undefined {
+function problemOf(
+  { state, options }: Job,
+  parent: Build | undefined,
+  [build, ...others]: Build[],
+): string | undefined {
   if (others.length > 0) return `made ${others.length + 1} builds`;
   if (!build) return mayLackBuild.includes(state) ? undefined : "made no build";
   if (options?.trigger?.async) return state === "passed" ? undefined : "did not pass with its build";
   if (!finishedBuildStates.includes(build.state)) return `ended before its build: ${build.state}`;
   const expected = build.state === "not_run" ? "passed" : build.state;
-  // Its build may have ended before it was canceled.
-  return state === expected || state === "canceled" ? undefined : `made a build that ${build.state}`;
+  // Its build may have ended before it was canceled, and no step of a canceled build follows any more.
+  return state === expected || state === "canceled" || parent?.state === "canceled"
+    ? undefined
+    : `made a build that ${build.state}`;
 }

@@ -157,4 +157,90 @@ export const mutants: Mutant[] = [
     run: { database: "postgres", seed: 1, minutes: 1, perSecond: 2, faults: ["delay"] },
     foundBy: /was assigned while its queue was paused/,
   },
+  {
+    name: "no-group-lock",
+    summary: "a concurrency group starts jobs without its lock",
+    edits: [
+      {
+        file: "shared/builds/groups/decide-store.ts",
+        from: `return (await tx.lock(groups, eq(groups.id, id), "exclusive"))[0];`,
+        to: "return (await tx.select().from(groups).where(eq(groups.id, id)))[0];",
+      },
+    ],
+    run: { database: "postgres", seed: 1, minutes: 1, perSecond: 2, faults: ["delay"] },
+    foundBy: /jobs hold a group of \d|jobs of (gate|eager) have started/,
+  },
+  {
+    name: "overtaken-gate",
+    summary: "members of a group that wait for other steps do not keep later ones out",
+    edits: [
+      {
+        file: "shared/builds/groups/decide.ts",
+        from: "holders + index + waitingAhead < member.limit",
+        to: "holders + index < member.limit",
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["kill"] },
+    foundBy: /has overtaken \d+ jobs of a gate/,
+  },
+  {
+    name: "double-unblock",
+    summary: "a step that was unblocked is unblocked again",
+    edits: [
+      {
+        file: "shared/builds/unblock.ts",
+        from: `  unblocked: "somebody has unblocked it already",
+`,
+        to: "",
+      },
+      {
+        file: "shared/builds/unblock.ts",
+        from: "return unblockable ? undefined : tooEarly;",
+        to: `return unblockable || state === "unblocked" ? undefined : tooEarly;`,
+      },
+      {
+        file: "shared/builds/blocked-store.ts",
+        from: `    .where(and(eq(jobs.id, id), eq(jobs.state, "blocked"), eq(jobs.unblockable, true)))`,
+        to: `    .where(and(eq(jobs.id, id), inArray(jobs.state, ["blocked", "unblocked"])))`,
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["delay"] },
+    foundBy: /was unblocked \d times/,
+  },
+  {
+    name: "early-unblock",
+    summary: "a step can be unblocked before those that it waits for have ended",
+    edits: [
+      {
+        file: "shared/builds/unblock.ts",
+        from: "return unblockable ? undefined : tooEarly;",
+        to: `return state === "blocked" || unblockable ? undefined : tooEarly;`,
+      },
+      {
+        file: "shared/builds/blocked-store.ts",
+        from: `    .where(and(eq(jobs.id, id), eq(jobs.state, "blocked"), eq(jobs.unblockable, true)))`,
+        to: `    .where(and(eq(jobs.id, id), eq(jobs.state, "blocked")))`,
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["delay"] },
+    foundBy: /\(release\) began before/,
+  },
+  {
+    name: "double-trigger",
+    summary: "a trigger step makes a build each time that it is asked for one",
+    edits: [
+      {
+        file: "shared/builds/triggered/make.ts",
+        from: `if (!build || job?.state !== "scheduled" || job.type !== "trigger") return [];`,
+        to: `if (!build || job?.type !== "trigger") return [];`,
+      },
+      {
+        file: "shared/db/migrations/sqlite/0032_all_steps.sql",
+        from: "CREATE UNIQUE INDEX `builds_triggered`",
+        to: "CREATE INDEX `builds_triggered`",
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.7, perSecond: 1, faults: ["freeze", "kill"] },
+    foundBy: /made \d builds/,
+  },
 ];

@@ -1,6 +1,7 @@
-import { count, eq, isNotNull, isNull, ne, or } from "drizzle-orm";
+import { count, eq, inArray, isNotNull, isNull, ne, or } from "drizzle-orm";
 import type { Db } from "../../../shared/db/database.ts";
-import { findGroupFaults, readMembers, type SeenMember } from "./groups.ts";
+import { countRows } from "../../../shared/db/rows.ts";
+import { findCrowds, findGroupFaults, readHolders, readMembers, type SeenMember } from "./groups.ts";
 import type { Lane } from "./lane.ts";
 
 const lookEveryMs = 150;
@@ -28,11 +29,11 @@ export function openLooks({ observed, timeline }: Pick<Lane, "observed" | "timel
       observed.assignments.push({ queueId: queueId ?? "", jobId: id, fromMs, untilMs });
     }
     fromMs = Math.max(fromMs, beganMs); // a look may overtake another
-    observed.waitingJobs = [...rows.waiting.values()].reduce((sum, each) => sum + each, 0);
+    observed.waitingJobs = rows.waitingJobs;
     observed.leaseLooks++;
     for (const { jobId, agentId, holderId } of rows.doubled)
       observed.doubleLeases.push({ jobId, agentIds: [agentId, holderId], atMs: untilMs });
-    for (const fault of findGroupFaults(members, rows.members))
+    for (const fault of [...findGroupFaults(members, rows.members), ...findCrowds(rows.holders)])
       observed.groupFaults.push({ fault, atMs: untilMs });
     members = rows.members;
     return rows.waiting;
@@ -56,6 +57,7 @@ async function readAssigned(db: Db) {
     .from(jobs)
     .where(eq(jobs.state, "scheduled"))
     .groupBy(queueId);
+  const waitingJobs = await countRows(db, jobs, inArray(jobs.state, ["scheduled", "limited", "blocked"]));
   // One statement sees one moment.
   const doubled = await db
     .select({ jobId: id, agentId: agents.id, holderId: jobs.agentId })
@@ -65,7 +67,9 @@ async function readAssigned(db: Db) {
   return {
     assigned,
     members: await readMembers(db),
+    holders: await readHolders(db),
     doubled,
+    waitingJobs,
     waiting: new Map(waiting.map(({ queueId, total }) => [queueId ?? "", total])),
   };
 }

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, request } from "../../scratch/http.ts";
 import type { Timeline } from "../timeline.ts";
 
 const answerWithinMs = 8000;
+const pagesWithinMs = 15_000;
 
 /** One request and its answer, for stories. Times are milliseconds since the start. */
 export interface Attempt {
@@ -44,6 +46,20 @@ export async function call(
     record(`no answer: ${causeOf(error)}`);
     return { status: undefined };
   }
+}
+
+/** Visits pages once. Does not throw. @param go returns what the pages answered */
+export async function visit(
+  { timeline, attempts }: Caller,
+  url: string,
+  name: string,
+  go: () => Promise<string>,
+): Promise<string> {
+  const fromMs = timeline.nowMs();
+  const late = sleep(pagesWithinMs, "no answer", { ref: false });
+  const answer = await Promise.race([go(), late]).catch((error: Error) => `no answer: ${error.message}`);
+  attempts.push({ fromMs, untilMs: timeline.nowMs(), request: `${name} at ${new URL(url).host}`, answer });
+  return answer;
 }
 
 function causeOf(error: unknown): string {

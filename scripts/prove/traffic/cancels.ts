@@ -6,11 +6,16 @@ import type { Lane } from "./lane.ts";
 /** Builds this far back may still run. */
 const maxBack = 12;
 
-/** Cancels a recent build now and then, over REST. */
+/** Cancels a recent build, or its trigger step, now and then, over REST. */
 export async function cancelBuilds(lane: Lane): Promise<void> {
   const { slug: org, pipelineSlugs, apiToken } = lane.installation.organization;
   const headers = { Authorization: `Bearer ${apiToken}` };
   const last = new Map<string, number>();
+  const findTrigger = async (path: string): Promise<string | undefined> => {
+    const read = await call({ ...lane, attempts: [] }, lane.url() + path, { name: "read", headers });
+    const jobs: { id: string; type: string }[] = read.status === 200 ? read.body.jobs : [];
+    return jobs.find(({ type }) => type === "trigger")?.id;
+  };
   while (!lane.signal.aborted) {
     await lane.pause(between(lane.random, 400, 1600));
     const slug = pick(lane.random, pipelineSlugs);
@@ -23,7 +28,9 @@ export async function cancelBuilds(lane: Lane): Promise<void> {
     if (listed.status === 200) last.set(slug, listed.body[0]?.number ?? 0);
     const number = (last.get(slug) ?? 0) - lane.random(maxBack);
     if (number < 1) continue;
-    const path = pathTo(patterns.cancelBuild, { org, slug, number: String(number) });
+    const build = { org, slug, number: String(number) };
+    const job = lane.random(2) === 0 ? undefined : await findTrigger(pathTo(patterns.build, build));
+    const path = job ? pathTo(patterns.cancelJob, { ...build, job }) : pathTo(patterns.cancelBuild, build);
     await call({ ...lane, attempts }, lane.url() + path, { name: "cancel", method: "PUT", headers });
   }
 }

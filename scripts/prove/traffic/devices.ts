@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { deviceGrantType } from "../../../shared/device/device-code.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { visitor } from "../../scratch/visitor.ts";
-import { type Attempt, call, formOf } from "./call.ts";
+import { type Attempt, call, formOf, visit } from "./call.ts";
 import type { Lane } from "./lane.ts";
 import type { SignIn } from "./observed.ts";
 
@@ -11,7 +10,6 @@ const pollers = 3;
 const pollEveryMs = 1200;
 const maxPolls = 25;
 const maxTries = 10;
-const pageWithinMs = 15_000;
 const endings = ["access_denied", "expired_token", "invalid_grant"];
 
 export async function signDevicesIn(lane: Lane): Promise<void> {
@@ -51,22 +49,13 @@ async function approve(lane: Lane, signIn: SignIn): Promise<void> {
 async function approveOnce(lane: Lane, { userCode, attempts }: SignIn): Promise<boolean> {
   const { cookie, id } = lane.installation.organization;
   const url = lane.url();
-  const fromMs = lane.timeline.nowMs();
-  const visit = async (): Promise<string> => {
+  const answer = await visit({ ...lane, attempts }, url, "approval", async () => {
     const person = visitor(url, cookie);
     const entered = await person.post(patterns.enterCode, { user_code: userCode });
     if (entered.status !== 303) return `${entered.status} for the code`;
     const form = { organization: id, decision: "authorize" };
     const decided = await person.post(pathTo(patterns.reviewDevice, { code: userCode }), form);
     return String(decided.status);
-  };
-  const late = sleep(pageWithinMs, "no answer", { ref: false });
-  const answer = await Promise.race([visit(), late]).catch((error: Error) => `no answer: ${error.message}`);
-  attempts.push({
-    fromMs,
-    untilMs: lane.timeline.nowMs(),
-    request: `approval at ${new URL(url).host}`,
-    answer,
   });
   return answer === "303";
 }

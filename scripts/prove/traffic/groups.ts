@@ -1,6 +1,7 @@
-import { eq } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
+import { selectJobs, wholeJob } from "../../../shared/builds/job-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
-import { waitingJobStates } from "../../../shared/vocabulary.ts";
+import { leasedJobStates, waitingJobStates } from "../../../shared/vocabulary.ts";
 
 /** A member of a concurrency group at a look, as its job is. */
 export interface SeenMember {
@@ -23,6 +24,24 @@ export async function readMembers(db: Db): Promise<SeenMember[]> {
     .innerJoin(jobs, eq(jobs.id, jobId));
   const notStarted = new Set([...waitingJobStates, "limited"]);
   return rows.map(({ state, ...member }) => ({ ...member, isHolding: !notStarted.has(state) }));
+}
+
+/** Counts the jobs that an agent has or may take, by their group. Reads no members: they may be wrong. */
+export async function readHolders(db: Db): Promise<{ group: string; limit: number }[]> {
+  const { jobs } = db.tables;
+  const open = await selectJobs(db).where(inArray(jobs.state, ["scheduled", ...leasedJobStates]));
+  return open.map(wholeJob).flatMap(({ options }) => {
+    const { concurrency_group: group, concurrency: limit = 1 } = options ?? {};
+    return group === undefined ? [] : [{ group, limit }];
+  });
+}
+
+/** Groups of which more jobs are in these states than may be. */
+export function findCrowds(holders: { group: string; limit: number }[]): string[] {
+  return [...Map.groupBy(holders, ({ group }) => group)].flatMap(([group, own]) => {
+    const limit = Math.max(...own.map((each) => each.limit));
+    return own.length > limit ? [`${own.length} jobs of ${group} have started, and ${limit} may`] : [];
+  });
 }
 
 /**

@@ -15,15 +15,16 @@ export interface Observed {
   groupFaults: { fault: string; atMs: number }[];
   /** Requests to cancel a build. */
   cancels: Attempt[];
+  unblocks: Unblock[];
   lateWrites: LateWrite[];
-  /** Jobs without an agent, at the last look. */
+  /** Jobs that wait for an agent, a group or a person, at the last look. */
   waitingJobs: number;
 }
 
 export function observeNothing(): Observed {
   return {
     ...{ posts: [], signIns: [], dispatchChanges: [], assignments: [], doubleLeases: [], cancels: [] },
-    ...{ groupFaults: [], lateWrites: [], leaseLooks: 0, waitingJobs: 0 },
+    ...{ groupFaults: [], unblocks: [], lateWrites: [], leaseLooks: 0, waitingJobs: 0 },
   };
 }
 
@@ -66,6 +67,19 @@ export interface Assignment {
   jobId: string;
   fromMs: number;
   untilMs: number;
+}
+
+/** A request to unblock a step. */
+export interface Unblock {
+  jobId: string;
+  /** Its answer to the field of the step. */
+  value: string;
+  /** It unblocked the step. Undefined: there was no answer. */
+  isDone: boolean | undefined;
+  /** Seconds since the machine's start. */
+  sentAt: number;
+  answeredAt: number | undefined;
+  attempts: Attempt[];
 }
 
 /** A write with the token of an attempt that was over. */

@@ -10,10 +10,11 @@ import { pauseAndResume, resume } from "./dispatch.ts";
 import { type Lane, openLane } from "./lane.ts";
 import { type OverAttempt, sendLateWrites, writeLate } from "./late-writes.ts";
 import { type Observed, observeNothing } from "./observed.ts";
+import { unblockSteps } from "./unblocks.ts";
 
 export interface Traffic {
   observed: Observed;
-  /** Waits for the requests on their way, and resumes the queues. Jobs and late writes are still watched and sent. */
+  /** Waits for the requests on their way, and resumes the queues. Jobs are still watched, steps unblocked, and late writes sent. */
   stop(): Promise<void>;
   /** Call after convergence. */
   end(): Promise<void>;
@@ -23,6 +24,7 @@ export interface Traffic {
 
 const senders = 10;
 const devices = 3;
+const people = 4;
 const resumeWithinMs = 60_000;
 
 /** Starts the callers. */
@@ -47,6 +49,7 @@ export function startTraffic(installation: Reachable, timeline: Timeline, seed: 
     await Promise.all([
       watchAssignments(nextLane(isEnded.signal), look),
       writeLate(nextLane(isEnded.signal), db),
+      ...Array.from({ length: people }, () => unblockSteps(nextLane(isEnded.signal), db)),
     ]);
   });
   return {
