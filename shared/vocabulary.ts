@@ -449,3 +449,13 @@ export interface HmacSignature {
   /** Comes before the encoded HMAC. */
   prefix: string;
 }
+
+/** Of an artifact. `new`: announced, its bytes are not all here. `deleted` by a person, `expired` by age or by a limit of bytes. */
+export const artifactStates = ["new", "finished", "error", "deleted", "expired"] as const;
+export type ArtifactState = (typeof artifactStates)[number];
+
+export const annotationStyles = ["info", "success", "warning", "error"] as const;
+export type AnnotationStyle = (typeof annotationStyles)[number];
+
+export const annotationScopes = ["build", "job"] as const;
+export type AnnotationScope = (typeof annotationScopes)[number];

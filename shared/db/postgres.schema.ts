@@ -42,5 +42,10 @@ export const {
   jobLogs,
   jobLogChunks,
   logTotals,
+  artifacts,
+  artifactTotals,
+  annotations,
+  secrets,
+  signingKeys,
   auditEvents,
 } = defineSchema(kits.postgres);

@@ -1,6 +1,8 @@
 import type { Kit } from "./columns.ts";
 import { defineAccountsTables } from "./schema/accounts.ts";
 import { defineAgentsTables } from "./schema/agents.ts";
+import { defineAnnotationsTables } from "./schema/annotations.ts";
+import { defineArtifactsTables } from "./schema/artifacts.ts";
 import { defineBuildsTables } from "./schema/builds.ts";
 import { defineBulkRebuildsTables } from "./schema/bulk-rebuilds.ts";
 import { defineClustersTables } from "./schema/clusters.ts";
@@ -9,6 +11,7 @@ import { defineFiguresTables } from "./schema/figures.ts";
 import { defineOauthTables } from "./schema/oauth.ts";
 import { definePipelinesTables } from "./schema/pipelines.ts";
 import { defineQueuesTables } from "./schema/queues.ts";
+import { defineSecretsTables } from "./schema/secrets.ts";
 import { defineSettingsTables } from "./schema/settings.ts";
 import { defineTriggersTables } from "./schema/triggers.ts";
 
@@ -28,6 +31,9 @@ export function defineSchema(kit: Kit) {
   const bulkRebuilds = defineBulkRebuildsTables(kit, { ...accounts, ...triggers });
   const builds = defineBuildsTables(kit, { ...accounts, ...queues, ...pipelines, ...triggers });
   const agents = defineAgentsTables(kit, { ...accounts, ...clusters, ...queues, ...builds });
+  const artifacts = defineArtifactsTables(kit, { ...accounts, ...builds });
+  const annotations = defineAnnotationsTables(kit, builds);
+  const secrets = defineSecretsTables(kit, { ...accounts, ...clusters });
   return {
     ...settings,
     ...figures,
@@ -41,6 +47,9 @@ export function defineSchema(kit: Kit) {
     ...bulkRebuilds,
     ...builds,
     ...agents,
+    ...artifacts,
+    ...annotations,
+    ...secrets,
   };
 }
 
