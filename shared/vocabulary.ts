@@ -239,6 +239,8 @@ export interface StepOptions {
   };
   plugins?: unknown[];
   image?: string;
+  /** Patterns of files that agents upload when the command has ended, parted by `;`. */
+  artifact_paths?: string;
   /** A signature of the step, which agents check. */
   signature?: Record<string, unknown>;
   /** Jobs of its concurrency group that run at once. A step has both or none. */

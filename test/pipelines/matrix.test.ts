@@ -187,7 +187,7 @@ describe("the tokens of a matrix", () => {
       branches: token,
       depends_on: [{ step: token }],
       signature: { value: token },
-      others: { artifact_paths: token },
+      others: { notify: token },
     };
     assert.deepEqual(fillStep({ ...step, ...kept }, { "": "a" }), {
       command: "a",

@@ -316,8 +316,19 @@ describe("the members of a step", () => {
     refused({ plugins: [{ a: { b: "\0" } }] }, "Step plugins must be text without NUL");
   });
 
+  it("artifact_paths become one text", () => {
+    for (const given of ["a/*;b", ["a/*", "", "b"]])
+      for (const name of ["artifact_paths", "artifacts"])
+        assert.deepEqual(parsed({ command, [name]: given }), { command, artifact_paths: "a/*;b" });
+    for (const given of ["", [], null])
+      assert.deepEqual(parsed({ command, artifact_paths: given }), { command });
+    refused({ artifact_paths: 7 }, "Step artifact_paths must be text or a list of text");
+    refused({ artifact_paths: [[]] }, "Step artifact_paths must be text or a list of text");
+    refused({ artifacts: "x".repeat(16_385) }, "Step artifacts is too long (maximum is 16,384 characters)");
+  });
+
   it("others are kept, but for null and empty text", () => {
-    const others = { artifact_paths: "x", notify: [], cache: {}, wait: "x" };
+    const others = { checkout: "x", notify: [], cache: {}, wait: "x" };
     for (const type of ["script", "command", "commands", null])
       assert.deepEqual(parsed({ command, type, ...others, unknown: null, blank: "" }), { command, others });
     for (const type of ["deploy", 7])

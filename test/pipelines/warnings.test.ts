@@ -10,7 +10,7 @@ describe("the warnings of a pipeline", () => {
       secrets: ["A"],
       common: {},
       steps: [
-        { command, label: "L", key: "k", artifact_paths: "x", cache: "c", if_changed: "*.ts" },
+        { command, label: "L", key: "k", image: "x", cache: "c", if_changed: "*.ts" },
         { command, key: "k2", secrets: ["A"], checkout: {} },
         {
           group: "G",
@@ -25,7 +25,6 @@ describe("the warnings of a pipeline", () => {
     });
     assert.deepEqual(warningsOf(steps, Object.keys(others ?? {})), [
       { step: null, member: "secrets" },
-      { step: "L", member: "artifact_paths" },
       { step: "k2", member: "secrets" },
       { step: "k2", member: "checkout" },
       { step: "G", member: "env" },

@@ -48,7 +48,10 @@ export const jobSchema = z
     agent_query_rules: z
       .array(z.string())
       .meta({ description: "The queue, and the tags that the agent must have" }),
-    artifact_paths: z.string().nullable().meta({ description: "Always null" }),
+    artifact_paths: z
+      .string()
+      .nullable()
+      .meta({ description: "Patterns of files that agents upload, parted by ;" }),
     cluster_id: field.id.nullable(),
     cluster_url: field.url.nullable(),
     cluster_queue_id: field.id.nullable(),
@@ -132,7 +135,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
   const { config, org, agents, users } = context;
   const address = { org, slug: pipeline.slug, number: build.number };
   const agent = agents.get(job.agentId ?? "");
-  const { key, group, signature, matrix, parallel, trigger } = job.options ?? {};
+  const { key, group, signature, matrix, parallel, trigger, artifact_paths } = job.options ?? {};
   return {
     id: job.id,
     graphql_id: graphqlId("Job", job.id),
@@ -147,7 +150,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     priority: { number: job.priority },
     command: job.command,
     agent_query_rules: queue ? [`queue=${queue.key}`, ...parseRules(job.agentRules)] : [],
-    artifact_paths: null,
+    artifact_paths: artifact_paths ?? null,
     cluster_id: queue?.clusterId ?? null,
     cluster_url: queue ? api.cluster(config, org, queue.clusterId) : null,
     cluster_queue_id: queue?.id ?? null,

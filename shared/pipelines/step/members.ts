@@ -18,6 +18,7 @@ export const maxTimeoutMinutes = 525_600;
 /** Of the columns of jobs. */
 export const maxPriority = 2_147_483_647;
 const maxImageLength = 1000;
+const maxArtifactPathsLength = 16_384;
 
 const commandText = text("Step command", maxCommandLength);
 const commandLines = nullable(
@@ -28,6 +29,20 @@ const commandLines = nullable(
       "Step command is too long: its lines have over 64 KB",
     ),
 );
+
+function artifactPaths(name: string) {
+  const path = z.string({ error: `${name} must be text or a list of text` });
+  return nullable(
+    oneOf({ text: path, list: z.array(path) }, `${name} must be text or a list of text`)
+      .transform((given) =>
+        [given]
+          .flat()
+          .filter((each) => each.trim() !== "")
+          .join(";"),
+      )
+      .pipe(text(name, maxArtifactPathsLength)),
+  );
+}
 
 const { label, ...otherCommonMembers } = commonMembers;
 
@@ -94,6 +109,17 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
     given: { image: optionalText("Step image", maxImageLength).meta({ description: "For agents" }) },
     stored: z.string(),
     variables: (image) => ({ IMAGE: image }),
+  }),
+  artifact_paths: member({
+    given: named(
+      ["artifact_paths", "artifacts"],
+      artifactPaths,
+      "Patterns of files that agents upload when the command has ended: a list, or text parted by ;",
+    ),
+    parse: ({ artifact_paths, artifacts }) => artifact_paths || artifacts || undefined,
+    stored: z.string(),
+    variables: (paths) => ({ ARTIFACT_PATHS: paths }),
+    words: (paths) => `uploads ${paths}`,
   }),
   signature: member({
     given: {

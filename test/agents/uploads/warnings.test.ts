@@ -28,13 +28,13 @@ describeOnBothDatabases("the answer to a pipeline upload", (database) => {
     const pipeline = {
       secrets: ["TOKEN"],
       steps: [
-        { command: "a", label: "A", artifact_paths: "log/*", cache: "node_modules" },
+        { command: "a", label: "A", notify: ["log/*"], cache: "node_modules" },
         { group: "G", steps: [{ command: "b", notify: ["slack"] }] },
       ],
     };
     const warnings = [
       { step: null, member: "secrets" },
-      { step: "A", member: "artifact_paths" },
+      { step: "A", member: "notify" },
       { step: "steps[1].steps[0]", member: "notify" },
     ];
     const uuid = randomUUID();

@@ -200,7 +200,7 @@ async function uploads({ api: { world, acme }, recorder }: Story, id: string) {
   await agent.send("PUT", `/jobs/${id}/start`, {}, token);
 
   const uuid = randomUUID();
-  const deploy = { label: "Deploy", command: "./deploy.sh", artifact_paths: "log/*" };
+  const deploy = { label: "Deploy", command: "./deploy.sh", notify: [{ slack: "#deployments" }] };
   await recorder.send("uploadPipeline", "A step behind a wait, with a member that has no effect", {
     token,
     path: { id },

@@ -97,12 +97,12 @@ describeOnBothDatabases("the stages on the page of a build", (database) => {
   });
 
   it("stand below the members that have no effect", async () => {
-    const others = { artifact_paths: "*.log", cache: "node_modules" };
+    const others = { notify: "*.log", cache: "node_modules" };
     const steps: Step[] = [{ label: "Build", command: "a", others }, { command: "b" }];
 
     const text = textOf((await bob.get(await make({ name: "Warned", steps }))).text);
 
-    assert.match(text, /One member of the steps has no effect artifact_paths of Build/);
+    assert.match(text, /One member of the steps has no effect notify of Build/);
   });
 
   it("can all be reached, some at a time", async () => {
