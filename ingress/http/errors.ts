@@ -1,4 +1,5 @@
 import type { H3Event, HTTPError, HTTPResponse } from "h3";
+import { BlobsUnavailable } from "../../shared/blobs/blobs.ts";
 import { DatabaseUnavailable, rootCause, translateError } from "../../shared/db/database.ts";
 import { oauthErrorBody } from "../../shared/oauth/refusals.ts";
 import { patterns } from "../../shared/paths.ts";
@@ -68,6 +69,10 @@ function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusa
   const id = requestId(event);
   if (translateError(thrown) instanceof DatabaseUnavailable) {
     services.log.error({ err: thrown, requestId: id }, "the database is unavailable");
+    return unavailable();
+  }
+  if (thrown instanceof BlobsUnavailable) {
+    services.log.error({ err: thrown, requestId: id }, "the store of artifacts is unavailable");
     return unavailable();
   }
   services.log.error({ err: thrown, requestId: id }, "unexpected error");

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Blobs } from "../blobs/blobs.ts";
+import { openBlobs } from "../blobs/open.ts";
 import { type Cipher, createCipher } from "../crypto/cipher.ts";
 import { createPasswords, type Passwords } from "../crypto/passwords.ts";
 import type { Db } from "../db/database.ts";
@@ -35,6 +37,8 @@ export interface Services {
   hotDb: Db;
   /** Tells what transactions of this process have made due. */
   due: DueEvents;
+  /** The bytes of artifacts. */
+  blobs: Blobs;
   rateLimiter: RateLimiter;
   pacing: Pacing;
   usage: Usage;
@@ -123,6 +127,8 @@ export function openServices(options: {
   const db = openDb(config.databasePoolSize);
   const hotDb = isSqliteUrl(config.databaseUrl) ? db : openDb(config.databaseHotPoolSize);
 
+  const blobs = openBlobs(config.blobUrl);
+
   const redis = connectFast(config.redisUrl);
   redis.on("close", () => metrics.connectionsLost.inc({ server: "redis" }));
   const watch = watchRedis({ redis, keys, log, onDataLost: () => metrics.redisDataLost.inc() });
@@ -149,6 +155,7 @@ export function openServices(options: {
     db,
     hotDb,
     due,
+    blobs,
     rateLimiter,
     pacing,
     usage,
@@ -175,6 +182,7 @@ export function openServices(options: {
       await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       await Promise.race([tracing?.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       redis.disconnect();
+      await blobs.close();
       await db.close();
       if (hotDb !== db) await hotDb.close();
     },

@@ -67,8 +67,10 @@ export function withHourlyBytes(page: string): string {
 
 const allBytes = settings.storedBytesPerOrganization.resolve(undefined, {
   PORT: 0,
+  DATABASE_URL: "",
   PAYLOAD_BYTES_PER_ORGANIZATION: byDefault("payloadBytesPerOrganization"),
   LOG_BYTES_PER_ORGANIZATION: byDefault("logBytesPerOrganization"),
+  ARTIFACT_BYTES_PER_ORGANIZATION: byDefault("artifactBytesPerOrganization"),
 });
 
 function byDefault(setting: keyof Config): number {

@@ -1,4 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startIngress } from "../../ingress/server.ts";
 import { type Config, readConfig } from "../../shared/process/config.ts";
 import { createLog } from "../../shared/process/log.ts";
@@ -33,8 +36,8 @@ export function patientRedisUrl(): string | undefined {
 
 /** The settings that other processes of this installation need. */
 export function settingsOf({ config }: Pick<World, "config">) {
-  const { databaseUrl, redisUrl, redisPrefix } = config;
-  return { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, REDIS_PREFIX: redisPrefix };
+  const { databaseUrl, blobUrl, redisUrl, redisPrefix } = config;
+  return { DATABASE_URL: databaseUrl, BLOB_URL: blobUrl, REDIS_URL: redisUrl, REDIS_PREFIX: redisPrefix };
 }
 
 /** `settings` are environment variables. */
@@ -46,9 +49,11 @@ export async function startWorld(
   const clock = testClock();
   const logged: string[] = [];
   const closers: (() => Promise<void>)[] = [];
+  const blobFolder = join(tmpdir(), `signalbox-blobs-${randomUUID()}`); // nobody makes it before the first blob
   const environment = {
     HOST: "127.0.0.1",
     DATABASE_URL: databaseUrl,
+    BLOB_URL: `file:${blobFolder}`,
     REDIS_URL: patientRedisUrl(),
     REDIS_PREFIX: `test-${randomUUID()}`,
     SECRET_KEY: secretKey,
@@ -87,6 +92,7 @@ export async function startWorld(
     async close() {
       for (const close of closers) await close();
       await drop();
+      await rm(blobFolder, { recursive: true, force: true });
     },
   };
 }

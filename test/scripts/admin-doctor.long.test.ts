@@ -148,7 +148,7 @@ describeOnBothDatabases("admin doctor", (database) => {
     });
     const { say } = await examine();
 
-    assert.match(String(say("stored bytes")), /warning: Near or over 50 GB: acme \(full\).*STORED_BYTES_/);
+    assert.match(String(say("stored bytes")), /warning: Near or over 70 GB: acme \(full\).*STORED_BYTES_/);
     assert.match(String(say("logs")), /warning: One organization is near .*acme.*LOG_BYTES_PER_ORGANIZATION/);
     assert.match(String(say("payloads")), /^ok/);
   });

@@ -70,7 +70,7 @@ describeWithDatabase("what operators see of an installation", (database) => {
     await world.services.db.transaction((tx) =>
       tx
         .update(organizations)
-        .set({ storedBytes: 51 * 1024 ** 3, keptBytes: 50 * 1024 ** 3 })
+        .set({ storedBytes: 71 * 1024 ** 3, keptBytes: 70 * 1024 ** 3 })
         .where(eq(organizations.id, acme.id)),
     );
     world.services.processes.report("ingress");
@@ -99,11 +99,11 @@ describeWithDatabase("what operators see of an installation", (database) => {
     assert.match(screen, /\n {2}acme \/ Primary \/ default: 1 waiting, 0 running\n/);
     assert.match(screen, /\n {2}acme \/ Primary \/ default since [^\n]*: No power\n/);
     assert.match(screen, /invalid_signature 3/);
-    const limit = 50 * 1024 ** 3;
+    const limit = 70 * 1024 ** 3;
     assert.deepEqual(status.nearly_full, [
-      { organization: "acme", stored_bytes: 51 * 1024 ** 3, limit, is_full: true },
+      { organization: "acme", stored_bytes: 71 * 1024 ** 3, limit, is_full: true },
     ]);
-    assert.match(screen, /\n {2}acme: 51 GB of 50 GB, full: new builds are refused\n/);
+    assert.match(screen, /\n {2}acme: 71 GB of 70 GB, full: new builds are refused\n/);
   });
 
   it("repeats it as a line each until it is interrupted", async () => {

@@ -14,8 +14,10 @@ export interface Setting<Given, Value> {
 export interface OtherSettings {
   PORT: number;
   PUBLIC_URL?: string | undefined;
+  DATABASE_URL: string;
   PAYLOAD_BYTES_PER_ORGANIZATION: number;
   LOG_BYTES_PER_ORGANIZATION: number;
+  ARTIFACT_BYTES_PER_ORGANIZATION: number;
 }
 
 export function setting<Given>(

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { readSecretKey } from "../../crypto/secret-key.ts";
 import { secondMs } from "../../durations.ts";
@@ -18,6 +19,12 @@ const mebibyte = 1024 ** 2;
 const inMs = (seconds: number) => seconds * secondMs;
 const publicUrl = (given: string | undefined, { PUBLIC_URL, PORT }: OtherSettings) =>
   given ?? PUBLIC_URL ?? `http://localhost:${PORT}`;
+
+function defaultBlobUrl(databaseUrl: string): string {
+  const sqliteFile = /^file:(.+)$/.exec(databaseUrl)?.[1];
+  const folder = sqliteFile === undefined ? "data" : dirname(sqliteFile);
+  return `file:${join(folder, "blobs")}`;
+}
 
 const addresses = {
   publicUrl: setting(
@@ -76,6 +83,15 @@ const storage = {
     "DATABASE_TIMEOUT_MS",
     wholeNumber(100, 60_000).default(5000),
     "Milliseconds that a write may wait for a locked database; then the caller gets a 503",
+  ),
+  blobUrl: setting(
+    "BLOB_URL",
+    z
+      .string()
+      .regex(/^file:.+$/, "must be file:<folder>")
+      .optional(),
+    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
+    (given, { DATABASE_URL }) => given ?? defaultBlobUrl(DATABASE_URL),
   ),
   redisUrl: setting(
     "REDIS_URL",
@@ -400,12 +416,26 @@ const retention = {
     wholeNumber(1).default(10 * 1024 ** 3),
     "Bytes of stored logs per organization, compressed; above it the oldest are evicted",
   ),
+  artifactRetentionDays: setting(
+    "ARTIFACT_RETENTION_DAYS",
+    wholeNumber(1, 36_500).default(30),
+    "Days until the artifacts of jobs are evicted",
+  ),
+  artifactBytesPerOrganization: setting(
+    "ARTIFACT_BYTES_PER_ORGANIZATION",
+    wholeNumber(1).default(20 * 1024 ** 3),
+    "Bytes of stored artifacts per organization; above it the oldest are evicted",
+  ),
   storedBytesPerOrganization: setting(
     "STORED_BYTES_PER_ORGANIZATION",
     wholeNumber(1).optional(),
-    "Bytes that an organization stores in all: builds, jobs, agents, logs and payloads. Above it the oldest payloads and logs are evicted; once builds, jobs and agents alone reach it, new builds but those of webhooks, rebuilds, uploads of steps and agents are refused. Default: 30 GB more than the two settings for payloads and logs, 50 GB with theirs: about ten million builds of three jobs",
-    (given, { PAYLOAD_BYTES_PER_ORGANIZATION, LOG_BYTES_PER_ORGANIZATION }) =>
-      given ?? PAYLOAD_BYTES_PER_ORGANIZATION + LOG_BYTES_PER_ORGANIZATION + 30 * 1024 ** 3,
+    "Bytes that an organization stores in all: builds, jobs, agents, logs, payloads and artifacts. Above it the oldest payloads, logs and artifacts are evicted; once builds, jobs and agents alone reach it, new builds but those of webhooks, rebuilds, uploads of steps and agents are refused. Default: 30 GB more than the three settings for payloads, logs and artifacts, 70 GB with theirs: about ten million builds of three jobs",
+    (given, other) =>
+      given ??
+      other.PAYLOAD_BYTES_PER_ORGANIZATION +
+        other.LOG_BYTES_PER_ORGANIZATION +
+        other.ARTIFACT_BYTES_PER_ORGANIZATION +
+        30 * 1024 ** 3,
   ),
   deliveryRetentionDays: setting(
     "DELIVERY_RETENTION_DAYS",

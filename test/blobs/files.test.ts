@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { BlobsUnavailable, NoRoomForBlob } from "../../shared/blobs/blobs.ts";
+import { openFiles } from "../../shared/blobs/files/files.ts";
+import { hourMs } from "../../shared/durations.ts";
+import { chunks, expect, itIsAStore, newName } from "./contract.ts";
+
+describe("a store of files", () => {
+  const scratch = mkdtempSync(join(tmpdir(), "signalbox-blobs-"));
+  after(() => rmSync(scratch, { recursive: true }));
+  const root = join(scratch, "a", "b");
+  const unfinished = join(root, "unfinished");
+  const open = () => openFiles(root);
+  const bytes = randomBytes(150_000);
+
+  it("makes no folder before the first blob", async () => {
+    const blobs = open();
+
+    assert.deepEqual(await blobs.list({}), { names: [], next: undefined });
+    assert.equal(await blobs.find(newName()), undefined);
+    await blobs.delete([newName()]);
+    await blobs.discardUnfinished({ now: new Date(), findAwaited: async () => new Set() });
+
+    assert.equal(existsSync(root), false);
+  });
+
+  itIsAStore(open);
+
+  it("leaves no unfinished file, however a write ends", () => {
+    assert.deepEqual(readdirSync(unfinished), []);
+  });
+
+  it("keeps the file of an upload that goes on, and removes one that nothing was written to for an hour", async () => {
+    const blobs = open();
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    async function* slow() {
+      yield bytes.subarray(0, 70_000);
+      begun.resolve();
+      await ended.promise;
+      yield bytes.subarray(70_000);
+    }
+    const discard = () => blobs.discardUnfinished({ now: new Date(), findAwaited: async () => new Set() });
+    const writing = blobs.write(newName(), slow(), expect(bytes));
+    await begun.promise;
+
+    assert.equal(await discard(), 0);
+    const [file = assert.fail()] = readdirSync(unfinished);
+    const longAgo = new Date(Date.now() - hourMs - 1000);
+    utimesSync(join(unfinished, file), longAgo, longAgo);
+    assert.equal(await discard(), 1);
+
+    assert.deepEqual(readdirSync(unfinished), []);
+    ended.resolve();
+    await assert.rejects(writing, BlobsUnavailable); // its file is gone
+  });
+
+  it("refuses what the disk has no room for, before it reads the content", async () => {
+    let isRead = false;
+    async function* content() {
+      isRead = true;
+      yield bytes;
+    }
+
+    await assert.rejects(
+      open().write(newName(), content(), { ...expect(bytes), bytes: 2 ** 52 }),
+      NoRoomForBlob,
+    );
+
+    assert.equal(isRead, false);
+  });
+
+  it("ends a download whose file became shorter with an error", async () => {
+    const [blobs, name] = [open(), newName()];
+    await blobs.write(name, chunks(bytes), expect(bytes));
+    const found = (await blobs.read(name)) ?? assert.fail();
+    truncateSync(join(root, name), 10);
+
+    await assert.rejects(async () => {
+      for await (const _ of found.pieces) await setImmediate();
+    }, BlobsUnavailable);
+  });
+
+  it("gives a blob whole that is deleted while it is read", async () => {
+    const [blobs, name] = [open(), newName()];
+    await blobs.write(name, chunks(bytes), expect(bytes));
+    const { pieces } = (await blobs.read(name)) ?? assert.fail();
+    const parts = [(await pieces.next()).value];
+    await blobs.delete([name]);
+
+    for await (const piece of pieces) parts.push(piece);
+
+    assert.deepEqual(Buffer.concat(parts), bytes);
+  });
+
+  it("is unavailable when its folder cannot be made", async () => {
+    const blobs = openFiles("/proc/none/blobs");
+
+    await assert.rejects(blobs.write(newName(), chunks(bytes), expect(bytes)), BlobsUnavailable);
+  });
+});
