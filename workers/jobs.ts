@@ -2,6 +2,7 @@ import { recordUsage } from "../shared/accounts/access-tokens.ts";
 import { endForcedJobs, expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
+import { evictArtifacts } from "../shared/artifacts/evict.ts";
 import { openFollowUps } from "../shared/builds/follow-ups/follow-ups.ts";
 import { renewSharedSteps } from "../shared/builds/shared-steps.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
@@ -44,6 +45,9 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     ),
     job(contracts.evictLogsJob, async () =>
       evictLogs(services, { isClockTrusted: await clockGuard.isTrusted() }),
+    ),
+    job(contracts.evictArtifactsJob, async () =>
+      evictArtifacts(services, { isClockTrusted: await clockGuard.isTrusted() }),
     ),
     job(
       contracts.expireDeviceCodesJob,

@@ -8,8 +8,8 @@ import { findOrganizationById, type Organization } from "./organization-store.ts
 export const nearlyFull = 0.9;
 
 /**
- * An organization over its limit loses its oldest payloads and logs. It is full once the rest alone reaches the limit:
- * builds, jobs and agents, which are never evicted, and logs of running jobs. All are as they were last counted.
+ * An organization over its limit loses its oldest artifacts, logs and payloads. It is full once the rest alone reaches
+ * the limit: builds, jobs and agents, which are never evicted, logs of running jobs, and artifacts that come in parts. All are as they were last counted.
  */
 export type Storage = "roomy" | "nearly-full" | "full";
 
@@ -23,9 +23,9 @@ export function storageNotice(
   const raise = `ask the operator to raise ${settings.storedBytesPerOrganization.name}`;
   switch (storageOf(config, organization)) {
     case "full":
-      return `This organization has reached its limit of ${exactSize(limit)}. New builds but those of webhooks, rebuilds, uploads of steps and agents are refused. Delete pipelines that it no longer needs, or ${raise}.`;
+      return `This organization has reached its limit of ${exactSize(limit)}. New builds but those of webhooks, rebuilds, uploads of steps, agents and artifacts are refused. Delete pipelines that it no longer needs, or ${raise}.`;
     case "nearly-full":
-      return `This organization uses ${part} % of the ${exactSize(limit)} that it may store. Above that its oldest payloads and logs are deleted. To keep them, ${raise}.`;
+      return `This organization uses ${part} % of the ${exactSize(limit)} that it may store. Above that its oldest artifacts, logs and payloads are deleted. To keep them, ${raise}.`;
     default:
       return undefined;
   }
@@ -59,4 +59,27 @@ export async function requireStorage(db: Db | Tx, config: Config, organizationId
     422,
     `Organization has reached its limit of ${limit} with its builds, jobs and agents: delete pipelines that it no longer needs and wait an hour, or ask the operator to raise ${settings.storedBytesPerOrganization.name}`,
   );
+}
+
+/**
+ * Call it before artifacts of so many bytes are announced: the expiry of others would make no room for them.
+ * @throws Refusal 403, which ends an agent's upload: it repeats others
+ */
+export async function requireRoomForArtifacts(
+  db: Db | Tx,
+  config: Config,
+  { organizationId, bytes }: { organizationId: string; bytes: number },
+): Promise<void> {
+  const { artifactBytesPerOrganization, storedBytesPerOrganization } = config;
+  const { name } = settings.artifactBytesPerOrganization;
+  if (bytes > artifactBytesPerOrganization)
+    throw new Refusal(
+      403,
+      `The artifacts are larger than ${exactSize(artifactBytesPerOrganization)}, which an organization may store of them: ask the operator to raise ${name}`,
+    );
+  if (await isStorageFull(db, config, organizationId))
+    throw new Refusal(
+      403,
+      `Organization has reached its limit of ${exactSize(storedBytesPerOrganization)}: delete pipelines that it no longer needs and wait an hour, or ask the operator to raise ${settings.storedBytesPerOrganization.name}`,
+    );
 }

@@ -31,6 +31,9 @@ export const evictPayloadsJob = defineRecurringJob("evict-payloads", "maintenanc
 /** Evicts old logs of jobs, and the oldest of an organization over its limit. */
 export const evictLogsJob = defineRecurringJob("evict-logs", "maintenance", 10 * minuteMs);
 
+/** Expires old artifacts, and the oldest of an organization over its limit. Files fill a disk faster than rows. */
+export const evictArtifactsJob = defineRecurringJob("evict-artifacts", "maintenance", minuteMs);
+
 export const expireDeviceCodesJob = defineRecurringJob("expire-device-codes", "maintenance", minuteMs);
 
 /** Stores when access tokens were last used. */

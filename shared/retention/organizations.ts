@@ -4,11 +4,13 @@ import type { Services } from "../process/services.ts";
 import { countRecords } from "./records.ts";
 import {
   type ByteTotals,
+  evictableTotals,
   findKeptBytes,
   listOrganizationSums,
   listTotals,
   setSums,
   sumByOrganization,
+  sumOpenArtifacts,
   sumOpenLogs,
 } from "./totals-store.ts";
 
@@ -19,12 +21,13 @@ import {
 export async function countStoredBytes(services: Services): Promise<void> {
   const { db } = services;
   await countRecords(services);
-  const openLogs = await sumOpenLogs(db);
-  const logs = await sumByOrganization(db, db.tables.logTotals);
-  const payloads = await sumByOrganization(db, db.tables.payloadTotals);
+  const open = [await sumOpenLogs(db), await sumOpenArtifacts(db)];
+  const evictable = [];
+  for (const totals of evictableTotals(db.tables)) evictable.push(await sumByOrganization(db, totals));
   for (const { id, recordBytes, ...before } of await listOrganizationSums(db)) {
-    const keptBytes = Math.max(0, recordBytes) + (openLogs.get(id) ?? 0);
-    const storedBytes = keptBytes + (logs.get(id) ?? 0) + (payloads.get(id) ?? 0);
+    const sumOf = (sums: Map<string, number>[]) => sums.reduce((sum, each) => sum + (each.get(id) ?? 0), 0);
+    const keptBytes = Math.max(0, recordBytes) + sumOf(open);
+    const storedBytes = keptBytes + sumOf(evictable);
     if (storedBytes === before.storedBytes && keptBytes === before.keptBytes) continue;
     await db.transaction((tx) => setSums(tx, id, { storedBytes, keptBytes }));
   }
@@ -39,9 +42,8 @@ export async function findExcess(
   { storedBytesPerOrganization }: Config,
   { organizationId, table, limit }: { organizationId: string; table: ByteTotals; limit: number },
 ): Promise<number> {
-  const { logTotals, payloadTotals } = tx.tables;
   const hours = [];
-  for (const each of [payloadTotals, logTotals])
+  for (const each of evictableTotals(tx.tables))
     for (const total of await listTotals(tx, each, organizationId)) hours.push({ ...total, table: each });
   const sumOf = (totals: { bytes: number }[]) => totals.reduce((sum, { bytes }) => sum + bytes, 0);
   const ownExcess = sumOf(hours.filter((each) => each.table === table)) - limit;

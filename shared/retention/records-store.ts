@@ -16,7 +16,7 @@ export interface RecordBytes extends OrganizationBytes {
 }
 
 /** Rows with their indexes take about this much on both databases, without their texts. */
-export const rowBytes = { build: 1000, job: 600, metaData: 100, agent: 900, graph: 100 };
+export const rowBytes = { build: 1000, job: 600, metaData: 100, agent: 900, graph: 100, artifact: 700 };
 
 /** Builds, jobs and agents with lower ids are in the totals. The migration writes the first value. */
 const countedBelowFact = "records_counted_below";
@@ -62,7 +62,10 @@ export async function measureNewRecords(tx: Tx, { from, below }: IdRange): Promi
     .select({
       id: builds.id,
       organizationId: builds.organizationId,
-      bytes: sql`${buildRowBytes(tx.tables)} + ${metaDataBytes(tx)} + ${graphBytes(tx)}`.mapWith(Number),
+      bytes:
+        sql`${buildRowBytes(tx.tables)} + ${metaDataBytes(tx)} + ${graphBytes(tx)} + ${artifactRowBytes(tx)}`.mapWith(
+          Number,
+        ),
     })
     .from(builds)
     .where(and(gte(builds.id, from), lt(builds.id, below)));
@@ -223,11 +226,24 @@ function graphBytes(db: Db | Tx): SQL {
   return sql`coalesce(${bytes}, 0)`;
 }
 
+/** Of the rows alone: the files are in the totals of artifacts. */
+function artifactRowBytes(db: Db | Tx): SQL {
+  const { builds, artifacts } = db.tables;
+  const { path, absolutePath, globPath, uploadDestination, url } = artifacts;
+  const bytes = db
+    .select({
+      bytes: sum(bytesOf(rowBytes.artifact, [path, absolutePath, globPath, uploadDestination, url])),
+    })
+    .from(artifacts)
+    .where(eq(artifacts.buildId, builds.id));
+  return sql`coalesce(${bytes}, 0)`;
+}
+
 function wholeBuildBytes(db: Db | Tx, jobsBelow: string): SQL {
   const { builds, jobs } = db.tables;
   const ofJobs = db
     .select({ bytes: sum(jobRowBytes(db.tables)) })
     .from(jobs)
     .where(and(eq(jobs.buildId, builds.id), lt(jobs.id, jobsBelow)));
-  return sql`${buildRowBytes(db.tables)} + coalesce(${ofJobs}, 0) + ${metaDataBytes(db)} + ${graphBytes(db)}`;
+  return sql`${buildRowBytes(db.tables)} + coalesce(${ofJobs}, 0) + ${metaDataBytes(db)} + ${graphBytes(db)} + ${artifactRowBytes(db)}`;
 }

@@ -1,9 +1,15 @@
-import { and, eq, gt, inArray, lte, max, min, not, or, sql, sum } from "drizzle-orm";
+import { and, eq, gt, inArray, isNotNull, lte, max, min, not, or, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
 /** Tables of the stored bytes of organizations by the hour. */
-export type ByteTotals = Tables["payloadTotals"] | Tables["logTotals"] | Tables["recordTotals"];
+export type ByteTotals = EvictableTotals | Tables["recordTotals"];
+type EvictableTotals = Tables["payloadTotals"] | Tables["logTotals"] | Tables["artifactTotals"];
+
+/** Of what is evicted, the oldest first, once an organization stores too much. */
+export function evictableTotals(tables: Tables): EvictableTotals[] {
+  return [tables.payloadTotals, tables.logTotals, tables.artifactTotals];
+}
 
 export interface OrganizationBytes {
   organizationId: string;
@@ -109,6 +115,17 @@ export async function sumOpenLogs(db: Db): Promise<Map<string, number>> {
     .innerJoin(jobLogs, and(eq(jobLogs.jobId, agents.jobId), not(jobLogs.isCounted)))
     .where(eq(agents.state, "connected"))
     .groupBy(agents.organizationId);
+  return new Map(rows.map(({ organizationId, bytes }) => [organizationId, bytes]));
+}
+
+/** The bytes of artifacts that come in parts, which are not in the totals. */
+export async function sumOpenArtifacts(db: Db): Promise<Map<string, number>> {
+  const { artifacts } = db.tables;
+  const rows = await db.offLoop
+    .select({ organizationId: artifacts.organizationId, bytes: sum(artifacts.size).mapWith(Number) })
+    .from(artifacts)
+    .where(and(sql`${artifacts.state} = 'new'`, isNotNull(artifacts.uploadId)))
+    .groupBy(artifacts.organizationId);
   return new Map(rows.map(({ organizationId, bytes }) => [organizationId, bytes]));
 }
 

@@ -504,12 +504,18 @@ export const stored = {
     max: { bytes: "logBytesPerOrganization" },
     also: "the oldest are evicted",
   },
-  /** Payloads and logs go first. A webhook that was accepted builds beyond it, and a retry is stored. */
+  artifactBytes: {
+    resource: "artifacts",
+    file: "shared/artifacts/evict.ts",
+    max: { bytes: "artifactBytesPerOrganization" },
+    also: "the oldest are evicted; an upload of more is 403",
+  },
+  /** Artifacts, logs and payloads go first. A webhook that was accepted builds beyond it, and a retry is stored. */
   everything: {
-    resource: "builds, jobs, agents, logs and payloads together",
+    resource: "builds, jobs, agents, artifacts, logs and payloads together",
     file: "shared/accounts/storage.ts",
     max: { bytes: "storedBytesPerOrganization" },
-    also: "the oldest payloads and logs are evicted; if that is not enough, new builds but those of webhooks, uploads of steps and registrations are 422, and bulk rebuilds rest",
+    also: "the oldest artifacts, logs and payloads are evicted; if that is not enough, new builds but those of webhooks, uploads of steps and registrations are 422, uploads of artifacts 403, and bulk rebuilds rest",
   },
   /** Pages and answers have all tags of each agent of a list. */
   tags: {

@@ -49,6 +49,7 @@ export function withHourlyBytes(page: string): string {
       allBytes,
       "are 422",
     ],
+    ["artifacts", "`STORED_BYTES_PER_ORGANIZATION`", allBytes, "are evicted, the oldest first"],
     [
       "logs",
       "`STORED_BYTES_PER_ORGANIZATION`",

@@ -13,8 +13,10 @@ describe("the bounds", () => {
 
   it("are used in the file that they name", () => {
     const uploads = "ingress/http/transfers/budget.ts"; // gets its bound from ingress/http/body.ts
-    const { payloads, logs, everything } = stored;
-    const evicting = new Set<string>([payloads.file, logs.file, everything.file]); // by the setting
+    const { payloads, logs, artifactBytes, everything } = stored;
+    const evicting = new Set<string>(
+      [payloads, logs, artifactBytes, everything].map(({ file }) => file), // by the setting
+    );
     for (const { file } of [turns, shares, stored].flatMap((each) => Object.values(each)))
       if (file !== uploads && !evicting.has(file))
         assert.match(readFileSync(file, "utf8"), /sharing\/bounds\.ts"/, file);

@@ -8,7 +8,7 @@ import { findWaiting } from "../../shared/triggers/deliveries/store.ts";
 import { measureQueues } from "./queues.ts";
 
 const maxDeliveries = 5000;
-/** The totals of payloads and logs change this often. */
+/** The totals of payloads, logs and artifacts change this often. */
 const measureTotalsEveryMs = 10 * minuteMs;
 
 /**
@@ -87,12 +87,14 @@ async function measureBackgroundJobs({ jobs, metrics }: Services): Promise<void>
 
 async function measureStoredBytes({ db, config, metrics }: Services): Promise<void> {
   const { storedBytes, storedBytesMax, storedBytesLimit } = metrics.installation;
-  const { payloadTotals, logTotals } = db.tables;
+  const { payloadTotals, logTotals, artifactTotals } = db.tables;
   const { storedBytesPerOrganization, payloadBytesPerOrganization, logBytesPerOrganization } = config;
+  const { artifactBytesPerOrganization } = config;
   const sums = await findSumsOfOrganizations(db);
   for (const [kind, found, limit] of [
     ["payloads", await findSumOfTotals(db, payloadTotals), payloadBytesPerOrganization],
     ["logs", await findSumOfTotals(db, logTotals), logBytesPerOrganization],
+    ["artifacts", await findSumOfTotals(db, artifactTotals), artifactBytesPerOrganization],
     ["kept", sums?.kept, storedBytesPerOrganization],
     ["all", sums?.all, storedBytesPerOrganization],
   ] as const) {

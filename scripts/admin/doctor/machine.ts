@@ -50,7 +50,7 @@ function checkRoom(folder: string): Finding {
   const free = bavail * bsize;
   const found = `${showBytes(free)} are free at ${folder}`;
   const fix =
-    "Make room, or lower PAYLOAD_BYTES_PER_ORGANIZATION, LOG_BYTES_PER_ORGANIZATION and STORED_BYTES_PER_ORGANIZATION";
+    "Make room, or lower PAYLOAD_BYTES_PER_ORGANIZATION, LOG_BYTES_PER_ORGANIZATION, ARTIFACT_BYTES_PER_ORGANIZATION and STORED_BYTES_PER_ORGANIZATION";
   if (free < minFreeBytes) return problem(check, found, fix);
   return free < fewFreeBytes ? warning(check, found, fix) : ok(check, found);
 }

@@ -55,14 +55,15 @@ export async function checkFailedJobs({ jobs }: Services): Promise<Finding[]> {
   ];
 }
 
-/** Above a cap an organization loses its oldest payloads or logs. */
+/** Above a cap an organization loses its oldest. */
 export async function checkStoredBytes(services: Services): Promise<Finding[]> {
   const { db, config } = services;
-  const { payloadTotals, logTotals } = db.tables;
+  const { payloadTotals, logTotals, artifactTotals } = db.tables;
   return [
     await checkAllBytes(services),
     await checkTotals(services, "payloads", payloadTotals, config.payloadBytesPerOrganization),
     await checkTotals(services, "logs", logTotals, config.logBytesPerOrganization),
+    await checkTotals(services, "artifacts", artifactTotals, config.artifactBytesPerOrganization),
   ];
 }
 
@@ -75,14 +76,20 @@ async function checkAllBytes({ db, config }: Services): Promise<Finding> {
   const named = found.map((each) => `${each.slug}${storageOf(config, each) === "full" ? " (full)" : ""}`);
   return warning(
     check,
-    `Near or over ${showBytes(limit)}: ${named.join(", ")}. Over it, the oldest payloads and logs are evicted; a full one gets no new builds but those of webhooks`,
+    `Near or over ${showBytes(limit)}: ${named.join(", ")}. Over it, the oldest artifacts, logs and payloads are evicted; a full one gets no new builds but those of webhooks`,
     "Raise STORED_BYTES_PER_ORGANIZATION if there is room, or lower BUILD_RETENTION_DAYS",
   );
 }
 
+const settingsOfTotals = {
+  payloads: "PAYLOAD_BYTES_PER_ORGANIZATION",
+  logs: "LOG_BYTES_PER_ORGANIZATION",
+  artifacts: "ARTIFACT_BYTES_PER_ORGANIZATION",
+};
+
 async function checkTotals(
   { db }: Services,
-  check: "payloads" | "logs",
+  check: keyof typeof settingsOfTotals,
   totals: Parameters<typeof listOrganizationsToEvict>[1],
   cap: number,
 ): Promise<Finding> {
@@ -90,10 +97,9 @@ async function checkTotals(
   if (ids.length === 0) return ok(check, `No organization is near ${showBytes(cap)}`);
   const named = await Promise.all(ids.slice(0, maxNamed).map((id) => findOrganizationById(db, id)));
   const slugs = named.flatMap((organization) => organization?.slug ?? []).join(", ");
-  const setting = check === "payloads" ? "PAYLOAD_BYTES_PER_ORGANIZATION" : "LOG_BYTES_PER_ORGANIZATION";
   return warning(
     check,
     `${ids.length === 1 ? "One organization is" : `${ids.length} organizations are`} near or over ${showBytes(cap)}: ${slugs}. Over it, the oldest ${check} are evicted`,
-    `Raise ${setting} if there is room, or lower the retention`,
+    `Raise ${settingsOfTotals[check]} if there is room, or lower the retention`,
   );
 }

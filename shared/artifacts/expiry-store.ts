@@ -1,0 +1,59 @@
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+/** An artifact whose bytes are in the totals. */
+export type CountedArtifact = Pick<
+  Tables["artifacts"]["$inferSelect"],
+  "id" | "organizationId" | "size" | "createdAt"
+>;
+
+/** Oldest first, without those that their agents have not finished. */
+export async function listOldestFinished(
+  tx: Tx,
+  organizationId: string,
+  limit: number,
+): Promise<CountedArtifact[]> {
+  const { artifacts } = tx.tables;
+  return selectCounted(tx)
+    .where(
+      and(
+        eq(artifacts.organizationId, organizationId),
+        sql`${artifacts.isCounted}`,
+        eq(artifacts.state, "finished"),
+      ),
+    )
+    .orderBy(asc(artifacts.createdAt))
+    .limit(limit);
+}
+
+/** Those of some builds, in whichever state. */
+export async function listCountedOfBuilds(
+  db: Db | Tx,
+  buildIds: string[],
+  limit: number,
+): Promise<CountedArtifact[]> {
+  const { artifacts } = db.tables;
+  return selectCounted(db)
+    .where(and(inArray(artifacts.buildId, buildIds), eq(artifacts.isCounted, true)))
+    .limit(limit);
+}
+
+/** Counted → expired. Leaves out those that a person deleted meanwhile. */
+export async function expireIfCounted(tx: Tx, ids: string[]): Promise<CountedArtifact[]> {
+  const { artifacts } = tx.tables;
+  if (ids.length === 0) return [];
+  return tx
+    .update(artifacts)
+    .set({ state: "expired", isCounted: false })
+    .where(and(inArray(artifacts.id, ids), eq(artifacts.isCounted, true)))
+    .returning(countedColumns(tx.tables));
+}
+
+function selectCounted(db: Db | Tx) {
+  return db.select(countedColumns(db.tables)).from(db.tables.artifacts);
+}
+
+function countedColumns({ artifacts: { id, organizationId, size, createdAt } }: Tables) {
+  return { id, organizationId, size, createdAt };
+}

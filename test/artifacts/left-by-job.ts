@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { hourOf } from "../../shared/durations.ts";
+import { newId } from "../../shared/ids.ts";
+import type { Services } from "../../shared/process/services.ts";
+import { addToTotals } from "../../shared/retention/totals-store.ts";
+
+interface Job {
+  id: string;
+  buildId: string;
+  organizationId: string;
+}
+
+/** Stores the row of a finished artifact, as its agent would have it. Its bytes are counted, and not in the store. */
+export async function leaveArtifact(
+  { db, clock }: Pick<Services, "db" | "clock">,
+  job: Job,
+  given: Partial<typeof db.tables.artifacts.$inferInsert> = {},
+) {
+  const createdAt = given.createdAt ?? clock.now();
+  const id = newId(createdAt);
+  const artifact = {
+    id,
+    organizationId: job.organizationId,
+    buildId: job.buildId,
+    jobId: job.id,
+    batchId: id,
+    position: 0,
+    path: "log/test.txt",
+    absolutePath: "/build/log/test.txt",
+    globPath: null,
+    size: 4,
+    sha1: createHash("sha1").update("text").digest("hex"),
+    sha256: null,
+    contentType: "text/plain",
+    uploadDestination: null,
+    url: null,
+    state: "finished" as const,
+    uploadId: null,
+    createdAt,
+    storedAt: createdAt,
+    finishedAt: createdAt,
+    isCounted: true,
+    ...given,
+  };
+  await db.transaction(async (tx) => {
+    await tx.insert(tx.tables.artifacts).values(artifact);
+    const { organizationId, size: bytes, isCounted } = artifact;
+    if (isCounted)
+      await addToTotals(tx, tx.tables.artifactTotals, hourOf(createdAt), [{ organizationId, bytes }]);
+  });
+  return artifact;
+}
