@@ -24,7 +24,10 @@ export function secretCommands(act: Act, showProgress: (text: string) => void): 
     .description(
       "count what neither SECRET_KEY nor SECRET_KEY_PREVIOUS opens; delete it if its key is lost for good",
     )
-    .option("--key-is-lost", "delete it. Triggers that lose their signing secret are disabled")
+    .option(
+      "--key-is-lost",
+      "delete it. Triggers that lose their signing secret are disabled, secrets of clusters are deleted",
+    )
     .action(({ keyIsLost = false }: { keyIsLost?: boolean }) =>
       act(
         async (services) => {
@@ -34,7 +37,8 @@ export function secretCommands(act: Act, showProgress: (text: string) => void): 
             variables_of_pipelines: lost["pipelines.environmentSealed"],
             variables_of_triggers: lost["triggers.environmentSealed"],
             secrets_of_triggers: lost["triggers.secretSealed"],
-            variables_of_builds: lost["builds.environmentSealed"],
+            variables_of_builds: lost["builds.environmentSealed"] + lost["builds.uploadedEnvironmentSealed"],
+            secrets_of_clusters: lost["secrets.valueSealed"],
           };
         },
         { checksKey: false },

@@ -20,6 +20,7 @@ export const auditSubjectTypes = [
   "trigger",
   "agent",
   "agent_token",
+  "secret",
   "application",
   "access_token",
   "grant",

@@ -8,5 +8,6 @@ export type SealedPlace = `${string}.${string}`;
 export const sealedPlaces = {
   variablesOfBuilds: "builds.environment_sealed",
   secretsOfTriggers: "triggers.secret_sealed",
+  valueOfSecret: (secretId: string): SealedPlace => `secrets.value_sealed.${secretId}`,
   variablesOfPipeline: (pipelineId: string): SealedPlace => `pipelines.environment_sealed.${pipelineId}`,
 } as const;

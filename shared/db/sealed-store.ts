@@ -15,8 +15,13 @@ export const sealedColumns = [
   "triggers.environmentSealed",
   "triggers.secretSealed",
   "builds.environmentSealed",
+  "builds.uploadedEnvironmentSealed",
+  "secrets.valueSealed",
 ] as const;
 export type SealedColumn = (typeof sealedColumns)[number];
+
+/** A row of these is nothing without its text. */
+const neededColumns: readonly SealedColumn[] = ["secrets.valueSealed"];
 
 /** Counts texts that are not sealed under the key, up to `max`. Texts of version 0.1.0 name no key, and count. */
 export function countSealedUnderOthers(db: Reader, keyName: string, max: number): Promise<number> {
@@ -70,13 +75,13 @@ export interface SealedBatch {
 /**
  * Replaces sealed texts whose key's name is below or above the given one.
  * @param rewrite returns undefined to keep the text, null to delete it
- * @returns the ids of the changed rows, and how many texts were kept
+ * @returns the ids of the changed rows, of those that the caller has to delete whole, and how many texts were kept
  */
 export async function rewriteBatch(
   tx: Tx,
   { column: name, keyName, side, skipped }: SealedBatch,
   rewrite: (sealed: string, place: SealedPlace) => string | null | undefined,
-): Promise<{ changed: string[]; kept: number; isLast: boolean }> {
+): Promise<{ changed: string[]; needless: string[]; kept: number; isLast: boolean }> {
   const { table, id, column, member } = findColumn(tx.tables, name);
   const range: Range = side === "below" ? [undefined, keyName] : [keyName, undefined];
   const rows = await tx
@@ -87,10 +92,12 @@ export async function rewriteBatch(
     .limit(batchRows)
     .offset(skipped);
   const changed: string[] = [];
+  const needless: string[] = [];
   let kept = 0;
   for (const row of rows) {
     const text = rewrite(row.sealed, placeOf(name, row.id));
     if (text === undefined) kept++;
+    else if (text === null && neededColumns.includes(name)) needless.push(row.id);
     else {
       // The text may have changed since it was read.
       const updated = await tx
@@ -101,7 +108,7 @@ export async function rewriteBatch(
       changed.push(...updated.map((each) => each.id));
     }
   }
-  return { changed, kept, isLast: rows.length < batchRows };
+  return { changed, needless, kept, isLast: rows.length < batchRows };
 }
 
 function isIn([above, below]: Range, column: ReturnType<typeof findColumn>["column"]): SQL | undefined {
@@ -123,7 +130,10 @@ function placeOf(name: SealedColumn, id: string): SealedPlace {
       return sealedPlaces.secretsOfTriggers;
     case "triggers.environmentSealed":
     case "builds.environmentSealed":
+    case "builds.uploadedEnvironmentSealed":
       return sealedPlaces.variablesOfBuilds;
+    case "secrets.valueSealed":
+      return sealedPlaces.valueOfSecret(id);
   }
 }
 

@@ -5,15 +5,20 @@ import type { SealedColumn } from "../db/sealed-store.ts";
 
 type Owner = AuditSubject & { organizationId: string };
 
-/** Pipelines, triggers or builds, as subjects of the audit log. */
+/** Pipelines, triggers, builds or secrets, as subjects of the audit log. */
 export async function listOwnersOfSealed(tx: Tx, column: SealedColumn, ids: string[]): Promise<Owner[]> {
-  const { pipelines, triggers, builds } = tx.tables;
+  const { pipelines, triggers, builds, secrets } = tx.tables;
+  if (column === "secrets.valueSealed") {
+    const { id, key: name, organizationId } = secrets;
+    const rows = await tx.select({ id, name, organizationId }).from(secrets).where(inArray(id, ids));
+    return rows.map((row) => ({ ...row, type: "secret" }));
+  }
   if (column === "pipelines.environmentSealed") {
     const { id, name, organizationId } = pipelines;
     const rows = await tx.select({ id, name, organizationId }).from(pipelines).where(inArray(id, ids));
     return rows.map((row) => ({ ...row, type: "pipeline" }));
   }
-  if (column === "builds.environmentSealed") {
+  if (column === "builds.environmentSealed" || column === "builds.uploadedEnvironmentSealed") {
     const { id, organizationId } = builds;
     const rows = await tx
       .select({ id, slug: pipelines.slug, number: builds.number, organizationId })
@@ -28,6 +33,11 @@ export async function listOwnersOfSealed(tx: Tx, column: SealedColumn, ids: stri
     .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
     .where(inArray(triggers.id, ids));
   return rows.map((row) => ({ ...row, type: "trigger" }));
+}
+
+export async function deleteSecretsById(tx: Tx, ids: string[]): Promise<void> {
+  const { secrets } = tx.tables;
+  if (ids.length > 0) await tx.delete(secrets).where(inArray(secrets.id, ids));
 }
 
 export async function disableTriggers(tx: Tx, ids: string[]): Promise<void> {

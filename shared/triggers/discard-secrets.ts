@@ -5,7 +5,7 @@ import { restBetweenTransactions } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
 import { rewriteBatch, type SealedBatch, type SealedColumn, sealedColumns } from "../db/sealed-store.ts";
 import type { Services } from "../process/services.ts";
-import { disableTriggers, listOwnersOfSealed } from "./discard-secrets-store.ts";
+import { deleteSecretsById, disableTriggers, listOwnersOfSealed } from "./discard-secrets-store.ts";
 
 export type LostSecrets = Record<SealedColumn, number>;
 
@@ -48,7 +48,8 @@ async function processRange(
         unreadable++;
         return discards ? null : undefined;
       });
-      await auditDiscarded(tx, range.column, rewritten.changed);
+      await auditDiscarded(tx, range.column, [...rewritten.changed, ...rewritten.needless]);
+      await deleteSecretsById(tx, rewritten.needless);
       return { ...rewritten, unreadable };
     });
     lost += batch.unreadable;
@@ -69,9 +70,13 @@ function opens(cipher: Services["cipher"], sealed: string, place: SealedPlace): 
 
 async function auditDiscarded(tx: Tx, column: SealedColumn, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
-  const isSecret = column === "triggers.secretSealed";
-  if (isSecret) await disableTriggers(tx, ids);
-  const action = isSecret ? "discarded the lost secret of, and disabled," : "discarded the lost variables of";
+  if (column === "triggers.secretSealed") await disableTriggers(tx, ids);
   for (const { organizationId, ...subject } of await listOwnersOfSealed(tx, column, ids))
-    await auditAsOperator(tx, organizationId, action, subject);
+    await auditAsOperator(tx, organizationId, actionOf(column), subject);
+}
+
+function actionOf(column: SealedColumn): string {
+  if (column === "secrets.valueSealed") return "discarded the lost value of, and deleted,";
+  if (column === "triggers.secretSealed") return "discarded the lost secret of, and disabled,";
+  return "discarded the lost variables of";
 }

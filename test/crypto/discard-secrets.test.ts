@@ -39,6 +39,7 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
       variables_of_triggers: 1,
       secrets_of_triggers: 1,
       variables_of_builds: 1,
+      secrets_of_clusters: 0,
     };
 
     assert.deepEqual(await discard(world), { discarded: false, ...counts });
@@ -70,6 +71,7 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
       variables_of_triggers: 0,
       secrets_of_triggers: 0,
       variables_of_builds: 0,
+      secrets_of_clusters: 0,
     });
     await services.close();
     await world.close();

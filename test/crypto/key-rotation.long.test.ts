@@ -14,7 +14,7 @@ import {
   WrongSecretKey,
 } from "../../shared/crypto/secret-key-check.ts";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
-import { openEnvironment } from "../../shared/pipelines/environment.ts";
+import { openEnvironment, sealEnvironment } from "../../shared/pipelines/environment.ts";
 import { openServices, type Services } from "../../shared/process/services.ts";
 import { allBuilds, buildWebhook } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
@@ -59,6 +59,12 @@ async function reseal(world: World, [SECRET_KEY, previous]: Keys, isWatched = fa
   return { printed: stdout && JSON.parse(stdout), stderr };
 }
 
+/** Stores variables as if a job of the only build had uploaded them. */
+async function uploadVariables({ services: { db, cipher } }: World): Promise<void> {
+  const uploadedEnvironmentSealed = sealEnvironment(cipher, environment, sealedPlaces.variablesOfBuilds);
+  await db.transaction((tx) => tx.update(db.tables.builds).set({ uploadedEnvironmentSealed }));
+}
+
 /** Copies a trigger under other ids. */
 async function copyTrigger({ services }: World, trigger: { id: string }, copies: number): Promise<void> {
   const { triggers } = services.db.tables;
@@ -81,19 +87,20 @@ describeOnBothDatabases("a change of SECRET_KEY", (database) => {
     const trigger = await acme.trigger({ environment });
     await acme.trigger({ type: "github", secret });
     await buildWebhook(world, trigger.path, "{}");
+    await uploadVariables(world);
 
     await withKeys(world, [newKey, oldKey], checkSecretKey);
-    assert.match(world.logged.join(""), /"sealedUnderOtherKeys":3/);
+    assert.match(world.logged.join(""), /"sealedUnderOtherKeys":4/);
     await assert.rejects(withKeys(world, [newKey], checkSecretKey), (error: Error) => {
       assert.ok(error instanceof WrongSecretKey);
-      assert.match(error.message, /^Stored secrets that need another key: 3\. .*SECRET_KEY_PREVIOUS/);
+      assert.match(error.message, /^Stored secrets that need another key: 4\. .*SECRET_KEY_PREVIOUS/);
       return true;
     });
     const first = await reseal(world, [newKey, oldKey], true);
     const second = await reseal(world, [newKey, oldKey]);
 
-    assert.deepEqual(first.printed, { resealed: 3, unreadable: 0, sealed_under_other_keys: 0 });
-    assert.match(first.stderr, /3 resealed\n$/);
+    assert.deepEqual(first.printed, { resealed: 4, unreadable: 0, sealed_under_other_keys: 0 });
+    assert.match(first.stderr, /4 resealed\n$/);
     assert.deepEqual(second, {
       printed: { resealed: 0, unreadable: 0, sealed_under_other_keys: 0 },
       stderr: "",
@@ -101,10 +108,11 @@ describeOnBothDatabases("a change of SECRET_KEY", (database) => {
     await withKeys(world, [newKey], async (services) => {
       assert.ok(await checkSecretKey(services));
       const [build] = await allBuilds(world);
-      assert.deepEqual(
-        openEnvironment(services.cipher, build?.environmentSealed ?? null, sealedPlaces.variablesOfBuilds),
-        environment,
-      );
+      for (const sealed of [build?.environmentSealed, build?.uploadedEnvironmentSealed])
+        assert.deepEqual(
+          openEnvironment(services.cipher, sealed ?? null, sealedPlaces.variablesOfBuilds),
+          environment,
+        );
     });
     await world.close();
   });
