@@ -26,6 +26,8 @@ export const api = {
   queue: ({ baseUrl }: Config, queue: QueueAddress) => baseUrl + pathTo(patterns.queue, queue),
   agentToken: ({ baseUrl }: Config, address: { org: string; cluster: string; token: string }) =>
     baseUrl + pathTo(patterns.agentToken, address),
+  secret: ({ baseUrl }: Config, address: { org: string; cluster: string; secret: string }) =>
+    baseUrl + pathTo(patterns.secret, address),
   agent: ({ baseUrl }: Config, org: string, agent: string) =>
     baseUrl + pathTo(patterns.agent, { org, agent }),
   pipeline: ({ baseUrl }: Config, pipeline: PipelineAddress) => baseUrl + pathTo(patterns.pipeline, pipeline),

@@ -52,7 +52,18 @@ const capabilities: Record<string, string[]> = {
   builds: ["figures", "graph", "conditions", "pipelines", "queues", "clusters", "accounts"],
   artifacts: ["builds", "pipelines", "queues", "clusters", "accounts"],
   dispatch: ["figures", "builds", "pipelines", "queues", "clusters", "accounts"],
-  agents: ["dispatch", "triggers", "builds", "graph", "pipelines", "queues", "clusters", "accounts"],
+  secrets: ["conditions", "pipelines", "queues", "clusters", "accounts"],
+  agents: [
+    "secrets",
+    "dispatch",
+    "triggers",
+    "builds",
+    "graph",
+    "pipelines",
+    "queues",
+    "clusters",
+    "accounts",
+  ],
   triggers: ["figures", "dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
 /** `runtime` has a path that the release before named. */

@@ -11,7 +11,6 @@ export const missingRoutes: Route[] = [
   ...Object.entries({
     artifacts: ["/v3/jobs/:id/artifacts", "/v3/builds/:id/artifacts/**"],
     annotations: ["/v3/jobs/:id/annotations", "/v3/jobs/:id/annotations/**"],
-    secrets: ["/v3/jobs/:id/secrets"],
     "OIDC tokens": ["/v3/jobs/:id/oidc/tokens"],
     "repository tokens": ["/v3/jobs/:id/repository_access_token"],
   }).flatMap(([name, paths]) => paths.map((path) => refuse(path, `This server has no ${name}`, anyMethod))),

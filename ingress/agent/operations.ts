@@ -14,6 +14,7 @@ import { metaDataOperations } from "./meta-data.ts";
 import { metricsOperations } from "./metrics.ts";
 import { PayloadReads } from "./payload-reads.ts";
 import { registerOperations } from "./register.ts";
+import { secretOperations } from "./secrets.ts";
 import { sessionOperations } from "./session.ts";
 import { stepOperations } from "./steps.ts";
 import { uploadOperations } from "./uploads.ts";
@@ -40,6 +41,7 @@ export function agentOperations(
     ...finishOperations(services, leases),
     ...artifactOperations,
     ...uploadOperations(services),
+    ...secretOperations(services),
     ...stepOperations(services),
     ...insideJobOperations(services, leases),
     ...metaDataOperations(services, { leases, payloadReads: new PayloadReads(services) }),

@@ -18,6 +18,7 @@ import { memberOperations } from "./organizations/members.ts";
 import { organizationOperations } from "./organizations/organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
 import { queueOperations } from "./queues.ts";
+import { secretOperations } from "./secrets/secrets.ts";
 import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
@@ -38,6 +39,7 @@ export function restOperations(services: Services, { filterTests, configurations
     ...clusterOperations(services),
     ...queueOperations(services),
     ...agentTokenOperations(services),
+    ...secretOperations(services),
     ...pipelineOperations(services, configurations),
     ...buildOperations(services),
     ...jobListOperations(services),

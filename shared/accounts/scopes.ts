@@ -59,6 +59,7 @@ export const usedScopes: readonly Scope[] = [
   "read_job_env",
   "read_agents",
   "read_clusters",
+  "read_secrets_details",
   "read_audit_events",
   "read_organizations",
   "read_user",
@@ -67,6 +68,7 @@ export const usedScopes: readonly Scope[] = [
   "write_build_logs",
   "write_agents",
   "write_clusters",
+  "write_secrets",
 ];
 
 const adminScopes: readonly string[] = [

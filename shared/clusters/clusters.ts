@@ -163,7 +163,7 @@ async function findDefaultQueueProblem(
 }
 
 /**
- * Deletes a cluster and its queues.
+ * Deletes a cluster, its queues and its secrets.
  * @throws Refusal 404, 422
  */
 export async function deleteCluster(services: Services, actor: Actor, { id }: Cluster): Promise<void> {

@@ -127,8 +127,10 @@ export function countUnfinishedJobs(tx: Tx, clusterId: string): Promise<number> 
   return countRows(tx, jobs, and(inArray(jobs.queueId, queueIds), inArray(jobs.state, unfinishedJobStates)));
 }
 
+/** Its secrets are deleted for good. */
 export async function deleteCluster(tx: Tx, id: string, now: Date): Promise<void> {
-  const { clusters, queues } = tx.tables;
+  const { clusters, queues, secrets } = tx.tables;
+  await tx.delete(secrets).where(eq(secrets.clusterId, id));
   await tx.update(clusters).set({ deletedAt: now }).where(eq(clusters.id, id));
   await tx
     .update(queues)

@@ -17,8 +17,8 @@ export function matchesBranch(patterns: string, branch: string): boolean {
   return (wanted.length === 0 || wanted.some(isMatch)) && !unwanted.some(isMatch);
 }
 
-/** Takes the first place of each piece between two `*`: nothing is tried twice. */
-function matchesPattern(pattern: string, branch: string): boolean {
+/** One pattern. Takes the first place of each piece between two `*`: nothing is tried twice. */
+export function matchesPattern(pattern: string, branch: string): boolean {
   const [first = "", ...others] = pattern.split("*");
   const last = others.pop();
   if (last === undefined) return branch === pattern;

@@ -457,6 +457,14 @@ const numbers = {
     refusal: 422,
     remedy: "revoke one",
   },
+  secrets: {
+    resource: "secrets",
+    owner: "cluster",
+    file: "shared/secrets/secrets.ts",
+    max: { secrets: "secretsPerCluster" },
+    refusal: 422,
+    remedy: "delete one",
+  },
   triggers: {
     resource: "triggers",
     owner: "pipeline",
@@ -523,6 +531,14 @@ export const stored = {
     owner: "agent",
     file: "shared/agents/register.ts",
     max: { tags: 100, bytes: 4 * kb },
+    refusal: 422,
+  },
+  /** A policy is parsed on the event loop. 4 KB of it take 5 ms. */
+  secretBytes: {
+    resource: "the value and the policy of a secret",
+    owner: "secret",
+    file: "shared/secrets/input.ts",
+    max: { "bytes of the value": 64 * kb, "bytes of the policy": 4 * kb },
     refusal: 422,
   },
   /** Pages and answers of a build have all of its meta-data. */

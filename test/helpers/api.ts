@@ -40,6 +40,8 @@ const allScopes: Scope[] = [
   "read_job_env",
   "read_build_logs",
   "write_build_logs",
+  "read_secrets_details",
+  "write_secrets",
 ];
 
 export const ordinarySettings = {
@@ -96,6 +98,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
       delivery: unknownId,
       rebuild: unknownId,
       token: unknownId,
+      secret: unknownId,
       agent: unknownId,
       job: unknownId,
     },

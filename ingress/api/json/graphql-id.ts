@@ -4,6 +4,7 @@ type GraphqlType =
   | "Cluster"
   | "ClusterQueue"
   | "ClusterToken"
+  | "Secret"
   | "Agent"
   | "Pipeline"
   | "Build"

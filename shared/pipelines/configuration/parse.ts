@@ -1,8 +1,8 @@
-import { type Document, parseDocument } from "yaml";
 import { exactSize, type Problem } from "../../refusal.ts";
 import { describePosition } from "../../text-position.ts";
 import { storedPipeline } from "../pipeline-document.ts";
 import type { UploadedPipeline } from "../steps.ts";
+import { parseYaml } from "./document.ts";
 import { YamlProblem, YamlValues } from "./values.ts";
 
 // The document of a pipeline as people write it, in YAML.
@@ -33,26 +33,6 @@ export function parseConfiguration(text: string): Configuration {
     if (error instanceof RangeError) return refuse("configuration is nested too deeply");
     throw error;
   }
-}
-
-/** @throws YamlProblem for the first error */
-function parseYaml(text: string): Document {
-  const document = parseDocument(text, {
-    version: "1.2",
-    resolveKnownTags: false,
-    // Compares each with each. Values are read with a faster check.
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: "error",
-  });
-  const [error] = [...document.errors, ...document.warnings];
-  if (error?.code === "MULTIPLE_DOCS")
-    throw new YamlProblem("must be one document, without ---", error.pos[0]);
-  if (error?.code === "RESOURCE_EXHAUSTION") throw new RangeError(error.message);
-  if (error) throw new YamlProblem(error.message, error.pos[0]);
-  if (document.directives?.yaml.explicit && document.directives.yaml.version !== "1.2")
-    throw new YamlProblem("must be YAML 1.2", 0);
-  return document;
 }
 
 function describe(text: string, at: number, message: string): string {

@@ -349,6 +349,11 @@ const limits = {
     wholeNumber(1, 1_000_000).default(1000),
     "Registration tokens of a cluster that were not revoked",
   ),
+  secretsPerCluster: setting(
+    "SECRETS_PER_CLUSTER",
+    wholeNumber(1, 1_000_000).default(1000),
+    "Secrets of a cluster",
+  ),
   connectedAppsPerMember: setting(
     "CONNECTED_APPS_PER_MEMBER",
     wholeNumber(1, 1_000_000).default(200),

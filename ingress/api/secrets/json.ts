@@ -1,0 +1,61 @@
+import { z } from "zod";
+import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
+import type { Config } from "../../../shared/process/config.ts";
+import { newSecret, secretChange, secretValue } from "../../../shared/secrets/input.ts";
+import { claimNames } from "../../../shared/secrets/policy.ts";
+import type { Secret } from "../../../shared/secrets/store.ts";
+import { api } from "../../../shared/urls.ts";
+import * as field from "../../operations/fields.ts";
+import { graphqlId } from "../json/graphql-id.ts";
+import { presentUserById, userSchema } from "../json/user.ts";
+
+export const secretSchema = z
+  .object({
+    id: field.id,
+    graphql_id: field.graphql,
+    key: z.string(),
+    description: z.string().nullable(),
+    policy: z
+      .string()
+      .nullable()
+      .meta({
+        description: `YAML: a list of rules, each with claims (${claimNames.join(", ")}). Null: every job of the cluster may read it`,
+      }),
+    url: field.url,
+    cluster_url: field.url,
+    created_at: field.timestamp,
+    created_by: userSchema,
+    updated_at: field.timestamp,
+    updated_by: userSchema,
+    last_read_at: field.timestamp.nullable().meta({ description: "Stored once an hour at most" }),
+  })
+  .meta({ id: "Secret" });
+
+export const createSecretBody = newSecret;
+export const updateSecretBody = secretChange;
+export const secretValueBody = z.object({ value: secretValue });
+
+/** Never has the value. */
+export function presentSecret(
+  config: Config,
+  { slug }: Organization,
+  secret: Secret,
+  users: ReadonlyMap<string, User>,
+) {
+  const { id, clusterId } = secret;
+  return {
+    id,
+    graphql_id: graphqlId("Secret", id),
+    key: secret.key,
+    description: secret.description,
+    policy: secret.policy,
+    url: api.secret(config, { org: slug, cluster: clusterId, secret: id }),
+    cluster_url: api.cluster(config, slug, clusterId),
+    created_at: secret.createdAt,
+    created_by: presentUserById(config, users, secret.createdById),
+    updated_at: secret.updatedAt,
+    updated_by: presentUserById(config, users, secret.updatedById),
+    last_read_at: secret.lastReadAt,
+  };
+}

@@ -1,0 +1,137 @@
+import { type Actor, audit } from "../accounts/audit.ts";
+import { changesOf } from "../accounts/audit-changes.ts";
+import { type Cluster, lockCluster } from "../clusters/store.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
+import type { Db } from "../db/database.ts";
+import { isId, newId } from "../ids.ts";
+import type { Config } from "../process/config.ts";
+import type { Services } from "../process/services.ts";
+import { notFound, type Problem, validationFailed } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
+import { roomProblems } from "../sharing/room.ts";
+import type { NewSecret, SecretChange } from "./input.ts";
+import {
+  countSecrets,
+  deleteSecretIfPresent,
+  findSecret,
+  findSecretByKey,
+  insertSecret,
+  lockSecret,
+  type Secret,
+  updateSecretIfPresent,
+} from "./store.ts";
+
+/**
+ * Creates a secret of a cluster. Nobody but jobs can read its value again.
+ * @throws Refusal 404, 422
+ */
+export async function createSecret(
+  { db, cipher, config, events }: Services,
+  actor: Actor,
+  cluster: Cluster,
+  { value, ...input }: NewSecret,
+): Promise<Secret> {
+  const created = await db.transaction(async (tx) => {
+    if (!(await lockCluster(tx, cluster.id))) throw notFound("cluster");
+    const isTaken = (await findSecretByKey(tx, cluster.id, input.key)) !== undefined;
+    const problems = [
+      ...keyProblems(config, input.key),
+      ...(isTaken ? [{ field: "key", message: "Key has already been taken" }] : []),
+      ...(await roomProblems(config, stored.secrets, (limit) => countSecrets(tx, cluster.id, limit))),
+    ];
+    if (problems.length > 0) throw validationFailed(...problems);
+    const { now } = tx;
+    const id = newId(now);
+    const secret: Secret = {
+      ...input,
+      id,
+      organizationId: cluster.organizationId,
+      clusterId: cluster.id,
+      valueSealed: cipher.seal(value, sealedPlaces.valueOfSecret(id)),
+      createdAt: now,
+      createdById: actor.userId,
+      updatedAt: now,
+      updatedById: actor.userId,
+      lastReadAt: null,
+    };
+    await insertSecret(tx, secret);
+    await audit(tx, actor, "created", auditSubject(secret));
+    return secret;
+  });
+  events.publish([`cluster:${cluster.id}`]);
+  return created;
+}
+
+/** Steps name variables after keys: a key must be no name of the server's. */
+function keyProblems({ agentEnvPrefix }: Config, key: string): Problem[] {
+  const prefixes = [...new Set([agentEnvPrefix, "BUILDKITE", "BK", "SIGNALBOX"])];
+  const isReserved = prefixes.some((prefix) => key.toUpperCase().startsWith(prefix));
+  return isReserved ? [{ field: "key", message: `Key cannot start with ${prefixes.join(", ")}` }] : [];
+}
+
+/** @throws Refusal 404 */
+export async function requireSecret(db: Db, cluster: Cluster, id: string): Promise<Secret> {
+  const found = isId(id) ? await findSecret(db, cluster.id, id) : undefined;
+  if (!found) throw notFound("secret");
+  return found;
+}
+
+/**
+ * Changes the description and the policy. The policy holds for the next read.
+ * @throws Refusal 404
+ */
+export async function updateSecret(
+  { db, events }: Services,
+  actor: Actor,
+  { id, clusterId }: Secret,
+  change: SecretChange,
+): Promise<Secret> {
+  const updated = await db.transaction(async (tx) => {
+    const before = await lockSecret(tx, id);
+    const stamp = { updatedAt: tx.now, updatedById: actor.userId };
+    const after = before && (await updateSecretIfPresent(tx, id, { ...change, ...stamp }));
+    if (!before || !after) throw notFound("secret");
+    const changes = changesOf({ before, after, shown: ["description"], named: ["policy"] });
+    await audit(tx, actor, "updated", auditSubject(after), changes);
+    return after;
+  });
+  events.publish([`cluster:${clusterId}`]);
+  return updated;
+}
+
+/** @throws Refusal 404 */
+export async function replaceSecretValue(
+  { db, cipher, events }: Services,
+  actor: Actor,
+  { id, clusterId }: Secret,
+  value: string,
+): Promise<Secret> {
+  const updated = await db.transaction(async (tx) => {
+    const valueSealed = cipher.seal(value, sealedPlaces.valueOfSecret(id));
+    const change = { valueSealed, updatedAt: tx.now, updatedById: actor.userId };
+    const after = await updateSecretIfPresent(tx, id, change);
+    if (!after) throw notFound("secret");
+    await audit(tx, actor, "updated", auditSubject(after), [{ field: "value" }]);
+    return after;
+  });
+  events.publish([`cluster:${clusterId}`]);
+  return updated;
+}
+
+/** @throws Refusal 404 */
+export async function deleteSecret(
+  { db, events }: Services,
+  actor: Actor,
+  { id, clusterId }: Secret,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const deleted = await deleteSecretIfPresent(tx, id);
+    if (!deleted) throw notFound("secret");
+    await audit(tx, actor, "deleted", auditSubject(deleted));
+  });
+  events.publish([`cluster:${clusterId}`]);
+}
+
+function auditSubject({ id, key }: Secret) {
+  return { type: "secret", id, name: key } as const;
+}

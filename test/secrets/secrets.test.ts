@@ -1,0 +1,208 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
+import { type Api, base, graphqlId, openApi, timestamp, unique, unknownId } from "../helpers/api.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
+import { addPerson, setUpOrganization } from "../helpers/organization.ts";
+
+describeWithDatabase("…/clusters/:id/secrets", (database) => {
+  let api: Api;
+  let path: string;
+  before(async () => {
+    api = await openApi(database);
+    path = `/clusters/${api.acme.cluster.id}/secrets`;
+  });
+  after(() => api.close());
+
+  const create = (body: object = {}) =>
+    api.send("POST", path, {
+      body: { key: unique("KEY").replace("-", "_"), value: "hunter2-value", ...body },
+    });
+  const refusal = async (body: object) => {
+    const { status, body: answer } = await create(body);
+    return [status, answer.message];
+  };
+  const rowOf = async (id: string) => {
+    const { db } = api.world.services;
+    return (await db.select().from(db.tables.secrets)).find((row) => row.id === id);
+  };
+
+  it("creates a secret, and shows its value in no answer", async () => {
+    const policy = "- pipeline_slug: web\n";
+    const created = await create({ key: "DEPLOY_KEY", value: "swordfish", description: "To deploy", policy });
+
+    const { created_by, updated_by, ...rest } = created.body;
+    assert.equal(created.status, 201);
+    assert.match(rest.created_at, timestamp);
+    assert.deepEqual([created_by.id, updated_by.id], [api.admin.id, api.admin.id]);
+    assert.deepEqual(rest, {
+      id: rest.id,
+      graphql_id: graphqlId("Secret", rest.id),
+      key: "DEPLOY_KEY",
+      description: "To deploy",
+      policy,
+      url: `${base}${path}/${rest.id}`,
+      cluster_url: `${base}/clusters/${api.acme.cluster.id}`,
+      created_at: rest.created_at,
+      updated_at: rest.created_at,
+      last_read_at: null,
+    });
+    const shown = [created, await api.send("GET", `${path}/${rest.id}`), await api.send("GET", path)];
+    for (const { text } of shown) assert.doesNotMatch(text, /swordfish|v1\./);
+    assert.match((await rowOf(rest.id))?.valueSealed ?? "", /^v1\./);
+    assert.doesNotMatch(api.world.logged.join(""), /swordfish/);
+  });
+
+  it("lists the secrets of the cluster in pages, oldest first", async () => {
+    const cluster = await api.newCluster();
+    const at = `/clusters/${cluster.id}/secrets`;
+    for (const key of ["A", "B", "C"]) await api.send("POST", at, { body: { key, value: "x" } });
+
+    const page = await api.send("GET", `${at}?per_page=2`);
+
+    assert.deepEqual(
+      page.body.map(({ key }: { key: string }) => key),
+      ["A", "B"],
+    );
+    assert.match(page.headers.get("link") ?? "", /rel="next"/);
+  });
+
+  it("changes the description and the policy, and keeps what is absent", async () => {
+    const { id } = (await create({ description: "Old", policy: "- pipeline_slug: web" })).body;
+    const at = `${path}/${id}`;
+    const sealed = (await rowOf(id))?.valueSealed;
+
+    const one = await api.send("PUT", at, { body: { description: "New", value: "other", key: "OTHER" } });
+    const two = await api.send("PATCH", at, { body: { policy: "" } });
+
+    assert.deepEqual(
+      [one.status, one.body.description, one.body.policy],
+      [200, "New", "- pipeline_slug: web"],
+    );
+    assert.deepEqual([two.body.description, two.body.policy], ["New", null]);
+    assert.equal((await rowOf(id))?.valueSealed, sealed);
+    assert.equal((await api.send("PUT", at, { body: { policy: "x" } })).status, 422);
+  });
+
+  it("replaces the value, and deletes", async () => {
+    const { id } = (await create()).body;
+    const sealed = (await rowOf(id))?.valueSealed;
+
+    const replaced = await api.send("PUT", `${path}/${id}/value`, { body: { value: "next" } });
+
+    assert.equal(replaced.status, 200);
+    assert.equal(replaced.body.id, id);
+    assert.doesNotMatch(replaced.text, /next"/);
+    assert.notEqual((await rowOf(id))?.valueSealed, sealed);
+    assert.equal((await api.send("PUT", `${path}/${id}/value`, { body: {} })).status, 422);
+    assert.equal((await api.send("DELETE", `${path}/${id}`)).status, 204);
+    for (const method of ["GET", "DELETE"])
+      assert.deepEqual((await api.send(method, `${path}/${id}`)).body, { message: "No secret found" });
+    assert.equal(await rowOf(id), undefined);
+  });
+
+  it("refuses keys that no step could use, and keys that are taken in any case", async () => {
+    await create({ key: "Taken" });
+    const characters =
+      "Validation failed: Key can only contain letters, numbers and underscores, and must start with a letter";
+    const reserved = "Validation failed: Key cannot start with BUILDKITE, BK, SIGNALBOX";
+
+    assert.deepEqual(await refusal({ key: "TAKEN" }), [422, "Validation failed: Key has already been taken"]);
+    assert.deepEqual(await refusal({ key: "" }), [422, "Validation failed: Key can't be blank"]);
+    for (const key of ["1A", "A-B", "A B", "_A", "Ä", "A\n", "<b>"])
+      assert.deepEqual(await refusal({ key }), [422, characters], key);
+    for (const key of ["bk_token", "BUILDKITE_X", "Buildkite", "SIGNALBOX_X"])
+      assert.deepEqual(await refusal({ key }), [422, reserved], key);
+    assert.equal((await refusal({ key: "a".repeat(256) }))[0], 422);
+    assert.equal((await create({ key: "a".repeat(255) })).status, 201);
+  });
+
+  it("refuses values and policies that are none or too large, and repeats neither", async () => {
+    const large = "é".repeat(33_000);
+    assert.deepEqual(await refusal({ value: "" }), [422, "Validation failed: Value can't be blank"]);
+    assert.deepEqual(await refusal({ value: undefined }), [422, "Validation failed: Value can't be blank"]);
+    assert.deepEqual(await refusal({ value: 7 }), [422, "Validation failed: Value must be text"]);
+    assert.deepEqual(await refusal({ value: large }), [422, "Validation failed: Value is larger than 64 KB"]);
+    assert.equal((await refusal({ value: "x".repeat(65_537) }))[0], 422);
+    assert.deepEqual(await refusal({ value: "secret\0x" }), [
+      422,
+      "Validation failed: Value must be text without NUL",
+    ]);
+    assert.equal((await create({ value: "x".repeat(65_536) })).status, 201);
+    assert.deepEqual(await refusal({ policy: "a: b" }), [
+      422,
+      "Validation failed: Policy: line 1, column 1: must be a list of rules",
+    ]);
+    assert.deepEqual(await refusal({ policy: `- pipeline_slug: ${"x".repeat(4100)}` }), [
+      422,
+      "Validation failed: Policy is larger than 4 KB",
+    ]);
+    assert.equal((await refusal({ policy: 7 }))[0], 422);
+  });
+
+  it("needs the scopes of secrets, and an admin for every change", async () => {
+    const { id } = (await create()).body;
+    const member = await addPerson(api.world, api.acme, "member");
+    const reading = await api.tokenOf(api.admin, ["read_secrets_details"]);
+    const clusters = await api.tokenOf(api.admin, ["read_clusters", "write_clusters"]);
+    const ofMember = await api.tokenOf(member, ["read_secrets_details", "write_secrets"]);
+    const calls = [
+      ["POST", path, { key: "A1", value: "x" }],
+      ["PUT", `${path}/${id}`, {}],
+      ["PUT", `${path}/${id}/value`, { value: "x" }],
+      ["DELETE", `${path}/${id}`, undefined],
+    ] as const;
+
+    for (const [method, at, body] of calls)
+      for (const token of [reading, clusters, ofMember])
+        assert.equal((await api.send(method, at, { token, ...(body && { body }) })).status, 403, `${method}`);
+    assert.equal((await api.send("GET", path, { token: reading })).status, 200);
+    assert.equal((await api.send("GET", path, { token: ofMember })).status, 200);
+    assert.equal((await api.send("GET", path, { token: clusters })).status, 403);
+  });
+
+  it("404 for another cluster and another organization", async () => {
+    const { id } = (await create()).body;
+    const cluster = await api.newCluster();
+    const other = await setUpOrganization(api.world, "stranger");
+
+    for (const at of [`/clusters/${cluster.id}/secrets/${id}`, `${path}/${unknownId}`, `${path}/x`])
+      for (const method of ["GET", "DELETE"]) assert.equal((await api.send(method, at)).status, 404, at);
+    const strange = `/clusters/${other.cluster.id}/secrets`;
+    assert.equal((await api.send("GET", strange)).status, 404);
+    assert.equal((await api.send("POST", strange, { body: { key: "A", value: "x" } })).status, 404);
+  });
+
+  it("creates one of many with the same key at once", async () => {
+    const answers = await Promise.all(["Once", "ONCE", "once", "OnCe"].map((key) => create({ key })));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422]);
+  });
+
+  it("goes with its cluster", async () => {
+    const cluster = await api.newCluster();
+    const at = `/clusters/${cluster.id}/secrets`;
+    const { id } = (await api.send("POST", at, { body: { key: "GONE", value: "x" } })).body;
+
+    assert.equal((await api.send("DELETE", `/clusters/${cluster.id}`)).status, 204);
+
+    assert.equal((await api.send("GET", at)).status, 404);
+    assert.equal(await rowOf(id), undefined);
+  });
+
+  it("is audited without its value or the text of its policy", async () => {
+    const { id } = (await create({ key: "AUDITED", value: "swordfish" })).body;
+    await api.send("PUT", `${path}/${id}`, { body: { description: "d", policy: "- pipeline_slug: web" } });
+    await api.send("PUT", `${path}/${id}/value`, { body: { value: "swordfish2" } });
+    await api.send("DELETE", `${path}/${id}`);
+
+    const { db } = api.world.services;
+    const filter = { organizationId: api.acme.id, subjects: { types: ["secret"], ids: [id] } };
+    const entries = await listAuditEvents(db, filter as never, 10);
+    assert.deepEqual(entries.map(({ event }) => [event.action, event.subject, event.changes]).reverse(), [
+      ["created", "AUDITED", null],
+      ["updated", "AUDITED", [{ field: "description", before: null, after: "d" }, { field: "policy" }]],
+      ["updated", "AUDITED", [{ field: "value" }]],
+      ["deleted", "AUDITED", null],
+    ]);
+  });
+});
