@@ -12,6 +12,8 @@ import { missingRoutes } from "./agent/missing.ts";
 import { type AgentParts, agentOperations } from "./agent/operations.ts";
 import { restOperations } from "./api/operations.ts";
 import { apiRoot } from "./api/root.ts";
+import { downloadArtifact } from "./artifacts/download.ts";
+import { uploadArtifact } from "./artifacts/uploads.ts";
 import { Attempts } from "./auth/attempts.ts";
 import { openAuthenticators } from "./auth/authenticators.ts";
 import { limitTokenHolder } from "./auth/principal.ts";
@@ -102,6 +104,8 @@ export function createApp(
     [patterns.openapi, { GET: openapi(services.config, [...ofRest, ...ofAgents]) }],
     [patterns.docs, { GET: docsPage(services.config, docsAssets) }],
     [patterns.docsAsset, { GET: docsAsset(docsAssets) }],
+    [patterns.uploadArtifact, { POST: uploadArtifact(services) }],
+    [patterns.downloadArtifact, { GET: downloadArtifact(services) }],
     ...mergeRoutes([...operationRoutes(authenticate, bodies.agents, ofAgents), ...missingRoutes]),
     ...pages(services, bodies.forms, { filterTests, configurations, isClosing }),
   ];

@@ -189,7 +189,10 @@ export const patterns = {
   updateStep: "/v3/steps/:step",
   exportStep: "/v3/steps/:step/export",
   cancelStep: "/v3/steps/:step/cancel",
+  jobArtifacts: "/v3/jobs/:id/artifacts",
   searchArtifacts: "/v3/builds/:id/artifacts/search",
+  uploadArtifact: "/v3/artifacts/upload",
+  downloadArtifact: "/v3/artifacts/:id/download",
 } as const;
 
 export type Pattern = (typeof patterns)[keyof typeof patterns];

@@ -50,7 +50,7 @@ const capabilities: Record<string, string[]> = {
   pipelines: ["conditions", "queues", "clusters", "accounts"],
   graph: ["conditions", "pipelines"],
   builds: ["figures", "graph", "conditions", "pipelines", "queues", "clusters", "accounts"],
-  artifacts: ["builds", "pipelines", "queues", "clusters", "accounts"],
+  artifacts: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
   dispatch: ["figures", "builds", "pipelines", "queues", "clusters", "accounts"],
   secrets: ["conditions", "pipelines", "queues", "clusters", "accounts"],
   agents: [

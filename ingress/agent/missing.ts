@@ -9,7 +9,6 @@ const anyMethod: Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 export const missingRoutes: Route[] = [
   refuse(patterns.agentStream, "Agents ping here: there is no stream", ["POST"]),
   ...Object.entries({
-    artifacts: ["/v3/jobs/:id/artifacts", "/v3/builds/:id/artifacts/**"],
     annotations: ["/v3/jobs/:id/annotations", "/v3/jobs/:id/annotations/**"],
     "OIDC tokens": ["/v3/jobs/:id/oidc/tokens"],
     "repository tokens": ["/v3/jobs/:id/repository_access_token"],

@@ -39,7 +39,7 @@ export function agentOperations(
     ...jobOperations(services, { leases, attempts }),
     ...logOperations(services),
     ...finishOperations(services, leases),
-    ...artifactOperations,
+    ...artifactOperations(services, leases),
     ...uploadOperations(services),
     ...secretOperations(services),
     ...stepOperations(services),

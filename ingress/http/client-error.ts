@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Log } from "../../shared/process/log.ts";
+import { sendsFile } from "./transfers/file-form.ts";
 
 /** By error code of Node's parser; any other code is a 400. */
 const refusals: Record<string, [status: number, message: string]> = {
@@ -13,6 +14,8 @@ const refusals: Record<string, [status: number, message: string]> = {
 /** Answers requests that Node refuses itself, which would get no body from it. */
 export function answerClientErrors(log: Log) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    // Node has told once that the request takes long, and does not tell again.
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && sendsFile(socket)) return;
     if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
       socket.destroy();
       return;

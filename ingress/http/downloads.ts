@@ -15,8 +15,8 @@ import { Transfer } from "./transfers/transfer.ts";
 
 /** A payload that is about to be loaded and sent. */
 export interface Download {
-  /** `session …`, `token …` or `job …`. */
-  holder: string;
+  /** `session …`, `token …` or `job …`. Absent: it may have any number of downloads. */
+  holder?: string;
   organizationId: string;
   bytes: number;
 }
@@ -58,12 +58,16 @@ export class Downloads {
   /** @throws Refusal 429, 503 */
   admit(event: H3Event, { holder, organizationId, bytes }: Download): void {
     if (bytes < minDownloadBytes || nodeRequest(event).socket.destroyed) return;
-    if (this.#active.take({ holder })) throw tooManyDownloads();
-    this.#whenEnded(event, () => this.#active.giveBack({ holder }));
+    if (holder !== undefined) this.#takePlace(event, holder);
     const transfer = this.#open(event, bytes, organizationId);
     const full = this.#budget.grow(transfer, bytes);
     if (full) throw full === "owner" ? tooManyDownloads() : unavailable();
     event.context.download = transfer;
+  }
+
+  #takePlace(event: H3Event, holder: string): void {
+    if (this.#active.take({ holder })) throw tooManyDownloads();
+    this.#whenEnded(event, () => this.#active.giveBack({ holder }));
   }
 
   /** Returns the transfer of a large answer that is about to be sent, admitted or not, if the client is there. */

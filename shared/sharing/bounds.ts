@@ -339,6 +339,14 @@ export const shares = {
     ],
     also: "when all are taken, a newcomer displaces the newest of the wide network that holds most; 4 more are for browsers of an earlier sign-in, one of a user",
   },
+  /** Each has about 200 KB in memory: what the socket, the parser of the form and the disk have at a time. */
+  artifactUploads: {
+    resource: "uploads of artifacts",
+    file: "ingress/artifacts/uploads.ts",
+    max: 256,
+    shares: ofTransfers,
+    also: "slow uploads lose first",
+  },
   heldReads: {
     resource: "reads of a payload that are held for 6 seconds",
     file: "ingress/agent/payload-reads.ts",
@@ -539,6 +547,14 @@ export const stored = {
     owner: "secret",
     file: "shared/secrets/input.ts",
     max: { "bytes of the value": 64 * kb, "bytes of the policy": 4 * kb },
+    refusal: 422,
+  },
+  /** A search reads all paths of its build. */
+  artifacts: {
+    resource: "artifacts, and their paths",
+    owner: "build",
+    file: "shared/artifacts/announce.ts",
+    max: { artifacts: 10_000, bytes: 8 * mb },
     refusal: 422,
   },
   /** Pages and answers of a build have all of its meta-data. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { gzipSync } from "node:zlib";
 
@@ -10,20 +10,35 @@ export interface Version {
   hasJobToken: boolean;
   /** It tries a stream of pings first. */
   streams: boolean;
+  /** Artifacts come with their SHA-256 and type. Searches name the state that they ask for. */
+  sendsArtifactTypes: boolean;
   /** It sends the times of the log's headers. Others write times into the log. */
   sendsHeaderTimes: boolean;
 }
 
 export const versions: Version[] = [
-  { version: "3.20.0", hasJobToken: false, streams: false, sendsHeaderTimes: true },
-  { version: "3.137.0", hasJobToken: true, streams: true, sendsHeaderTimes: false },
-  { version: "4.0.0-beta.1", hasJobToken: true, streams: true, sendsHeaderTimes: false },
+  {
+    version: "3.20.0",
+    hasJobToken: false,
+    streams: false,
+    sendsArtifactTypes: false,
+    sendsHeaderTimes: true,
+  },
+  { version: "3.137.0", hasJobToken: true, streams: true, sendsArtifactTypes: true, sendsHeaderTimes: false },
+  {
+    version: "4.0.0-beta.1",
+    hasJobToken: true,
+    streams: true,
+    sendsArtifactTypes: true,
+    sendsHeaderTimes: false,
+  },
 ];
 
 export interface Reply {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
+  bytes: Buffer;
   // biome-ignore lint/suspicious/noExplicitAny: bodies are compared with what is expected of them
   body: any;
 }
@@ -37,6 +52,19 @@ interface Call {
   /** Sent without a length, as an HTTP/2 proxy passes on what has no body. */
   isChunked?: boolean;
 }
+
+export interface ArtifactFile {
+  path: string;
+  bytes: Buffer;
+}
+
+export interface UploadForm {
+  data: Record<string, string>;
+  action: { url: string; method: string; path: string; file_input: string };
+}
+
+/** Of artifacts. */
+const batchSize = 30;
 
 export interface AcceptedJob {
   id: string;
@@ -181,6 +209,86 @@ export class PublicAgent {
     assert.equal(body.state, "applied");
   }
 
+  /** Uploads files as artifacts, in batches. Returns their ids. */
+  async uploadArtifacts(job: AcceptedJob, files: ArtifactFile[]): Promise<string[]> {
+    const ids: string[] = [];
+    for (let at = 0; at < files.length; at += batchSize) {
+      const batch = files.slice(at, at + batchSize);
+      const announced = await this.announceArtifacts(job, batch);
+      const { artifact_ids, upload_instructions: form } = announced.body;
+      for (const file of batch) {
+        const sent = await this.sendArtifact(form, file);
+        assert.equal(sent.status, 200, `${file.path}: ${sent.text}`);
+      }
+      const states = artifact_ids.map((id: string) => ({ id, state: "finished" }));
+      await this.repeat("PUT", `/jobs/${job.id}/artifacts`, {
+        json: { artifacts: states },
+        token: job.token,
+      });
+      ids.push(...artifact_ids);
+    }
+    return ids;
+  }
+
+  announceArtifacts({ id, token }: AcceptedJob, files: ArtifactFile[], more: object = {}): Promise<Reply> {
+    const { sendsArtifactTypes } = this.#version;
+    const artifacts = files.map(({ path, bytes }) => ({
+      path,
+      absolute_path: `/builds/${path}`,
+      glob_path: "**/*",
+      file_size: bytes.length,
+      sha1sum: hash("sha1", bytes),
+      ...(sendsArtifactTypes && {
+        ...{ id: "", job_id: "", created_at: "0001-01-01T00:00:00Z" },
+        ...{ sha256sum: hash("sha256", bytes), content_type: "text/plain; charset=utf-8" },
+      }),
+    }));
+    const multipart = sendsArtifactTypes && { multipart_supported: true };
+    const json = { id: randomUUID(), artifacts, upload_destination: "", ...multipart, ...more };
+    return this.repeat("POST", `/jobs/${id}/artifacts`, { json, token });
+  }
+
+  /** Sends a file as the instructions say. The path of the action replaces that of its URL. */
+  async sendArtifact(form: UploadForm, { path, bytes }: ArtifactFile): Promise<Reply> {
+    const { url, path: to, method, file_input } = form.action;
+    const address = this.#here(url);
+    address.pathname = to;
+    const boundary = randomUUID().replaceAll("-", "");
+    const part = (disposition: string, more = "") =>
+      `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n${more}\r\n`;
+    const quoted = path.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+    const fields = Object.entries(form.data).map(([name, value]) =>
+      Buffer.from(`${part(`name="${name}"`)}${value.replaceAll(`\${artifact:path}`, path)}\r\n`),
+    );
+    const file = part(
+      `name="${file_input}"; filename="${quoted}"`,
+      "Content-Type: application/octet-stream\r\n",
+    );
+    const body = Buffer.concat([...fields, Buffer.from(file), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+    const headers = {
+      "Content-Type": `multipart/form-data; boundary=${boundary}`,
+      "Content-Length": String(body.length),
+    };
+    return this.#sendTo(address, { method, headers }, body);
+  }
+
+  searchArtifacts({ token }: AcceptedJob, buildId: string, query: Record<string, string>): Promise<Reply> {
+    const state = this.#version.sendsArtifactTypes && { state: "finished" };
+    const search = new URLSearchParams({ ...query, ...state });
+    return this.send("GET", `/builds/${buildId}/artifacts/search?${search}`, { token });
+  }
+
+  /** Without a token. */
+  download(url: string): Promise<Reply> {
+    return this.#sendTo(this.#here(url), { method: "GET", headers: {} });
+  }
+
+  /** Tests listen on another address than the public one. */
+  #here(url: string): URL {
+    const { pathname, search } = new URL(url);
+    return new URL(pathname + search, this.#url);
+  }
+
   async finish({ id, token }: AcceptedJob, exitStatus = "0"): Promise<void> {
     await this.repeat("PUT", `/jobs/${id}/finish`, {
       json: {
@@ -206,13 +314,21 @@ export class PublicAgent {
       ...(isChunked ? { "Transfer-Encoding": "chunked" } : {}),
       ...headers,
     };
-    const options = { method, headers: sent, agent: this.#connections };
+    return this.#sendTo(new URL(this.#url + path), { method, headers: sent }, bytes);
+  }
+
+  #sendTo(
+    url: URL,
+    options: { method: string; headers: Record<string, string | number> },
+    bytes?: Buffer,
+  ): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const outgoing = request(this.#url + path, options, async (incoming) => {
-        const text = (await incoming.setEncoding("utf8").toArray()).join("");
+      const outgoing = request(url, { ...options, agent: this.#connections }, async (incoming) => {
+        const received = Buffer.concat(await incoming.toArray());
+        const text = received.toString();
         const isJson = incoming.headers["content-type"]?.startsWith("application/json");
         const { statusCode: status = 0, headers } = incoming;
-        resolve({ status, headers, text, body: isJson ? JSON.parse(text) : undefined });
+        resolve({ status, headers, text, bytes: received, body: isJson ? JSON.parse(text) : undefined });
       });
       outgoing.on("error", reject).end(bytes);
     });

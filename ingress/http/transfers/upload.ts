@@ -37,8 +37,8 @@ const discardFactor = 4;
 const smallChunkBytes = 1024;
 const maxSmallChunks = 1024;
 /** A socket is read for up to two megabytes in one turn of the event loop. */
-const pauseBytes = 64 * 1024;
-const pauseTurn = openLoopTurns(turns.uploadPauses);
+export const pauseBytes = 64 * 1024;
+export const pauseTurn = openLoopTurns(turns.uploadPauses);
 
 export type Tenant = Pick<Owners, "organization" | "trigger">;
 

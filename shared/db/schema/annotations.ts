@@ -5,7 +5,7 @@ import type { BuildsTables } from "./builds.ts";
 export function defineAnnotationsTables(kit: Kit, { builds, jobs }: Pick<BuildsTables, "builds" | "jobs">) {
   const { table, index, uniqueIndex, uuid, text, integer, time } = kit;
 
-  /** What jobs tell the readers of a build. */
+  /** Texts by which jobs tell the readers of a build something. */
   const annotations = table(
     "annotations",
     {

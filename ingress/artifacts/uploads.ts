@@ -1,0 +1,45 @@
+import { defineHandler, type EventHandler } from "h3";
+import { Receiver } from "../../shared/artifacts/receive.ts";
+import { readBatch } from "../../shared/artifacts/signatures.ts";
+import { secondMs } from "../../shared/durations.ts";
+import type { Services } from "../../shared/process/services.ts";
+import { Refusal, tooMany, unavailable } from "../../shared/refusal.ts";
+import { shares } from "../../shared/sharing/bounds.ts";
+import { runFor } from "../../shared/sharing/owner.ts";
+import { TransferBudget } from "../http/transfers/budget.ts";
+import { type FileForm, readFileForm } from "../http/transfers/file-form.ts";
+import type { UploadRefusals } from "../http/transfers/upload.ts";
+
+/** The names of the parts of the form. */
+export const uploadForm = { batch: "batch", path: "path", file: "file" } as const;
+
+const graceMs = 10 * secondMs;
+/** Agents try again ten times, after five seconds each, whatever the status is. */
+const refusals: UploadRefusals = {
+  tooSlow: () => new Refusal(408, "The file took too long to arrive"),
+  tooMany: () => tooMany("Too many uploads of artifacts at once. Please wait 5 seconds."),
+  overloaded: () => unavailable(),
+};
+
+/** POST /v3/artifacts/upload. A form with the token of a batch, a path and the file: stores its bytes. */
+export function uploadArtifact(services: Services): EventHandler {
+  const receiver = new Receiver(services);
+  const { max, shares: shareBounds } = shares.artifactUploads;
+  const budget = new TransferBudget({
+    maxBytes: max,
+    shares: shareBounds,
+    minBytesPerSecond: services.config.minUploadBytesPerSecond,
+    graceMs,
+  });
+  const receive = async ({ fields, content, admit }: FileForm) => {
+    const batch = readBatch(services, fields.get(uploadForm.batch) ?? "");
+    if (!batch) throw new Refusal(403, "The upload is not signed, or its time is over");
+    const artifact = await receiver.find(batch, fields.get(uploadForm.path) ?? "");
+    admit(artifact.organizationId);
+    await runFor(artifact.organizationId, () => receiver.store(artifact, content));
+    return {};
+  };
+  return defineHandler((event) =>
+    readFileForm(event, { fileField: uploadForm.file, budget, refusals }, receive),
+  );
+}

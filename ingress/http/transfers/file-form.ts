@@ -1,0 +1,240 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
+import type { H3Event } from "h3";
+import { secondMs } from "../../../shared/durations.ts";
+import { Refusal } from "../../../shared/refusal.ts";
+import { clientIp } from "../client-address.ts";
+import { networksOf, wideNetworkOf } from "../network.ts";
+import { nodeRequest } from "../node.ts";
+import type { TransferBudget } from "./budget.ts";
+import { type Cuttable, Transfer } from "./transfer.ts";
+import { ClientDisconnected, pauseBytes, pauseTurn, type UploadRefusals } from "./upload.ts";
+
+const maxFields = 20;
+const maxFieldBytes = 16 * 1024;
+const maxHeaderBytes = 32 * 1024;
+/** A refused form is discarded for so long, so that its sender reads the answer. */
+const discardMs = secondMs;
+
+export interface FileForm {
+  /** Those before the file. */
+  fields: ReadonlyMap<string, string>;
+  /** Comes as it is read. The sender waits while nobody reads it. */
+  content: AsyncIterable<Uint8Array>;
+  /** Call it before the content is read: from then on the form may take as long as it needs. @throws Refusal 429, 503 */
+  admit(organizationId: string): void;
+}
+
+export interface FileFormOptions {
+  /** The name of the part that has the file. It comes last. */
+  fileField: string;
+  /** Of whole forms: each counts as 1. */
+  budget: TransferBudget;
+  refusals: UploadRefusals;
+}
+
+/** No limit of time holds for their requests: the budget ends those that are too slow. */
+const admittedSockets = new WeakSet<Socket>();
+
+/** Returns true while the socket sends a file that was admitted. */
+export function sendsFile(socket: Socket): boolean {
+  return admittedSockets.has(socket);
+}
+
+/**
+ * Reads a form of fields and one file, which is never in memory as a whole.
+ * @param use reads the content to its end, or none of it. Its result counts once the form has ended
+ * @throws what `use` throws; Refusal 400, 408, 415; ClientDisconnected
+ */
+export async function readFileForm<Result>(
+  event: H3Event,
+  options: FileFormOptions,
+  use: (form: FileForm) => Promise<Result>,
+): Promise<Result> {
+  const reader = new FormReader(event, options);
+  try {
+    const [result] = await Promise.all([reader.opened.then(use).finally(() => reader.skip()), reader.ended]);
+    return result;
+  } catch (error) {
+    await reader.discard(error as Error);
+    throw error;
+  } finally {
+    reader.close();
+  }
+}
+
+class FormReader implements Cuttable {
+  readonly #event: H3Event;
+  readonly #request: IncomingMessage;
+  readonly #options: FileFormOptions;
+  readonly #parser: BusboyInstance;
+  readonly #fields = new Map<string, string>();
+  readonly #opened = Promise.withResolvers<FileForm>();
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #waiting = new AbortController();
+  #transfer: Transfer | undefined;
+  #file: Readable | undefined;
+  #owner: string;
+  #bytesSincePause = 0;
+  #isOver = false;
+
+  /** @throws Refusal 415 */
+  constructor(event: H3Event, options: FileFormOptions) {
+    this.#event = event;
+    this.#request = nodeRequest(event);
+    this.#options = options;
+    this.#owner = wideNetworkOf(clientIp(event));
+    this.#parser = this.#openParser();
+    this.#request.on("data", this.#onData).once("end", this.#onEnd).once("close", this.#onClose);
+  }
+
+  get opened(): Promise<FileForm> {
+    return this.#opened.promise;
+  }
+
+  /** Of the whole form. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** Reads on, if nobody has read the file. */
+  skip(): void {
+    this.#file?.resume();
+  }
+
+  cut(): void {
+    this.#fail(this.#options.refusals.tooSlow());
+  }
+
+  /** Keeps the connection for a moment. */
+  async discard(error: Error): Promise<void> {
+    this.#fail(error);
+    if (error instanceof Refusal)
+      Object.assign(error, { headers: { ...error.headers, Connection: "close" } });
+    const request = this.#request;
+    if (request.complete || request.destroyed) return;
+    const over = new Promise((resolve) => request.once("end", resolve).once("close", resolve));
+    request.resume();
+    await Promise.race([over, sleep(discardMs, undefined, { ref: false })]);
+  }
+
+  close(): void {
+    this.#isOver = true;
+    admittedSockets.delete(this.#request.socket);
+    if (this.#transfer) this.#options.budget.remove(this.#transfer);
+    this.#request.off("data", this.#onData).off("close", this.#onClose);
+  }
+
+  #openParser(): BusboyInstance {
+    const { "content-type": type = "" } = this.#request.headers;
+    if (!/^multipart\/form-data *;/i.test(type)) throw notAForm();
+    const { fileField } = this.#options;
+    let parser: BusboyInstance;
+    try {
+      parser = new Busboy({
+        headers: { "content-type": type } as BusboyHeaders,
+        isPartAFile: (name) => name === fileField,
+        preservePath: true,
+        limits: {
+          ...{ fields: maxFields, parts: maxFields + 1, files: 1 },
+          ...{ fieldSize: maxFieldBytes, headerSize: maxHeaderBytes },
+        },
+      });
+    } catch {
+      throw notAForm(); // it has no boundary
+    }
+    parser.on("field", (name, value) => this.#fields.set(name, value));
+    parser.on("file", (_, file) => this.#open(file));
+    parser.on("error", () => this.#fail(malformed()));
+    parser.on("finish", () => this.#finish());
+    return parser;
+  }
+
+  #open(file: Readable): void {
+    this.#file = file;
+    file.on("error", () => this.#fail(malformed()));
+    this.#opened.resolve({
+      fields: this.#fields,
+      content: file,
+      admit: (organizationId) => this.#admit(organizationId),
+    });
+  }
+
+  #admit(organization: string): void {
+    const { budget, refusals } = this.#options;
+    const owners = { ...networksOf(clientIp(this.#event)), organization };
+    const transfer = new Transfer({ owners, maxBytes: 1, cuttable: this });
+    const full = budget.grow(transfer, 1);
+    if (full) throw full === "owner" ? refusals.tooMany() : refusals.overloaded();
+    this.#owner = organization;
+    this.#transfer = transfer;
+    admittedSockets.add(this.#request.socket);
+    if (!this.#request.isPaused()) transfer.start();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#isOver) return;
+    this.#transfer?.move(chunk.length);
+    this.#transfer?.stop();
+    this.#request.pause();
+    this.#bytesSincePause += chunk.length;
+    this.#parser.write(chunk, () => this.#readOn());
+  };
+
+  /** All bodies of an owner take turns. */
+  #readOn(): void {
+    if (this.#isOver) return;
+    if (this.#bytesSincePause < pauseBytes) this.#resume();
+    else this.#waitForTurn();
+  }
+
+  #waitForTurn(): void {
+    this.#bytesSincePause = 0;
+    pauseTurn(this.#owner, this.#waiting.signal).then(
+      () => this.#resume(),
+      (error) => this.#fail(error),
+    );
+  }
+
+  #resume(): void {
+    if (this.#isOver) return;
+    this.#transfer?.start();
+    this.#request.resume();
+  }
+
+  readonly #onEnd = (): void => {
+    this.#transfer?.stop();
+    if (!this.#isOver) this.#parser.end();
+  };
+
+  readonly #onClose = (): void => {
+    if (!this.#request.complete) this.#fail(new ClientDisconnected("The client closed the connection"));
+  };
+
+  #finish(): void {
+    const { fileField } = this.#options;
+    if (this.#file) this.#ended.resolve();
+    else this.#fail(new Refusal(400, `The form has no file in its part ${fileField}`));
+  }
+
+  /** Does nothing the second time. */
+  #fail(error: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#waiting.abort();
+    this.#opened.reject(error);
+    this.#ended.reject(error);
+    this.#file?.destroy(error);
+  }
+}
+
+function notAForm(): Refusal {
+  return new Refusal(415, "Content-Type must be multipart/form-data with a boundary");
+}
+
+function malformed(): Refusal {
+  return new Refusal(400, "The form is malformed, or ends too early");
+}

@@ -1,0 +1,96 @@
+import { artifactBlob, type Blobs, BlobsUnavailable, type Mismatch, NoRoomForBlob } from "../blobs/blobs.ts";
+import type { Services } from "../process/services.ts";
+import { Refusal, retryAfter, unavailable } from "../refusal.ts";
+import { countArtifact } from "./counting.ts";
+import { discardBytes } from "./fail.ts";
+import type { BatchKey } from "./signatures.ts";
+import { type Artifact, findArtifact, listBatch, setStoredIfOpen } from "./store.ts";
+
+/** Stores the bytes of artifacts that come through this process. */
+export class Receiver {
+  readonly #services: Services & { blobs: Blobs };
+  /** Of this process: of two artifacts with one path, uploads that come together fill one each. */
+  readonly #arriving = new Set<string>();
+
+  constructor(services: Services & { blobs: Blobs }) {
+    this.#services = services;
+  }
+
+  /**
+   * The artifact of a batch that an upload is for: the first with its path whose bytes are not here.
+   * @throws Refusal 404, 422
+   */
+  async find(batch: BatchKey, path: string): Promise<Artifact> {
+    const found = (await listBatch(this.#services.db, batch)).filter((each) => isPath(each.path, path));
+    const isOpen = ({ state, storedAt }: Artifact) => state === "new" && storedAt === null;
+    const open = found.filter(isOpen);
+    const artifact = open.find(({ id }) => !this.#arriving.has(id)) ?? open[0] ?? found[0];
+    if (!artifact) throw new Refusal(404, "No artifact of this path was announced");
+    if (artifact.uploadDestination !== null)
+      throw new Refusal(422, "The artifact has a destination of its own");
+    if (!isStoredOrOpen(artifact)) throw new Refusal(422, `The artifact is ${artifact.state} already`);
+    return artifact;
+  }
+
+  /**
+   * Reads the content to its end, and stores it. Does not read it if the artifact has its bytes already.
+   * @throws Refusal 422, 503, 507; what the content throws
+   */
+  async store(artifact: Artifact, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const { id, size: bytes, sha1, sha256 } = artifact;
+    if (artifact.storedAt !== null) return;
+    this.#arriving.add(id);
+    try {
+      const mismatch = await this.#write(artifactBlob(id), content, { bytes, sha1, sha256 });
+      if (mismatch) throw new Refusal(422, sentences[mismatch]);
+      await this.#setStored(artifact);
+    } finally {
+      this.#arriving.delete(id);
+    }
+  }
+
+  async #write(...given: Parameters<Blobs["write"]>): Promise<Mismatch | undefined> {
+    const { blobs, log } = this.#services;
+    try {
+      return await blobs.write(...given);
+    } catch (error) {
+      if (!(error instanceof BlobsUnavailable)) throw error;
+      log.error({ err: error }, "an artifact could not be stored");
+      if (error instanceof NoRoomForBlob)
+        throw new Refusal(507, "There is no room for artifacts: the operator has to make some", {
+          headers: retryAfter(),
+        });
+      throw unavailable();
+    }
+  }
+
+  /** @throws Refusal 422 if nobody wants it any more */
+  async #setStored({ id }: Artifact): Promise<void> {
+    const stored = await this.#services.db.transaction(async (tx) => {
+      const stored = await setStoredIfOpen(tx, id);
+      if (stored) await countArtifact(tx, stored);
+      return stored;
+    });
+    if (stored) return;
+    const present = await findArtifact(this.#services.db, id);
+    if (present && isStoredOrOpen(present)) return; // the same upload, repeated
+    await discardBytes(this.#services, [{ id, uploadId: null }]);
+    throw new Refusal(422, "The artifact was given up meanwhile");
+  }
+}
+
+const sentences: Record<Mismatch, string> = {
+  size: "The file has another size than was announced",
+  sha1: "The file has another SHA-1 than was announced: it changed meanwhile, or was damaged on its way",
+  sha256: "The file has another SHA-256 than was announced: it changed meanwhile, or was damaged on its way",
+};
+
+function isStoredOrOpen({ state }: Artifact): boolean {
+  return state === "new" || state === "finished";
+}
+
+/** Names that are no UTF-8 reach us by two ways, in JSON and in a form, with more or fewer marks in place of their bytes. */
+function isPath(announced: string, uploaded: string): boolean {
+  const once = (path: string) => path.replaceAll(/\ufffd+/g, "\ufffd");
+  return announced === uploaded || once(announced) === once(uploaded);
+}
