@@ -3,6 +3,7 @@ import { endForcedJobs, expireJobs, timeOutJobs } from "../shared/agents/expire.
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
 import { evictArtifacts } from "../shared/artifacts/evict.ts";
+import { removeUnnamedBlobs } from "../shared/artifacts/remove-unnamed.ts";
 import { openFollowUps } from "../shared/builds/follow-ups/follow-ups.ts";
 import { renewSharedSteps } from "../shared/builds/shared-steps.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
@@ -48,6 +49,10 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     ),
     job(contracts.evictArtifactsJob, async () =>
       evictArtifacts(services, { isClockTrusted: await clockGuard.isTrusted() }),
+    ),
+    job(
+      contracts.removeUnnamedBlobsJob,
+      async () => (await clockGuard.isTrusted()) && removeUnnamedBlobs(services),
     ),
     job(
       contracts.expireDeviceCodesJob,

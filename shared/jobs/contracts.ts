@@ -34,6 +34,9 @@ export const evictLogsJob = defineRecurringJob("evict-logs", "maintenance", 10 *
 /** Expires old artifacts, and the oldest of an organization over its limit. Files fill a disk faster than rows. */
 export const evictArtifactsJob = defineRecurringJob("evict-artifacts", "maintenance", minuteMs);
 
+/** Removes bytes that no artifact names, and what interrupted uploads left. */
+export const removeUnnamedBlobsJob = defineRecurringJob("remove-unnamed-blobs", "maintenance", 10 * minuteMs);
+
 export const expireDeviceCodesJob = defineRecurringJob("expire-device-codes", "maintenance", minuteMs);
 
 /** Stores when access tokens were last used. */
