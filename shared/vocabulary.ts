@@ -241,6 +241,8 @@ export interface StepOptions {
   image?: string;
   /** Patterns of files that agents upload when the command has ended, parted by `;`. */
   artifact_paths?: string;
+  /** Secrets of the cluster that agents fetch for the step, and give its command as variables. */
+  secrets?: StepSecret[];
   /** A signature of the step, which agents check. */
   signature?: Record<string, unknown>;
   /** Jobs of its concurrency group that run at once. A step has both or none. */
@@ -250,6 +252,12 @@ export interface StepOptions {
   concurrency_method?: "eager";
   /** Its unfinished jobs are canceled once the build fails. */
   cancel_on_build_failing?: boolean;
+}
+
+/** As agents get it. */
+export interface StepSecret {
+  key: string;
+  environment_variable: string;
 }
 
 /** A step becomes a job for each combination. A list and a text: the only dimension, which has no name. */

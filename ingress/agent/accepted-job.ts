@@ -32,17 +32,29 @@ export const acceptedJob = z.object({
     .optional()
     .meta({ description: "Of a job of a matrix: its values; a dimension without a name is empty" }),
   step: z
-    .looseObject({ signature: z.record(z.string(), z.unknown()) })
+    .looseObject({
+      signature: z.record(z.string(), z.unknown()).optional(),
+      secrets: z
+        .array(z.object({ key: z.string(), environment_variable: z.string() }))
+        .optional()
+        .meta({ description: "The agent fetches these" }),
+    })
     .optional()
-    .meta({ description: "Of a signed step: the signature and what it signs, as they were uploaded" }),
+    .meta({
+      description:
+        "Of a signed step: the signature and what it signs, as they were uploaded. Of a step with secrets: these",
+    }),
 });
 
-function presentSigned({ command, options }: Job) {
-  const { signature, signed, env, plugins, matrix } = options ?? {};
-  return {
-    ...(matrix && { matrix_permutation: matrix }),
-    ...(signature && { step: { ...(signed ?? { command: command ?? "", env, plugins }), signature } }),
+function presentStep({ command, options }: Job) {
+  const { signature, signed, env, plugins, matrix, secrets } = options ?? {};
+  const ofSecrets = secrets && { secrets };
+  const whole = signature && {
+    ...(signed ?? { command: command ?? "", env, plugins, ...ofSecrets }),
+    signature,
   };
+  const step = whole ?? ofSecrets;
+  return { ...(matrix && { matrix_permutation: matrix }), ...(step && { step }) };
 }
 
 /** Makes the answers of accept and acquire. Jobs that were accepted together share reads. */
@@ -84,7 +96,7 @@ export function acceptedPresenter({ db, config, cipher }: Services) {
       token,
       runnable_at: job.scheduledAt,
       priority: job.priority,
-      ...presentSigned(job),
+      ...presentStep(job),
     };
   };
 }

@@ -14,7 +14,8 @@ import { timeoutMinutes } from "../pipelines/settings.ts";
 import { findTimeouts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { leasedJobStates } from "../vocabulary.ts";
+import { leasedJobStates, type SignalReason } from "../vocabulary.ts";
+import { findIncompatibility } from "./incompatible.ts";
 import type { LeaseGroup } from "./lease-group.ts";
 import {
   acceptIfAssigned,
@@ -30,7 +31,7 @@ import {
   startIfAccepted,
 } from "./lease-store.ts";
 import { closeLog } from "./logs/evict.ts";
-import { type Agent, freeIfFinished, reserveIfFree } from "./store.ts";
+import { type Agent, freeIfFinished, freeIfHas, reserveIfFree } from "./store.ts";
 
 /** Job tokens end with their attempt, or after this time if nothing ends it. */
 const jobTokenMs = 90 * dayMs;
@@ -73,7 +74,8 @@ export interface Accepted {
 
 /**
  * assigned → accepted, in a new attempt. An agent that repeats its accept gets another token of the same attempt.
- * @throws Refusal 404 if the agent does not have the job, 422 if it cannot be accepted any more
+ * @throws Refusal 404 if the agent does not have the job, 422 if it cannot be accepted any more, or failed because the
+ * agent is too old for it
  */
 export async function acceptJob(
   services: Services,
@@ -83,19 +85,41 @@ export async function acceptJob(
 ): Promise<Accepted> {
   const now = services.clock.now();
   const { organizationId } = agent;
-  const { isFirst, ...accepted } = await group({ buildId, organizationId }, async (tx, build) => {
+  const outcome = await group({ buildId, organizationId }, async (tx, build) => {
     const accepted = await acceptIfAssigned(tx, { jobId: id, agentId: agent.id, now });
     const job = accepted ? await completeJob(tx, accepted) : await requireAcceptedJob(tx, agent, id);
+    const problem = findIncompatibility(job, agent);
+    if (problem !== undefined)
+      return { build, problem, changed: await failForAgent(tx, build, { job, problem, now }) };
     if (!accepted)
       await deleteOldJobTokens(tx, { jobId: id, attempt: job.attempt, kept: maxTokensOfAttempt - 1 });
     const isFirst = accepted?.attempt === 1;
     return { isFirst, job, build, token: await issueJobToken(tx, job, now) };
   });
+  if (outcome.changed !== undefined) {
+    report(services, outcome.build, outcome.changed);
+    throw new Refusal(422, `The job has failed. ${outcome.problem}`);
+  }
+  const { isFirst, ...accepted } = outcome;
   const { scheduledAt } = accepted.job;
   if (isFirst && scheduledAt) services.metrics.jobWaitSeconds.observe(secondsBetween(scheduledAt, now));
   traceJob(services, "job offered", accepted);
   report(services, accepted.build, [accepted.job]);
   return accepted;
+}
+
+/** Fails a job that its agent cannot run. @returns the jobs that changed */
+async function failForAgent(
+  tx: Tx,
+  build: Build,
+  { job, problem, now }: { job: Job; problem: string; now: Date },
+): Promise<JobFacts[]> {
+  const lease = leaseOf(job);
+  const ending = endingOf({ ...neverReported, signalReason: "agent_incompatible" satisfies SignalReason });
+  const ended = await endIfLeased(tx, { ...lease, ...ending, failureReason: problem, now });
+  if (!ended) return [];
+  await freeIfHas(tx, { id: lease.agentId, jobId: job.id }); // it ran nothing, so a retry does not prefer it
+  return settleEnded(tx, build, ended, now);
 }
 
 /**

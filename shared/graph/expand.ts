@@ -41,7 +41,7 @@ export interface DraftedJob {
   parallel?: { index: number; total: number };
   matrix?: Record<string, string>;
   /** Of a matrix with a signature: what was signed. */
-  signed?: Pick<CommandStep, "command" | "env" | "plugins" | "matrix">;
+  signed?: Pick<CommandStep, "command" | "env" | "plugins" | "matrix" | "secrets">;
   /** The step was left out for this reason. Null: without one. */
   broken?: string | null;
 }
@@ -180,8 +180,15 @@ function jobsOfMatrix(step: CommandStep, matrix: Matrix, newId: () => string): J
   }));
 }
 
-function signedPart({ command, env, plugins, matrix }: CommandStep): NonNullable<DraftedJob["signed"]> {
-  return { command, ...(env && { env }), ...(plugins && { plugins }), ...(matrix && { matrix }) };
+function signedPart({
+  command,
+  env,
+  plugins,
+  matrix,
+  secrets,
+}: CommandStep): NonNullable<DraftedJob["signed"]> {
+  const others = { ...(plugins && { plugins }), ...(matrix && { matrix }), ...(secrets && { secrets }) };
+  return { command, ...(env && { env }), ...others };
 }
 
 function softFailOf(soft_fail: StepOptions["soft_fail"]): Pick<StepOptions, "soft_fail"> {

@@ -85,7 +85,7 @@ export function tokensOf(step: Partial<CommandStep>): Map<string, { amount: numb
 
 const unchanged = new Set([
   ...["key", "depends_on", "if", "branches", "concurrency_group"],
-  ...["matrix", "signature", "others"],
+  ...["matrix", "signature", "secrets", "others"],
 ]);
 
 function mapTexts<Mapped extends Partial<CommandStep>>(

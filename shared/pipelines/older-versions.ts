@@ -2,6 +2,7 @@ import type { Services } from "../process/services.ts";
 import { Refusal, retryAfter } from "../refusal.ts";
 import {
   type CommandStep,
+  commandsOf,
   isCommandStep,
   isGroupStep,
   isManualStep,
@@ -42,7 +43,8 @@ export async function mayUseGraphs({ processes }: Services, steps: Step[]): Prom
   const mayUse = (await processes.doAll("readsGraphs")) !== false;
   const isRefused =
     (!mayUse && needsGraphs(steps)) ||
-    (needsAllSteps(steps) && (await processes.doAll("readsAllSteps")) === false);
+    (needsAllSteps(steps) && (await processes.doAll("readsAllSteps")) === false) ||
+    (commandsOf(steps).some(({ secrets }) => secrets) && (await processes.doAll("givesSecrets")) === false);
   if (isRefused)
     throw new Refusal(
       503,

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { type CommandStep, isCommandStep, isGroupStep, type Step } from "../vocabulary.ts";
+import { type CommandStep, isCommandStep, isGroupStep, type Step, type StepSecret } from "../vocabulary.ts";
 import { environmentSchema } from "./environment.ts";
 import { agentsProblem, givenRules, namesSeveralQueues, toTags } from "./step/agents.ts";
 import { nullable, oneOf, scalarsToText } from "./step/forms.ts";
 import { commandMembers } from "./step/members.ts";
+import { givenSecrets, mergeSecrets } from "./step/secrets.ts";
 import {
   jobBytes,
   maxJobBytes,
@@ -15,9 +16,9 @@ import {
 
 // The document of a pipeline: its steps, with what it says for all of them.
 
-type Defaults = Pick<CommandStep, "agents" | "priority" | "image">;
+type Defaults = Pick<CommandStep, "agents" | "priority" | "image" | "secrets">;
 
-const ineffective = ["secrets", "checkout", "notify"];
+const ineffective = ["checkout", "notify"];
 
 function documentOf(steps: typeof uploadedSteps) {
   const object = z
@@ -31,11 +32,14 @@ function documentOf(steps: typeof uploadedSteps) {
       }),
       priority: commandMembers.priority.given.priority as z.ZodType<number | undefined>,
       image: commandMembers.image.given.image as z.ZodType<string | undefined>,
+      secrets: givenSecrets("secrets").meta({
+        description: "Secrets of all steps; those of a step win by their variable",
+      }) as z.ZodType<StepSecret[] | undefined>,
       ...Object.fromEntries(ineffective.map((name) => [name, z.unknown().optional()])),
     })
-    .transform(({ steps, env, agents, priority, image, ...given }, context): UploadedPipeline => {
+    .transform(({ steps, env, agents, priority, image, secrets, ...given }, context): UploadedPipeline => {
       if (namesSeveralQueues([agents])) context.addIssue("agents names more than one queue");
-      const all = withDefaults(steps, { agents: toTags([agents]), priority, image } as Defaults);
+      const all = withDefaults(steps, { agents: toTags([agents]), priority, image, secrets } as Defaults);
       if (agentsOf(all).some((step) => agentsProblem(step)))
         context.addIssue("agents are too large: the rules of a step have over 2,000 bytes");
       if (jobBytes(all) > maxJobBytes) context.addIssue(tooLarge);
@@ -50,13 +54,15 @@ function documentOf(steps: typeof uploadedSteps) {
   return oneOf({ object, list }, "pipeline must be an object with steps");
 }
 
-function withDefaults(steps: Step[], { agents, priority, image }: Defaults): Step[] {
-  if (agents === undefined && priority === undefined && image === undefined) return steps;
+function withDefaults(steps: Step[], { agents, priority, image, secrets = [] }: Defaults): Step[] {
+  if (agents === undefined && priority === undefined && image === undefined && secrets.length === 0)
+    return steps;
   const complete = (step: CommandStep): CommandStep => ({
     ...step,
     ...(agents && { agents: { ...agents, ...step.agents } }),
     ...(priority !== undefined && { priority: step.priority ?? priority }),
     ...(image !== undefined && { image: step.image ?? image }),
+    ...(secrets.length > 0 && { secrets: mergeSecrets(secrets, step.secrets ?? []) }),
   });
   const completeAny = <Any extends Step>(step: Any): Any =>
     (isCommandStep(step) ? complete(step) : isGroupStep(step) ? inGroup(step) : step) as Any;

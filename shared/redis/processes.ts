@@ -17,9 +17,11 @@ export interface ReportedProcess {
   readsGraphs?: true;
   /** It can run steps of all kinds. */
   readsAllSteps?: true;
+  /** It gives agents the secrets of steps. */
+  givesSecrets?: true;
 }
 
-type Ability = "readsSharedSteps" | "readsGraphs" | "readsAllSteps";
+type Ability = "readsSharedSteps" | "readsGraphs" | "readsAllSteps" | "givesSecrets";
 
 /** Processes that run. */
 export interface Processes {
@@ -71,7 +73,7 @@ export function createProcesses(options: { redis: Redis; keys: RedisKeys; breake
         host: hostname(),
         pid: process.pid,
         startedAt,
-        ...{ readsSharedSteps: true, readsGraphs: true, readsAllSteps: true },
+        ...{ readsSharedSteps: true, readsGraphs: true, readsAllSteps: true, givesSecrets: true },
       });
       void send();
       timer = setInterval(send, reportEveryMs);

@@ -303,7 +303,7 @@ describeOnBothDatabases("pipelines", (database) => {
     const { slug } = (await create({ steps: [] })).body;
     assert.deepEqual((await read(slug)).steps, []);
     const { key } = await api.newQueue();
-    const build = { command: "make", artifact_paths: "*.log", secrets: ["TOKEN"] };
+    const build = { command: "make", artifact_paths: "*.log", cache: "c" };
     const onQueues = (matrix: string[]) => ({ command: "a", agents: { queue: "{{matrix}}" }, matrix });
     const steps = [
       { group: "All", key: "all", steps: [build, "wait", onQueues([key])] },

@@ -574,7 +574,7 @@ describe("an uploaded pipeline", () => {
   });
 
   it("keeps what would change its steps and has no effect", () => {
-    const others = { secrets: ["A"], checkout: { depth: 1 }, notify: [] };
+    const others = { checkout: { depth: 1 }, notify: [] };
     assert.deepEqual(uploaded({ steps, ...others, cache: {} }).data, { steps, others });
     assert.deepEqual(uploaded({ steps, secrets: null }).data, { steps });
   });

@@ -7,7 +7,7 @@ describe("the warnings of a pipeline", () => {
   it("name the step by label, key or place, and each member without effect", () => {
     const command = "make";
     const { steps, others } = uploadedPipeline.parse({
-      secrets: ["A"],
+      notify: ["slack"],
       common: {},
       steps: [
         { command, label: "L", key: "k", image: "x", cache: "c", if_changed: "*.ts" },
@@ -24,8 +24,7 @@ describe("the warnings of a pipeline", () => {
       ],
     });
     assert.deepEqual(warningsOf(steps, Object.keys(others ?? {})), [
-      { step: null, member: "secrets" },
-      { step: "k2", member: "secrets" },
+      { step: null, member: "notify" },
       { step: "k2", member: "checkout" },
       { step: "G", member: "env" },
       { step: "steps[2].steps[0]", member: "notify" },

@@ -47,7 +47,7 @@ export interface JobOptions extends StepOptions {
   /** The values of its matrix, by dimension. */
   matrix?: Record<string, string>;
   /** The step as it was signed, without the values of the matrix. */
-  signed?: Pick<CommandStep, "command" | "env" | "plugins" | "matrix">;
+  signed?: Pick<CommandStep, "command" | "env" | "plugins" | "matrix" | "secrets">;
   group?: { id: string; key?: string; label: string | null };
   /** For a waiter only. */
   continue_on_failure?: boolean;

@@ -11,6 +11,7 @@ import { nullable, oneOf, scalarsToText, truth, wholeNumber } from "./forms.ts";
 import { manualMembers } from "./manual.ts";
 import { matrix } from "./matrix.ts";
 import { pluginList } from "./plugins.ts";
+import { secrets } from "./secrets.ts";
 import { triggerMembers } from "./trigger.ts";
 
 const maxCommandLength = 65_536;
@@ -121,6 +122,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
     variables: (paths) => ({ ARTIFACT_PATHS: paths }),
     words: (paths) => `uploads ${paths}`,
   }),
+  secrets,
   signature: member({
     given: {
       signature: nullable(record("Step signature", z.unknown(), "Step signature must be an object")).meta({

@@ -26,14 +26,14 @@ describeOnBothDatabases("the answer to a pipeline upload", (database) => {
 
   it("names the members that have no effect, and so does the build", async () => {
     const pipeline = {
-      secrets: ["TOKEN"],
+      notify: ["slack"],
       steps: [
         { command: "a", label: "A", notify: ["log/*"], cache: "node_modules" },
         { group: "G", steps: [{ command: "b", notify: ["slack"] }] },
       ],
     };
     const warnings = [
-      { step: null, member: "secrets" },
+      { step: null, member: "notify" },
       { step: "A", member: "notify" },
       { step: "steps[1].steps[0]", member: "notify" },
     ];
