@@ -10,6 +10,7 @@ import { buildOperations } from "./builds.ts";
 import { bulkRebuildOperations } from "./bulk-rebuilds.ts";
 import { clusterOperations } from "./clusters.ts";
 import { deliveryOperations } from "./deliveries.ts";
+import { artifactOperations } from "./jobs/artifacts.ts";
 import { jobOperations } from "./jobs/jobs.ts";
 import { jobListOperations } from "./jobs/list.ts";
 import { logOperations } from "./jobs/logs.ts";
@@ -44,6 +45,7 @@ export function restOperations(services: Services, { filterTests, configurations
     ...buildOperations(services),
     ...jobListOperations(services),
     ...logOperations(services),
+    ...artifactOperations(services),
     ...jobOperations(services),
     ...agentOperations(services),
     ...triggerOperations(services, filterTests),

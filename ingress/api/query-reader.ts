@@ -4,6 +4,8 @@ import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { excerpt, type Problem, validationFailed } from "../../shared/refusal.ts";
 import { isStorable } from "../../shared/validation.ts";
 import {
+  type ArtifactState,
+  artifactStates,
   type BuildState,
   type JobState,
   jobStatesOfFilter,
@@ -66,6 +68,13 @@ export class QueryReader {
       if (!otherJobStates.has(state)) this.#refuse(name, `State ${excerpt(state)} is not a job state`);
       return [];
     });
+  }
+
+  artifactState(name: string): ArtifactState | undefined {
+    const state = this.#query.get(name) || undefined;
+    const found = artifactStates.find((each) => each === state);
+    if (state && !found) this.#refuse(name, `State ${excerpt(state)} is not an artifact state`);
+    return found;
   }
 
   text(name: string): string | undefined {

@@ -29,7 +29,8 @@ export function downloadArtifact(services: Services): EventHandler {
 
     const type = servedType(artifact.contentType);
     const disposition = dispositionOf(artifact.path);
-    if (blobs.direct) {
+    // A page may show pictures of our own address, and of no bucket's.
+    if (blobs.direct && !searchParams.has("through")) {
       const answer = { seconds: directSeconds, contentType: type, contentDisposition: disposition };
       const location = await blobs.direct.signDownload(artifactBlob(id), answer);
       return new HTTPResponse(null, { status: 302, headers: { location, ...unstored } });

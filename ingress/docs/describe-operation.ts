@@ -77,6 +77,7 @@ const pathParameters: Record<string, { description: string; schema: object }> = 
   queue: { description: "Id of the queue", schema: id },
   token: { description: "Id of the token", schema: slug },
   agent: { description: "Id of the agent", schema: id },
+  artifact: { description: "Id of the artifact", schema: id },
   job: { description: "Id of the job", schema: id },
   slug: { description: "Slug of the pipeline", schema: slug },
   number: { description: "Number of the build", schema: { type: "integer", minimum: 1 } },

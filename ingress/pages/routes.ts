@@ -19,6 +19,8 @@ import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
 import { pauseAgentForm, redirectToAgent, resumeAgentForm, stopAgentForm } from "./agents/control.tsx";
 import { agentPage } from "./agents/show.tsx";
 import { redirectToCluster, removeAgentToken, revokeAgentTokenPage } from "./agents/tokens.tsx";
+import { artifactsPage } from "./artifacts/list.tsx";
+import { artifactFile, artifactPage, deleteArtifactForm, redirectToArtifact } from "./artifacts/show.tsx";
 import { avatar } from "./assets/avatar.tsx";
 import { asset } from "./assets/serve.ts";
 import { badge } from "./badges/badge.tsx";
@@ -130,6 +132,10 @@ function routes({ filterTests, configurations, isClosing }: Parts) {
     [patterns.cancelBuildPage]: { GET: redirectToBuild, POST: cancelBuildForm },
     [patterns.jobPage]: { GET: jobPage },
     [patterns.jobLogPage]: { GET: jobLogFile },
+    [patterns.artifactsPage]: { GET: artifactsPage },
+    [patterns.artifactPage]: { GET: artifactPage },
+    [patterns.artifactFile]: { GET: artifactFile },
+    [patterns.deleteArtifactPage]: { GET: redirectToArtifact, POST: deleteArtifactForm },
     [patterns.newBuildPage]: { GET: redirectToPipeline, POST: addBuildToPipeline },
     [patterns.rebuildBuildPage]: { GET: redirectToBuild, POST: rebuildForm },
     [patterns.retryFailedJobsPage]: { GET: redirectToBuild, POST: retryFailedJobsForm },

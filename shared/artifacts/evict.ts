@@ -4,13 +4,15 @@ import { hourOf } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import { type Evictable, type EvictionScope, evict } from "../retention/evict.ts";
 import { afterDays } from "../retention/expiring.ts";
-import { deleteZeroTotals, lockTotalsOf, subtractFromTotal } from "../retention/totals-store.ts";
+import { deleteZeroTotals, subtractFromTotal } from "../retention/totals-store.ts";
+import { lockArtifactTotals } from "./counting.ts";
 import {
   type CountedArtifact,
   expireIfCounted,
   listCountedOfBuilds,
   listOldestFinished,
 } from "./expiry-store.ts";
+import { discardBytes } from "./fail.ts";
 
 const maxAtOnce = 200;
 /** A run leaves the rest of an organization to the next run. */
@@ -26,20 +28,25 @@ export async function evictArtifacts(
   services: Services,
   { isClockTrusted = true, maxBatches = defaultMaxBatches } = {},
 ): Promise<number> {
-  const expired = await evict(services, finishedArtifacts, isClockTrusted, { maxBatches });
-  if (expired > 0) services.log.info({ artifacts: expired }, "expired artifacts");
-  return expired;
+  const expired: CountedArtifact[] = [];
+  const finishedArtifacts: Evictable = {
+    totals: ({ artifactTotals }) => artifactTotals,
+    expiry: afterDays("artifactRetentionDays"),
+    maxBytes: ({ artifactBytesPerOrganization }) => artifactBytesPerOrganization,
+    lock: (tx, organizationId) => lockArtifactTotals(tx, [organizationId]),
+    evictNext: (tx, scope) => evictNext(tx, scope, expired),
+  };
+  const count = await evict(services, finishedArtifacts, isClockTrusted, { maxBatches });
+  await discardBytes(services, expired); // only once that is committed
+  if (count > 0) services.log.info({ artifacts: count }, "expired artifacts");
+  return count;
 }
 
-const finishedArtifacts: Evictable = {
-  totals: ({ artifactTotals }) => artifactTotals,
-  expiry: afterDays("artifactRetentionDays"),
-  maxBytes: ({ artifactBytesPerOrganization }) => artifactBytesPerOrganization,
-  lock: (tx, organizationId) => lockTotalsOf(tx, tx.tables.artifactTotals, [organizationId]),
-  evictNext,
-};
-
-async function evictNext(tx: Tx, { organizationId, before, excess }: EvictionScope): Promise<Batch> {
+async function evictNext(
+  tx: Tx,
+  { organizationId, before, excess }: EvictionScope,
+  expired: CountedArtifact[],
+): Promise<Batch> {
   const oldest = await listOldestFinished(tx, organizationId, maxAtOnce);
   let sum = 0;
   const going = oldest.filter(({ createdAt, size }) => {
@@ -47,7 +54,7 @@ async function evictNext(tx: Tx, { organizationId, before, excess }: EvictionSco
     if (isGoing) sum += size;
     return isGoing;
   });
-  await expire(tx, going);
+  expired.push(...(await expire(tx, going)));
   const isLast = going.length < maxAtOnce;
   if (isLast) await deleteZeroTotals(tx, tx.tables.artifactTotals, organizationId);
   return { count: going.length, isLast };
@@ -55,20 +62,22 @@ async function evictNext(tx: Tx, { organizationId, before, excess }: EvictionSco
 
 /** Takes the artifacts of builds that are about to be purged out of the totals. Their rows go with the builds. */
 export async function uncountArtifactsOfBuilds(
-  { db }: Pick<Services, "db">,
+  services: Pick<Services, "db" | "blobs" | "log">,
   buildIds: string[],
 ): Promise<void> {
-  await runBatches(db, async (tx) => {
+  const expired: CountedArtifact[] = [];
+  await runBatches(services.db, async (tx) => {
     const next = await listCountedOfBuilds(tx, buildIds, maxAtOnce);
     const organizationIds = [...new Set(next.map(({ organizationId }) => organizationId))];
-    await lockTotalsOf(tx, tx.tables.artifactTotals, organizationIds);
-    await expire(tx, next);
+    await lockArtifactTotals(tx, organizationIds);
+    expired.push(...(await expire(tx, next)));
     return { count: next.length, isLast: next.length < maxAtOnce };
   });
+  await discardBytes(services, expired);
 }
 
 /** Call it with the totals locked. */
-async function expire(tx: Tx, artifacts: CountedArtifact[]): Promise<void> {
+async function expire(tx: Tx, artifacts: CountedArtifact[]): Promise<CountedArtifact[]> {
   const expired = await expireIfCounted(
     tx,
     artifacts.map(({ id }) => id),
@@ -84,4 +93,5 @@ async function expire(tx: Tx, artifacts: CountedArtifact[]): Promise<void> {
     const { organizationId, createdAt } = first;
     await subtractFromTotal(tx, artifactTotals, hourOf(createdAt), { organizationId, bytes });
   }
+  return expired;
 }

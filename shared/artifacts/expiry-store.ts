@@ -1,12 +1,10 @@
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
+import type { Artifact } from "./store.ts";
 
 /** An artifact whose bytes are in the totals. */
-export type CountedArtifact = Pick<
-  Tables["artifacts"]["$inferSelect"],
-  "id" | "organizationId" | "size" | "createdAt"
->;
+export type CountedArtifact = Pick<Artifact, "id" | "organizationId" | "size" | "createdAt" | "uploadId">;
 
 /** Oldest first, without those that their agents have not finished. */
 export async function listOldestFinished(
@@ -50,10 +48,21 @@ export async function expireIfCounted(tx: Tx, ids: string[]): Promise<CountedArt
     .returning(countedColumns(tx.tables));
 }
 
+/** finished or error → deleted. */
+export async function deleteIfEnded(tx: Tx, id: string): Promise<Artifact | undefined> {
+  const { artifacts } = tx.tables;
+  const [deleted] = await tx
+    .update(artifacts)
+    .set({ state: "deleted" })
+    .where(and(eq(artifacts.id, id), inArray(artifacts.state, ["finished", "error"])))
+    .returning();
+  return deleted;
+}
+
 function selectCounted(db: Db | Tx) {
   return db.select(countedColumns(db.tables)).from(db.tables.artifacts);
 }
 
-function countedColumns({ artifacts: { id, organizationId, size, createdAt } }: Tables) {
-  return { id, organizationId, size, createdAt };
+function countedColumns({ artifacts: { id, organizationId, size, createdAt, uploadId } }: Tables) {
+  return { id, organizationId, size, createdAt, uploadId };
 }

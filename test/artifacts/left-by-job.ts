@@ -1,4 +1,7 @@
+import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import type { Artifact } from "../../shared/artifacts/store.ts";
+import { artifactBlob } from "../../shared/blobs/blobs.ts";
 import { hourOf } from "../../shared/durations.ts";
 import { newId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/process/services.ts";
@@ -14,11 +17,11 @@ interface Job {
 export async function leaveArtifact(
   { db, clock }: Pick<Services, "db" | "clock">,
   job: Job,
-  given: Partial<typeof db.tables.artifacts.$inferInsert> = {},
-) {
+  given: Partial<Artifact> = {},
+): Promise<Artifact> {
   const createdAt = given.createdAt ?? clock.now();
   const id = newId(createdAt);
-  const artifact = {
+  const artifact: Artifact = {
     id,
     organizationId: job.organizationId,
     buildId: job.buildId,
@@ -34,7 +37,7 @@ export async function leaveArtifact(
     contentType: "text/plain",
     uploadDestination: null,
     url: null,
-    state: "finished" as const,
+    state: "finished",
     uploadId: null,
     createdAt,
     storedAt: createdAt,
@@ -48,5 +51,23 @@ export async function leaveArtifact(
     if (isCounted)
       await addToTotals(tx, tx.tables.artifactTotals, hourOf(createdAt), [{ organizationId, bytes }]);
   });
+  return artifact;
+}
+
+/** Like `leaveArtifact`, with the bytes. */
+export async function leaveBytes(
+  services: Pick<Services, "db" | "clock" | "blobs">,
+  job: Job,
+  content: string | Buffer,
+  given: Partial<Artifact> = {},
+): Promise<Artifact> {
+  const bytes = Buffer.from(content);
+  const sha1 = createHash("sha1").update(bytes).digest("hex");
+  const artifact = await leaveArtifact(services, job, { size: bytes.length, sha1, ...given });
+  const expected = { bytes: bytes.length, sha1 };
+  const pieces = (async function* () {
+    yield bytes;
+  })();
+  assert.equal(await services.blobs.write(artifactBlob(artifact.id), pieces, expected), undefined);
   return artifact;
 }

@@ -42,6 +42,8 @@ const allScopes: Scope[] = [
   "write_build_logs",
   "read_secrets_details",
   "write_secrets",
+  "read_artifacts",
+  "write_artifacts",
 ];
 
 export const ordinarySettings = {
@@ -65,6 +67,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
     const { token = adminToken, body, raw, headers, url = world.url } = sent;
     return request(`${url}/v2/organizations/acme${path}`, {
       method,
+      redirect: "manual",
       headers: {
         ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
@@ -101,6 +104,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
       secret: unknownId,
       agent: unknownId,
       job: unknownId,
+      artifact: unknownId,
     },
     newCluster: (body: object = {}) => make("/clusters", { name: unique("Cluster"), ...body }),
     newQueue: (body: object = {}, cluster: string = acme.cluster.id) =>

@@ -32,6 +32,7 @@ const styles = [
   "logs.css",
   "triggers.css",
   "builds.css",
+  "artifacts.css",
   "stages.css",
   "charts.css",
 ];

@@ -1,6 +1,7 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listAgentNames } from "../../../shared/agents/list-store.ts";
 import { listWaitingReasons, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
+import { countArtifactsUpTo } from "../../../shared/artifacts/browse-store.ts";
 import { listUnblockable } from "../../../shared/builds/blocked-store.ts";
 import { findCanceler } from "../../../shared/builds/builds.ts";
 import { findPlacedGraph } from "../../../shared/builds/graph-store.ts";
@@ -15,6 +16,7 @@ import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
 import { type ListedBuild, listBuildNumbers } from "../../../shared/builds/store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
+import { maxCounted } from "../../../shared/db/list-page.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
 import type { Services } from "../../../shared/process/services.ts";
@@ -71,6 +73,7 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     unblockable: unblockable.slice(0, maxUnblocks),
     hasMoreUnblockable: unblockable.length > maxUnblocks,
     warnings: graph.warnings,
+    artifacts: await countArtifactsUpTo(db, { buildId: build.id, jobId: undefined }, maxCounted + 1),
     blocking: await listJobsById(db, jobsOfReasons(reasons.values())),
     named: await listJobsById(db, stages ? jobsOfStages(stages) : []),
     triggered: await listTriggeredBuilds(db, triggersOf(jobs)),

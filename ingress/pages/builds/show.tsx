@@ -11,7 +11,7 @@ import { State } from "../states/state.tsx";
 import { FormError, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { NumberPager } from "../ui/pager.tsx";
+import { countInWords, NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { Fact } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
@@ -161,6 +161,14 @@ function Facts({ data, request }: { data: LoadedBuild; request: MemberRequest })
         value={from && <TriggeredBy from={from} jobId={build.triggeredByJobId} request={request} />}
       />
       {trigger && <Origin trigger={trigger} delivery={build.deliveryId ?? ""} request={request} />}
+      <Fact
+        name="Artifacts"
+        value={
+          data.artifacts > 0 && (
+            <a href={buildPath(request, patterns.artifactsPage)}>{countInWords(data.artifacts)}</a>
+          )
+        }
+      />
       <Fact name="Started" value={startedAt && <UnfoldingTime at={startedAt} id="started-at" />} />
       {finishedAt && (
         <>

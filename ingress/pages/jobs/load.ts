@@ -4,9 +4,11 @@ import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agen
 import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
 import { isWaitingAgain, listWaitingReasons } from "../../../shared/agents/waiting/reason.ts";
 import { findAgentThatLost } from "../../../shared/agents/waiting/takers-store.ts";
+import { countArtifactsUpTo } from "../../../shared/artifacts/browse-store.ts";
 import { requireBuild } from "../../../shared/builds/builds.ts";
 import { listJobsById } from "../../../shared/builds/job-list-store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
+import { maxCounted } from "../../../shared/db/list-page.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
@@ -36,9 +38,11 @@ export async function loadJob(services: Services, request: MemberRequest): Promi
 /** Where a job runs or ran, and why it waits. */
 export async function loadPlace(services: Services, { build, job }: LoadedJob) {
   const { db } = services;
+  const artifacts = await countArtifactsUpTo(db, { buildId: build.id, jobId: job.id }, maxCounted + 1);
   const reason = (await listWaitingReasons(services, build, [job])).get(job.id);
   const isAgain = isWaitingAgain(job);
   return {
+    artifacts,
     reason,
     isAgain,
     jobs: await listJobsById(db, reason?.kind === "steps" ? reason.jobIds : []),

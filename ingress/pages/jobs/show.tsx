@@ -22,7 +22,7 @@ import { brokenInWords } from "../states/kinds.ts";
 import { State } from "../states/state.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { CursorPager } from "../ui/pager.tsx";
+import { CursorPager, countInWords } from "../ui/pager.tsx";
 import { Fact } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
 import { Lines } from "./lines.tsx";
@@ -171,6 +171,16 @@ function Facts({ loaded: { job, pipeline }, place, request, unsent }: FactsProps
           ) : (
             <span class="quiet">{job.agentId ? "no longer known" : "none yet"}</span>
           ))
+        }
+      />
+      <Fact
+        name="Artifacts"
+        value={
+          place.artifacts > 0 && (
+            <a href={`${buildPath(request, patterns.artifactsPage)}?job=${job.id}`}>
+              {countInWords(place.artifacts)}
+            </a>
+          )
         }
       />
       <Fact name="Time" value={scheduledAt && <TimesOfJob job={job} />} />

@@ -16,6 +16,7 @@ const notices = {
   job_retried: "The job is retried.",
   step_unblocked: "You have unblocked the step.",
   failed_jobs_retried: "The failed jobs are retried.",
+  artifact_deleted: "The artifact is deleted.",
   agent_paused: "You have paused the agent.",
   agent_resumed: "You have resumed the agent.",
   agent_stopped: "You have asked the agent to stop.",

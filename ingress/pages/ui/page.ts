@@ -30,6 +30,8 @@ export interface PageContent {
   topics?: Topic[];
   /** The organizations that the topics belong to. Default: the organization of the address. */
   organizations?: Organization[];
+  /** It shows pictures among the artifacts, which come from the address of the API. */
+  hasPictures?: boolean;
   /** `once.js` ignores the second submit of a double click. */
   script?: Script | Script[];
 }
@@ -107,14 +109,15 @@ export function signInAndReturnTo(path: string): string {
 /**
  * No framing, no caching, nothing from other hosts. Only pages with a script run scripts; only those with events
  * connect.
+ * @param pictures an origin besides our own
  */
 export function setPageHeaders(
   event: H3Event,
-  { events, script }: { events?: string; script?: Script | Script[] } = {},
+  { events, script, pictures }: { events?: string; script?: Script | Script[]; pictures?: string } = {},
 ): void {
   const scripts = `${events || script ? "script-src 'self'; " : ""}${events ? "connect-src 'self'; " : ""}`;
   setHeaders(event, {
-    "Content-Security-Policy": `default-src 'none'; ${scripts}style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    "Content-Security-Policy": `default-src 'none'; ${scripts}style-src 'self'; img-src 'self'${pictures ? ` ${pictures}` : ""}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -157,7 +160,7 @@ async function readForm(
 function respond(services: Services, { event, visitor }: PageRequest, result: PageResult): HTTPResponse {
   if (result instanceof HTTPResponse) return result;
   if (typeof result === "string") return seeOther(result);
-  const { status = 200, topics, organizations, section, ...content } = result;
+  const { status = 200, topics, organizations, section, hasPictures, ...content } = result;
   const { membership, memberships = [], outage } = pageContextOf(event);
   const reloads = topics && event.req.method !== "POST";
   const shown = {
@@ -169,7 +172,10 @@ function respond(services: Services, { event, visitor }: PageRequest, result: Pa
       }),
     }),
   };
-  setPageHeaders(event, shown);
+  setPageHeaders(event, {
+    ...shown,
+    ...(hasPictures && { pictures: new URL(services.config.baseUrl).origin }),
+  });
   const page = renderPage({
     ...shown,
     ...(membership && section && { within: { organization: membership.organization, section } }),

@@ -1,6 +1,11 @@
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import { type NumberedList, neighborsOf } from "../../http/number-pager.ts";
 
+/** A number that was counted no further than `maxCounted` and one: `12`, `1,000+`. */
+export function countInWords(count: number): string {
+  return count > maxCounted ? `${maxCounted.toLocaleString("en")}+` : count.toLocaleString("en");
+}
+
 /**
  * For numbered lists.
  * @param props.query parameters that all pages share

@@ -25,7 +25,7 @@ export interface Example {
   path: string;
   scope: Scope;
   needsAdmin: boolean;
-  status: 200 | 201 | 204;
+  status: 200 | 201 | 204 | 302;
   body?: (api: Api) => object;
   takesNoBodyToo?: boolean;
   /** Creates a resource that the call uses up. */

@@ -1,0 +1,122 @@
+import { listArtifactsByJob } from "../../../shared/artifacts/browse-store.ts";
+import type { Artifact } from "../../../shared/artifacts/store.ts";
+import { listJobsById } from "../../../shared/builds/job-list-store.ts";
+import type { Job } from "../../../shared/builds/job-store.ts";
+import { isId } from "../../../shared/ids.ts";
+import { patterns } from "../../../shared/paths.ts";
+import { readPageOf, readWithin } from "../../http/number-pager.ts";
+import { buildPath, jobPath, loadBuild } from "../address/build.ts";
+import { sizeInWords } from "../builds/payload.tsx";
+import { placeInWords, titleOf } from "../job-facts/titles.ts";
+import { State } from "../states/state.tsx";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { NumberPager } from "../ui/pager.tsx";
+import { artifactPath } from "./address.ts";
+import { type Folder, foldersOf } from "./folders.ts";
+
+const perPage = 200;
+
+/** GET …/builds/:number/artifacts. `job` names the job whose artifacts are shown; all others are left out. */
+export const artifactsPage = memberPage(async (services, request) => {
+  const { build } = await loadBuild(services, request);
+  const given = request.event.url.searchParams.get("job") ?? "";
+  const jobId = isId(given) ? given : undefined;
+  const list = await readWithin(readPageOf(request.event, perPage), (page) =>
+    listArtifactsByJob(services.db, { buildId: build.id, jobId }, page),
+  );
+  const byJob = Map.groupBy(list.rows, (each) => each.jobId);
+  const jobs = await listJobsById(services.db, [...byJob.keys()]);
+  const path = buildPath(request, patterns.artifactsPage);
+  return {
+    title: "Artifacts",
+    section: "pipelines",
+    topics: [`build:${build.id}`],
+    content: (
+      <>
+        <h1>Artifacts</h1>
+        {jobId && (
+          <p>
+            <a href={path}>Artifacts of all jobs</a>
+          </p>
+        )}
+        {list.rows.length === 0 && <p class="empty">No job of this build has left artifacts.</p>}
+        {[...byJob].map(([id, artifacts]) => (
+          <OfJob key={id} id={id} job={jobs.get(id)} artifacts={artifacts} request={request} />
+        ))}
+        <NumberPager list={list} path={path} query={new URLSearchParams(jobId && { job: jobId })} />
+      </>
+    ),
+  };
+});
+
+function OfJob({
+  id,
+  job,
+  artifacts,
+  request,
+}: {
+  id: string;
+  job: Job | undefined;
+  artifacts: Artifact[];
+  request: MemberRequest;
+}) {
+  const place = job && placeInWords(job);
+  return (
+    <section aria-labelledby={`job-${id}`}>
+      <h2 id={`job-${id}`}>
+        <a href={jobPath(request, id)}>{job ? titleOf(job) : "Job"}</a>{" "}
+        {place && <span class="tag">{place}</span>} {job && <State state={job.state} />}
+        {job?.retriedInJobId && <span class="quiet"> was retried</span>}
+      </h2>
+      <Entries folder={foldersOf(artifacts)} request={request} />
+    </section>
+  );
+}
+
+function Entries({ folder, request }: { folder: Folder; request: MemberRequest }) {
+  return (
+    <ul class="files">
+      {folder.folders.map((each) => (
+        <li key={each.name}>
+          <details open>
+            <summary>
+              <bdi>{each.name}</bdi>/
+            </summary>
+            <Entries folder={each} request={request} />
+          </details>
+        </li>
+      ))}
+      {folder.files.map(({ name, artifact }) => (
+        <li key={artifact.id} class="file">
+          <File name={name} artifact={artifact} request={request} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** In words, of those that cannot be downloaded. */
+export const goneWords: Partial<Record<Artifact["state"], string>> = {
+  new: "is being uploaded",
+  error: "its upload failed",
+  deleted: "deleted",
+  expired: "no longer kept",
+};
+
+function File({ name, artifact, request }: { name: string; artifact: Artifact; request: MemberRequest }) {
+  const { id, state, size } = artifact;
+  const gone = goneWords[state];
+  return (
+    <>
+      <a href={artifactPath(request, id)}>
+        <bdi>{name}</bdi>
+      </a>{" "}
+      <span class="quiet">{gone ?? sizeInWords(size)}</span>{" "}
+      {!gone && (
+        <a href={artifactPath(request, id, patterns.artifactFile)} download>
+          Download<span class="hidden"> {name}</span>
+        </a>
+      )}
+    </>
+  );
+}
