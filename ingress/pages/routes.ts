@@ -68,6 +68,15 @@ import { editQueuePage, saveQueue } from "./queues/edit.tsx";
 import { addQueue, newQueuePage } from "./queues/new.tsx";
 import { queuePage } from "./queues/show.tsx";
 import {
+  deleteSecretPage,
+  redirectToSecret,
+  removeSecret,
+  replaceValue,
+  saveSecret,
+  secretPage,
+} from "./secrets/edit.tsx";
+import { addSecret, secretsPage } from "./secrets/list.tsx";
+import {
   deleteTriggerPage,
   disableTrigger,
   dropBodies,
@@ -179,6 +188,10 @@ function routes({ filterTests, configurations, isClosing }: Parts) {
     [patterns.resumeQueuePage]: { GET: redirectToQueue, POST: resumeQueue },
     [patterns.agentTokensPage]: { GET: redirectToCluster, POST: addTokenToCluster },
     [patterns.revokeAgentTokenPage]: { GET: revokeAgentTokenPage, POST: removeAgentToken },
+    [patterns.secretsPage]: { GET: secretsPage, POST: addSecret },
+    [patterns.secretPage]: { GET: secretPage, POST: saveSecret },
+    [patterns.secretValuePage]: { GET: redirectToSecret, POST: replaceValue },
+    [patterns.deleteSecretPage]: { GET: deleteSecretPage, POST: removeSecret },
     [patterns.agentPage]: { GET: agentPage },
     [patterns.stopAgentPage]: { GET: redirectToAgent, POST: stopAgentForm },
     [patterns.pauseAgentPage]: { GET: redirectToAgent, POST: pauseAgentForm },

@@ -29,7 +29,7 @@ function confirm(request: MemberRequest, cluster: Cluster, problem?: ComponentCh
   return confirmation({
     title: `Delete the cluster ${cluster.name}?`,
     section: "clusters",
-    text: "Its queues go with it. This cannot be undone.",
+    text: "Its queues and secrets go with it. This cannot be undone.",
     button: "Delete",
     path: clusterPath(request, cluster, patterns.deleteClusterPage),
     back: clusterPath(request, cluster),

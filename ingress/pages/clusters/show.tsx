@@ -56,7 +56,7 @@ function ClusterView({
     <>
       <div class="heading">
         <h1>{clusterTitle(cluster)}</h1>
-        {isAdmin && <Actions request={request} cluster={cluster} />}
+        <Actions request={request} cluster={cluster} />
       </div>
       {cluster.description && <p class="lead">{cluster.description}</p>}
       {queues.length === 0 ? (
@@ -125,19 +125,29 @@ function Use({ details: { chart, list } }: { details: ClusterDetails }) {
 }
 
 function Actions({ request, cluster }: { request: MemberRequest; cluster: Cluster }) {
+  const isAdmin = request.role === "admin";
   return (
     <p class="actions">
-      <LinkButton href={clusterPath(request, cluster, patterns.newQueuePage)} text="New queue" />
+      {isAdmin && <LinkButton href={clusterPath(request, cluster, patterns.newQueuePage)} text="New queue" />}
       <LinkButton
         kind="secondary"
-        href={clusterPath(request, cluster, patterns.editClusterPage)}
-        text="Edit"
+        href={clusterPath(request, cluster, patterns.secretsPage)}
+        text="Secrets"
       />
-      <LinkButton
-        kind="danger"
-        href={clusterPath(request, cluster, patterns.deleteClusterPage)}
-        text="Delete"
-      />
+      {isAdmin && (
+        <>
+          <LinkButton
+            kind="secondary"
+            href={clusterPath(request, cluster, patterns.editClusterPage)}
+            text="Edit"
+          />
+          <LinkButton
+            kind="danger"
+            href={clusterPath(request, cluster, patterns.deleteClusterPage)}
+            text="Delete"
+          />
+        </>
+      )}
     </p>
   );
 }

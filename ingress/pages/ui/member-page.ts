@@ -53,11 +53,11 @@ export function memberAction(run: Run, options?: FormOptions): ActionMaker {
 }
 
 /** A form for admins. */
-export function adminAction(run: Run): ActionMaker {
+export function adminAction(run: Run, options?: FormOptions): ActionMaker {
   return memberAction((services, request, form) => {
     requireAdmin(request);
     return run(services, request, form);
-  });
+  }, options);
 }
 
 /** @throws Refusal 403 */

@@ -26,6 +26,10 @@ const notices = {
   queue_paused: "You have paused the queue.",
   queue_resumed: "You have resumed the queue.",
   queue_deleted: "The queue is deleted.",
+  secret_created: "The secret is created. Jobs may read it from now on.",
+  secret_saved: "The secret is saved.",
+  secret_replaced: "The value is replaced. Jobs that have read the old one keep it.",
+  secret_deleted: "The secret is deleted.",
   cluster_created: "The cluster is created.",
   cluster_saved: "The cluster is saved.",
   pipeline_created: "The pipeline is created.",
@@ -39,7 +43,7 @@ const notices = {
   refused_bodies_kept: "Refused requests are kept with their bodies for an hour.",
   refused_bodies_dropped: "Refused requests are kept without their bodies.",
   trigger_deleted: "The trigger is deleted. Its URL answers 404 from now on.",
-  cluster_deleted: "The cluster is deleted, and its queues with it.",
+  cluster_deleted: "The cluster is deleted, and its queues and secrets with it.",
 } as const;
 
 export type Notice = keyof typeof notices;

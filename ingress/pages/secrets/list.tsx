@@ -1,0 +1,145 @@
+import type { Cluster } from "../../../shared/clusters/store.ts";
+import { patterns } from "../../../shared/paths.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import { validationFailed } from "../../../shared/refusal.ts";
+import { newSecret } from "../../../shared/secrets/input.ts";
+import { createSecret } from "../../../shared/secrets/secrets.ts";
+import { listSecretsPage, type Secret } from "../../../shared/secrets/store.ts";
+import { toProblems } from "../../../shared/validation.ts";
+import { type NumberedList, readPageOf, readWithin } from "../../http/number-pager.ts";
+import { clusterPath, loadCluster } from "../address/cluster.ts";
+import { PostForm } from "../ui/form.tsx";
+import { adminAction, type MemberRequest, memberPage } from "../ui/member-page.ts";
+import { withNotice } from "../ui/notices.ts";
+import type { PageContent } from "../ui/page.ts";
+import { NumberPager } from "../ui/pager.tsx";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { Time } from "../ui/times.tsx";
+import { secretPath } from "./address.ts";
+import {
+  DetailFields,
+  KeyField,
+  readSecretDraft,
+  type SecretDraft,
+  secretFields,
+  secretForm,
+  ValueField,
+} from "./form.tsx";
+
+const perPage = 30;
+
+interface Refused {
+  draft: SecretDraft;
+  problems: FormProblems;
+}
+
+/** GET …/secrets: the secrets of a cluster, without their values. */
+export const secretsPage = memberPage((services, request) => showSecrets(services, request));
+
+/** POST …/secrets {key, value, description, policy} */
+export const addSecret = adminAction(async (services, request, form) => {
+  const cluster = await loadCluster(services, request);
+  const draft = readSecretDraft(form);
+  const outcome = await tryForm(async () => {
+    const { data, error } = newSecret.safeParse(draft);
+    if (error) throw validationFailed(...toProblems(error));
+    return createSecret(services, request.actor, cluster, data);
+  }, secretFields);
+  if ("problems" in outcome) return showSecrets(services, request, { draft, problems: outcome.problems });
+  return withNotice(clusterPath(request, cluster, patterns.secretsPage), "secret_created");
+}, secretForm);
+
+async function showSecrets(
+  services: Services,
+  request: MemberRequest,
+  refused?: Refused,
+): Promise<PageContent> {
+  const cluster = await loadCluster(services, request);
+  const list = await readWithin(readPageOf(request.event, perPage), (page) =>
+    listSecretsPage(services.db, cluster.id, page),
+  );
+  return {
+    title: "Secrets",
+    status: refused ? 422 : 200,
+    section: "clusters",
+    script: "once.js",
+    topics: [`cluster:${cluster.id}`],
+    content: <SecretsView {...{ request, cluster, list, refused }} />,
+  };
+}
+
+function SecretsView({
+  request,
+  cluster,
+  list,
+  refused,
+}: {
+  request: MemberRequest;
+  cluster: Cluster;
+  list: NumberedList & { rows: Secret[] };
+  refused: Refused | undefined;
+}) {
+  return (
+    <>
+      <h1>Secrets</h1>
+      <p>
+        Jobs of {cluster.name} may read these values, by <code>secrets</code> of their steps or by{" "}
+        <code>secret get</code>. Nobody can read them here. Agents keep them out of logs; the server does not
+        look for them there.
+      </p>
+      {list.rows.length === 0 ? (
+        <p class="empty">No secret yet.</p>
+      ) : (
+        <ul class="entries">
+          {list.rows.map((secret) => (
+            <Entry key={secret.id} secret={secret} request={request} />
+          ))}
+        </ul>
+      )}
+      <NumberPager list={list} path={clusterPath(request, cluster, patterns.secretsPage)} />
+      {request.role === "admin" && <NewSecret request={request} cluster={cluster} refused={refused} />}
+    </>
+  );
+}
+
+function Entry({ secret, request }: { secret: Secret; request: MemberRequest }) {
+  const { key, description, policy, updatedAt, lastReadAt } = secret;
+  return (
+    <li class="entry">
+      <div>
+        <h2>{request.role === "admin" ? <a href={secretPath(request, secret)}>{key}</a> : key}</h2>
+        {description && <p>{description}</p>}
+        <p class="quiet">
+          {policy === null ? "For every job of the cluster" : "For jobs that its policy allows"} · Changed{" "}
+          <Time at={updatedAt} /> · Last read: {lastReadAt ? <Time at={lastReadAt} /> : "never"}
+        </p>
+      </div>
+    </li>
+  );
+}
+
+function NewSecret({
+  request,
+  cluster,
+  refused,
+}: {
+  request: MemberRequest;
+  cluster: Cluster;
+  refused: Refused | undefined;
+}) {
+  const problems = refused?.problems;
+  return (
+    <details id="new-secret" class="fold" open={refused !== undefined}>
+      <summary>New secret</summary>
+      <PostForm
+        path={clusterPath(request, cluster, patterns.secretsPage)}
+        problems={problems}
+        button="Create secret"
+      >
+        <KeyField value={refused?.draft.key} problems={problems} />
+        <ValueField isLost={Boolean(refused?.draft.value)} problems={problems} />
+        <DetailFields draft={refused?.draft} problems={problems} />
+      </PostForm>
+    </details>
+  );
+}
