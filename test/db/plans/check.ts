@@ -11,7 +11,7 @@ import { fill, type Insert } from "./fill.ts";
 import { openRecorder, type Recorder } from "./recorder.ts";
 import { statements } from "./statements.ts";
 
-const { organizations, users, applications, settings, filterMisses, ...growing } = sqliteTables;
+const { organizations, users, applications, settings, filterMisses, signingKeys, ...growing } = sqliteTables;
 const growingNames = Object.values(growing).map((table) => getTableName(table));
 /** Tables that grow slowly have a tenth of the rows. */
 const slow = new Set(["members", "clusters", "queues", "pipelines", "triggers"]);
