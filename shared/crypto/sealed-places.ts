@@ -10,4 +10,5 @@ export const sealedPlaces = {
   secretsOfTriggers: "triggers.secret_sealed",
   valueOfSecret: (secretId: string): SealedPlace => `secrets.value_sealed.${secretId}`,
   variablesOfPipeline: (pipelineId: string): SealedPlace => `pipelines.environment_sealed.${pipelineId}`,
+  signingKey: (id: string): SealedPlace => `signing_keys.private_key_sealed.${id}`,
 } as const;

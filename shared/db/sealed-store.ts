@@ -17,11 +17,12 @@ export const sealedColumns = [
   "builds.environmentSealed",
   "builds.uploadedEnvironmentSealed",
   "secrets.valueSealed",
+  "signingKeys.privateKeySealed",
 ] as const;
 export type SealedColumn = (typeof sealedColumns)[number];
 
 /** A row of these is nothing without its text. */
-const neededColumns: readonly SealedColumn[] = ["secrets.valueSealed"];
+const neededColumns: readonly SealedColumn[] = ["secrets.valueSealed", "signingKeys.privateKeySealed"];
 
 /** Counts texts that are not sealed under the key, up to `max`. Texts of version 0.1.0 name no key, and count. */
 export function countSealedUnderOthers(db: Reader, keyName: string, max: number): Promise<number> {
@@ -134,6 +135,8 @@ function placeOf(name: SealedColumn, id: string): SealedPlace {
       return sealedPlaces.variablesOfBuilds;
     case "secrets.valueSealed":
       return sealedPlaces.valueOfSecret(id);
+    case "signingKeys.privateKeySealed":
+      return sealedPlaces.signingKey(id);
   }
 }
 

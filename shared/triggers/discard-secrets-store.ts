@@ -5,9 +5,10 @@ import type { SealedColumn } from "../db/sealed-store.ts";
 
 type Owner = AuditSubject & { organizationId: string };
 
-/** Pipelines, triggers, builds or secrets, as subjects of the audit log. */
+/** Pipelines, triggers, builds or secrets, as subjects of the audit log. Signing keys are of no organization. */
 export async function listOwnersOfSealed(tx: Tx, column: SealedColumn, ids: string[]): Promise<Owner[]> {
   const { pipelines, triggers, builds, secrets } = tx.tables;
+  if (column === "signingKeys.privateKeySealed") return [];
   if (column === "secrets.valueSealed") {
     const { id, key: name, organizationId } = secrets;
     const rows = await tx.select({ id, name, organizationId }).from(secrets).where(inArray(id, ids));
@@ -35,9 +36,11 @@ export async function listOwnersOfSealed(tx: Tx, column: SealedColumn, ids: stri
   return rows.map((row) => ({ ...row, type: "trigger" }));
 }
 
-export async function deleteSecretsById(tx: Tx, ids: string[]): Promise<void> {
-  const { secrets } = tx.tables;
-  if (ids.length > 0) await tx.delete(secrets).where(inArray(secrets.id, ids));
+/** Deletes rows that are nothing without their sealed text. */
+export async function deleteOwnersOfSealed(tx: Tx, column: SealedColumn, ids: string[]): Promise<void> {
+  const { secrets, signingKeys } = tx.tables;
+  const table = column === "signingKeys.privateKeySealed" ? signingKeys : secrets;
+  if (ids.length > 0) await tx.delete(table).where(inArray(table.id, ids));
 }
 
 export async function disableTriggers(tx: Tx, ids: string[]): Promise<void> {

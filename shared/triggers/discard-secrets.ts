@@ -5,7 +5,7 @@ import { restBetweenTransactions } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
 import { rewriteBatch, type SealedBatch, type SealedColumn, sealedColumns } from "../db/sealed-store.ts";
 import type { Services } from "../process/services.ts";
-import { deleteSecretsById, disableTriggers, listOwnersOfSealed } from "./discard-secrets-store.ts";
+import { deleteOwnersOfSealed, disableTriggers, listOwnersOfSealed } from "./discard-secrets-store.ts";
 
 export type LostSecrets = Record<SealedColumn, number>;
 
@@ -49,7 +49,7 @@ async function processRange(
         return discards ? null : undefined;
       });
       await auditDiscarded(tx, range.column, [...rewritten.changed, ...rewritten.needless]);
-      await deleteSecretsById(tx, rewritten.needless);
+      await deleteOwnersOfSealed(tx, range.column, rewritten.needless);
       return { ...rewritten, unreadable };
     });
     lost += batch.unreadable;

@@ -40,6 +40,7 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
       secrets_of_triggers: 1,
       variables_of_builds: 1,
       secrets_of_clusters: 0,
+      signing_keys: 0,
     };
 
     assert.deepEqual(await discard(world), { discarded: false, ...counts });
@@ -72,6 +73,7 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
       secrets_of_triggers: 0,
       variables_of_builds: 0,
       secrets_of_clusters: 0,
+      signing_keys: 0,
     });
     await services.close();
     await world.close();

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
-import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
-import { countLostSecrets, discardLostSecrets } from "../../shared/triggers/discard-secrets.ts";
-import { type Act, newCommand } from "./command.ts";
+import { resealSecrets } from "../../../shared/crypto/reseal-secrets.ts";
+import { countUnderOtherKeys } from "../../../shared/crypto/secret-key-check.ts";
+import { countLostSecrets, discardLostSecrets } from "../../../shared/triggers/discard-secrets.ts";
+import { type Act, newCommand } from "../command.ts";
 
 export function secretCommands(act: Act, showProgress: (text: string) => void): Command[] {
   const secrets = newCommand("secrets", "values that are stored encrypted under SECRET_KEY");
@@ -39,6 +39,7 @@ export function secretCommands(act: Act, showProgress: (text: string) => void): 
             secrets_of_triggers: lost["triggers.secretSealed"],
             variables_of_builds: lost["builds.environmentSealed"] + lost["builds.uploadedEnvironmentSealed"],
             secrets_of_clusters: lost["secrets.valueSealed"],
+            signing_keys: lost["signingKeys.privateKeySealed"],
           };
         },
         { checksKey: false },
