@@ -1,5 +1,6 @@
 import { H3, type H3Event } from "h3";
 import type { DeviceFlow } from "../shared/device/flow.ts";
+import { openSigningKeys } from "../shared/identity/keys.ts";
 import { patterns } from "../shared/paths.ts";
 import type { Configurations } from "../shared/pipelines/configuration/given.ts";
 import type { Services } from "../shared/process/services.ts";
@@ -25,6 +26,7 @@ import { renderErrors } from "./http/errors.ts";
 import { healthz, readyz } from "./http/health.ts";
 import { openRequest } from "./http/request-context.ts";
 import { mergeRoutes, type Route, restRoute, route } from "./http/routing.ts";
+import { issuerKeys, issuerMetadata } from "./identity/issuer.ts";
 import type { Installation } from "./installation.ts";
 import { Clients } from "./oauth/client.ts";
 import { deviceAuthorization } from "./oauth/device-authorization.ts";
@@ -79,9 +81,10 @@ export function createApp(
   const oauth = { clients: new Clients(hot), deviceFlow };
 
   const attempts = new Attempts();
+  const signingKeys = openSigningKeys(services);
   const authenticate = openAuthenticators(services, attempts);
   const ofRest = restOperations(services, { filterTests, configurations });
-  const ofAgents = agentOperations(services, { ...agents, attempts });
+  const ofAgents = agentOperations(services, { ...agents, attempts, signingKeys });
   const docsAssets = findDocsAssets();
 
   app.post(patterns.deliver, deliver(hot, bodies.deliveries, { intake, refusals, refusedRequests }));
@@ -101,6 +104,8 @@ export function createApp(
     [patterns.introspect, { POST: introspect(hot, bodies.forms, oauth.clients) }],
     [patterns.oauthMetadata, { GET: metadata(services.config) }],
     [patterns.openidConfiguration, { GET: metadata(services.config) }],
+    [patterns.issuerMetadata, { GET: issuerMetadata(services.config) }],
+    [patterns.issuerKeys, { GET: issuerKeys(signingKeys) }],
     [patterns.openapi, { GET: openapi(services.config, [...ofRest, ...ofAgents]) }],
     [patterns.docs, { GET: docsPage(services.config, docsAssets) }],
     [patterns.docsAsset, { GET: docsAsset(docsAssets) }],

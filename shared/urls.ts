@@ -73,6 +73,11 @@ export const device = {
   enterThisCode: ({ authUrl }: Config, code: string) => authUrl + pathTo(patterns.enterThisCode, { code }),
 };
 
+/** Names this installation in the identity tokens of jobs. The root of the address is that of OAuth. */
+export function issuerOf({ baseUrl }: Config): string {
+  return `${baseUrl}/v3`;
+}
+
 /** A sender posts deliveries here. The token makes it a secret. */
 export function endpointUrl({ webhookUrl }: Config, token: string): string {
   return `${webhookUrl}/deliver/${token}`;

@@ -64,6 +64,7 @@ const capabilities: Record<string, string[]> = {
     "clusters",
     "accounts",
   ],
+  identity: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
   triggers: ["figures", "dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
 /** `runtime` has a path that the release before named. */

@@ -10,6 +10,7 @@ import { emptyGroups } from "../shared/builds/groups/retention.ts";
 import { queueFigures } from "../shared/dispatch/figures.ts";
 import { waitFigures } from "../shared/dispatch/wait-figures.ts";
 import { oldFigures } from "../shared/figures/fold.ts";
+import { retiredSigningKeys } from "../shared/identity/rotation.ts";
 import { endedTokens } from "../shared/oauth/retention.ts";
 import type { Services } from "../shared/process/services.ts";
 import { type Expiring, purgeAll } from "../shared/retention/expiring.ts";
@@ -47,6 +48,7 @@ const expiring: Expiring[] = [
   oldAgents,
   descriptionsOfEndedAgents,
   emptyGroups,
+  retiredSigningKeys,
 ];
 
 export async function purgeExpired(services: Services): Promise<void> {

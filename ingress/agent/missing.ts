@@ -10,7 +10,6 @@ export const missingRoutes: Route[] = [
   refuse(patterns.agentStream, "Agents ping here: there is no stream", ["POST"]),
   ...Object.entries({
     annotations: ["/v3/jobs/:id/annotations", "/v3/jobs/:id/annotations/**"],
-    "OIDC tokens": ["/v3/jobs/:id/oidc/tokens"],
     "repository tokens": ["/v3/jobs/:id/repository_access_token"],
   }).flatMap(([name, paths]) => paths.map((path) => refuse(path, `This server has no ${name}`, anyMethod))),
 ];

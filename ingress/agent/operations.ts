@@ -1,8 +1,10 @@
 import type { HandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import type { Presence } from "../../shared/agents/presence.ts";
+import type { SigningKeys } from "../../shared/identity/keys.ts";
 import type { Services } from "../../shared/process/services.ts";
 import type { Attempts } from "../auth/attempts.ts";
+import { identityTokenOperations } from "../identity/tokens.ts";
 import type { Operation } from "../operations/operation.ts";
 import { artifactOperations } from "./artifacts.ts";
 import { controlOperations } from "./control.ts";
@@ -29,7 +31,13 @@ export interface AgentParts {
 /** All operations that agents and their jobs call. */
 export function agentOperations(
   services: Services,
-  { handOut, leases, presence, attempts }: AgentParts & { attempts: Attempts },
+  {
+    handOut,
+    leases,
+    presence,
+    attempts,
+    signingKeys,
+  }: AgentParts & { attempts: Attempts; signingKeys: SigningKeys },
 ): Operation[] {
   return [
     ...registerOperations(services),
@@ -44,6 +52,7 @@ export function agentOperations(
     ...secretOperations(services),
     ...stepOperations(services),
     ...insideJobOperations(services, leases),
+    ...identityTokenOperations(services, signingKeys),
     ...metaDataOperations(services, { leases, payloadReads: new PayloadReads(services) }),
   ];
 }

@@ -6,6 +6,7 @@ import type { Declaration } from "./declaration.ts";
 import { declareDeliver } from "./deliveries.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { type Examples, readExamples } from "./examples.ts";
+import { identityDeclarations } from "./identity.ts";
 import { installationDeclarations } from "./installation.ts";
 import { oauthDeclarations } from "./oauth.ts";
 import { declareOperation, root } from "./operations.ts";
@@ -72,6 +73,7 @@ export function declareAll(config: Config, operations: Operation[]): Declaration
     ...operations.map(declareOperation),
     declareDeliver(config),
     ...oauthDeclarations,
+    ...identityDeclarations,
     ...installationDeclarations,
   ];
 }

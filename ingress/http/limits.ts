@@ -63,6 +63,11 @@ export function limitPipelineUploads(services: Services, jobId: string): Promise
   return limitJob(services, limitOn(services, "pipeline-uploads", jobId), "pipeline uploads");
 }
 
+/** Limits the identity tokens of a job. */
+export function limitIdentityTokens(services: Services, jobId: string): Promise<void> {
+  return limitJob(services, limitOn(services, "identity-tokens", jobId), "calls for identity tokens");
+}
+
 async function limitJob({ rateLimiter }: Services, limit: RateLimit, calls: string): Promise<void> {
   const state = await rateLimiter.admit(limit);
   if (state.admitted) return;

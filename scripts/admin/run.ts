@@ -15,6 +15,7 @@ import { type Act, readSettings, type Terminal } from "./command.ts";
 import { doctorCommand } from "./doctor.ts";
 import { jobsCommand } from "./jobs.ts";
 import { secretCommands } from "./keys/secrets.ts";
+import { signingKeyCommands } from "./keys/signing-keys.ts";
 import { memberCommands } from "./members.ts";
 import { pipelineCommands } from "./pipelines.ts";
 import { queueCommands } from "./queues.ts";
@@ -54,6 +55,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     statusCommand(act, terminal),
     clockCommand(act),
     ...secretCommands(act, (text) => terminal.isWatched && terminal.writeError(text)),
+    signingKeyCommands(act),
     settingsCommand(terminal),
     ...backupCommands(terminal),
     doctorCommand(terminal),

@@ -269,6 +269,16 @@ export const turns = {
     maxWaitingPerOwner: 1500,
     refusal: 503,
   },
+  /** A thread of libuv's four takes a millisecond for each. */
+  identityTokens: {
+    resource: "signing of identity tokens",
+    file: "shared/identity/token.ts",
+    maxRunning: 2,
+    maxRunningPerOwner: 1,
+    maxWaiting: 1000,
+    maxWaitingPerOwner: 100,
+    refusal: 503,
+  },
   /** They lock the row of their grant: at once they would take every connection, to wait for each other. */
   refreshes: {
     resource: "refreshes",
@@ -387,6 +397,8 @@ export const windows = {
   }),
   /** Agents try again for five minutes. */
   "pipeline-uploads": inAnyMinute("pipeline uploads", { owner: "job", limit: 60 }),
+  /** A fifth at a time, as above. */
+  "identity-tokens": inAny(minuteMs / 5)("identity tokens", { owner: "job", limit: 20 }),
   /** Agents that are refused register again ten seconds later. */
   registrations: inAnyMinute("registrations of agents", { owner: "organization", limit: 1000 }),
   /** Proxies of source hosts fetch badges for all of their readers, and keep them for 30 seconds. */

@@ -119,7 +119,6 @@ describeOnBothDatabases("the public agent", (database) => {
       for (const [method, path] of [
         ["POST", `/jobs/${id}/annotations`],
         ["DELETE", `/jobs/${id}/annotations/a%2Eb?scope=build`],
-        ["POST", `/jobs/${id}/oidc/tokens`],
         ["GET", `/jobs/${id}/secrets?key=a`],
         ["POST", `/jobs/${id}/repository_access_token`],
       ] as const) {

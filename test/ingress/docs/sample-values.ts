@@ -18,6 +18,8 @@ export class SampleValues {
 
   #replaceText(text: string, name: string): string {
     if (name === "installation") return "0123456789abcdef0123456789abcdef";
+    if (name === "n") return "0123456789abcdef".repeat(16);
+    if (/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/.test(text)) return "eyJ0eXAiOiJKV1QiLCJhbGciOiJSUzI1NiJ9.e30.c2ln";
     if (name === "graphql_id") return toBase64(this.#replaceIds(fromBase64(text)));
     return this.#replaceIds(text)
       .replace(/\b(sb[a-z]{2}_)[0-9A-Za-z]{49}/g, (_, prefix: string) =>

@@ -124,6 +124,11 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
   const ofStep = { path: { step: "report" }, token: job.token };
   await send("updateJob", "Twenty minutes from its start", { ...ofJob, json: { timeout: "20" } });
   await send("promiseFailure", "A test failed", { ...ofJob, json: { exit_status: 1 }, status: 204 });
+  const forCloud = { audience: "sts.amazonaws.com", lifetime: 900, claims: ["queue_key"] };
+  await send("issueIdentityToken", "For a cloud", { ...ofJob, json: forCloud });
+  await send("issueIdentityToken", "A day", { ...ofJob, json: { lifetime: 86_400 }, status: 422 });
+  await send("getIssuerMetadata", "The issuer", { token: "" });
+  await send("getIssuerKeys", "A key", { token: "" });
   await send("exportStep", "Its label", { ...ofStep, json: { attribute: "label" } });
   await send("exportStep", "All of it", { ...ofStep, json: { format: "json" } });
   await send("exportStep", "All of it, as text", { ...ofStep, json: {}, status: 422 });
