@@ -274,7 +274,7 @@ export class PublicAgent {
 
   searchArtifacts({ token }: AcceptedJob, buildId: string, query: Record<string, string>): Promise<Reply> {
     const state = this.#version.sendsArtifactTypes && { state: "finished" };
-    const search = new URLSearchParams({ ...query, ...state });
+    const search = new URLSearchParams({ ...state, ...query });
     return this.send("GET", `/builds/${buildId}/artifacts/search?${search}`, { token });
   }
 

@@ -158,7 +158,7 @@ class FormReader implements Cuttable {
     file.on("error", () => this.#fail(malformed()));
     this.#opened.resolve({
       fields: this.#fields,
-      content: file,
+      content: contentOf(file),
       admit: (organizationId) => this.#admit(organizationId),
     });
   }
@@ -229,6 +229,11 @@ class FormReader implements Cuttable {
     this.#ended.reject(error);
     this.#file?.destroy(error);
   }
+}
+
+/** Whoever reads no further leaves the rest to be skipped. */
+async function* contentOf(file: Readable): AsyncGenerator<Uint8Array> {
+  yield* file.iterator({ destroyOnReturn: false });
 }
 
 function notAForm(): Refusal {
