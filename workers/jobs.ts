@@ -3,6 +3,7 @@ import { endForcedJobs, expireJobs, timeOutJobs } from "../shared/agents/expire.
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
 import { evictArtifacts } from "../shared/artifacts/evict.ts";
+import { failForgottenArtifacts } from "../shared/artifacts/fail.ts";
 import { removeUnnamedBlobs } from "../shared/artifacts/remove-unnamed.ts";
 import { openFollowUps } from "../shared/builds/follow-ups/follow-ups.ts";
 import { renewSharedSteps } from "../shared/builds/shared-steps.ts";
@@ -53,6 +54,10 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(
       contracts.removeUnnamedBlobsJob,
       async () => (await clockGuard.isTrusted()) && removeUnnamedBlobs(services),
+    ),
+    job(
+      contracts.failForgottenArtifactsJob,
+      async () => (await clockGuard.isTrusted()) && failForgottenArtifacts(services),
     ),
     job(
       contracts.expireDeviceCodesJob,

@@ -37,6 +37,13 @@ export const evictArtifactsJob = defineRecurringJob("evict-artifacts", "maintena
 /** Removes bytes that no artifact names, and what interrupted uploads left. */
 export const removeUnnamedBlobsJob = defineRecurringJob("remove-unnamed-blobs", "maintenance", 10 * minuteMs);
 
+/** Gives up artifacts that their agents never finished. */
+export const failForgottenArtifactsJob = defineRecurringJob(
+  "fail-forgotten-artifacts",
+  "maintenance",
+  10 * minuteMs,
+);
+
 export const expireDeviceCodesJob = defineRecurringJob("expire-device-codes", "maintenance", minuteMs);
 
 /** Stores when access tokens were last used. */
