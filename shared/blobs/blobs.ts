@@ -67,7 +67,7 @@ export interface Unfinished {
 
 /** Agents and browsers send and get bytes at signed addresses, which need no other authentication. */
 export interface DirectTransfers {
-  /** Begins an upload in parts, with an address for each. The addresses are good for `uploadHours`. @throws BlobsUnavailable */
+  /** Begins an upload in parts, with an address for each, which are good for six hours. @throws BlobsUnavailable */
   beginUpload(name: string, bytes: number): Promise<DirectUpload>;
   /**
    * Makes one blob of the parts. Repeats of a completed upload are "completed" too. Compare the blob by `checkBlob`

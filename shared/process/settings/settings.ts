@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { findBlobUrlProblem } from "../../blobs/open.ts";
 import { readSecretKey } from "../../crypto/secret-key.ts";
 import { secondMs } from "../../durations.ts";
 import { findRedisAddressProblem } from "../../redis/address.ts";
@@ -88,9 +89,12 @@ const storage = {
     "BLOB_URL",
     z
       .string()
-      .regex(/^file:.+$/, "must be file:<folder>")
+      .superRefine((url, context) => {
+        const message = findBlobUrlProblem(url);
+        if (message) context.addIssue({ code: "custom", message });
+      })
       .optional(),
-    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
+    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not AWS'. Its credentials are those that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Agents send and get parts at addresses of the bucket; `&direct=no` lets all bytes pass through the ingress, for a bucket that agents and browsers cannot reach. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
     (given, { DATABASE_URL }) => given ?? defaultBlobUrl(DATABASE_URL),
   ),
   redisUrl: setting(
