@@ -10,6 +10,7 @@ import { agentTokenCommands } from "./agent-tokens.ts";
 import { applicationCommands } from "./applications.ts";
 import { backupCommands } from "./backup.ts";
 import { clockCommand } from "./clock.ts";
+import { clusterSecretCommands } from "./cluster-secrets.ts";
 import { clusterCommands } from "./clusters.ts";
 import { type Act, readSettings, type Terminal } from "./command.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -47,6 +48,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...clusterCommands(act),
     ...queueCommands(act),
     ...agentTokenCommands(act),
+    ...clusterSecretCommands(act),
     ...pipelineCommands(act),
     ...triggerCommands(act, terminal),
     ...workCommands(act),

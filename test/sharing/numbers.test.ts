@@ -12,6 +12,7 @@ import type { Config } from "../../shared/process/config.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { createSecret } from "../../shared/secrets/secrets.ts";
 import { unique } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
@@ -100,11 +101,25 @@ const things: Record<string, Thing> = {
     page: ({ paths }) => [`${paths.cluster}/tokens`, { description: "Another", queue: "", days: "" }],
     command: ["agent-token", "create", "--cluster", "Primary", "--description", "Another"],
   },
+  secrets: {
+    limit: "secretsPerCluster",
+    message:
+      "Cluster has reached its limit of 3 secrets: delete one, or ask the operator to raise SECRETS_PER_CLUSTER",
+    create: (services, { actor, acme }) => createSecret(services, actor, acme.cluster, secret()),
+    rest: ({ acme }) => [`/clusters/${acme.cluster.id}/secrets`, secret()],
+  },
 };
+
+let nextSecret = 0;
+
+function secret() {
+  return { key: `KEY_${++nextSecret}`, value: "x", description: null, policy: null };
+}
 
 const settings = {
   ACCESS_TOKENS_PER_MEMBER: "3",
   REGISTRATION_TOKENS_PER_CLUSTER: "3",
+  SECRETS_PER_CLUSTER: "3",
   PIPELINES_PER_ORGANIZATION: "3",
   CLUSTERS_PER_ORGANIZATION: "3",
   QUEUES_PER_CLUSTER: "3",
@@ -118,9 +133,9 @@ describeOnBothDatabases("the limit of", (database) => {
   before(async () => {
     pages = await startQueuePages(database, settings);
     second = (await pages.another()).services;
-    const scopes = ["write_clusters", "write_pipelines"];
+    const scopes = ["write_clusters", "write_pipelines", "write_secrets"];
     const of = { email: pages.ada.email, organization: "acme", description: "" };
-    await things["registration tokens"]?.create(second, pages);
+    for (const name of ["registration tokens", "secrets"]) await things[name]?.create(second, pages);
     ({ token } = await createAccessToken(pages.services, { ...of, scopes }));
   });
   after(() => pages.close());

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { Readable } from "node:stream";
+import { after, before, it } from "node:test";
+import { runAdmin } from "../../scripts/admin/run.ts";
+import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
+import { describeWithDatabase } from "../helpers/databases.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
+import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
+
+describeWithDatabase("admin cluster-secret", (database) => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(database);
+    await setUpOrganization(world);
+  });
+  after(() => world.close());
+
+  const run = async (verb: string, args: string[], value = "") => {
+    let said = "";
+    const at = ["--org", "acme", "--cluster", "Primary"];
+    const code = await runAdmin(["cluster-secret", verb, ...at, ...args], {
+      env: { SECRET_KEY: secretKey, ...settingsOf(world) } as Record<string, string>,
+      stdin: Readable.from([value]),
+      write: (text) => (said += text),
+      writeError: (text) => (said += text),
+    });
+    return { code, said };
+  };
+  const findValue = async (key: string) => {
+    const { db, cipher } = world.services;
+    const [row] = (await db.select().from(db.tables.secrets)).filter((each) => each.key === key);
+    return row && cipher.open(row.valueSealed, sealedPlaces.valueOfSecret(row.id));
+  };
+
+  it("creates, lists, changes and deletes secrets, and prints no value", async () => {
+    const policy = "- pipeline_slug: web";
+    const created = await run("create", ["--key", "DEPLOY_KEY", "--policy", policy], "swordfish\n");
+    assert.equal(created.code, 0, created.said);
+    assert.equal(await findValue("DEPLOY_KEY"), "swordfish\n");
+
+    const listed = await run("list", []);
+    assert.deepEqual(
+      JSON.parse(listed.said).secrets.map((each: { key: string; policy: string }) => [each.key, each.policy]),
+      [["DEPLOY_KEY", policy]],
+    );
+    const replaced = await run("set-value", ["--key", "deploy_key"], "trout");
+    assert.equal(await findValue("DEPLOY_KEY"), "trout");
+    const deleted = await run("delete", ["--key", "DEPLOY_KEY"]);
+    assert.equal(await findValue("DEPLOY_KEY"), undefined);
+    for (const { code, said } of [created, listed, replaced, deleted]) {
+      assert.equal(code, 0);
+      assert.doesNotMatch(said, /swordfish|trout/);
+    }
+  });
+
+  it("says what is wrong", async () => {
+    assert.match((await run("create", ["--key", "A-B"], "x")).said, /Key can only contain letters/);
+    assert.match((await run("create", ["--key", "AB"])).said, /Value can't be blank/);
+    assert.match((await run("delete", ["--key", "NONE"])).said, /secret.*NONE/);
+  });
+});
