@@ -144,6 +144,12 @@ export const patterns = {
   retryJob: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/retry",
   unblockJob: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/unblock",
   reprioritizeJob: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/reprioritize",
+  annotations: "/v2/organizations/:org/pipelines/:slug/builds/:number/annotations",
+  annotation: "/v2/organizations/:org/pipelines/:slug/builds/:number/annotations/:annotation",
+  annotationsOfJob: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/annotations",
+  annotationOfJob: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/annotations/:annotation",
+  annotationsOfJobById: "/v2/organizations/:org/jobs/:job/annotations",
+  annotationOfJobById: "/v2/organizations/:org/jobs/:job/annotations/:annotation",
   jobEnvironment: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/env",
   jobLog: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/log",
   jobLogText: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/log.txt",
@@ -212,6 +218,8 @@ export const patterns = {
   searchArtifacts: "/v3/builds/:id/artifacts/search",
   uploadArtifact: "/v3/artifacts/upload",
   downloadArtifact: "/v3/artifacts/:id/download",
+  annotateFromJob: "/v3/jobs/:id/annotations",
+  annotationFromJob: "/v3/jobs/:id/annotations/:context",
 } as const;
 
 export type Pattern = (typeof patterns)[keyof typeof patterns];

@@ -9,7 +9,6 @@ const anyMethod: Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 export const missingRoutes: Route[] = [
   refuse(patterns.agentStream, "Agents ping here: there is no stream", ["POST"]),
   ...Object.entries({
-    annotations: ["/v3/jobs/:id/annotations", "/v3/jobs/:id/annotations/**"],
     "repository tokens": ["/v3/jobs/:id/repository_access_token"],
   }).flatMap(([name, paths]) => paths.map((path) => refuse(path, `This server has no ${name}`, anyMethod))),
 ];

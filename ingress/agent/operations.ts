@@ -9,7 +9,8 @@ import type { Operation } from "../operations/operation.ts";
 import { artifactOperations } from "./artifacts.ts";
 import { controlOperations } from "./control.ts";
 import { finishOperations } from "./finish.ts";
-import { insideJobOperations } from "./inside-job.ts";
+import { annotationOperations } from "./inside/annotations.ts";
+import { insideJobOperations } from "./inside/job.ts";
 import { jobOperations } from "./jobs.ts";
 import { logOperations } from "./logs.ts";
 import { metaDataOperations } from "./meta-data.ts";
@@ -53,6 +54,7 @@ export function agentOperations(
     ...stepOperations(services),
     ...insideJobOperations(services, leases),
     ...identityTokenOperations(services, signingKeys),
+    ...annotationOperations(services, leases),
     ...metaDataOperations(services, { leases, payloadReads: new PayloadReads(services) }),
   ];
 }

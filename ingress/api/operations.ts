@@ -5,6 +5,7 @@ import type { Operation } from "../operations/operation.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { agentTokenOperations } from "./agent-tokens.ts";
 import { agentOperations } from "./agents.ts";
+import { annotationOperations } from "./annotations/annotations.ts";
 import { auditOperations } from "./audit-events.ts";
 import { buildOperations } from "./builds.ts";
 import { bulkRebuildOperations } from "./bulk-rebuilds.ts";
@@ -47,6 +48,7 @@ export function restOperations(services: Services, { filterTests, configurations
     ...logOperations(services),
     ...artifactOperations(services),
     ...jobOperations(services),
+    ...annotationOperations(services),
     ...agentOperations(services),
     ...triggerOperations(services, filterTests),
     ...deliveryOperations(services),

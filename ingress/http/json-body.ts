@@ -1,6 +1,6 @@
 import type { H3Event } from "h3";
 import { toJSONSchema, type z } from "zod";
-import { type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
+import { exactSize, type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
 import { turns as bounds } from "../../shared/sharing/bounds.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
 import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
@@ -8,7 +8,7 @@ import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
 import { hasUtf8Charset, mediaType } from "./content-type.ts";
 
-const maxBytes = 1024 * 1024;
+const defaultMaxBytes = 1024 * 1024;
 /** No body of ours nests deeper than a pipeline's steps. */
 export const maxJsonDepth = 100;
 /** Parsing a larger body blocks the event loop for up to 15 ms a megabyte. */
@@ -22,6 +22,8 @@ export interface JsonBody<T> {
   isOptional?: boolean;
   /** Default: `Validation failed: …`. */
   refuse?: (...problems: Problem[]) => Refusal;
+  /** Default: 1 MB. */
+  maxBytes?: number;
 }
 
 /**
@@ -42,14 +44,14 @@ export interface JsonRequest {
  */
 export async function readJson<T>(
   { event, bodies, organizationId }: JsonRequest,
-  { schema, isOptional = false, refuse = validationFailed }: JsonBody<T>,
+  { schema, isOptional = false, refuse = validationFailed, maxBytes = defaultMaxBytes }: JsonBody<T>,
   alsoCheck?: CheckMembers,
 ): Promise<T> {
   const contentType = event.req.headers.get("content-type");
   // JSON between systems is UTF-8 (RFC 8259 §8.1).
   if (contentType !== null && !(jsonType.test(mediaType(contentType)) && hasUtf8Charset(contentType)))
     throw new Refusal(415, "Content-Type must be application/json");
-  const tooLarge = () => new Refusal(413, "Body is larger than 1 MB");
+  const tooLarge = () => new Refusal(413, `Body is larger than ${exactSize(maxBytes)}`);
   using body = await bodies.read(event, maxBytes, tooLarge, { organization: organizationId });
   if (body.bytes.length === 0 && !isOptional) throw new Refusal(400, missingBody(schema));
   const check = async () => {

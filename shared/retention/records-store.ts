@@ -16,7 +16,15 @@ export interface RecordBytes extends OrganizationBytes {
 }
 
 /** Rows with their indexes take about this much on both databases, without their texts. */
-export const rowBytes = { build: 1000, job: 600, metaData: 100, agent: 900, graph: 100, artifact: 700 };
+export const rowBytes = {
+  build: 1000,
+  job: 600,
+  metaData: 100,
+  agent: 900,
+  graph: 100,
+  artifact: 700,
+  annotation: 300,
+};
 
 /** Builds, jobs and agents with lower ids are in the totals. The migration writes the first value. */
 const countedBelowFact = "records_counted_below";
@@ -62,10 +70,7 @@ export async function measureNewRecords(tx: Tx, { from, below }: IdRange): Promi
     .select({
       id: builds.id,
       organizationId: builds.organizationId,
-      bytes:
-        sql`${buildRowBytes(tx.tables)} + ${metaDataBytes(tx)} + ${graphBytes(tx)} + ${artifactRowBytes(tx)}`.mapWith(
-          Number,
-        ),
+      bytes: sql`${buildRowBytes(tx.tables)} + ${restOfBuildBytes(tx)}`.mapWith(Number),
     })
     .from(builds)
     .where(and(gte(builds.id, from), lt(builds.id, below)));
@@ -239,11 +244,26 @@ function artifactRowBytes(db: Db | Tx): SQL {
   return sql`coalesce(${bytes}, 0)`;
 }
 
+function annotationBytes(db: Db | Tx): SQL {
+  const { builds, annotations } = db.tables;
+  const { context, body, html } = annotations;
+  const bytes = db
+    .select({ bytes: sum(bytesOf(rowBytes.annotation, [context, body, html])) })
+    .from(annotations)
+    .where(eq(annotations.buildId, builds.id));
+  return sql`coalesce(${bytes}, 0)`;
+}
+
+/** All that goes with a build but its jobs. */
+function restOfBuildBytes(db: Db | Tx): SQL {
+  return sql`${metaDataBytes(db)} + ${graphBytes(db)} + ${annotationBytes(db)} + ${artifactRowBytes(db)}`;
+}
+
 function wholeBuildBytes(db: Db | Tx, jobsBelow: string): SQL {
   const { builds, jobs } = db.tables;
   const ofJobs = db
     .select({ bytes: sum(jobRowBytes(db.tables)) })
     .from(jobs)
     .where(and(eq(jobs.buildId, builds.id), lt(jobs.id, jobsBelow)));
-  return sql`${buildRowBytes(db.tables)} + coalesce(${ofJobs}, 0) + ${metaDataBytes(db)} + ${graphBytes(db)} + ${artifactRowBytes(db)}`;
+  return sql`${buildRowBytes(db.tables)} + coalesce(${ofJobs}, 0) + ${restOfBuildBytes(db)}`;
 }

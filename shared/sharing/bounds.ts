@@ -166,6 +166,17 @@ export const turns = {
     maxWaitingPerOwner: 20,
     refusal: 503,
   },
+  /** In a thread. A megabyte takes a quarter of a second, and up to ten if it is made to be slow: then it stays text. */
+  annotations: {
+    resource: "rendering of annotations",
+    file: "shared/annotations/html.ts",
+    maxRunning: 1,
+    maxRunningPerOwner: 1,
+    restFactor: 1,
+    maxWaiting: 1000,
+    maxWaitingPerOwner: 200,
+    refusal: 503,
+  },
   /** While the read of one owner runs, that of another waits in the thread. */
   longReadsOfSqlite: {
     resource: "long reads of SQLite, in a thread",
@@ -576,6 +587,15 @@ export const stored = {
     file: "shared/builds/meta-data.ts",
     max: { keys: 1000, bytes: 2 * mb },
     refusal: 422,
+  },
+  /** Those of its jobs count, too. */
+  annotations: {
+    resource: "annotations",
+    owner: "build",
+    file: "shared/annotations/annotations.ts",
+    max: { annotations: 500, bytes: 8 * mb },
+    refusal: 422,
+    also: "one has 1 MB at most",
   },
   /** With retries a build may have twice as much; then rules retry no job. */
   jobs: {

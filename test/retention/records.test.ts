@@ -4,6 +4,7 @@ import { eq, inArray } from "drizzle-orm";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
+import { newId } from "../../shared/ids.ts";
 import { countStoredBytes } from "../../shared/retention/organizations.ts";
 import { countRecords, recountRecords } from "../../shared/retention/records.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
@@ -95,6 +96,27 @@ describeOnBothDatabases("totals of records", (database) => {
     await recountRecords(services, { maxBuilds: 1 });
 
     assert.equal(await recordBytes(acme), before + 5101);
+  });
+
+  it("have the annotations of builds, with their HTML", async () => {
+    const { services, clock } = world;
+    const id = await build(acme);
+    clock.advance(2 * minuteMs);
+    const before = await recordBytes(acme);
+    const now = clock.now();
+    await services.db.transaction((tx) =>
+      tx.insertMany(tx.tables.annotations, [
+        {
+          ...{ id: newId(now), buildId: id, jobId: null, scope: "build", scopeId: id, context: "c" },
+          ...{ style: null, priority: 3, body: "b".repeat(1000), html: "h".repeat(2000) },
+          ...{ createdAt: now, updatedAt: now },
+        },
+      ]),
+    );
+
+    await recountRecords(services, { maxBuilds: 1 });
+
+    assert.equal(await recordBytes(acme), before + 3301);
   });
 
   it("are right again after a recount: of records that grew, went without them or were committed late", async () => {

@@ -1,0 +1,20 @@
+import { lockBuilds } from "../builds/progress-store.ts";
+import type { Services } from "../process/services.ts";
+import { notFound } from "../refusal.ts";
+import { type Annotating, annotate } from "./annotations.ts";
+import type { AnnotationOwner } from "./store.ts";
+
+/** Annotates for a person, who may do so after the build, too. @returns its id @throws Refusal 404, 422 */
+export function annotateByHand(
+  services: Services,
+  owner: AnnotationOwner,
+  given: Annotating,
+): Promise<string> {
+  return annotate(services, owner, given, (change) =>
+    services.db.transaction(async (tx) => {
+      const [build] = await lockBuilds(tx, [owner.buildId]);
+      if (!build) throw notFound("build");
+      return change(tx, build);
+    }),
+  );
+}

@@ -1,0 +1,62 @@
+import type { Build } from "../builds/store.ts";
+import type { Services } from "../process/services.ts";
+import { DeadlineExceeded, openThread } from "../process/thread.ts";
+import { turns as bounds } from "../sharing/bounds.ts";
+import { openTurns } from "../sharing/turns.ts";
+import { linkArtifacts } from "./artifact-links.ts";
+import { renderAsText } from "./rendering/render-as-text.ts";
+import { findText, setHtmlIfUnchanged } from "./store.ts";
+
+const deadlineMs = 10_000;
+
+/** Starts with the first annotation. While nobody waits for it, it keeps no process alive. */
+const thread = openThread<{ body: string }, string>(new URL("./rendering/thread.ts", import.meta.url), {
+  deadlineMs,
+});
+const turns = openTurns(bounds.annotations);
+/** By id and time of the body: many readers come at once. */
+const running = new Map<string, Promise<string>>();
+
+/**
+ * Reads the HTML of an annotation. Its first reader has it rendered, so jobs that append do not wait for that.
+ * Organizations take turns. Addresses of artifacts in it are good for an hour.
+ * @returns empty if it was deleted meanwhile
+ * @throws Refusal 503
+ */
+export async function readHtml(
+  services: Services,
+  build: Pick<Build, "id" | "organizationId">,
+  id: string,
+): Promise<string> {
+  return linkArtifacts(services, build.id, await readRendered(services, build, id));
+}
+
+async function readRendered(
+  services: Services,
+  { organizationId }: Pick<Build, "organizationId">,
+  id: string,
+): Promise<string> {
+  const text = await findText(services.db, id);
+  if (!text || text.html !== null) return text?.html ?? "";
+  const key = `${id} ${text.updatedAt.getTime()}`;
+  const known = running.get(key);
+  if (known) return known;
+  const rendered = turns.take(organizationId, () => render(services, id));
+  running.set(key, rendered);
+  return rendered.finally(() => running.delete(key));
+}
+
+async function render({ db, log }: Services, id: string): Promise<string> {
+  const text = await findText(db, id);
+  if (!text) return "";
+  const { html: known, body, updatedAt } = text;
+  if (known !== null || body === null) return known ?? "";
+  const html = await thread.request({ body }).catch((error: Error) => {
+    if (!(error instanceof DeadlineExceeded || error instanceof RangeError)) throw error;
+    log.warn({ err: error, annotationId: id }, "an annotation stays text: it could not be rendered");
+    return renderAsText(body);
+  });
+  // A database that takes no writes can still be read.
+  await db.transaction((tx) => setHtmlIfUnchanged(tx, { id, updatedAt }, html)).catch(() => {});
+  return html;
+}

@@ -1,0 +1,36 @@
+// The HTML that an annotation may have. No inline style, no id, no script: its authors are strangers to its readers.
+
+/** The elements of CommonMark, and those of HTML that people lay out annotations with. */
+export const allowedTags = [
+  ...["h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "span", "br", "hr", "blockquote", "pre", "code"],
+  ...["em", "strong", "s", "del", "a", "img", "ul", "ol", "li", "dl", "dt", "dd", "details", "summary"],
+  ...["table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td"],
+];
+
+export const allowedAttributes = {
+  a: ["href", "title"],
+  img: ["src", "alt", "title", "width", "height"],
+  details: ["open"],
+  ol: ["start"],
+  th: ["colspan", "rowspan"],
+  td: ["colspan", "rowspan"],
+};
+
+const sides = ["", "t", "r", "b", "l", "x", "y"];
+const spaces = ["m", "p"].flatMap((kind) => sides.flatMap((side) => [0, 1, 2].map((n) => kind + side + n)));
+const colors = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/** `annotations.css` has them. No other class of a page may be worn: it would look like a part of the page. */
+export const allowedClasses = [
+  ...["left-align", "center", "right-align", "nowrap", "truncate"],
+  ...["bold", "regular", "italic", "caps", "small", "block", "inline-block"],
+  ...["flex", "flex-wrap", "flex-column", "flex-auto", "items-center", "justify-between", "justify-center"],
+  ...["border", "rounded", "list-reset", ...spaces],
+  ...["term", "term-fg1", "term-fg2", "term-fg3", "term-fg4", "term-fg9"],
+  ...colors.flatMap((n) => [
+    `term-fg${30 + n}`,
+    `term-fgi${90 + n}`,
+    `term-bg${40 + n}`,
+    `term-bgi${100 + n}`,
+  ]),
+];

@@ -1,0 +1,201 @@
+import { and, asc, count, desc, eq, inArray, isNull, ne, sql, sum } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import type { Tables } from "../db/schema.ts";
+import type { AnnotationScope, AnnotationStyle } from "../vocabulary.ts";
+
+/** An annotation without its texts, which may have megabytes. */
+export type Annotation = Omit<Tables["annotations"]["$inferSelect"], "body" | "html">;
+
+/** A build or a job of it. */
+export interface AnnotationOwner {
+  buildId: string;
+  /** Null: annotations of the build itself. */
+  jobId: string | null;
+}
+
+/** Locks nothing: the caller has locked the build. */
+export function findAnnotation(
+  tx: Tx,
+  key: { scopeId: string; context: string },
+): Promise<(Annotation & { bytes: number }) | undefined> {
+  const { annotations } = tx.tables;
+  return firstOf(
+    tx
+      .select({ ...columnsOf(tx), bytes: sql`octet_length(${annotations.body})`.mapWith(Number) })
+      .from(annotations)
+      .where(and(eq(annotations.scopeId, key.scopeId), eq(annotations.context, key.context))),
+  );
+}
+
+/** Measures the annotations of a build and its jobs, except one. */
+export async function measureAnnotations(
+  tx: Tx,
+  buildId: string,
+  exceptId: string | undefined,
+): Promise<{ annotations: number; bytes: number }> {
+  const { annotations } = tx.tables;
+  const [found] = await tx
+    .select({
+      annotations: count(),
+      bytes: sum(sql`octet_length(${annotations.body})`).mapWith(Number),
+    })
+    .from(annotations)
+    .where(
+      and(
+        eq(annotations.buildId, buildId),
+        exceptId === undefined ? undefined : ne(annotations.id, exceptId),
+      ),
+    );
+  return { annotations: found?.annotations ?? 0, bytes: found?.bytes ?? 0 };
+}
+
+export async function insertAnnotation(tx: Tx, row: Annotation & { body: string }): Promise<void> {
+  await tx.insertMany(tx.tables.annotations, [{ ...row, html: null }]);
+}
+
+export interface AnnotationChange {
+  style?: AnnotationStyle | undefined;
+  priority?: number | undefined;
+  /** Replaces the body, or is added to it. */
+  body?: { text: string; isAdded: boolean } | undefined;
+  updatedAt: Date;
+}
+
+/** A new body is not rendered yet. */
+export async function changeAnnotation(tx: Tx, id: string, change: AnnotationChange): Promise<void> {
+  const { annotations } = tx.tables;
+  const { body, ...others } = change;
+  const text = body?.isAdded ? sql`${annotations.body} || ${body.text}` : body?.text;
+  await tx
+    .update(annotations)
+    .set({ ...others, ...(text !== undefined && { body: text, html: null }) })
+    .where(eq(annotations.id, id));
+}
+
+/** @returns false if there is none */
+export async function deleteAnnotation(tx: Tx, buildId: string, where: { id: string } | AnnotationKey) {
+  const { annotations } = tx.tables;
+  const isWanted =
+    "id" in where
+      ? eq(annotations.id, where.id)
+      : and(eq(annotations.scopeId, where.scopeId), eq(annotations.context, where.context));
+  const deleted = await tx
+    .delete(annotations)
+    .where(and(eq(annotations.buildId, buildId), isWanted))
+    .returning({ id: annotations.id });
+  return deleted.length > 0;
+}
+
+export interface AnnotationKey {
+  scopeId: string;
+  context: string;
+}
+
+/** @param jobId of one job only */
+export async function findAnnotationOfBuild(
+  db: Db,
+  buildId: string,
+  id: string,
+): Promise<Annotation | undefined> {
+  const { annotations } = db.tables;
+  return firstOf(
+    db
+      .select(columnsOf(db))
+      .from(annotations)
+      .where(and(eq(annotations.id, id), eq(annotations.buildId, buildId))),
+  );
+}
+
+/** In the order of their creation. */
+export function listAnnotations(
+  db: Db,
+  {
+    buildId,
+    jobId,
+    scope,
+  }: { buildId: string; jobId?: string | undefined; scope?: AnnotationScope | undefined },
+  page: ListPage,
+): Promise<ListedRows<Annotation>> {
+  const { annotations } = db.tables;
+  const where = and(
+    eq(annotations.buildId, buildId),
+    jobId === undefined ? undefined : eq(annotations.jobId, jobId),
+    scope && eq(annotations.scope, scope),
+  );
+  return listCreated<Tables["annotations"], keyof Annotation>(db, annotations, where, page, columnsOf(db));
+}
+
+/** All annotations of a build or of one of its jobs, the highest priority first, with the size of their bodies. */
+export async function listAnnotationsForPage(
+  db: Db,
+  { buildId, jobId }: AnnotationOwner,
+): Promise<(Annotation & { bytes: number })[]> {
+  const { annotations } = db.tables;
+  return db
+    .select({ ...columnsOf(db), bytes: sql`octet_length(${annotations.body})`.mapWith(Number) })
+    .from(annotations)
+    .where(
+      jobId === null
+        ? and(eq(annotations.buildId, buildId), eq(annotations.scope, "build"))
+        : and(eq(annotations.buildId, buildId), eq(annotations.jobId, jobId)),
+    )
+    .orderBy(desc(annotations.priority), asc(annotations.createdAt), asc(annotations.id));
+}
+
+/** The HTML, or null and the body that is to be rendered. */
+export async function findText(db: Db, id: string) {
+  const { annotations } = db.tables;
+  const { html, updatedAt } = annotations;
+  const [found] = await db
+    .select({
+      html,
+      updatedAt,
+      body: sql<string | null>`case when ${html} is null then ${annotations.body} end`,
+    })
+    .from(annotations)
+    .where(eq(annotations.id, id));
+  return found;
+}
+
+/** Keeps the HTML of a body, unless it was changed meanwhile. */
+export async function setHtmlIfUnchanged(
+  tx: Tx,
+  { id, updatedAt }: Pick<Annotation, "id" | "updatedAt">,
+  html: string,
+): Promise<void> {
+  const { annotations } = tx.tables;
+  const isSame = and(eq(annotations.id, id), eq(annotations.updatedAt, updatedAt), isNull(annotations.html));
+  await tx.update(annotations).set({ html }).where(isSame);
+}
+
+export type NamedArtifact = Pick<
+  Tables["artifacts"]["$inferSelect"],
+  "id" | "path" | "uploadDestination" | "url"
+>;
+
+/** Finished artifacts of a build with one of these paths, the newest first. */
+export async function listArtifactsOfPaths(
+  db: Db,
+  buildId: string,
+  paths: string[],
+): Promise<NamedArtifact[]> {
+  const { artifacts } = db.tables;
+  const { id, path, uploadDestination, url } = artifacts;
+  return db
+    .select({ id, path, uploadDestination, url })
+    .from(artifacts)
+    .where(
+      and(eq(artifacts.buildId, buildId), eq(artifacts.state, "finished"), inArray(artifacts.path, paths)),
+    )
+    .orderBy(desc(artifacts.id));
+}
+
+function columnsOf({ tables: { annotations } }: { tables: Tables }) {
+  const { id, buildId, jobId, scope, scopeId, context, style, priority, createdAt, updatedAt } = annotations;
+  return { id, buildId, jobId, scope, scopeId, context, style, priority, createdAt, updatedAt };
+}
+
+async function firstOf<Row>(rows: PromiseLike<Row[]>): Promise<Row | undefined> {
+  return (await rows)[0];
+}

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { renderMarkdown } from "../../shared/annotations/rendering/render.ts";
+import { renderAsText } from "../../shared/annotations/rendering/render-as-text.ts";
+
+const rel = 'rel="nofollow noopener noreferrer"';
+
+describe("the HTML of an annotation", () => {
+  const cases: Record<string, [markdown: string, html: string]> = {
+    "has tables, with the alignment as a class": [
+      "|a|b|\n|:-:|-:|\n|1|2|",
+      '<table>\n<thead>\n<tr>\n<th class="center">a</th>\n<th class="right-align">b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td class="center">1</td>\n<td class="right-align">2</td>\n</tr>\n</tbody>\n</table>\n',
+    ],
+    "has strikethrough and links, not of names of files": [
+      "~~a~~ https://a.example/x README.md",
+      `<p><s>a</s> <a href="https://a.example/x" ${rel}>https://a.example/x</a> README.md</p>\n`,
+    ],
+    "has no boxes for tasks": ["- [ ] a", "<ul>\n<li>[ ] a</li>\n</ul>\n"],
+    "keeps allowed elements, and Markdown in them": [
+      "<details open><summary>more</summary>\n\n**b**\n\n</details>\n<dl><dt>t</dt><dd>d</dd></dl>",
+      "<details open><summary>more</summary>\n<p><strong>b</strong></p>\n</details>\n<dl><dt>t</dt><dd>d</dd></dl>",
+    ],
+    "keeps classes of its list only": [
+      '<span class="term-fg31 bold danger x">a</span>',
+      '<p><span class="term-fg31 bold">a</span></p>\n',
+    ],
+    "has no style, id or handler": [
+      '<div style="position:fixed" id="main" onclick="x()" data-events="/e">a</div>',
+      "<div>a</div>",
+    ],
+    "has no script or form; the text of other elements stays": [
+      "<script>x()</script><style>x</style><form action=/x><button>b</button></form><iframe src=x></iframe>",
+      "b",
+    ],
+    "has relative links, and links to mail": [
+      '<a href="/a">a</a> <a href="b#c">b</a> <a href="mailto:a@b.example">c</a>',
+      `<p><a href="/a" ${rel}>a</a> <a href="b#c" ${rel}>b</a> <a href="mailto:a@b.example" ${rel}>c</a></p>\n`,
+    ],
+    "has no address of another scheme": [
+      '<a href="javascript:x()">a</a> <a href=" java&#10;script:x()">b</a> <a href="data:text/html,x">c</a> <a href="//d.example">d</a>',
+      `<p><a ${rel}>a</a> <a ${rel}>b</a> <a ${rel}>c</a> <a ${rel}>d</a></p>\n`,
+    ],
+    "makes links of pictures from elsewhere": [
+      '![alt](https://a.example/x.png) <img src="http://a.example/y.png">',
+      `<p><a href="https://a.example/x.png" ${rel}>alt</a> <a href="http://a.example/y.png" ${rel}>http://a.example/y.png</a></p>\n`,
+    ],
+    "has the text of a picture in a link, and of one without an address of its own": [
+      '[![alt](https://a.example/x.png)](https://b.example) <img src="/sign-out" alt="<b>"> <img src="data:image/png;base64,x" alt="c">',
+      `<p><a href="https://b.example" ${rel}>alt</a> &lt;b&gt; c</p>\n`,
+    ],
+    "keeps addresses of artifacts": [
+      '![a](artifact://x/a.png) <img src="artifact://x/b c.png" onerror="x()"> [c](artifact://c.html)',
+      `<p><img src="artifact://x/a.png" alt="a" /> <img src="artifact://x/b c.png" /> <a href="artifact://c.html" ${rel}>c</a></p>\n`,
+    ],
+  };
+  for (const [title, [markdown, html]] of Object.entries(cases))
+    it(title, () => {
+      assert.equal(renderMarkdown(markdown), html);
+    });
+
+  it("never leaves its place: what it opens it closes, and it closes nothing else", () => {
+    const html = renderMarkdown("</section></main><ul><li><table><tr><td>x</div></article>");
+    assert.equal(html, "<ul><li><table><tr><td>x</td></tr></table></li></ul>");
+  });
+
+  it("is text if it would be larger than 3 MB", () => {
+    assert.equal(renderMarkdown("-\n".repeat(400_000)).slice(0, 9), "<pre>-\n-\n");
+  });
+
+  it("has only elements and attributes of the lists, whatever the body is", () => {
+    const part = fc.constantFrom(
+      ...[
+        "<",
+        ">",
+        "</",
+        "/>",
+        '"',
+        "'",
+        "=",
+        " ",
+        "\n",
+        "\n\n",
+        "`",
+        "```\n",
+        "![",
+        "](",
+        ")",
+        "[",
+        "&lt;",
+        "&#60;",
+        "&",
+        ";",
+      ],
+      ...[
+        "a",
+        "img",
+        "script",
+        "svg",
+        "math",
+        "style",
+        "table",
+        "td",
+        "div",
+        "details",
+        "textarea",
+        "title",
+        "noscript",
+      ],
+      ...[
+        "href",
+        "src",
+        "alt",
+        "onerror",
+        "class",
+        "style",
+        "id",
+        "artifact://x",
+        "javascript:x()",
+        "https://x",
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "\u0000",
+        "\u0001",
+      ],
+    );
+    const allowed =
+      /^<(?:\/?(?:h[1-6]|p|div|span|br|hr|blockquote|pre|code|em|strong|s|del|a|ul|ol|li|dl|dt|dd|details|summary|table|caption|thead|tbody|tfoot|tr|th|td)|img)(?: (?:href|title|src|alt|class|rel|width|height|start|colspan|rowspan)="[^"<>]*"| open(?:="[^"<>]*")?)*(?: \/)?>$/;
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
+        const html = renderMarkdown(parts.join(""));
+        for (const [tag] of html.matchAll(/<[^>]*>?/g)) assert.match(tag, allowed);
+        for (const [, address = ""] of html.matchAll(/ (?:href|src)="([^"]*)"/g))
+          assert.match(address, /^(?:https?:|mailto:|artifact:|(?![a-z\d+.-]*:|\/\/))/i);
+        for (const [, address = ""] of html.matchAll(/ src="([^"]*)"/g)) assert.match(address, /^artifact:/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("the text of a body that cannot be rendered", () => {
+  it("is escaped, and cut", () => {
+    assert.equal(renderAsText('<b>&"'), "<pre>&lt;b&gt;&amp;&quot;</pre>\n");
+    assert.equal(renderAsText("x".repeat(300_000)).length, 256 * 1024 + "<pre>\n…</pre>\n".length);
+  });
+});
