@@ -17,10 +17,10 @@ import { readPage } from "../../http/number-pager.ts";
 import { jsonType } from "../../http/respond.ts";
 import * as field from "../../operations/fields.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
-import { artifactSchema, presentArtifact } from "../json/artifact.ts";
+import { findBuildOfCall, type JobCall } from "../jobs/address.ts";
 import { linkPages, pageQuery } from "../json/list.ts";
 import { readQuery } from "../query-reader.ts";
-import { findBuildOfCall, type JobCall } from "./address.ts";
+import { artifactSchema, presentArtifact } from "./present.ts";
 
 const tag = "Artifacts";
 const reading = { tag, scope: "read_artifacts" as const };
