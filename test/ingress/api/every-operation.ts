@@ -41,6 +41,12 @@ const delivery = `${trigger}/deliveries/:delivery`;
 const bulkRebuild = `${trigger}/rebuilds/:rebuild`;
 
 const token = `${cluster}/tokens/:token`;
+const secret = `${cluster}/secrets/:secret`;
+
+const freshSecret = async ({ send, present }: Api) => {
+  const body = { key: unique("KEY").replace("-", "_"), value: "x" };
+  return { secret: (await send("POST", `/clusters/${present.cluster}/secrets`, { body })).body.id as string };
+};
 
 export const freshToken = async ({ send, present }: Api) => {
   const made = await send("POST", `/clusters/${present.cluster}/tokens`, { body: { description: "Fresh" } });
@@ -146,6 +152,14 @@ const rows: Row[] = [
   ["updateClusterToken", "PUT", token, "write_clusters", "admin", 200, described],
   ["updateClusterTokenByPatch", "PATCH", token, "write_clusters", "admin", 200, described],
   ["revokeClusterToken", "DELETE", token, "write_clusters", "admin", 204, { prepare: freshToken }],
+
+  ["listClusterSecrets", "GET", `${cluster}/secrets`, "read_secrets_details", "member", 200],
+  ["createClusterSecret", "POST", `${cluster}/secrets`, "write_secrets", "admin", 201, { body: () => ({ key: unique("KEY").replace("-", "_"), value: "x" }) }],
+  ["getClusterSecret", "GET", secret, "read_secrets_details", "member", 200, { prepare: freshSecret }],
+  ["updateClusterSecret", "PUT", secret, "write_secrets", "admin", 200, { ...described, prepare: freshSecret }],
+  ["updateClusterSecretByPatch", "PATCH", secret, "write_secrets", "admin", 200, { ...described, prepare: freshSecret }],
+  ["replaceClusterSecretValue", "PUT", `${secret}/value`, "write_secrets", "admin", 200, { body: () => ({ value: "y" }), prepare: freshSecret }],
+  ["deleteClusterSecret", "DELETE", secret, "write_secrets", "admin", 204, { prepare: freshSecret }],
 
   ["listPipelines", "GET", "/pipelines", "read_pipelines", "member", 200],
   ["createPipeline", "POST", "/pipelines", "write_pipelines", "member", 201, { body: ({ acme }) => pipelineBody(acme.cluster.id) }],

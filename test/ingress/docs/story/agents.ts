@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { closeLog } from "../../../../shared/agents/logs/evict.ts";
 import { hashToken, issueToken } from "../../../../shared/crypto/tokens.ts";
 import { hourMs } from "../../../../shared/durations.ts";
+import { createSecret } from "../../../../shared/secrets/secrets.ts";
 import { leaseJob } from "../../../agents/logs/jobs-with-logs.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import type { Sent } from "../recorder.ts";
@@ -87,6 +88,13 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
     })),
   });
   await api.build(pipeline.id);
+  for (const [key, policy] of [
+    ["UPLOAD_TOKEN", null],
+    ["DEPLOY_TOKEN", "- pipeline_slug: site"],
+  ] as const)
+    await createSecret(world.services, acme.operator, acme.cluster, {
+      ...{ key, value: `value of ${key}`, description: null, policy },
+    });
   const tag = `queue=${queue.key}`;
 
   const { body: agent } = await recorder.send("registerAgent", "An agent of a queue", {
@@ -113,6 +121,10 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
   const ofJob = { path, token: job.token };
   await send("startJob", "Its command starts", { ...ofJob, json: { started_at: "2026-01-31T12:00:01.5Z" } });
   await send("getJobState", "It goes on", ofJob);
+  const ofSecret = (key: string) => ({ ...ofJob, query: { key } });
+  await send("getSecretOfJob", "A secret", ofSecret("UPLOAD_TOKEN"));
+  await send("getSecretOfJob", "For another pipeline", { ...ofSecret("DEPLOY_TOKEN"), status: 403 });
+  await send("getSecretOfJob", "No such secret", { ...ofSecret("OTHER"), status: 404 });
   await send("sendJobLog", "The beginning", {
     ...ofJob,
     query: { sequence: "1", offset: "0", size: "20" },

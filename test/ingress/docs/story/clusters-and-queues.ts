@@ -68,9 +68,35 @@ export async function clustersAndQueues(story: Story) {
     json: { description: "Attic" },
   });
   await send("revokeClusterToken", "No answer but the status", { path: token, status: 204 });
+  await secrets(story, cluster);
   const empty = await send("createCluster", "A cluster without a description", {
     json: { name: "Laboratory" },
     status: 201,
   });
   await send("deleteCluster", "No answer but the status", { path: { cluster: empty.body.id }, status: 204 });
+}
+
+async function secrets(story: Story, cluster: { cluster: string }) {
+  const send = openSender(story, { ...story.org, ...cluster });
+  const made = await send("createClusterSecret", "A secret for builds of one branch", {
+    json: {
+      key: "DEPLOY_TOKEN",
+      value: "correct horse battery staple",
+      description: "Deploys the site",
+      policy: "- pipeline_slug: site\n  build_branch: main\n",
+    },
+    status: 201,
+  });
+  const { key } = made.body;
+  await send("createClusterSecret", "A key that is taken", { json: { key, value: "x" }, status: 422 });
+  const secret = { secret: made.body.id };
+  await send("listClusterSecrets", "A page of secrets");
+  await send("getClusterSecret", "A secret", { path: secret });
+  await send("updateClusterSecret", "For every job", { path: secret, json: { policy: null } });
+  await send("updateClusterSecretByPatch", "Another description", {
+    path: secret,
+    json: { description: "Deploys all sites" },
+  });
+  await send("replaceClusterSecretValue", "Another value", { path: secret, json: { value: "Tr0ub4dor&3" } });
+  await send("deleteClusterSecret", "No answer but the status", { path: secret, status: 204 });
 }

@@ -53,6 +53,8 @@ async function newToken({ world, acme }: TriggerApi): Promise<string> {
       "read_audit_events",
       "read_clusters",
       "write_clusters",
+      "read_secrets_details",
+      "write_secrets",
       "read_pipelines",
       "write_pipelines",
       "read_builds",
