@@ -2,7 +2,7 @@ import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { newSecret, secretValue } from "../../shared/secrets/input.ts";
 import { createSecret, deleteSecret, replaceSecretValue } from "../../shared/secrets/secrets.ts";
-import { findSecretByKey, listSecrets, type Secret } from "../../shared/secrets/store.ts";
+import { findSecretByKey, type ListedSecret, listSecrets } from "../../shared/secrets/store.ts";
 import { type Act, newCommand, requireValid } from "./command.ts";
 import { type ClusterOptions, namedCluster, noneFound, withCluster } from "./find.ts";
 
@@ -65,7 +65,7 @@ function withKey(command: Command): Command {
   return withCluster(command).requiredOption("--key <key>", "the secret's key, in any case");
 }
 
-function summary(secret: Secret) {
+function summary(secret: ListedSecret) {
   return {
     id: secret.id,
     key: secret.key,

@@ -1,6 +1,6 @@
-import { and, asc, eq, isNull, lt, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { capTotal, countUpTo, type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -21,19 +21,37 @@ export function findSecretByKey(db: Db | Tx, clusterId: string, key: string): Pr
   );
 }
 
-/** Secrets of a cluster, oldest first. */
+/** A secret as lists show it: values may have 64 KB each. */
+export type ListedSecret = Omit<Secret, "valueSealed">;
+
+/** Secrets of a cluster, oldest first: ids sort by age. */
 export async function listSecretsPage(
   db: Db,
   clusterId: string,
   page: ListPage,
-): Promise<ListedRows<Secret>> {
-  return listCreated(db, db.tables.secrets, isOfCluster(db, clusterId), page);
+): Promise<ListedRows<ListedSecret>> {
+  const { secrets } = db.tables;
+  const { limit, offset, after } = page;
+  const total = capTotal(await countUpTo(db, secrets, isOfCluster(db, clusterId)));
+  const rows = await selectListed(db)
+    .where(and(isOfCluster(db, clusterId), after && gt(secrets.id, after.id)))
+    .orderBy(asc(secrets.id))
+    .limit(limit + 1)
+    .offset(after ? 0 : offset);
+  const positionOf = ({ createdAt, id }: ListedSecret) => ({ number: createdAt.getTime(), id });
+  return listedRows(rows, page, { total, positionOf });
 }
 
 /** All secrets of a cluster, oldest first. Their number is limited. */
-export async function listSecrets(db: Db, clusterId: string): Promise<Secret[]> {
+export async function listSecrets(db: Db, clusterId: string): Promise<ListedSecret[]> {
   const { secrets } = db.tables;
-  return db.select().from(secrets).where(isOfCluster(db, clusterId)).orderBy(asc(secrets.id));
+  return selectListed(db).where(isOfCluster(db, clusterId)).orderBy(asc(secrets.id));
+}
+
+function selectListed(db: Db) {
+  const { secrets } = db.tables;
+  const { valueSealed: _value, ...columns } = getTableColumns(secrets);
+  return db.select(columns).from(secrets);
 }
 
 export function countSecrets(db: Db | Tx, clusterId: string, limit: number): Promise<number> {

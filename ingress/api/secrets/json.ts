@@ -4,7 +4,7 @@ import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { newSecret, secretChange, secretValue } from "../../../shared/secrets/input.ts";
 import { claimNames } from "../../../shared/secrets/policy.ts";
-import type { Secret } from "../../../shared/secrets/store.ts";
+import type { ListedSecret } from "../../../shared/secrets/store.ts";
 import { api } from "../../../shared/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "../json/graphql-id.ts";
@@ -40,7 +40,7 @@ export const secretValueBody = z.object({ value: secretValue });
 export function presentSecret(
   config: Config,
   { slug }: Organization,
-  secret: Secret,
+  secret: ListedSecret,
   users: ReadonlyMap<string, User>,
 ) {
   const { id, clusterId } = secret;

@@ -11,7 +11,7 @@ import {
   requireSecret,
   updateSecret,
 } from "../../../shared/secrets/secrets.ts";
-import { listSecretsPage, type Secret } from "../../../shared/secrets/store.ts";
+import { type ListedSecret, listSecretsPage } from "../../../shared/secrets/store.ts";
 import { readPage } from "../../http/number-pager.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
 import { linkPages, pageQuery } from "../json/list.ts";
@@ -29,12 +29,12 @@ export function secretOperations(services: Services): Operation[] {
     requireCluster(db, caller.organization.id, parameter("cluster"));
   const secretOf = async (call: Pick<Call<unknown>, "caller" | "parameter">) =>
     requireSecret(db, await clusterOf(call), call.parameter("secret"));
-  const present = async (organization: Organization, secrets: Secret[]) => {
+  const present = async (organization: Organization, secrets: ListedSecret[]) => {
     const ids = secrets.flatMap(({ createdById, updatedById }) => [createdById, updatedById]);
     const users = await listUsersById(db, ids);
     return secrets.map((secret) => presentSecret(config, organization, secret, users));
   };
-  const presentOne = async (organization: Organization, secret: Secret) =>
+  const presentOne = async (organization: Organization, secret: ListedSecret) =>
     (await present(organization, [secret]))[0];
 
   return [

@@ -21,7 +21,7 @@ export async function loadSecret(
 /** Default: the page of the secret. */
 export function secretPath(
   { organization }: Pick<MemberRequest, "organization">,
-  { clusterId, id }: Secret,
+  { clusterId, id }: Pick<Secret, "clusterId" | "id">,
   pattern: PatternWith<"org" | "cluster" | "secret"> = patterns.secretPage,
 ): string {
   return pathTo(pattern, { org: organization.slug, cluster: clusterId, secret: id });

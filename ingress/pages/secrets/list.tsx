@@ -4,7 +4,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { newSecret } from "../../../shared/secrets/input.ts";
 import { createSecret } from "../../../shared/secrets/secrets.ts";
-import { listSecretsPage, type Secret } from "../../../shared/secrets/store.ts";
+import { type ListedSecret, listSecretsPage } from "../../../shared/secrets/store.ts";
 import { toProblems } from "../../../shared/validation.ts";
 import { type NumberedList, readPageOf, readWithin } from "../../http/number-pager.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
@@ -76,7 +76,7 @@ function SecretsView({
 }: {
   request: MemberRequest;
   cluster: Cluster;
-  list: NumberedList & { rows: Secret[] };
+  list: NumberedList & { rows: ListedSecret[] };
   refused: Refused | undefined;
 }) {
   return (
@@ -102,7 +102,7 @@ function SecretsView({
   );
 }
 
-function Entry({ secret, request }: { secret: Secret; request: MemberRequest }) {
+function Entry({ secret, request }: { secret: ListedSecret; request: MemberRequest }) {
   const { key, description, policy, updatedAt, lastReadAt } = secret;
   return (
     <li class="entry">

@@ -11,6 +11,7 @@ import { newId } from "../../../shared/ids.ts";
 import { countGrants } from "../../../shared/oauth/grant-store.ts";
 import { countPipelines } from "../../../shared/pipelines/store.ts";
 import { countQueues } from "../../../shared/queues/store.ts";
+import { countSecrets } from "../../../shared/secrets/store.ts";
 import { countTriggers } from "../../../shared/triggers/store.ts";
 
 const now = new Date(Date.UTC(2026, 0, 1, 1));
@@ -27,6 +28,7 @@ export const countStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the number of queues": (db) => countQueues(db, id, limit),
   "the number of agents": (db) => countAgents(db, id, limit),
   "the number of registration tokens": (db) => countAgentTokens(db, id, limit),
+  "the number of secrets": (db) => countSecrets(db, id, limit),
   "the number of access tokens of a member": (db) => countOwnAccessTokens(db, member, limit),
   "the number of grants of a member": (db) => countGrants(db, member, limit),
   "the number of approved codes of a member": (db) =>

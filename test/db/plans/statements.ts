@@ -145,6 +145,7 @@ import {
   type Queue,
 } from "../../../shared/queues/store.ts";
 import { addToTotals, listTotals, sumOpenLogs } from "../../../shared/retention/totals-store.ts";
+import { findSecretByKey, listSecretsPage } from "../../../shared/secrets/store.ts";
 import {
   cancelIfRunning,
   deleteFinishedBefore,
@@ -328,6 +329,8 @@ export const statements: Record<string, Statement> = {
   "archived pipelines": (db) => listPipelineIds(db, { organizationId, isArchived: true }, next),
   clusters: (db) => listClustersPage(db, organizationId, next),
   "registration tokens of a cluster": (db) => listAgentTokensPage(db, pipelineId, next),
+  "secrets of a cluster": (db) => listSecretsPage(db, pipelineId, next),
+  "a secret by its key": (db) => findSecretByKey(db, pipelineId, "DEPLOY_KEY"),
   "a registration token": (db) => findAgentTokenById(db, id),
   "agents of an organization": (db) => listAgentsPage(db, { organizationId }, next),
   "agents of an organization by name": (db) => listAgentsPage(db, { organizationId, name: "a" }, next),
