@@ -1,6 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { copyBlobs } from "../../shared/blobs/copy.ts";
+import { openBlobs } from "../../shared/blobs/open.ts";
 import { toPrintableJson } from "../../shared/control-characters.ts";
 import { readSecretKey, secretKeyFile } from "../../shared/crypto/secret-key.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
@@ -21,8 +23,13 @@ export function backupCommands(terminal: Terminal): Command[] {
     )
     .argument("<file>", "the new file")
     .option("--secret-key <file>", "also keep the secret key, in a new file of its own")
-    .action(async (file: string, { secretKey: keyFile }: { secretKey?: string }) => {
-      const { databaseUrl, secretKey } = readConfig(terminal.env);
+    .option(
+      "--artifacts <folder>",
+      "also copy the artifacts that this folder lacks, from earlier backups or new",
+    )
+    .action(async (file: string, options: { secretKey?: string; artifacts?: string }) => {
+      const { databaseUrl, blobUrl, secretKey } = readConfig(terminal.env);
+      const { secretKey: keyFile, artifacts } = options;
       if (keyFile !== undefined && existsSync(keyFile))
         throw new Refusal(409, `${keyFile} exists already: name another file`);
       const made = isSqliteUrl(databaseUrl)
@@ -35,31 +42,65 @@ export function backupCommands(terminal: Terminal): Command[] {
             ),
           };
       if (keyFile !== undefined) writeKey(keyFile, secretKey);
-      print({ ...made, secret_key: keyFile ?? keyAdvice(terminal.env) });
+      print({
+        ...made,
+        artifacts:
+          artifacts === undefined
+            ? artifactsAdvice(blobUrl)
+            : await copyArtifacts(blobUrl, folderUrl(artifacts)),
+        secret_key: keyFile ?? keyAdvice(terminal.env),
+      });
     });
 
   const restore = new Command("restore")
     .description("put a backup in the place of the SQLite database; for Postgres, print the command")
     .argument("<file>", "a file that backup has made")
     .option("--replace", "also if the database has organizations, which are lost", false)
-    .action(async (file: string, { replace: replaces }: { replace: boolean }) => {
-      const { databaseUrl } = readConfig(terminal.env);
+    .option("--artifacts <folder>", "also put back the artifacts of this folder that are missing")
+    .action(async (file: string, options: { replace: boolean; artifacts?: string }) => {
+      const { databaseUrl, blobUrl } = readConfig(terminal.env);
+      const { replace: replaces, artifacts: folder } = options;
+      const restoreArtifacts = async () =>
+        folder === undefined ? missingAdvice(blobUrl) : copyArtifacts(folderUrl(folder), blobUrl);
       if (!isSqliteUrl(databaseUrl)) {
         const clean = replaces ? " --clean --if-exists" : "";
         const command = `pg_restore --exit-on-error --single-transaction --no-owner${clean}`;
-        print({ run: postgresCommand(databaseUrl, command, quoteForShell(file)), next: nextStep });
+        const run = postgresCommand(databaseUrl, command, quoteForShell(file));
+        print({ run, artifacts: await restoreArtifacts(), next: nextStep });
         return;
       }
       const target = sqliteFile(databaseUrl);
       if (resolve(target) === resolve(file)) throw new Refusal(422, `${file} is the database itself`);
       await restoreSqlite(file, target, { replaces, onProgress });
-      print({ restored: target, next: nextStep });
+      print({ restored: target, artifacts: await restoreArtifacts(), next: nextStep });
     });
   return [backup, restore];
 }
 
 const nextStep =
-  "Put the secret key of that time back if it has changed, run npm run migrate, then start the processes.";
+  "Put the secret key of that time back if it has changed, run npm run migrate, start the processes, then run npm run -s admin -- doctor: it finds artifacts whose bytes are missing.";
+
+const folderUrl = (folder: string) => `file:${folder}`;
+
+/** The database comes first: then the copy has the bytes of all artifacts that it names, but of those deleted meanwhile. */
+async function copyArtifacts(fromUrl: string, toUrl: string) {
+  const [from, to] = [openBlobs(fromUrl), openBlobs(toUrl)];
+  if (from.place === to.place) throw new Refusal(422, `${from.place} is the store of artifacts itself`);
+  try {
+    return { from: from.place, to: to.place, ...(await copyBlobs(from, to)) };
+  } finally {
+    await from.close();
+    await to.close();
+  }
+}
+
+function artifactsAdvice(blobUrl: string): string {
+  return `not included: copy them with --artifacts <folder>, or back up ${openBlobs(blobUrl).place} by other means after this`;
+}
+
+function missingAdvice(blobUrl: string): string {
+  return `not restored: their bytes must be in ${openBlobs(blobUrl).place}`;
+}
 
 function keyAdvice(env: Terminal["env"]): string {
   const place = env.SECRET_KEY ? "SECRET_KEY" : secretKeyFile;

@@ -9,6 +9,7 @@ import { createLog } from "../../shared/process/log.ts";
 import { openServices, type Services } from "../../shared/process/services.ts";
 import { jsonOption, readSettings, type Terminal } from "./command.ts";
 import { checkAddresses } from "./doctor/addresses.ts";
+import { checkArtifacts } from "./doctor/artifacts.ts";
 import { checkDatabaseParts, unavailable } from "./doctor/database.ts";
 import { type Finding, type FindingState, problem, warning } from "./doctor/finding.ts";
 import { checkMachine } from "./doctor/machine.ts";
@@ -74,6 +75,7 @@ async function checkParts(services: Services, { hasKey }: { hasKey: boolean }): 
       ...(await checkAddresses(services)),
       ...(await checkProcesses(services)),
       ...(await checkFailedJobs(services)),
+      ...(await unlessAway("store of artifacts", () => checkArtifacts(services))),
       ...(await unlessAway("stored bytes", () => checkStoredBytes(services))),
     ];
   } finally {

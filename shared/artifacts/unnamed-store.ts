@@ -1,4 +1,4 @@
-import { and, inArray } from "drizzle-orm";
+import { and, desc, eq, inArray, isNotNull } from "drizzle-orm";
 import type { Db } from "../db/database.ts";
 import type { ArtifactState } from "../vocabulary.ts";
 
@@ -11,4 +11,16 @@ export async function findIdsInStates(db: Db, ids: string[], states: ArtifactSta
     .from(artifacts)
     .where(and(inArray(artifacts.id, ids), inArray(artifacts.state, states)));
   return new Set(rows.map(({ id }) => id));
+}
+
+/** Newest first: finished artifacts whose bytes are in the store. */
+export async function listNewestStored(db: Db, limit: number): Promise<string[]> {
+  const { artifacts } = db.tables;
+  const rows = await db
+    .select({ id: artifacts.id })
+    .from(artifacts)
+    .where(and(eq(artifacts.state, "finished"), isNotNull(artifacts.storedAt)))
+    .orderBy(desc(artifacts.id))
+    .limit(limit);
+  return rows.map(({ id }) => id);
 }

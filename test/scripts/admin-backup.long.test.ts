@@ -19,6 +19,8 @@ import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import Client from "better-sqlite3";
 import { runAdmin } from "../../scripts/admin/run.ts";
+import { openBlobs } from "../../shared/blobs/open.ts";
+import { chunks, expect, newName } from "../blobs/contract.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { startLoad } from "../helpers/load.ts";
@@ -29,10 +31,15 @@ import { secretKey, startWorld } from "../helpers/world.ts";
 const folder = mkdtempSync(join(tmpdir(), "signalbox-backup-"));
 const fileOf = (url: string) => url.slice("file:".length);
 
-async function admin(url: string, ...args: string[]) {
+/** Arguments, and settings among them. */
+type Argument = string | Record<string, string>;
+
+async function admin(url: string, ...given: Argument[]) {
   let [stdout, stderr] = ["", ""];
+  const args = given.filter((each) => typeof each === "string");
+  const settings = Object.assign({}, ...given.filter((each) => typeof each === "object"));
   const code = await runAdmin(args, {
-    env: { SECRET_KEY: secretKey, DATABASE_URL: url },
+    env: { SECRET_KEY: secretKey, DATABASE_URL: url, ...settings },
     stdin: Readable.from([]),
     write: (text) => (stdout += text),
     writeError: (text) => (stderr += text),
@@ -40,13 +47,13 @@ async function admin(url: string, ...args: string[]) {
   return { code, stdout, stderr };
 }
 
-async function succeeds(url: string, ...args: string[]) {
+async function succeeds(url: string, ...args: Argument[]) {
   const { code, stdout, stderr } = await admin(url, ...args);
   assert.deepEqual([code, stderr], [0, ""]);
   return JSON.parse(stdout);
 }
 
-async function refuses(message: RegExp, url: string, ...args: string[]) {
+async function refuses(message: RegExp, url: string, ...args: Argument[]) {
   const { code, stdout, stderr } = await admin(url, ...args);
   assert.deepEqual([code, stdout], [1, ""], args.join(" "));
   assert.match(stderr, /^[^\n]+\n$/);
@@ -116,6 +123,60 @@ describe("admin backup and restore", () => {
     assert.equal((await post(restored.url + path, "{}")).status, 201);
     await restored.close();
     await world.close();
+  });
+
+  it("copy artifacts into a folder and back, those that it lacks", async () => {
+    const [source, target] = [await makeDatabase("acme"), await makeDatabase("acme")];
+    const [store, copies, other] = ["store", "copies", "other"].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const blobs = openBlobs(`file:${store}`);
+    const names = [newName(), newName(), newName()];
+    const write = (name: string) => blobs.write(name, chunks(Buffer.from(name)), expect(Buffer.from(name)));
+    const backup = (file: string) =>
+      succeeds(
+        source.url,
+        { BLOB_URL: `file:${store}` },
+        "backup",
+        join(folder, file),
+        "--artifacts",
+        copies,
+      );
+    for (const name of names.slice(1)) await write(name);
+
+    const first = await backup("first");
+    await write(names[0] ?? "");
+    const second = await backup("second");
+    const restored = await succeeds(
+      target.url,
+      { BLOB_URL: `file:${other}` },
+      ...["restore", join(folder, "second"), "--replace", "--artifacts", copies],
+    );
+    const without = await succeeds(source.url, "backup", join(folder, "without"));
+
+    const copied = ({ artifacts }: { artifacts: { blobs: number; copied: number } }) => [
+      artifacts.blobs,
+      artifacts.copied,
+    ];
+    assert.deepEqual([first, second, restored].map(copied), [
+      [2, 2],
+      [3, 1],
+      [3, 3],
+    ]);
+    for (const name of names) assert.equal(readFileSync(join(other, name), "utf8"), name);
+    assert.match(without.artifacts, /^not included: copy them with --artifacts/);
+    await refuses(
+      /is the store of artifacts itself/,
+      source.url,
+      {
+        BLOB_URL: `file:${store}`,
+      },
+      ...["backup", join(folder, "third"), "--artifacts", store],
+    );
+    await source.drop();
+    await target.drop();
   });
 
   it("refuse to overwrite, and what is no sound backup", async () => {

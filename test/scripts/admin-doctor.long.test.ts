@@ -6,9 +6,14 @@ import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { runAdmin } from "../../scripts/admin/run.ts";
+import { artifactBlob } from "../../shared/blobs/blobs.ts";
+import { markOwner } from "../../shared/blobs/owner.ts";
 import { putFact } from "../../shared/db/facts-store.ts";
 import { acceptClock } from "../../shared/process/clock-guard.ts";
 import { addToTotals } from "../../shared/retention/totals-store.ts";
+import { newJob } from "../agents/logs/jobs-with-logs.ts";
+import { leaveArtifact } from "../artifacts/left-by-job.ts";
+import { chunks, expect } from "../blobs/contract.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -151,6 +156,33 @@ describeOnBothDatabases("admin doctor", (database) => {
     assert.match(String(say("stored bytes")), /warning: Near or over 70 GB: acme \(full\).*STORED_BYTES_/);
     assert.match(String(say("logs")), /warning: One organization is near .*acme.*LOG_BYTES_PER_ORGANIZATION/);
     assert.match(String(say("payloads")), /^ok/);
+  });
+
+  it("finds artifacts whose bytes are missing, and the store of another installation", async () => {
+    const { services } = world;
+    const job = await newJob(services, acme);
+    const content = Buffer.from("text");
+    const stored = await leaveArtifact(services, job, { path: "stored" });
+    await services.blobs.write(artifactBlob(stored.id), chunks(content), expect(content));
+    assert.match(
+      String((await examine()).say("store of artifacts")),
+      /^ok: .* has the bytes of the newest 1 artifacts →/,
+    );
+
+    const missing = await leaveArtifact(services, job, { path: "missing" });
+
+    const said = String((await examine()).say("store of artifacts"));
+    assert.match(said, /^problem: .* lacks the bytes of 1 of the newest 2 artifacts, such as /);
+    assert.ok(said.includes(missing.id));
+    await markOwner(services.blobs, "another");
+    assert.match(
+      String((await examine()).say("store of artifacts")),
+      /^problem: .* is the store of another installation →/,
+    );
+    await services.blobs.delete(["installation"]);
+    await services.db.transaction((tx) =>
+      tx.update(tx.tables.artifacts).set({ state: "deleted" }).where(eq(tx.tables.artifacts.id, missing.id)),
+    );
   });
 
   it("looks at Redis", { skip: redisServerMissing }, async () => {
