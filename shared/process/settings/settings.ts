@@ -94,7 +94,7 @@ const storage = {
         if (message) context.addIssue({ code: "custom", message });
       })
       .optional(),
-    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not AWS'. Its credentials are those that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Agents send and get parts at addresses of the bucket; `&direct=no` lets all bytes pass through the ingress, for a bucket that agents and browsers cannot reach. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
+    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not AWS'. Its credentials are those that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Uploads pass through the ingress; downloads are redirected to signed addresses of the bucket, but with `&direct=no`, for a bucket that agents and browsers cannot reach. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
     (given, { DATABASE_URL }) => given ?? defaultBlobUrl(DATABASE_URL),
   ),
   redisUrl: setting(
