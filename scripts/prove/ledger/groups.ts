@@ -41,11 +41,11 @@ export function checkGroupRuns(
   rows: Pick<Ledger, "builds" | "jobs" | "jobTokens">,
   runs: Run[],
 ): Discrepancy[] {
-  const held = listHeld(rows, runs);
+  const places = listHeld(rows, runs);
   return [
-    ...[...Map.groupBy(held, ({ group }) => group).values()].flatMap(checkLimit),
+    ...[...Map.groupBy(places, ({ group }) => group).values()].flatMap(checkLimit),
     ...checkGate(
-      held.filter(({ group }) => group === gate.concurrency_group),
+      places.filter(({ group }) => group === gate.concurrency_group),
       rows,
     ),
   ];

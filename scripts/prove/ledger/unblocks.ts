@@ -66,7 +66,7 @@ function thoseThatUnblocked(requests: Unblock[]) {
 
 /**
  * Unblockings as the runs of commands, by the machine's uptime: a step was unblocked between the request and its answer.
- * What the step needs had ended before the answer, and what needs the step began after the request.
+ * All steps that it needs had ended before the answer, and the steps that need it began after the request.
  */
 export function runsOfUnblocks(unblocks: Unblock[]): Pick<Run, "jobId" | "beganAt" | "endedAt">[] {
   return [...Map.groupBy(unblocks, ({ jobId }) => jobId)].flatMap(([jobId, own]) => {
