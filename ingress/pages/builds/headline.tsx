@@ -22,8 +22,8 @@ export function Headline({ build }: { build: Build }) {
   if (isBlocked(state))
     return (
       <p class="headline">
-        {state === "blocked_failed" ? "Failed, and waits for people" : "Waits for people"} ·{" "}
-        {startedAt ? "begun" : "made"} <Strong from={startedAt ?? createdAt} to={null} /> ago
+        Waits for people · {startedAt ? "begun" : "made"} <Strong from={startedAt ?? createdAt} to={null} />{" "}
+        ago
       </p>
     );
   if (!startedAt)
