@@ -18,6 +18,7 @@ import { press } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { addApplication, type Pages } from "../../../helpers/pages.ts";
 import { exhibitAgents } from "./agent-looks.ts";
+import { exhibitArtifacts } from "./artifact-looks.ts";
 import { exhibitQueue, exhibitUse } from "./figures.ts";
 import { exhibitSteps, stepLooks } from "./step-looks.ts";
 import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
@@ -262,6 +263,9 @@ export const everyPage: Look[] = [
   { name: "a build, failed", as: "ada", visit: at("/organizations/globex/pipelines/failed/builds/1") },
   { name: "a build, running", as: "ada", visit: at("/organizations/globex/pipelines/running/builds/1") },
   { name: "a build, times unfolded", as: "ada", visit: unfoldedTimes },
+  { name: "artifacts", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.list) },
+  { name: "an artifact, a text", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.text) },
+  { name: "an artifact, a picture", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.picture) },
   { name: "a new build, refused", as: "ada", visit: wrongBuild },
   { name: "a registration token, refused", as: "ada", visit: wrongToken },
   { name: "a registration token, created", as: "ada", visit: newRegistrationToken },
@@ -280,6 +284,7 @@ export async function exhibit(pages: Pages) {
     triggers: await exhibitTriggers(pages),
     agents: await exhibitAgents(pages),
     steps: await exhibitSteps(pages),
+    artifacts: await exhibitArtifacts(pages, "passed"),
     app: await connectedApp(pages),
     token: await ownToken(pages),
   };
