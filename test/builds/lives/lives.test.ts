@@ -13,8 +13,8 @@ import { randomPipelines, stepOf } from "./pipelines.ts";
 
 const firstSeed = Number(process.env.TEST_SEED ?? randomInt(2 ** 31));
 const lives = Number(process.env.TEST_LIVES ?? repeat(1, 4));
-const events = 70;
-const maxOpenBuilds = 6;
+const events = 120;
+const maxOpenBuilds = 10;
 
 describeOnBothDatabases(
   "builds of three pipelines that trigger each other and share two groups",
@@ -186,10 +186,10 @@ async function liveOnce(database: TestDatabase, seed: number): Promise<void> {
   };
 
   const happenings: [number, () => Promise<void>][] = [
-    [4, makeBuild],
+    [5, makeBuild],
     [8, take],
     [6, () => end(0)],
-    [3, () => end(1)],
+    [2, () => end(1)],
     [4, () => unblock(true)],
     [1, () => unblock(false)],
     [1, cancelBuild],

@@ -41,7 +41,7 @@ function randomPipeline(random: Random, place: number, groups: Group[]): Shape[]
   const typeOf = (index: number): Shape["type"] => {
     if (place < 2 && oneIn(4)) return "trigger";
     if (index > 0 && oneIn(4)) return "waiter";
-    return oneIn(5) ? "block" : oneIn(7) ? "input" : "script";
+    return oneIn(8) ? "block" : oneIn(6) ? "input" : "script";
   };
   const count = 3 + random(4);
   for (let index = 0; index < count; index++) {
@@ -53,10 +53,10 @@ function randomPipeline(random: Random, place: number, groups: Group[]): Shape[]
       key: `k${index}`,
       ...(runs && index > 0 && oneIn(5) && { dependsOn: oneIn(3) ? [] : [`k${random(index)}`] }),
       copies: runs && oneIn(5) ? 2 : 1,
-      ...(isScript && oneIn(2) && { group: groups[random(2)]?.name as string }),
+      ...(isScript && !oneIn(4) && { group: groups[random(2)]?.name as string }),
       priority: isScript ? random(3) : 0,
       softFail: runs && oneIn(6),
-      cancelsOnFailing: isScript && oneIn(5),
+      cancelsOnFailing: isScript && oneIn(3),
       retries: isScript && oneIn(6) ? 1 : 0,
       continueOnFailure: type === "waiter" && oneIn(3),
       isAsync: type === "trigger" && oneIn(4),
