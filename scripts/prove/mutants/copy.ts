@@ -12,13 +12,13 @@ export function copyMutant(scratch: Scratch, { name, edits }: Mutant): string {
   mkdirSync(folder);
   cpSync(root, folder, { recursive: true, filter: (path) => !leftOut.includes(relative(root, path)) });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  for (const edit of edits) writeFileSync(join(folder, edit.file), changeSource(edit));
+  for (const edit of edits) writeFileSync(join(folder, edit.file), changeSource(edit, folder));
   return folder;
 }
 
-/** Returns a file of the project with an edit. @throws RunFailed if the text does not occur once */
-export function changeSource({ file, from, to }: Edit): string {
-  const pieces = readFileSync(join(root, file), "utf8").split(from);
+/** Returns a file of the project, or of a copy, with an edit. @throws RunFailed if the text does not occur once */
+export function changeSource({ file, from, to }: Edit, folder = root): string {
+  const pieces = readFileSync(join(folder, file), "utf8").split(from);
   const occurrences = pieces.length - 1;
   if (occurrences !== 1)
     throw new RunFailed(

@@ -158,17 +158,18 @@ export const mutants: Mutant[] = [
     foundBy: /was assigned while its queue was paused/,
   },
   {
-    name: "no-group-lock",
-    summary: "a concurrency group starts jobs without its lock",
+    name: "crowded-group",
+    summary: "a concurrency group does not count the jobs that hold it",
     edits: [
       {
         file: "shared/builds/groups/decide-store.ts",
-        from: `return (await tx.lock(groups, eq(groups.id, id), "exclusive"))[0];`,
-        to: "return (await tx.select().from(groups).where(eq(groups.id, id)))[0];",
+        from: "const holders = await countHolders(db, groupId);",
+        to: "const holders = 0;",
       },
     ],
-    run: { database: "postgres", seed: 1, minutes: 1, perSecond: 2, faults: ["delay"] },
-    foundBy: /jobs hold a group of \d|jobs of (gate|eager) have started/,
+    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["kill"] },
+    foundBy:
+      /\d jobs hold a group of \d|\d jobs of (eager|gate) have started|\d commands of (eager|gate) ran at once/,
   },
   {
     name: "overtaken-gate",
@@ -181,7 +182,7 @@ export const mutants: Mutant[] = [
       },
     ],
     run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["kill"] },
-    foundBy: /has overtaken \d+ jobs of a gate/,
+    foundBy: /has overtaken \d+ jobs of a gate|has started, with \d+ jobs before it/,
   },
   {
     name: "double-unblock",
