@@ -86,6 +86,7 @@ const pathParameters: Record<string, { description: string; schema: object }> = 
   rebuild: { description: "Id of the bulk rebuild", schema: id },
   upload: { description: "The uuid of the upload", schema: slug },
   step: { description: "Id or key of the step", schema: slug },
+  context: { description: "The context of the annotation", schema: slug },
 };
 
 function describeParameters(declared: Declaration, { schemas, examples }: Context) {

@@ -63,6 +63,7 @@ export class Recorder {
         : JSON.stringify(json);
     const answer = await request(this.#world.url + filled + search, {
       method: operation.method,
+      redirect: "manual",
       headers: {
         ...(body === undefined ? {} : { "Content-Type": operation.mediaType ?? "" }),
         ...(token ? { Authorization: `Bearer ${token}` } : {}),

@@ -8,6 +8,7 @@ import { leaseJob } from "../../../agents/logs/jobs-with-logs.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import type { Sent } from "../recorder.ts";
 import { openSender, type Story } from "./chapter.ts";
+import { leftByJobs } from "./left-by-jobs.ts";
 
 export async function agents(story: Story) {
   await dataOfBuilds(story);
@@ -75,7 +76,8 @@ async function logOfJob({ api: { world, acme } }: Story, id: string) {
   await db.transaction((tx) => closeLog(tx, logged.lease));
 }
 
-async function lifeOfAnAgent({ api, recorder }: Story) {
+async function lifeOfAnAgent(story: Story) {
+  const { api, recorder } = story;
   const { world, acme } = api;
   const registrationToken = await agentTokenOf(world, acme.cluster);
   const queue = await api.newQueue({ key: "linux" });
@@ -133,6 +135,8 @@ async function lifeOfAnAgent({ api, recorder }: Story) {
   await send("sendHeaderTimes", "Times", ofJob);
   await send("pauseOwnAgent", "No job after this one", { ...ofJob, json: { note: "New disks" } });
   await send("resumeOwnAgent", "The next job", ofJob);
+  const { body: running } = await api.send("GET", `/pipelines/${pipeline.slug}/builds/1`);
+  await leftByJobs(story, { id: path.id, token: job.token, buildId: running.id, slug: pipeline.slug });
   const ofStep = { path: { step: "report" }, token: job.token };
   await send("updateJob", "Twenty minutes from its start", { ...ofJob, json: { timeout: "20" } });
   await send("promiseFailure", "A test failed", { ...ofJob, json: { exit_status: 1 }, status: 204 });

@@ -64,6 +64,10 @@ async function newToken({ world, acme }: TriggerApi): Promise<string> {
       "read_job_env",
       "read_build_logs",
       "write_build_logs",
+      "read_artifacts",
+      "write_artifacts",
+      "read_secrets_details",
+      "write_secrets",
     ] as Scope[],
     description: "Release script",
   };
