@@ -105,6 +105,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
       agent: unknownId,
       job: unknownId,
       artifact: unknownId,
+      annotation: unknownId,
     },
     newCluster: (body: object = {}) => make("/clusters", { name: unique("Cluster"), ...body }),
     newQueue: (body: object = {}, cluster: string = acme.cluster.id) =>

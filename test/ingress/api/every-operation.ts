@@ -102,6 +102,13 @@ export const freshJob = async (api: Api) => {
   const { body } = await api.send("GET", `/pipelines/${at.slug}/builds/1`);
   return { ...at, job: body.jobs[0].id as string };
 };
+const annotations = `${pipeline}/builds/:number/annotations`;
+const annotate = { body: () => ({ body: "Done" }) };
+const freshAnnotation = async (api: Api) => {
+  const at = await freshJob(api);
+  const made = await api.send("POST", `/jobs/${at.job}/annotations`, { body: annotate.body() });
+  return { ...at, annotation: made.body.id as string };
+};
 const blockedJob = async (api: Api) => {
   const { id, slug } = await api.newPipeline({ steps: [{ block: "Release?" }] });
   await api.build(id);
@@ -198,6 +205,16 @@ const rows: Row[] = [
   ["getJobLogHtmlById", "GET", `${jobById}/log.html`, "read_build_logs", "member", 200, { prepare: freshJob }],
   ["deleteJobLog", "DELETE", `${job}/log`, "write_build_logs", "member", 204, { prepare: canceledJob }],
 
+  ["listAnnotations", "GET", annotations, "read_builds", "member", 200],
+  ["createAnnotation", "POST", annotations, "write_builds", "member", 201, annotate],
+  ["deleteAnnotation", "DELETE", `${annotations}/:annotation`, "write_builds", "member", 204, { prepare: freshAnnotation }],
+  ["listAnnotationsOfJob", "GET", `${job}/annotations`, "read_builds", "member", 200, { prepare: freshJob }],
+  ["createAnnotationOfJob", "POST", `${job}/annotations`, "write_builds", "member", 201, { ...annotate, prepare: freshJob }],
+  ["deleteAnnotationOfJob", "DELETE", `${job}/annotations/:annotation`, "write_builds", "member", 204, { prepare: freshAnnotation }],
+  ["listAnnotationsOfJobById", "GET", `${jobById}/annotations`, "read_builds", "member", 200, { prepare: freshJob }],
+  ["createAnnotationOfJobById", "POST", `${jobById}/annotations`, "write_builds", "member", 201, { ...annotate, prepare: freshJob }],
+  ["deleteAnnotationOfJobById", "DELETE", `${jobById}/annotations/:annotation`, "write_builds", "member", 204, { prepare: freshAnnotation }],
+
   ["listAgents", "GET", "/agents", "read_agents", "member", 200],
   ["getAgent", "GET", "/agents/:agent", "read_agents", "member", 200],
   ["stopAgent", "PUT", "/agents/:agent/stop", "write_agents", "member", 200, { body: () => ({ force: true }), takesNoBodyToo: true, prepare: freshAgent }],
@@ -259,6 +276,12 @@ export const allowed: Record<string, string> = {
   [`${job}/log`]: "GET, HEAD, DELETE",
   [`${job}/log.txt`]: "GET, HEAD",
   [`${job}/log.html`]: "GET, HEAD",
+  [annotations]: "GET, HEAD, POST",
+  [`${annotations}/:annotation`]: "DELETE",
+  [`${job}/annotations`]: "GET, HEAD, POST",
+  [`${job}/annotations/:annotation`]: "DELETE",
+  [`${jobById}/annotations`]: "GET, HEAD, POST",
+  [`${jobById}/annotations/:annotation`]: "DELETE",
   [jobById]: "GET, HEAD",
   [`${jobById}/retry`]: "PUT",
   [`${jobById}/reprioritize`]: "PUT",
