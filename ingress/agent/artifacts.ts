@@ -180,7 +180,7 @@ export function artifactOperations(services: Services, leases: LeaseGroup): Oper
           .enum(["all", ...artifactStates])
           .optional()
           .meta({ description: "Default: finished" }),
-        include_retried_jobs: flag,
+        include_retried_jobs: flag.meta({ description: "True: also of attempts that were retried" }),
         include_duplicates: flag.meta({ description: "True: all artifacts that match" }),
       },
       success: answer(z.array(foundArtifact), "The artifacts"),

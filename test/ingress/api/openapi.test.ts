@@ -64,7 +64,11 @@ describe("the OpenAPI document", () => {
 
   it("covers every address for programs", () => {
     const isForPrograms = /^\/(v2|v3|deliver|oauth(?!\/device(\/|$))|\.well-known)(\/|$)/;
-    const addresses = Object.values(patterns).filter((pattern) => isForPrograms.test(pattern));
+    // Other answers name these, with all that a program needs to send.
+    const named: string[] = [patterns.uploadArtifact, patterns.downloadArtifact];
+    const addresses = Object.values(patterns).filter(
+      (pattern) => isForPrograms.test(pattern) && !named.includes(pattern),
+    );
     assert.ok(addresses.length > 30);
     for (const address of addresses) {
       const start = address.replace("/**", "/").replace(/:([a-z]+)/g, "{$1}");

@@ -26,6 +26,9 @@ export class SampleValues {
         prefix.padEnd(54, "0123456789abcdef"),
       )
       .replace(/\b[B-DF-HJ-NP-TV-Z]{4}-[B-DF-HJ-NP-TV-Z]{4}\b/g, "WDJB-MJHT")
+      .replace(/\bperson-\d+@/g, "person-1@")
+      .replace(/\bexpires=\d+&signature=[\w-]{43}/g, `expires=1769864400&signature=${"x".repeat(43)}`)
+      .replace(/\.\d{10}\.[\w-]{43}$/g, `.1769947200.${"x".repeat(43)}`)
       .replace(/X{20}\w\w/g, `${"X".repeat(20)}ef`)
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, (time) =>
         new Date(this.#shift(Date.parse(time))).toISOString(),
