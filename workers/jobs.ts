@@ -2,6 +2,7 @@ import { recordUsage } from "../shared/accounts/access-tokens.ts";
 import { endForcedJobs, expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
+import { openArtifactChecks } from "../shared/artifacts/check.ts";
 import { evictArtifacts } from "../shared/artifacts/evict.ts";
 import { failForgottenArtifacts } from "../shared/artifacts/fail.ts";
 import { removeUnnamedBlobs } from "../shared/artifacts/remove-unnamed.ts";
@@ -39,6 +40,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
   const fanOuts = openFanOuts(services);
   const bulkRebuilds = openBulkRebuilds(services);
   const followUps = openFollowUps(services);
+  const artifactChecks = openArtifactChecks(services);
   const jobs = [
     job(contracts.createBuildsJob, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
     job(contracts.requeueStrandedDeliveriesJob, () => requeueStranded(services)),
@@ -55,6 +57,9 @@ export function openWorkerJobs(services: Services): WorkerJobs {
       contracts.removeUnnamedBlobsJob,
       async () => (await clockGuard.isTrusted()) && removeUnnamedBlobs(services),
     ),
+    job(contracts.checkArtifactsJob, async ({ artifactIds }) => {
+      for (const id of artifactIds) artifactChecks.add(id);
+    }),
     job(
       contracts.failForgottenArtifactsJob,
       async () => (await clockGuard.isTrusted()) && failForgottenArtifacts(services),
@@ -89,7 +94,9 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
   const close = async () =>
-    void (await Promise.all([builder.close(), fanOuts.close(), bulkRebuilds.close(), followUps.close()]));
+    void (await Promise.all(
+      [builder, fanOuts, bulkRebuilds, followUps, artifactChecks].map((each) => each.close()),
+    ));
   return { jobs, close };
 }
 

@@ -1,112 +1,22 @@
 import { z } from "zod";
 import { requireBuildInReach } from "../../shared/agents/inside/reach.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
-import { type AnnouncedArtifact, announceArtifacts } from "../../shared/artifacts/announce.ts";
+import { announceArtifacts } from "../../shared/artifacts/announce.ts";
+import { beginParts } from "../../shared/artifacts/parts.ts";
 import { reportArtifacts } from "../../shared/artifacts/report.ts";
 import { searchArtifacts } from "../../shared/artifacts/search.ts";
 import { signBatch } from "../../shared/artifacts/signatures.ts";
-import { isId, lowerCaseId } from "../../shared/ids.ts";
+import type { DirectUpload } from "../../shared/blobs/blobs.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal, unprocessable } from "../../shared/refusal.ts";
-import { isStorable } from "../../shared/validation.ts";
 import { type ArtifactState, artifactStates } from "../../shared/vocabulary.ts";
 import { uploadForm } from "../artifacts/uploads.ts";
 import { answerJson, inBrackets } from "../http/transfers/json-stream.ts";
-import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, done, tag } from "./answers.ts";
+import { accepted, batch, type instructions, reports } from "./artifact-members.ts";
 import { foundArtifact, presentFound } from "./found-artifacts.ts";
-
-const maxBatch = 100;
-/** Of one artifact: agents send no larger files as a form, and no larger ones in parts. */
-const maxBytes = 5 * 1024 ** 3;
-const maxPathBytes = 4096;
-const unknownType = "application/octet-stream";
-
-function storable(name: string) {
-  return z
-    .string({ error: `${name} must be text` })
-    .refine((given) => Buffer.byteLength(given) <= maxPathBytes, `${name} is larger than 4,096 bytes`)
-    .refine(isStorable, `${name} must be text without NUL`);
-}
-
-/** Clients send blank text for none. */
-function optional<Schema extends z.ZodType<string>>(schema: Schema) {
-  return schema.nullish().transform((given) => given || null);
-}
-
-function hex(name: string, digits: number) {
-  const error = `${name} must have ${digits} hexadecimal digits`;
-  return z
-    .string({ error })
-    .regex(new RegExp(`^[0-9a-f]{${digits}}$`, "i"), error)
-    .transform((given) => given.toLowerCase());
-}
-
-function uuid(name: string) {
-  const error = `${name} must be a UUID`;
-  return z
-    .string({ error })
-    .transform(lowerCaseId)
-    .refine((id) => isId(id), error);
-}
-
-const sizeError = "file_size must be a whole number of bytes, at most 5 GB";
-const announced = z
-  .object({
-    path: storable("path").refine((given) => given !== "", "path can't be blank"),
-    absolute_path: optional(storable("absolute_path")),
-    glob_path: optional(storable("glob_path")),
-    file_size: z.int({ error: sizeError }).min(0, sizeError).max(maxBytes, sizeError),
-    sha1sum: hex("sha1sum", 40),
-    sha256sum: z.union([z.literal(""), hex("sha256sum", 64)]).nullish(),
-    content_type: optional(storable("content_type")),
-    url: optional(storable("url")).meta({ description: "At a destination of its own" }),
-  })
-  .transform(
-    (given): AnnouncedArtifact => ({
-      path: given.path,
-      absolutePath: given.absolute_path ?? given.path,
-      globPath: given.glob_path,
-      size: given.file_size,
-      sha1: given.sha1sum,
-      sha256: given.sha256sum || null,
-      contentType: given.content_type ?? unknownType,
-      url: given.url,
-    }),
-  );
-const batchError = `artifacts must be a list of 1 to ${maxBatch}`;
-const batch = z.object({
-  id: uuid("id").meta({ description: "Made by the caller. The same batch again changes nothing" }),
-  artifacts: z.array(announced, { error: batchError }).min(1, batchError).max(maxBatch, batchError),
-  upload_destination: optional(storable("upload_destination")).meta({
-    description: "The agent uploads there by itself. Absent and blank: here",
-  }),
-  multipart_supported: z.boolean().nullish(),
-});
-const instructions = z.object({
-  data: z.record(z.string(), z.string()),
-  action: z.object({ url: field.url, method: z.string(), path: z.string(), file_input: z.string() }),
-});
-const accepted = z.object({
-  id: field.id,
-  artifact_ids: z.array(field.id).meta({ description: "In the order of the artifacts" }),
-  upload_instructions: instructions
-    .nullable()
-    .meta({ description: "The form with which each file is uploaded. Null: the agent uploads by itself" }),
-});
-const reports = z.object({
-  artifacts: z
-    .array(
-      z.object({
-        id: uuid("id"),
-        state: z.enum(["finished", "error"], { error: "state must be finished or error" }),
-      }),
-      { error: "artifacts must be a list" },
-    )
-    .max(10 * maxBatch, `artifacts can be ${10 * maxBatch} at most`),
-});
 
 const flag = z.enum(["true", "false"]).optional();
 
@@ -129,19 +39,26 @@ export function artifactOperations(services: Services, leases: LeaseGroup): Oper
         422: ["an artifact is wrong, or the build would have too many, or too long paths"],
       },
       run: async ({ attempt, readBody }) => {
-        const { id, artifacts, upload_destination: uploadDestination } = await readBody();
+        const {
+          id,
+          artifacts,
+          upload_destination: uploadDestination,
+          multipart_supported,
+        } = await readBody();
         const stored = await announceArtifacts(services, leases, attempt, {
           id,
           artifacts,
           uploadDestination,
         });
+        const isHere = uploadDestination === null;
+        const inParts = isHere && multipart_supported ? await beginParts(services, stored) : new Map();
         return {
           id,
           artifact_ids: stored.map((each) => each.id),
-          upload_instructions:
-            uploadDestination === null
-              ? instructionsFor(signBatch(services, { jobId: attempt.lease.jobId, batchId: id }))
-              : null,
+          upload_instructions: isHere
+            ? instructionsFor(signBatch(services, { jobId: attempt.lease.jobId, batchId: id }))
+            : null,
+          ...(inParts.size > 0 && { per_artifact_instructions: presentParts(inParts) }),
         };
       },
     }),
@@ -158,7 +75,12 @@ export function artifactOperations(services: Services, leases: LeaseGroup): Oper
       isQuiet: true,
       run: async ({ attempt, readBody }) => {
         const { artifacts } = await readBody();
-        await reportArtifacts(services, leases, attempt, artifacts);
+        const reports = artifacts.map(({ id, state, multipart_etags }) => ({
+          id,
+          state,
+          parts: multipart_etags?.map(({ part_number, etag }) => ({ partNumber: part_number, etag })),
+        }));
+        await reportArtifacts(services, leases, attempt, reports);
         return {};
       },
     }),
@@ -214,6 +136,14 @@ export function artifactOperations(services: Services, leases: LeaseGroup): Oper
       },
     };
   }
+}
+
+function presentParts(inParts: Map<string, DirectUpload["parts"]>) {
+  const entries = [...inParts].map(([id, parts]) => [
+    id,
+    { actions: parts.map(({ partNumber, url }) => ({ url, method: "PUT", part_number: partNumber })) },
+  ]);
+  return Object.fromEntries(entries);
 }
 
 /** @throws Refusal 400 */

@@ -1,16 +1,26 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Attempt, changeWhileLeased } from "../agents/lease.ts";
 import type { LeaseGroup } from "../agents/lease-group.ts";
+import type { UploadedPart } from "../blobs/blobs.ts";
 import { buildTopics } from "../builds/create.ts";
+import { secondMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
-import { Refusal } from "../refusal.ts";
+import { Refusal, unavailable } from "../refusal.ts";
 import { discardBytes, failArtifacts } from "./fail.ts";
-import { type Artifact, finishIfNew, listArtifactsOfJob } from "./store.ts";
+import { completeParts, findChecked } from "./parts.ts";
+import { type Artifact, finishIfNew, listArtifactsById, listArtifactsOfJob } from "./store.ts";
 
 /** The word of an agent about an artifact that it announced. */
 export interface Report {
   id: string;
   state: "finished" | "error";
+  /** Of an artifact that its agent sent to the bucket in parts. */
+  parts?: UploadedPart[] | undefined;
 }
+
+/** Agents send a report again after a 503: a large file may take longer. */
+const maxWaitMs = 20 * secondMs;
+const lookEveryMs = 200;
 
 /**
  * new → finished or error, all or none. The same report again changes nothing.
@@ -22,6 +32,7 @@ export async function reportArtifacts(
   attempt: Attempt,
   reports: Report[],
 ): Promise<void> {
+  await completeAll(services, attempt, reports);
   const stateOf = new Map(reports.map(({ id, state }) => [id, state]));
   const { build, failed } = await changeWhileLeased(leases, attempt, async (tx, build) => {
     const found = await listArtifactsOfJob(tx, attempt.lease.jobId, [...stateOf.keys()]);
@@ -35,6 +46,24 @@ export async function reportArtifacts(
   });
   services.events.publish(buildTopics(build, []));
   await discardBytes(services, failed);
+}
+
+/** Waits until a worker has compared what came in parts. @throws Refusal 422, 503 */
+async function completeAll(services: Services, { lease }: Attempt, reports: Report[]): Promise<void> {
+  const partsOf = new Map(
+    reports.flatMap(({ id, state, parts }) => (state === "finished" && parts ? [[id, parts]] : [])),
+  );
+  if (partsOf.size === 0 || !services.blobs.direct) return;
+  const found = await listArtifactsById(services.db, [...partsOf.keys()]);
+  const own = found.filter(({ jobId, uploadId }) => jobId === lease.jobId && uploadId !== null);
+  for (const artifact of own) await completeParts(services, artifact, partsOf.get(artifact.id) ?? []);
+
+  const deadline = performance.now() + maxWaitMs;
+  for (const { id } of own)
+    while (!(await findChecked(services, id))) {
+      if (performance.now() > deadline) throw unavailable();
+      await sleep(lookEveryMs);
+    }
 }
 
 /** @throws Refusal 422 */

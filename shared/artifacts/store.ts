@@ -74,6 +74,15 @@ export async function setStoredIfOpen(tx: Tx, id: string): Promise<Artifact | un
   return stored;
 }
 
+/** Of an artifact whose bytes are not here yet. */
+export async function setUploadIfOpen(tx: Tx, id: string, uploadId: string): Promise<void> {
+  const { artifacts } = tx.tables;
+  await tx
+    .update(artifacts)
+    .set({ uploadId })
+    .where(and(eq(artifacts.id, id), eq(artifacts.state, "new"), isNull(artifacts.storedAt)));
+}
+
 /** new → finished. Call it with artifacts whose bytes are there. */
 export async function finishIfNew(tx: Tx, ids: string[]): Promise<Artifact[]> {
   const { artifacts } = tx.tables;

@@ -37,6 +37,14 @@ export const evictArtifactsJob = defineRecurringJob("evict-artifacts", "maintena
 /** Removes bytes that no artifact names, and what interrupted uploads left. */
 export const removeUnnamedBlobsJob = defineRecurringJob("remove-unnamed-blobs", "maintenance", 10 * minuteMs);
 
+/** Compares what a bucket got with what was announced. */
+export const checkArtifactsJob = defineJob({
+  name: "check-artifacts",
+  queue: "dispatch",
+  data: z.object({ artifactIds: z.array(z.uuid()).min(1) }),
+  tries: 1,
+});
+
 /** Gives up artifacts that their agents never finished. */
 export const failForgottenArtifactsJob = defineRecurringJob(
   "fail-forgotten-artifacts",

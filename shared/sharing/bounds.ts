@@ -235,6 +235,13 @@ export const turns = {
     maxRunningPerOwner: 1,
     each: { max: 20, unit: "jobs" },
   },
+  /** A worker reads and hashes a whole file of up to 5 GB. */
+  artifactChecks: {
+    resource: "checks of artifacts that a bucket got in parts",
+    file: "shared/artifacts/check.ts",
+    maxRunning: 4,
+    maxRunningPerOwner: 2,
+  },
   /** Each may wait for a lock, with a connection to the database. */
   followUps: {
     resource: "follow-ups: what a transaction left to do",

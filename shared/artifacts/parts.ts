@@ -1,0 +1,74 @@
+import { artifactBlob, BlobsUnavailable, type DirectUpload, type UploadedPart } from "../blobs/blobs.ts";
+import { checkArtifactsJob } from "../jobs/contracts.ts";
+import type { Services } from "../process/services.ts";
+import { Refusal, unavailable } from "../refusal.ts";
+import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";
+
+// A bucket takes the parts of a file from its agent. A worker compares what came before the artifact counts as stored:
+// nobody else has seen the bytes.
+
+/** A bucket wants parts of 5 MB, and a form costs fewer calls. */
+const minBytes = 5 * 1024 ** 2;
+
+/**
+ * Begins the uploads of artifacts that are better sent in parts. A repeated batch gets new addresses.
+ * @returns parts by the id of their artifact
+ * @throws Refusal 503
+ */
+export async function beginParts(
+  services: Services,
+  artifacts: Artifact[],
+): Promise<Map<string, DirectUpload["parts"]>> {
+  const { direct } = services.blobs;
+  if (!direct) return new Map();
+  const large = artifacts.filter(
+    ({ size, state, storedAt }) => size >= minBytes && state === "new" && storedAt === null,
+  );
+  const begun = await orUnavailable(services, () =>
+    Promise.all(
+      large.map(async ({ id, size, uploadId }) => {
+        if (uploadId !== null) await direct.abortUpload(artifactBlob(id), uploadId);
+        return { id, ...(await direct.beginUpload(artifactBlob(id), size)) };
+      }),
+    ),
+  );
+  await services.db.transaction(async (tx) => {
+    for (const { id, uploadId } of begun) await setUploadIfOpen(tx, id, uploadId);
+  });
+  return new Map(begun.map(({ id, parts }) => [id, parts]));
+}
+
+/**
+ * Makes the parts one, and has a worker compare them. Does nothing with an artifact that has no parts, or is stored.
+ * @throws Refusal 422, 503
+ */
+export async function completeParts(
+  services: Services,
+  artifact: Artifact,
+  parts: UploadedPart[],
+): Promise<void> {
+  const { id, path, uploadId, state, storedAt } = artifact;
+  const { direct } = services.blobs;
+  if (!direct || uploadId === null || state !== "new" || storedAt !== null) return;
+  const outcome = await orUnavailable(services, () =>
+    direct.completeUpload(artifactBlob(id), uploadId, parts),
+  );
+  if (outcome === "refused") throw new Refusal(422, `The parts of ${path} are not those that were uploaded`);
+  if (!(await services.jobs.send(checkArtifactsJob, { artifactIds: [id] }))) throw unavailable();
+}
+
+/** The artifact once it was compared. Undefined: not yet. */
+export async function findChecked({ db }: Services, id: string): Promise<Artifact | undefined> {
+  const artifact = await findArtifact(db, id);
+  return artifact?.state === "new" && artifact.storedAt === null ? undefined : artifact;
+}
+
+async function orUnavailable<Result>({ log }: Services, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof BlobsUnavailable)) throw error;
+    log.error({ err: error }, "the store of artifacts is unavailable");
+    throw unavailable();
+  }
+}
