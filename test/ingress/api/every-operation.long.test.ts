@@ -111,6 +111,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       job: "No job found",
       token: "No cluster token found",
       secret: "No secret found",
+      annotation: "No annotation found",
       slug: "No pipeline found",
       number: "No build found",
       trigger: "No pipeline trigger found",
@@ -234,11 +235,13 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
           }
         });
 
-        it("answers 413 to more than 1 MiB", options, async () => {
-          const raw = `{"padding":"${"x".repeat(1024 * 1024 - 13)}"}`;
+        it("answers 413 to more than it reads", options, async () => {
+          const { maxBytes = 1024 * 1024 } =
+            (declared.get(id.replace("ByPatch", "")) as Operation).body ?? {};
+          const raw = `{"padding":"${"x".repeat(maxBytes - 13)}"}`;
           const answer = await call(example, { raw, headers: { "Content-Type": "application/json" } });
 
-          assertRefused(answer, 413, "Body is larger than 1 MB");
+          assertRefused(answer, 413, `Body is larger than ${maxBytes / 1024 / 1024} MB`);
         });
       }
     });
