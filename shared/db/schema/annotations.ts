@@ -22,12 +22,13 @@ export function defineAnnotationsTables(kit: Kit, { builds, jobs }: Pick<BuildsT
       /** Null: plain. */
       style: text().$type<AnnotationStyle>(),
       priority: integer().notNull(),
+      createdAt: time("created_at").notNull(),
+      updatedAt: time("updated_at").notNull(),
+      // Last: SQLite walks through large values to those after them.
       /** Markdown, as its author wrote it. */
       body: text().notNull(),
       /** The body as safe HTML. Null: nobody has rendered it yet. */
       html: text(),
-      createdAt: time("created_at").notNull(),
-      updatedAt: time("updated_at").notNull(),
     },
     (t) => [
       uniqueIndex("annotations_context").on(t.scopeId, t.context),

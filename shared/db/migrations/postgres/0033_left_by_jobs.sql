@@ -7,10 +7,10 @@ CREATE TABLE "annotations" (
 	"context" text NOT NULL,
 	"style" text,
 	"priority" integer NOT NULL,
-	"body" text NOT NULL,
-	"html" text,
 	"created_at" timestamp (3) with time zone NOT NULL,
-	"updated_at" timestamp (3) with time zone NOT NULL
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"body" text NOT NULL,
+	"html" text
 );
 --> statement-breakpoint
 CREATE TABLE "artifact_totals" (

@@ -7,10 +7,10 @@ CREATE TABLE `annotations` (
 	`context` text NOT NULL,
 	`style` text,
 	`priority` integer NOT NULL,
-	`body` text NOT NULL,
-	`html` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
+	`body` text NOT NULL,
+	`html` text,
 	FOREIGN KEY (`build_id`) REFERENCES `builds`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`job_id`) REFERENCES `jobs`(`id`) ON UPDATE no action ON DELETE cascade
 );
