@@ -65,6 +65,7 @@ export const patterns = {
   deletePipelinePage: "/organizations/:org/pipelines/:slug/delete",
   buildPage: "/organizations/:org/pipelines/:slug/builds/:number",
   buildsPage: "/organizations/:org/builds",
+  annotationPage: "/organizations/:org/pipelines/:slug/builds/:number/annotations/:annotation",
   payloadPage: "/organizations/:org/pipelines/:slug/builds/:number/payload",
   jobPage: "/organizations/:org/pipelines/:slug/builds/:number/jobs/:job",
   jobLogPage: "/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/log.txt",

@@ -1,4 +1,5 @@
 import { downloadUrl } from "../artifacts/signatures.ts";
+import { hourMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import { escapeText, replaceTags, type Tag, unescapeText } from "./rendering/tags.ts";
 import { listArtifactsOfPaths, type NamedArtifact } from "./store.ts";
@@ -9,7 +10,7 @@ const maxPaths = 10;
 
 /**
  * Replaces `artifact://path` in links and pictures by the address of the newest such artifact of the build, good for an
- * hour. Without one, a link leads nowhere, and of a picture its text stays.
+ * hour at least. Without one, a link leads nowhere, and of a picture its text stays.
  */
 export async function linkArtifacts(services: Services, buildId: string, html: string): Promise<string> {
   if (!html.includes(scheme)) return html;
@@ -38,8 +39,13 @@ export async function linkArtifacts(services: Services, buildId: string, html: s
 
 /** Agents upload to places of their own, too. */
 function addressOf(services: Services, { id, uploadDestination, url }: NamedArtifact): string | undefined {
-  if (uploadDestination === null) return downloadUrl(services, id);
+  if (uploadDestination === null) return downloadUrl(services, id, stableMs(services.clock.now()));
   return url && /^https?:/i.test(url) ? url : undefined;
+}
+
+/** The same end for an hour at least: a page that is refreshed has the same addresses, and loads no picture again. */
+function stableMs(now: Date): number {
+  return 2 * hourMs - (now.getTime() % hourMs);
 }
 
 /** With slashes. Markdown has encoded the address; HTML has it as it was written. */

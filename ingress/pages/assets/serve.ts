@@ -34,6 +34,8 @@ const styles = [
   "builds.css",
   "artifacts.css",
   "stages.css",
+  "annotations.css",
+  "annotation-classes.css",
   "charts.css",
 ];
 

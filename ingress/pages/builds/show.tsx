@@ -5,6 +5,8 @@ import { notFound } from "../../../shared/refusal.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildPath, loadBuild } from "../address/build.ts";
+import { havePictures, loadAnnotations } from "../annotations/load.ts";
+import { Annotations } from "../annotations/section.tsx";
 import { TriggeredBy } from "../job-facts/triggered.tsx";
 import { Waiting } from "../job-facts/waiting.tsx";
 import { State } from "../states/state.tsx";
@@ -51,6 +53,7 @@ export async function showBuild(
   const { build, pipeline, list, queues, pausedQueues, users, payload } = data;
   const isInForm = data.unblockable.some(({ id }) => id === unblocking?.jobId);
   const org = organization.slug;
+  const annotations = await loadAnnotations(services, build);
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
   return {
     title: `Build #${build.number}`,
@@ -58,6 +61,7 @@ export async function showBuild(
     section: "pipelines",
     script: "copy.js",
     topics,
+    hasPictures: havePictures(annotations),
     content: (
       <>
         <div class="heading">
@@ -79,6 +83,7 @@ export async function showBuild(
         <NoAgents data={data} request={request} />
         <Facts data={data} request={request} />
         <Warnings warnings={data.warnings} />
+        <Annotations annotations={annotations} request={request} />
         {data.stages && <Stages shown={data.stages} named={data.named} request={request} />}
         <h2 id="jobs">Jobs</h2>
         <Jobs data={data} request={request} />

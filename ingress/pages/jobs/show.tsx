@@ -11,6 +11,8 @@ import { streamDownload } from "../../http/downloads.ts";
 import { logResponse } from "../../logs/document.tsx";
 import { agentPath } from "../address/agent.ts";
 import { buildPath, jobPath, loadBuild } from "../address/build.ts";
+import { havePictures, loadAnnotations } from "../annotations/load.ts";
+import { Annotations } from "../annotations/section.tsx";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
 import { sizeInWords } from "../builds/payload.tsx";
@@ -55,9 +57,11 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
   const page = await loadLines(services, request, loaded);
   const { build, job } = loaded;
   const place = await loadPlace(services, loaded);
+  const annotations = await loadAnnotations(services, build, job.id);
   const title = titleOf(job);
   return {
     title,
+    hasPictures: havePictures(annotations),
     section: "pipelines",
     topics: [
       `build:${build.id}`,
@@ -82,6 +86,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
           request={request}
           unsent={unsentNames({ ...services, ...loaded })}
         />
+        <Annotations annotations={annotations} request={request} />
         <Attempts loaded={loaded} request={request} />
         {job.type === "script" && <Log loaded={loaded} page={page} request={request} />}
       </>

@@ -16,17 +16,19 @@ export const allowedAttributes = {
   td: ["colspan", "rowspan"],
 };
 
-const sides = ["", "t", "r", "b", "l", "x", "y"];
-const spaces = ["m", "p"].flatMap((kind) => sides.flatMap((side) => [0, 1, 2].map((n) => kind + side + n)));
+const spaces = [
+  ...["m0", "m1", "m2", "mt0", "mt1", "mt2", "mb0", "mb1", "mb2", "ml1", "ml2", "mr1", "mr2"],
+  ...["p0", "p1", "p2", "px1", "px2", "py1", "py2"],
+];
 const colors = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** `annotations.css` has them. No other class of a page may be worn: it would look like a part of the page. */
+/** `annotation-classes.css` has them. No other class of a page may be worn: it would look like a part of the page. */
 export const allowedClasses = [
   ...["left-align", "center", "right-align", "nowrap", "truncate"],
   ...["bold", "regular", "italic", "caps", "small", "block", "inline-block"],
   ...["flex", "flex-wrap", "flex-column", "flex-auto", "items-center", "justify-between", "justify-center"],
   ...["border", "rounded", "list-reset", ...spaces],
-  ...["term", "term-fg1", "term-fg2", "term-fg3", "term-fg4", "term-fg9"],
+  ...["term-fg1", "term-fg2", "term-fg3", "term-fg4", "term-fg9"],
   ...colors.flatMap((n) => [
     `term-fg${30 + n}`,
     `term-fgi${90 + n}`,

@@ -1,0 +1,50 @@
+import { readHtml } from "../../../shared/annotations/html.ts";
+import { type Annotation, listAnnotationsForPage } from "../../../shared/annotations/store.ts";
+import type { Build } from "../../../shared/builds/store.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import { Refusal } from "../../../shared/refusal.ts";
+
+/** Of bodies. Longer annotations have pages of their own, and so have those that do not fit. */
+const maxBytesOfEach = 64 * 1024;
+const maxBytes = 128 * 1024;
+
+export interface ShownAnnotations {
+  shown: { annotation: Annotation; html: string }[];
+  /** Only named. */
+  others: Annotation[];
+}
+
+/** The annotations of a build, or of one of its jobs, the highest priority first. */
+export async function loadAnnotations(
+  services: Services,
+  build: Build,
+  jobId: string | null = null,
+): Promise<ShownAnnotations> {
+  const all = await listAnnotationsForPage(services.db, { buildId: build.id, jobId });
+  const loaded: ShownAnnotations = { shown: [], others: [] };
+  let total = 0;
+  for (const annotation of all) {
+    const { bytes } = annotation;
+    const isShown = bytes <= maxBytesOfEach && total + bytes <= maxBytes;
+    const html = isShown ? await readUnlessBusy(services, build, annotation.id) : undefined;
+    if (html === undefined) loaded.others.push(annotation);
+    else loaded.shown.push({ annotation, html });
+    if (html !== undefined) total += bytes;
+  }
+  return loaded;
+}
+
+/** The page is there even while too many annotations are to be rendered. */
+async function readUnlessBusy(services: Services, build: Build, id: string): Promise<string | undefined> {
+  try {
+    return await readHtml(services, build, id);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+/** Returns true if the page has pictures of artifacts. */
+export function havePictures({ shown }: ShownAnnotations): boolean {
+  return shown.some(({ html }) => html.includes("<img "));
+}

@@ -1,0 +1,65 @@
+import type { Annotation } from "../../../shared/annotations/store.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { AnnotationStyle } from "../../../shared/vocabulary.ts";
+import type { MemberRequest } from "../ui/member-page.ts";
+import type { ShownAnnotations } from "./load.ts";
+
+const styleWords: Record<AnnotationStyle, string> = {
+  success: "Success",
+  info: "Info",
+  warning: "Warning",
+  error: "Error",
+};
+
+/** Each is a block of the page, so that a refresh replaces only those that changed. */
+export function Annotations({
+  annotations: { shown, others },
+  request,
+}: {
+  annotations: ShownAnnotations;
+  request: MemberRequest;
+}) {
+  if (shown.length + others.length === 0) return null;
+  return (
+    <>
+      <h2 id="annotations">Annotations</h2>
+      {shown.map(({ annotation, html }) => (
+        <AnnotationBlock key={annotation.id} annotation={annotation} html={html} />
+      ))}
+      {others.length > 0 && <Others annotations={others} request={request} />}
+    </>
+  );
+}
+
+/** @param html as `readHtml` returns it: sanitized */
+export function AnnotationBlock({ annotation, html }: { annotation: Annotation; html: string }) {
+  const { id, context, style } = annotation;
+  return (
+    <article class="annotation" id={`annotation-${id}`} data-style={style ?? undefined} aria-label={context}>
+      <p class="quiet">
+        {style && <strong>{styleWords[style]}</strong>} {context}
+      </p>
+      <div class="body" dangerouslySetInnerHTML={{ __html: html }} />
+    </article>
+  );
+}
+
+function Others({ annotations, request }: { annotations: Annotation[]; request: MemberRequest }) {
+  const { organization, parameter } = request;
+  const build = { org: organization.slug, slug: parameter("slug"), number: parameter("number") };
+  return (
+    <details class="fold" id="more-annotations">
+      <summary>
+        {annotations.length === 1 ? "One more annotation" : `${annotations.length} more annotations`}
+      </summary>
+      <ul>
+        {annotations.map(({ id, context, style }) => (
+          <li key={id}>
+            <a href={pathTo(patterns.annotationPage, { ...build, annotation: id })}>{context}</a>
+            {style && `, ${styleWords[style].toLowerCase()}`}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

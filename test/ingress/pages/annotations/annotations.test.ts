@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import type { Annotating } from "../../../../shared/annotations/annotations.ts";
+import { annotateByHand } from "../../../../shared/annotations/by-hand.ts";
+import { newJob } from "../../../agents/logs/jobs-with-logs.ts";
+import { leaveArtifact } from "../../../artifacts/left-by-job.ts";
+import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
+import { describeOnBothDatabases, sqlite } from "../../../helpers/databases.ts";
+import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { assertLooks } from "../looks/assert-looks.ts";
+
+async function makeJob(pages: QueuePages) {
+  const job = await newJob(pages.services, pages.acme);
+  const annotate = (given: Annotating, jobId: string | null = null) =>
+    annotateByHand(pages.services, { buildId: job.buildId, jobId }, given);
+  return { ...job, annotate, build: `/organizations/acme/pipelines/${job.slug}/builds/1` };
+}
+
+describeOnBothDatabases("the annotations of a page", (database) => {
+  let pages: QueuePages;
+  let bob: Visitor;
+
+  before(async () => {
+    pages = await startQueuePages(database, { BASE_URL: "https://api.example.com" });
+    bob = await pages.visitor(pages.bob);
+  });
+  after(() => pages.close());
+
+  const bodiesOf = (html: string) =>
+    [...html.matchAll(/<div class="body">(.*?)<\/div><\/article>/gs)].map(([, body]) => body?.trim());
+
+  it("are those of the build, the highest priority first, and on the page of a job its own", async () => {
+    const { annotate, id, build, page } = await makeJob(pages);
+    await annotate({ body: "*low*", context: "a", priority: 1, style: "warning" });
+    await annotate({ body: "first", context: "b" });
+    await annotate({ body: "second", context: "c" });
+    await annotate({ body: "high", context: "d", priority: 10 });
+    await annotate({ body: "of the job", context: "a" }, id);
+
+    const [ofBuild, ofJob] = [await bob.get(build), await bob.get(page)];
+
+    assert.deepEqual(bodiesOf(ofBuild.text), [
+      "<p>high</p>",
+      "<p>first</p>",
+      "<p>second</p>",
+      "<p><em>low</em></p>",
+    ]);
+    assert.deepEqual(bodiesOf(ofJob.text), ["<p>of the job</p>"]);
+    assert.match(
+      ofBuild.text,
+      /data-style="warning" aria-label="a"><p class="quiet"><strong>Warning<\/strong> a</,
+    );
+  });
+
+  it("have pages of their own if they are large, or if there are too many", async () => {
+    const { annotate, build, slug } = await makeJob(pages);
+    const large = await annotate({ body: "x".repeat(64 * 1024 + 1), context: "<large>" });
+    for (const context of ["a", "b", "c"]) await annotate({ body: "y".repeat(50 * 1024), context });
+
+    const { text } = await bob.get(build);
+
+    assert.equal(bodiesOf(text).length, 2);
+    assert.match(text, /2 more annotations/);
+    const path = `/organizations/acme/pipelines/${slug}/builds/1/annotations/${large}`;
+    assert.ok(text.includes(`<a href="${path}">&lt;large></a>`));
+    const alone = await bob.get(path);
+    assert.equal(bodiesOf(alone.text)[0]?.length, 64 * 1024 + 1 + "<p></p>".length);
+    const other = await makeJob(pages);
+    assert.equal((await bob.get(`${other.build}/annotations/${large}`)).status, 404);
+  });
+
+  it("show and link the newest artifact of a path, and nothing of other builds", async () => {
+    const job = await makeJob(pages);
+    const other = await makeJob(pages);
+    const at = (minutes: number) => new Date(pages.clock.now().getTime() + minutes * 60_000);
+    await leaveArtifact(pages.services, job, { path: "out/ü b.png", createdAt: at(-2) });
+    const newest = await leaveArtifact(pages.services, job, { path: "out\\ü b.png", createdAt: at(-1) });
+    await leaveArtifact(pages.services, job, { path: "out/ü b.png", state: "expired" });
+    await leaveArtifact(pages.services, other, { path: "other.txt" });
+    const elsewhere = { uploadDestination: "s3://b", url: "https://b.example/e.png" };
+    await leaveArtifact(pages.services, job, { path: "e.png", ...elsewhere });
+    await job.annotate({
+      body: "![pic](<artifact://out/ü b.png>) [link](artifact://out%5C%C3%BC%20b.png) [other](artifact://other.txt) ![none](artifact://none.png) ![e](artifact://e.png) [e](artifact://e.png)",
+    });
+
+    const { text, headers } = await bob.get(job.build);
+
+    const [html = ""] = bodiesOf(text);
+    const address = /src="(https:\/\/api\.example\.com\/v3\/artifacts\/([^/]+)\/[^"]*)"/.exec(html);
+    assert.equal(address?.[2], newest.id);
+    const rel = 'rel="nofollow noopener noreferrer"';
+    const same = address?.[1] ?? "";
+    assert.equal(
+      html,
+      `<p><img src="${same}" alt="pic"> <a href="${same}" ${rel}>link</a> <a ${rel}>other</a> none e <a href="https://b.example/e.png" ${rel}>e</a></p>`,
+    );
+    assert.match(headers.get("content-security-policy") ?? "", /img-src 'self' https:\/\/api\.example\.com;/);
+    const again = await bob.get(job.build);
+    assert.deepEqual(bodiesOf(again.text), [html], "a refresh has the same addresses");
+  });
+
+  it("have the addresses of ten artifacts at most", async () => {
+    const job = await makeJob(pages);
+    const paths = Array.from({ length: 11 }, (_, n) => `${n}.txt`);
+    for (const path of paths) await leaveArtifact(pages.services, job, { path });
+    await job.annotate({ body: paths.map((path) => `[a](artifact://${path})`).join(" ") });
+
+    const { text } = await bob.get(job.build);
+
+    assert.equal([...text.matchAll(/<a href="https:\/\/api\.example\.com\/v3\/artifacts\//g)].length, 10);
+  });
+});
+
+describeInBrowser("annotations in a browser", () => {
+  let pages: QueuePages;
+
+  before(async () => {
+    pages = await startQueuePages(sqlite);
+  });
+  after(() => pages.close());
+
+  const open = async (path: string) => {
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
+    await page.goto(path);
+    return page;
+  };
+
+  it("come and change while the page of the build is open", async () => {
+    const { annotate, build } = await makeJob(pages);
+    const page = await open(build);
+
+    await annotate({ body: "**now**" });
+    await page.locator(".annotation strong", { hasText: "now" }).waitFor();
+
+    await annotate({ body: " and later", append: true });
+    await page.getByText("now and later").waitFor();
+  });
+
+  it("run nothing, load nothing from elsewhere and stay in their place", async () => {
+    const { annotate, build } = await makeJob(pages);
+    await annotate({
+      body: '</div></article></main><script>document.title="owned"</script><img src="https://elsewhere.invalid/x.png" onerror=\'document.title="owned"\'><svg onload="document.title=1"><style>body{display:none}</style><a href="javascript:document.title=1" id=jobs class="button danger">press</a><form action=/sign-out><input name=csrf_token></form>',
+      context: "<script>1</script>",
+    });
+    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).origin));
+
+    await page.goto(build);
+
+    assert.deepEqual([...new Set(asked)], [new URL(pages.url).origin]);
+    assert.match(await page.title(), /^Build #1/);
+    const inside = page.locator("main > article.annotation");
+    assert.equal(await inside.count(), 1);
+    assert.equal(
+      await inside.locator("script, style, svg, form, input, img, [id], [class~=danger]").count(),
+      0,
+    );
+    assert.equal(await page.locator("main h2", { hasText: "Jobs" }).count(), 1);
+  });
+
+  it("have no serious fault of accessibility, and fit a phone", async () => {
+    const { annotate, build } = await makeJob(pages);
+    const table = `|a|b|\n|:-|-:|\n|${"wide ".repeat(40)}|\`code\`|`;
+    const colors = [0, 1, 2, 3, 4, 5, 6, 7]
+      .map((n) => `<span class="term-fg3${n}">fg</span> <span class="term-bg4${n}">bg</span>`)
+      .join(" ");
+    for (const style of [undefined, "success", "info", "warning", "error"] as const)
+      await annotate({
+        body: `## Head\n\n${table}\n\n> quote [link](https://a.example)`,
+        style,
+        context: `${style}`,
+      });
+    await annotate({
+      body: `<pre>${colors}</pre>\n<details><summary>more</summary>${"x".repeat(300)}</details>`,
+      context: "c".repeat(200),
+    });
+
+    await assertLooks(await open(build), "annotations");
+  });
+});
