@@ -15,6 +15,7 @@ const threads = [
   "shared/db/sqlite/off-loop-thread.ts",
   "shared/triggers/filter/thread.ts",
   "shared/pipelines/configuration/thread.ts",
+  "shared/annotations/rendering/thread.ts",
 ];
 /** Packages with binaries or threads of their own, and those that are tried and may be missing. */
 const external = ["better-sqlite3", "pino", "pino-pretty", "pg-native", "msgpackr-extract"];

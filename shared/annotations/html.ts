@@ -1,18 +1,11 @@
 import type { Build } from "../builds/store.ts";
 import type { Services } from "../process/services.ts";
-import { DeadlineExceeded, openThread } from "../process/thread.ts";
 import { turns as bounds } from "../sharing/bounds.ts";
 import { openTurns } from "../sharing/turns.ts";
 import { linkArtifacts } from "./artifact-links.ts";
-import { renderAsText } from "./rendering/render-as-text.ts";
+import { renderOffLoop } from "./rendering/renderer.ts";
 import { findText, setHtmlIfUnchanged } from "./store.ts";
 
-const deadlineMs = 10_000;
-
-/** Starts with the first annotation. While nobody waits for it, it keeps no process alive. */
-const thread = openThread<{ body: string }, string>(new URL("./rendering/thread.ts", import.meta.url), {
-  deadlineMs,
-});
 const turns = openTurns(bounds.annotations);
 /** By id and time of the body: many readers come at once. */
 const running = new Map<string, Promise<string>>();
@@ -51,11 +44,9 @@ async function render({ db, log }: Services, id: string): Promise<string> {
   if (!text) return "";
   const { html: known, body, updatedAt } = text;
   if (known !== null || body === null) return known ?? "";
-  const html = await thread.request({ body }).catch((error: Error) => {
-    if (!(error instanceof DeadlineExceeded || error instanceof RangeError)) throw error;
-    log.warn({ err: error, annotationId: id }, "an annotation stays text: it could not be rendered");
-    return renderAsText(body);
-  });
+  const html = await renderOffLoop(body, (error) =>
+    log.warn({ err: error, annotationId: id }, "an annotation stays text: it could not be rendered"),
+  );
   // A database that takes no writes can still be read.
   await db.transaction((tx) => setHtmlIfUnchanged(tx, { id, updatedAt }, html)).catch(() => {});
   return html;

@@ -1,4 +1,4 @@
-import { parentPort, Worker } from "node:worker_threads";
+import { parentPort, Worker, type WorkerOptions } from "node:worker_threads";
 
 /** Requests sent ahead: enough to keep the thread busy, and few to send again. */
 const maxSent = 32;
@@ -14,6 +14,10 @@ interface Waiting<Request, Response> {
 
 export class DeadlineExceeded extends Error {
   override readonly name = "DeadlineExceeded";
+}
+
+export class ThreadOutOfMemory extends Error {
+  override readonly name = "ThreadOutOfMemory";
 }
 
 /** Responds in order, off the caller's thread. */
@@ -35,13 +39,15 @@ export interface Thread<Request, Response> {
  */
 export function openThread<Request extends object, Response>(
   module: URL,
-  { deadlineMs = Number.POSITIVE_INFINITY, copy }: ThreadOptions<Request> = {},
+  { deadlineMs = Number.POSITIVE_INFINITY, ...options }: ThreadOptions<Request> = {},
 ): Thread<Request, Response> {
-  return new OrderedThread<Request, Response>(module, deadlineMs, copy);
+  return new OrderedThread<Request, Response>(module, { deadlineMs, ...options });
 }
 
 export interface ThreadOptions<Request> {
   deadlineMs?: number;
+  /** A request that needs more ends the thread with a ThreadOutOfMemory. Default: as much as the process may have. */
+  maxHeapMb?: number;
   /** Copies what can be transferred: a request may have to be sent again. Default: structured clone. */
   copy?: ((request: Request) => { message: Request; transferred: ArrayBuffer[] }) | undefined;
 }
@@ -60,6 +66,7 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   readonly #module: URL;
   readonly #deadlineMs: number;
   readonly #copy: ThreadOptions<Request>["copy"];
+  readonly #limits: WorkerOptions;
   #worker: Worker | undefined;
   #isReady = false;
   #isClosed = false;
@@ -68,10 +75,11 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(module: URL, deadlineMs: number, copy: ThreadOptions<Request>["copy"]) {
+  constructor(module: URL, { deadlineMs, maxHeapMb, copy }: ThreadOptions<Request> & { deadlineMs: number }) {
     this.#module = module;
     this.#deadlineMs = deadlineMs;
     this.#copy = copy;
+    this.#limits = maxHeapMb ? { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } } : {};
   }
 
   request(request: Request, signal?: AbortSignal): Promise<Response> {
@@ -128,15 +136,16 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   }
 
   #newWorker(): Worker {
-    const worker = new Worker(this.#module);
+    const worker = new Worker(this.#module, this.#limits);
     worker.on("message", (message: typeof ready | { response: Response }) => {
       if (worker !== this.#worker) return;
       if (message === ready) this.#handleReady();
       else this.#handleResponse(message.response);
     });
     let cause = new Error("The thread ended by itself.");
-    worker.on("error", (error: Error) => {
-      cause = error;
+    worker.on("error", (error: NodeJS.ErrnoException) => {
+      const isOutOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+      cause = isOutOfMemory ? new ThreadOutOfMemory(error.message) : error;
     });
     // Last responses may follow the error, but not the exit.
     worker.on("exit", () => this.#handleExit(worker, cause));

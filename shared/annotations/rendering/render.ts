@@ -26,7 +26,7 @@ const sanitizing: sanitizeHtml.IOptions = {
 /**
  * Renders Markdown with HTML as HTML that is safe in a page: elements, attributes and classes of a list, no address of
  * another scheme, and no picture from elsewhere, which would tell strangers who looks. Artifacts stay `artifact://…`.
- * Blocks the event loop: processes that serve others use `readHtml`.
+ * Blocks the event loop: processes that serve others use `renderOffLoop`.
  */
 export function renderMarkdown(body: string): string {
   const html = replacePictures(sanitizeHtml(markdown.render(body), sanitizing));

@@ -208,6 +208,7 @@ import {
   listTriggersPage,
 } from "../../../shared/triggers/store.ts";
 import { agentStatements } from "./agent-statements.ts";
+import { annotationStatements } from "./annotation-statements.ts";
 import { countStatements } from "./count-statements.ts";
 import { shared } from "./fill.ts";
 import { groupStatements } from "./group-statements.ts";
@@ -317,6 +318,7 @@ function deliveryLists(): Record<string, Statement> {
 export const statements: Record<string, Statement> = {
   ...deliveryLists(),
   ...agentStatements,
+  ...annotationStatements,
   ...groupStatements,
   ...countStatements,
   "the number of values sealed under other keys": (db) => countSealedUnderOthers(db, keyName, 1000),
