@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { readAddresses } from "../start/running.ts";
 import { serveHostedQueues } from "./hosted/hosted.ts";
+import { artifactCommand } from "./inside/artifact.ts";
 import { metaDataCommand } from "./inside/meta-data.ts";
 import { pipelineCommand } from "./inside/pipeline.ts";
 import { defaultName, startAgents } from "./start.ts";
@@ -30,6 +31,7 @@ export async function runAgent(args: string[], terminal: Terminal): Promise<numb
     hostedCommand(terminal),
     metaDataCommand(terminal, exitWith),
     pipelineCommand(terminal),
+    artifactCommand(terminal),
   ];
   for (const command of commands) program.addCommand(inherit(program, command));
   try {

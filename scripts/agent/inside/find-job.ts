@@ -5,6 +5,7 @@ import { type Client, describe } from "../wire/client.ts";
 export interface InsideJob {
   client: Client;
   jobId: string;
+  buildId: string;
 }
 
 const tokenName = /^(\w+)_AGENT_ACCESS_TOKEN$/;
@@ -14,7 +15,8 @@ export function findJob(env: Record<string, string | undefined>): InsideJob {
   for (const [name, token] of Object.entries(env)) {
     const prefix = tokenName.exec(name)?.[1];
     const { [`${prefix}_AGENT_ENDPOINT`]: endpoint, [`${prefix}_JOB_ID`]: jobId } = env;
-    if (token && endpoint && jobId) return { client: { endpoint, token }, jobId };
+    const { [`${prefix}_BUILD_ID`]: buildId = "" } = env;
+    if (token && endpoint && jobId) return { client: { endpoint, token }, jobId, buildId };
   }
   throw new AgentError("This command works only inside a job that an agent runs.");
 }

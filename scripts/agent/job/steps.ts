@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { uploadFiles } from "../artifacts/upload.ts";
 import type { Cgroup } from "../command/cgroups.ts";
 import { type Command, type Exit, runCommand } from "../command/command.ts";
 import { type Client, describe } from "../wire/client.ts";
@@ -90,7 +91,21 @@ async function runIn(
     if (exit.code !== 0) return toResult(exit);
   }
   if (cancel.aborted) return { exitStatus: "-1" };
-  return toResult(await run([...shell(), "-c", job.env[`${prefix}_COMMAND`] ?? ""]));
+  const result = toResult(await run([...shell(), "-c", job.env[`${prefix}_COMMAND`] ?? ""]));
+  const patterns = env[`${prefix}_ARTIFACT_PATHS`]?.trim();
+  if (!patterns || cancel.aborted) return result;
+  const say = (line: string) => log.write(redactor.push(Buffer.from(`${line}\n`)));
+  const buildId = env[`${prefix}_BUILD_ID`] ?? "";
+  const place = { job: { client, jobId: job.id, buildId }, folder: folder.checkout };
+  try {
+    await uploadFiles(patterns, { ...place, say, signal: cancel });
+    return result;
+  } catch (error) {
+    await say(describe(error));
+    return result.exitStatus === "0" ? { exitStatus: "1" } : result;
+  } finally {
+    await log.write(redactor.end());
+  }
 }
 
 function reasonToRefuse(env: Record<string, string>, prefix: string): string | undefined {

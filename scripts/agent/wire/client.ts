@@ -99,7 +99,8 @@ async function fetchFrom({ endpoint, token }: Client, call: Call): Promise<Respo
   }
 }
 
-async function toFailure(response: Response): Promise<CallFailed> {
+/** The error of an answer that is not 2xx. */
+export async function toFailure(response: Response): Promise<CallFailed> {
   const { status } = response;
   const text = await response.text().catch(() => "");
   const message = (parseJson(text) as { message?: unknown } | undefined)?.message;

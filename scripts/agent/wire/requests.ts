@@ -41,6 +41,25 @@ const metaDataItem = z.object({ value: z.string() });
 const uploadState = z.object({ state: absent(z.string()), message: absent(z.string()) });
 const existence = z.object({ exists: z.boolean() });
 const anything = z.unknown();
+const uploadInstructions = z.object({
+  data: z.record(z.string(), z.string()),
+  action: z.object({ url: z.string(), method: z.string(), path: z.string(), file_input: z.string() }),
+});
+export type UploadInstructions = z.infer<typeof uploadInstructions>;
+const announced = z.object({
+  artifact_ids: z.array(z.string()),
+  upload_instructions: uploadInstructions,
+});
+const foundArtifact = z.object({
+  job_id: z.string(),
+  path: z.string(),
+  file_size: z.number(),
+  sha1sum: z.string(),
+  sha256sum: z.string(),
+  created_at: z.string(),
+  url: z.string(),
+});
+export type FoundArtifact = z.infer<typeof foundArtifact>;
 
 export interface Finish {
   exit_status: string;
@@ -124,6 +143,26 @@ export const uploadPipeline = async (client: Client, jobId: string, json: Upload
 
 export const readUpload = (client: Client, jobId: string, uuid: string) =>
   read(client, toJob("GET", jobId, `pipelines/${segment(uuid)}`), uploadState);
+
+export const announceArtifacts = (client: Client, jobId: string, batch: object) =>
+  read(client, { ...toJob("POST", jobId, "artifacts"), json: batch }, announced);
+
+export const reportArtifacts = (client: Client, jobId: string, artifacts: object[]) =>
+  send(client, { ...toJob("PUT", jobId, "artifacts"), json: { artifacts } });
+
+export const searchArtifacts = (
+  client: Client,
+  buildId: string,
+  options: { query: string; scope: string | undefined; includesRetriedJobs: boolean },
+) => {
+  const query = new URLSearchParams({
+    ...{ query: options.query, state: "finished" },
+    ...(options.scope !== undefined && { scope: options.scope }),
+    ...(options.includesRetriedJobs && { include_retried_jobs: "true" }),
+  });
+  const path = `builds/${segment(buildId)}/artifacts/search?${query}`;
+  return read(client, { method: "GET", path }, z.array(foundArtifact));
+};
 
 function toJob(method: Call["method"], jobId: string, rest: string): Call {
   return { method, path: `jobs/${segment(jobId)}/${rest}` };

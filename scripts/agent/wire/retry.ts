@@ -22,6 +22,7 @@ export const waits = {
   heartbeat: Array<number>(9).fill(5 * secondMs),
   disconnect: Array<number>(3).fill(secondMs),
   metaData: Array<number>(9).fill(5 * secondMs),
+  artifacts: Array<number>(9).fill(5 * secondMs),
   upload: Array<number>(59).fill(5 * secondMs),
 };
 
