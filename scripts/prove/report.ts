@@ -61,6 +61,7 @@ function countLines({ observed, through, counts, wholeBy }: Proved): string[] {
     `Devices     ${signIns.length} codes, ${through.signedIn} gave a token`,
     `Dispatch    ${through.pauses} certain pauses with waiting jobs, ${through.assigned} jobs assigned`,
     `Jobs        ${counts.jobs}: ${counts.jobStates}`,
+    `Artifacts   ${counts.artifacts}`,
     `Attempts    ${counts.attempts}, ${counts.runs} of them ran a command`,
     `Late writes ${lateWrites.length}, some of them while ${through.superseded} jobs waited again or ran again`,
     `Leases      ${observed.leaseLooks} looks at who has which job`,

@@ -9,9 +9,11 @@ import { checkGrowth } from "./growth/watch.ts";
 import type { DatabaseName } from "./installation/installation.ts";
 import { readRuns } from "./installation/marks.ts";
 import { startProcesses } from "./installation/subject.ts";
+import { checkComparisons, countComparisons } from "./ledger/artifacts.ts";
 import type { Discrepancy } from "./ledger/discrepancy.ts";
 import { checkLedger, checkOutliving } from "./ledger/ledger.ts";
-import { readLedger } from "./ledger/read.ts";
+import { type Ledger, readLedger } from "./ledger/read.ts";
+import { sweepArtifacts } from "./ledger/read-artifacts.ts";
 import { checkLateWrites, listOverAttempts } from "./ledger/stale.ts";
 import { checkTraffic, measureTraffic, type Traffic } from "./ledger/traffic.ts";
 import { showProgress } from "./progress.ts";
@@ -46,7 +48,7 @@ export interface Proved {
   counts: Record<
     ("deliveries" | "builds" | "grants" | "jobs" | "attempts" | "runs") | ("agents" | "deadAgents"),
     number
-  > & { jobStates: string };
+  > & { jobStates: string; artifacts: string };
   convergence: Convergence;
   /** The way in which the database's structure was checked. */
   wholeBy: string;
@@ -89,7 +91,11 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
   await traffic.end();
   step("Reading the ledger");
   const runs = readRuns(installation.marksFolder);
-  const read = () => withServices(installation.installed, ({ db }) => readLedger(db));
+  if (subject.hasBlobs) await withServices(installation.installed, sweepArtifacts);
+  const read = () =>
+    withServices(installation.installed, ({ db, blobs }) =>
+      readLedger(db, subject.hasBlobs ? blobs : undefined),
+    );
   await traffic.writeLate(listOverAttempts(await read(), runs));
   const ledger = await read();
   const through = measureTraffic(traffic.observed, timeline);
@@ -105,6 +111,7 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
       grants: ledger.grants.length,
       jobs: ledger.jobs.length,
       jobStates: countStates(ledger.jobs),
+      artifacts: countArtifacts(ledger),
       attempts: ledger.jobs.reduce((sum, { attempt }) => sum + attempt, 0),
       runs: runs.length,
       agents: ledger.agents.length,
@@ -117,12 +124,18 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
       ...checkLedger(traffic.observed, ledger, runs),
       ...checkLateWrites(traffic.observed.lateWrites, ledger),
       ...checkTraffic(through, minutes),
+      ...checkComparisons(ledger.jobs, minutes),
       ...checkOutliving(commands?.found ?? []),
       ...discrepancies,
       ...checkConvergence(convergence, patienceMs),
       ...checkGrowth(growth?.samples ?? []),
     ],
   };
+}
+
+function countArtifacts({ artifacts, blobs, jobs }: Ledger): string {
+  const stored = blobs ? `${blobs.size} blobs` : "their bytes out of reach";
+  return `${artifacts.length}: ${countStates(artifacts)}; ${stored}; ${countComparisons(jobs)} jobs passed that compare downloads`;
 }
 
 function countStates(jobs: { state: string }[]): string {

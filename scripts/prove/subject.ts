@@ -9,6 +9,8 @@ export interface Subject {
   installation: Reachable;
   /** Kinds of faults that cannot be injected, with the reason. */
   missing: { kind: string; reason: string }[];
+  /** This machine can read the bytes of artifacts. */
+  hasBlobs: boolean;
   /** Names agents that have not connected. */
   listMissingAgents(): string[] | Promise<string[]>;
   /** Without faults: samples what could grow. Containers are not sampled. */

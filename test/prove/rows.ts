@@ -9,11 +9,12 @@ import type {
 
 /** Parts of rows: a check reads no others. */
 export function ledgerOf(
-  rows: { [Name in keyof Ledger]?: object[] | string[] | Map<string, string> },
+  rows: { [Name in keyof Ledger]?: object[] | string[] | Map<string, unknown> },
 ): Ledger {
   const none = {
     ...{ deliveries: [], builds: [], jobs: [], queues: [], pipelines: [] },
     ...{ members: [], followUps: [], answers: [], unblockings: [] },
+    ...{ artifacts: [], blobs: undefined },
     ...{ agents: [], jobTokens: [], logs: new Map(), lateRows: [] },
     ...{ deviceCodes: [], grants: [], tokenHashes: [] },
   };

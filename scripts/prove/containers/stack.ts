@@ -17,6 +17,7 @@ export const marksInside = "/prove";
 /** No port of Postgres or Redis is published. This machine is the gateway of their network, and so reaches them. */
 export const addresses = { postgres: "172.31.255.2", redis: "172.31.255.3" };
 const dataNetwork = { ipam: { config: [{ subnet: "172.31.255.0/24", ip_range: "172.31.255.128/25" }] } };
+const proxyInside = "http://proxy:3000";
 const spawn = 3;
 const scales = { ingress: 3, worker: 4, agent: 2, "agent-mac": 1 };
 /** Two containers serve the first queue, one the second. */
@@ -80,14 +81,15 @@ function planServices(marksFolder: string) {
     // The usual image says so itself. By SIGTERM Postgres would wait for its clients.
     postgres: { stop_signal: "SIGINT", networks: { data: { ipv4_address: addresses.postgres } } },
     redis: { networks: { data: { ipv4_address: addresses.redis } } },
-    ingress: { environment: generousSettings },
+    // Jobs send and get files at this address.
+    ingress: { environment: { ...generousSettings, BASE_URL: proxyInside } },
     worker: { environment: generousSettings },
     agent: agent("linux", "--tags", tag),
     "agent-mac": {
       ...agent("mac"),
       // biome-ignore-start lint/suspicious/noTemplateCurlyInString: Compose fills them in
       image: "${SIGNALBOX_IMAGE:-signalbox}",
-      environment: { BASE_URL: "http://proxy:3000", SIGNALBOX_AGENT_TOKEN: "${AGENT_TOKEN:-}" },
+      environment: { BASE_URL: proxyInside, SIGNALBOX_AGENT_TOKEN: "${AGENT_TOKEN:-}" },
       // biome-ignore-end lint/suspicious/noTemplateCurlyInString: Compose fills them in
       ...{ init: true, restart: "unless-stopped", profiles: ["agents"], depends_on: ["proxy"] },
       networks: ["agents", "outside"],

@@ -44,6 +44,7 @@ export async function startContainers(
   return {
     installation: { ...reachable, organization, marksFolder },
     missing,
+    hasBlobs: false, // they are in a volume
     async listMissingAgents() {
       const connected = await countAgents(env);
       return [

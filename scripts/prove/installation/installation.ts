@@ -78,7 +78,7 @@ export async function startInstallation(
   const installed = await install(
     scratch,
     { url: redisUrl },
-    { ...generousSettings, DATABASE_URL: databaseUrl },
+    { ...generousSettings, DATABASE_URL: databaseUrl, BLOB_URL: `file:${disk.folder}/blobs` },
   );
   const marksFolder = join(scratch.dir, "marks");
   mkdirSync(marksFolder);
@@ -111,10 +111,13 @@ export async function startInstallation(
     metricsPorts.set(process.name, metricsPort);
     const listening = { PORT: String(port), METRICS_PORT: String(metricsPort) };
     const env = { ...ownEnvironment, ...(await environmentOf(process.name)), ...listening };
-    own.push({ ...process, env: { ...env, ...clocks.environment(process.name) } });
-    if (process.kind !== "ingress") continue;
-    const front = await link(`client → ${process.name}`, port);
-    urls.push(`http://127.0.0.1:${front.proxy.port}`);
+    const isIngress = process.kind === "ingress";
+    const front = isIngress ? await link(`client → ${process.name}`, port) : undefined;
+    const url = front && `http://127.0.0.1:${front.proxy.port}`;
+    const named = url === undefined ? {} : { BASE_URL: url }; // files of jobs go to this address
+    own.push({ ...process, env: { ...env, ...named, ...clocks.environment(process.name) } });
+    if (url === undefined) continue;
+    urls.push(url);
     ports.push(port);
   }
   for (const [index, process] of plans.filter(({ kind }) => kind === "agent").entries()) {

@@ -1,10 +1,19 @@
 import type { CommandStep, Step } from "../../../shared/vocabulary.ts";
+import { fetchStatus, makeFiles, storedPattern } from "./stored-files.ts";
 
 /** The command of a job. The last digit of the job's id chooses one of its ways. */
-export type Kind = "report" | "last" | "flaky" | "payload" | "upload";
+export type Kind = "report" | "last" | "flaky" | "payload" | "upload" | "store" | "fetch";
 
 /** Printed by each kind, before what else it does. 3,000 lines are several chunks of log. */
-export const lines: Record<Kind, number> = { report: 3000, last: 2, flaky: 20, payload: 5, upload: 2 };
+export const lines: Record<Kind, number> = {
+  report: 3000,
+  last: 2,
+  flaky: 20,
+  payload: 5,
+  upload: 2,
+  store: 2,
+  fetch: 2,
+};
 export const failures = { exitStatus: 3, limit: 2 };
 export const lastLine = "the end";
 /** Of some agents of the first queue. */
@@ -17,7 +26,11 @@ const others: Record<Kind, string> = {
   flaky: "[0-3]",
   payload: "[0-1]",
   upload: "[0-9a-f]",
+  store: "[0-7]",
+  fetch: "[0-7]",
 };
+/** The build's id decides: what one of its jobs stores another one fetches. */
+const decidedByBuild: Kind[] = ["store", "fetch"];
 const ways: Record<Kind, string> = {
   report: "trap '' TERM; for i in 1 2 3 4; do sleep 1; done",
   last: "",
@@ -29,6 +42,11 @@ const ways: Record<Kind, string> = {
   upload:
     `printf %s "$PROVE_UPLOAD" | sed "s/a list/$(cat /proc/sys/kernel/random/uuid)/g" | ` +
     "signalbox-agent pipeline upload - || exit 4",
+  // The agent uploads by `artifact_paths`; one of the files is uploaded before, by the command.
+  store: `${makeFiles()}; signalbox-agent artifact upload out/empty || exit 4`,
+  fetch:
+    `signalbox-agent artifact download 'out/*' got/ || exit ${fetchStatus.isMissing}; ` +
+    `${makeFiles()}; diff -r out got/out || exit ${fetchStatus.isOther}`,
 };
 
 /**
@@ -49,8 +67,9 @@ export const needs: Record<string, { roles: string[]; allowFailure?: true }> = {
 export const waitOfList = "wait of ";
 export const jobsOfUpload = 3;
 
-export function takesOtherWay(kind: Kind, jobId: string): boolean {
-  return others[kind] !== "" && new RegExp(`${others[kind]}$`).test(jobId);
+/** @param id of the job; of the build for the kinds `store` and `fetch` */
+export function takesOtherWay(kind: Kind, id: string): boolean {
+  return others[kind] !== "" && new RegExp(`${others[kind]}$`).test(id);
 }
 
 /** Commands leave a mark when they begin and when they come to their end. */
@@ -72,7 +91,9 @@ export function provedSteps(
     web: [
       step("report", "linux", gate),
       { type: "trigger", trigger: "release" },
+      step("store", "linux", { artifact_paths: storedPattern }),
       { type: "wait" },
+      step("fetch", "linux"),
       step("last", "linux", gate),
     ],
     app: [
@@ -154,7 +175,8 @@ function graphOf(step: StepOf): Step[] {
 }
 
 function commandOf(kind: Kind): string {
-  const way = ways[kind] && `case $SIGNALBOX_JOB_ID in *${others[kind]}) ${ways[kind]} ;; esac`;
+  const id = decidedByBuild.includes(kind) ? "BUILDKITE_BUILD_ID" : "SIGNALBOX_JOB_ID";
+  const way = ways[kind] && `case $${id} in *${others[kind]}) ${ways[kind]} ;; esac`;
   return [
     // Containers have the same numbers of processes, again and again.
     'mark="$PROVE_MARKS/$SIGNALBOX_JOB_ID.$$.$BUILDKITE_AGENT_PID.$(cat /proc/sys/kernel/random/uuid)"',

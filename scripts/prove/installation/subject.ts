@@ -23,6 +23,7 @@ export async function startProcesses(
   return {
     installation,
     missing,
+    hasBlobs: true,
     listMissingAgents: () => agents.filter((name) => !processes.isStarted(name)),
     watchGrowth: () => watchGrowth(installation, logs),
     startFaults: (options) => startFaults({ ...options, installation, faults }),

@@ -22,6 +22,7 @@ export type Check =
   | "triggers"
   | "groups"
   | "unblocks"
+  | "artifacts"
   | "structure"
   | "processes"
   | "traffic"

@@ -2,6 +2,7 @@ import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { unfinishedBuildStates, unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import type { Run } from "../installation/marks.ts";
 import { failures, type Kind, lastLine, lines, takesOtherWay } from "../installation/steps.ts";
+import { storedFiles, storedPattern } from "../installation/stored-files.ts";
 import { type Discrepancy, discrepancy } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
 
@@ -80,5 +81,14 @@ function expectedLog({ id, label, buildId }: Job, { builds, deliveries }: Rows):
   const deliveryId = builds.find((build) => build.id === buildId)?.deliveryId;
   const post = deliveries.find((delivery) => delivery.id === deliveryId)?.post;
   const payload = kind === "payload" && takesOtherWay(kind, id) ? [`number ${post?.number}`] : [];
-  return [...numbered, ...payload, lastLine, ""].join("\n");
+  const [first, last] = uploadLines(kind, buildId);
+  return [...numbered, ...payload, ...first, lastLine, ...last, ""].join("\n");
+}
+
+/** Of what a command uploads, and of what its agent uploads afterwards. */
+function uploadLines(kind: Kind, buildId: string): [string[], string[]] {
+  if (kind !== "store") return [[], []];
+  if (!takesOtherWay(kind, buildId)) return [[], [`No file matches ${storedPattern}`]];
+  const line = (count: number) => `Artifacts to upload: ${count}`;
+  return [[line(1)], [line(Object.keys(storedFiles).length)]];
 }

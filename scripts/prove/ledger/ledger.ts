@@ -2,6 +2,7 @@ import type { Installation } from "../installation/installation.ts";
 import type { Run } from "../installation/marks.ts";
 import type { Outliving } from "../outliving.ts";
 import type { DoubleLease, Observed } from "../traffic/observed.ts";
+import { checkArtifacts } from "./artifacts.ts";
 import { checkBuilds } from "./builds.ts";
 import { checkDeliveries } from "./deliveries.ts";
 import { checkDependencies } from "./dependencies.ts";
@@ -29,6 +30,7 @@ export function checkLedger(observed: Observed, ledger: Ledger, runs: Run[]): Di
     ...checkTriggers(ledger),
     ...checkGroups(observed, ledger),
     ...checkGroupRuns(ledger, runs),
+    ...checkArtifacts(ledger),
     ...checkFanOut(ledger),
   ];
 }

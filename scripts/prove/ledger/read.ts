@@ -1,5 +1,6 @@
 import { asc, count, eq, gt, inArray, isNull } from "drizzle-orm";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
+import type { Blobs } from "../../../shared/blobs/blobs.ts";
 import { selectJobs, wholeJob } from "../../../shared/builds/job-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
 import { decodeBody } from "../../../shared/triggers/payloads/codec.ts";
@@ -8,6 +9,7 @@ import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { keysOfAnswers } from "../installation/steps.ts";
 import { numberOf } from "../traffic/bodies.ts";
 import { lateMark } from "../traffic/late-writes.ts";
+import { readBlobs } from "./read-artifacts.ts";
 
 /** A stored delivery, and the post that its bytes are of. */
 export interface StoredDelivery {
@@ -22,7 +24,8 @@ export type Ledger = Awaited<ReturnType<typeof readLedger>>;
 
 const payloadsAtOnce = 200;
 
-export async function readLedger(db: Db) {
+/** @param blobs undefined: this machine cannot reach them */
+export async function readLedger(db: Db, blobs?: Blobs) {
   const { tables } = db;
   const { builds, agents, jobTokens, queues, pipelines, deviceCodes, grants, accessTokens } = tables;
   const { concurrencyMembers, followUps, metaData } = tables;
@@ -33,6 +36,8 @@ export async function readLedger(db: Db) {
     agents: await db.select().from(agents),
     jobTokens: await db.select().from(jobTokens),
     logs: await readLogs(db),
+    artifacts: await db.select().from(db.tables.artifacts),
+    blobs: blobs && (await readBlobs(blobs)),
     lateRows: await listLateRows(db),
     members: await db.select().from(concurrencyMembers),
     followUps: await db.select().from(followUps),

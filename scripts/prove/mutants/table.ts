@@ -99,6 +99,20 @@ export const mutants: Mutant[] = [
     foundBy: /passed, but its log is not whole/,
   },
   {
+    name: "early-artifact",
+    summary: "an upload whose bytes could not be stored is called stored",
+    edits: [
+      {
+        file: "shared/artifacts/receive.ts",
+        from: "const mismatch = await this.#write(artifactBlob(id), content, { bytes, sha1, sha256 });",
+        to: `const written = this.#write(artifactBlob(id), content, { bytes, sha1, sha256 });
+      const mismatch = await written.catch(() => undefined);`,
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 2, faults: ["full-disk", "delay", "cut"] },
+    foundBy: /is finished, but has no bytes/,
+  },
+  {
     name: "double-redeem",
     summary: "a used device code is redeemed again by a poll that was under way",
     edits: [
