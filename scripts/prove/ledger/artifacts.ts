@@ -10,7 +10,7 @@ type Job = Ledger["jobs"][number];
 const neededPerMinute = 2;
 
 /**
- * What is finished has its bytes, those that its job stored. A job that passed left all of its files, a job that
+ * A finished artifact has its bytes, those that its job stored. A job that passed left all of its files, a job that
  * downloaded got their bytes, and the store has nothing else. Read the rows after a sweep.
  */
 export function checkArtifacts({ jobs, artifacts, blobs }: Rows): Discrepancy[] {
