@@ -91,14 +91,14 @@ export function provedSteps(
     web: [
       step("report", "linux", gate),
       { type: "trigger", trigger: "release" },
-      step("store", "linux", { artifact_paths: storedPattern }),
       { type: "wait" },
-      step("fetch", "linux"),
       step("last", "linux", gate),
     ],
     app: [
       step("flaky", "mac", { retry: { automatic }, ...eager }),
       step("payload", "linux"),
+      step("store", "linux", { key: "store", artifact_paths: storedPattern }),
+      step("fetch", "linux", { depends_on: [{ step: "store" }] }),
       { type: "trigger", trigger, async: true, parallelism: 2 },
     ],
     graph: graphOf((kind, role, more) =>
