@@ -3,6 +3,7 @@ import { openLeaseGroup } from "../../shared/agents/lease-group.ts";
 import { markSeen } from "../../shared/agents/store.ts";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
 import { buildFigures } from "../../shared/builds/figures.ts";
+import { openFollowUps } from "../../shared/builds/follow-ups/follow-ups.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { type Build, listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import type { Cluster } from "../../shared/clusters/store.ts";
@@ -210,7 +211,7 @@ async function pauseAndResume({ services, clock, world, agents }: Week, hoursAgo
   if (hoursAgo === 4) await pause("signing", "The certificate is being renewed");
 }
 
-/** Builds that wait, run, fail and are being canceled, and one of a branch that is not deployed. @returns their number */
+/** Builds that wait, run, fail and are being canceled, one of a branch that is not deployed, and releases. @returns their number */
 async function makeLastHour(week: Week): Promise<number> {
   const { services, world, agents } = week;
   const [shop, index, handbook, app, deployment] = world.pipelines as [
@@ -229,5 +230,19 @@ async function makeLastHour(week: Week): Promise<number> {
   const canceling = await make(handbook, 6);
   await agents.begin(canceling);
   await cancelBuild(services, world.actor, handbook.pipeline, canceling.number);
-  return 7;
+  return 7 + (await makeReleases(week));
+}
+
+/** Builds that wait for a person, and two of a branch: the newer one made the older one outdated. @returns their number */
+async function makeReleases({ services, world }: Week): Promise<number> {
+  const followUps = openFollowUps(services);
+  const actor = { organization: world.organization, userId: world.person.userId };
+  const branches = ["main", "hotfix", "rollout", "nightly", "nightly"];
+  for (const [at, branch] of branches.entries()) {
+    const wanted = { source: "ui", branch, commit: commitOf(at), message: `Release ${at + 1}` } as const;
+    await createBuildByHand(services, actor, world.releases, wanted);
+    await followUps.idle();
+  }
+  await followUps.close();
+  return branches.length;
 }

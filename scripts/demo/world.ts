@@ -9,6 +9,7 @@ import { createQueue } from "../../shared/queues/queues.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
+import type { Step } from "../../shared/vocabulary.ts";
 
 export const slug = "harbour";
 const deliveriesPerHour = 10_000;
@@ -36,6 +37,24 @@ const pipelinesOf: Record<string, PipelineOutline> = {
   Deployment: { cluster: "Production", queues: ["deploy", "smoke"], weight: 2, branches: "main" },
 };
 
+/** Steps of releases: a person lets each go on. What is behind the block is never run. */
+const releaseSteps: Step[] = [
+  { type: "block", label: "Release to customers", if: 'build.branch == "main"' },
+  {
+    type: "block",
+    label: "Release although checks failed",
+    blocked_state: "failed",
+    if: 'build.branch == "hotfix"',
+  },
+  {
+    type: "block",
+    label: "Go on with the rollout",
+    blocked_state: "running",
+    if: 'build.branch == "rollout"',
+  },
+  { label: "Publish", command: "make publish", agents: { queue: "rollback" } },
+];
+
 export interface DemoPipeline {
   pipeline: Pipeline;
   trigger: Trigger;
@@ -45,7 +64,7 @@ export interface DemoPipeline {
 
 export type DemoWorld = Awaited<ReturnType<typeof makeDemoWorld>>;
 
-/** Three clusters with twelve queues, and five pipelines with a trigger each. */
+/** Three clusters with twelve queues, five pipelines with a trigger each, and one of releases. */
 export async function makeDemoWorld(services: Services) {
   await createOrganization(services, { slug, name: "Harbour", deliveriesPerHour });
   const organization = await updateOrganization(services, slug, { features: { webhook_filtering: true } });
@@ -87,8 +106,15 @@ export async function makeDemoWorld(services: Services) {
     });
     pipelines.push({ pipeline, trigger, weight });
   }
+  const releases = await createPipeline(services, actor, {
+    clusterId: clusters.get("Production")?.id as string,
+    name: "Releases",
+    repository: "https://github.com/harbour-example/releases.git",
+    steps: releaseSteps,
+    skipQueuedBranchBuilds: true,
+  });
   return {
-    ...{ organization, actor, pipelines, queues, clusters: [...clusters.values()] },
+    ...{ organization, actor, pipelines, releases, queues, clusters: [...clusters.values()] },
     person: { ...person, userId: user.id },
   };
 }

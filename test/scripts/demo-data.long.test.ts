@@ -32,7 +32,7 @@ describeWithDatabase("npm run demo:data", (database) => {
     assert.ok(all.length >= 70 && received.length >= 500); // Sundays are quiet
     assert.equal((await services.db.select().from(clusters)).length, 3);
     assert.equal((await services.db.select().from(queues)).length, 12);
-    assert.equal((await services.db.select().from(pipelines)).length, 5);
+    assert.equal((await services.db.select().from(pipelines)).length, 6);
     const times = received.map(({ receivedAt }) => receivedAt.getTime());
     assert.ok(Math.max(...times) - Math.min(...times) > 40 * hourMs, "it spans the days");
     assert.ok(all.every(({ startedAt, finishedAt }) => !finishedAt || !startedAt || startedAt < finishedAt));
