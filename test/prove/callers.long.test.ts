@@ -44,11 +44,12 @@ describeWithDatabase("npm run prove, callers", (database) => {
     return { world, organization, marksFolder, lane: atOnce, stop: () => isOver.abort(), close };
   }
 
-  /** Posts a webhook whose jobs are for the queue `linux`, and waits until one waits. */
+  /** Makes a build of one job, for the queue `linux`, and waits until the job waits. */
   async function makeJob({ world, organization }: Awaited<ReturnType<typeof startLane>>) {
-    await world.startWorkers();
-    const trigger = organization.triggers.find(({ name }) => name === "plain");
-    await post(`${world.url}/deliver/${trigger?.token}`, "{}");
+    const builds = `${world.url}/v2/organizations/${organization.slug}/pipelines/small/builds`;
+    const authorization = { Authorization: `Bearer ${organization.apiToken}` };
+    const made = await post(builds, '{"branch":"main","commit":"HEAD"}', authorization);
+    assert.equal(made.status, 201, made.text);
     const { jobs } = world.services.db.tables;
     return eventually("a waiting job", async () => {
       const [job] = await world.services.db.select().from(jobs).where(eq(jobs.state, "scheduled"));
