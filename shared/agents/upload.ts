@@ -1,10 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { requireStorage } from "../accounts/storage.ts";
-import {
-  hasConditions,
-  noFacts,
-  readConditionFacts,
-  uploadedEnvironment,
-} from "../builds/condition-facts.ts";
+import { hasConditions, readConditionContext, uploadedEnvironment } from "../builds/condition-facts.ts";
 import { buildTopics } from "../builds/create.ts";
 import { findGraph, listStandings, listTree, putGraph } from "../builds/graph-store.ts";
 import { haveGroups } from "../builds/groups/members.ts";
@@ -14,10 +10,12 @@ import { begin, newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, lockBuilds } from "../builds/progress-store.ts";
 import { type Build, measureJobs } from "../builds/store.ts";
+import { type ConditionContext, factsOfBuild } from "../conditions/facts.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
-import { expandSteps } from "../graph/expand.ts";
+import { evaluateAhead, openConditions } from "../graph/conditions.ts";
+import { expandSteps, type TestCondition } from "../graph/expand.ts";
 import type { JobStanding } from "../graph/progress.ts";
 import { problemOfTree } from "../graph/sound.ts";
 import { withoutSteps, withUpload } from "../graph/tree.ts";
@@ -65,12 +63,14 @@ export interface PipelineUpload {
  */
 export async function uploadPipeline(
   services: Services,
-  { build: { id: buildId }, lease }: { build: Build; lease: Lease },
+  { build: known, lease }: { build: Build; lease: Lease },
   upload: PipelineUpload,
 ): Promise<void> {
   const { config, db, events, log } = services;
+  const { id: buildId } = known;
   const clusterId = await findClusterOfJob(db, lease.jobId);
   const mayWait = await mayUseGraphs(services, upload.pipeline.steps);
+  const ahead = await evaluateConditions(services, known, upload.pipeline);
   const uploaded = await db.transaction(async (tx) => {
     await lockClusterOfJobs(tx, clusterId);
     const [build] = await lockBuilds(tx, [buildId]);
@@ -85,7 +85,7 @@ export async function uploadPipeline(
     const replaced = upload.isReplacing ? await replaceSteps(tx, build, graph) : [];
     const isOfOlderVersion = !mayWait && !build.hasGraph;
     const pipeline = isOfOlderVersion ? withEnvironmentOfSteps(upload.pipeline) : upload.pipeline;
-    const jobs = await makeJobs(tx, services, { build, job, clusterId, graph, pipeline });
+    const jobs = await makeJobs(tx, services, { build, job, clusterId, graph, pipeline, ahead });
     const added = isOfOlderVersion ? jobs.begun : jobs.waiting;
     await insertJobs(tx, added);
     if (!isOfOlderVersion) await putGraph(tx, build.id, jobs.graph);
@@ -157,15 +157,23 @@ async function makeJobs(
     clusterId,
     graph,
     pipeline: { steps, env, others = {} },
-  }: { build: Build; job: Job; clusterId: string; graph: Graph; pipeline: UploadedPipeline },
+    ahead,
+  }: {
+    build: Build;
+    job: Job;
+    clusterId: string;
+    graph: Graph;
+    pipeline: UploadedPipeline;
+    ahead: Evaluated;
+  },
 ): Promise<{ waiting: Job[]; begun: Job[]; graph: Graph }> {
   await requireRoomForJobs(tx, build.id, { jobs: countJobs(steps), bytes: jobBytes(steps) });
   const queueOf = await resolveStepQueues(tx, [{ clusterId, steps }]);
   const problems = stepProblems(clusterId, steps, queueOf);
   if (problems.length > 0) throw unprocessable(...problems);
 
-  const conditions = hasConditions(steps) ? await readFacts(tx, services, build, env) : noFacts;
-  const expansion = expandSteps(steps, { branch: build.branch, conditions }, () => newId(tx.now));
+  const test = await testStill(tx, services, build, { env, ahead });
+  const expansion = expandSteps(steps, { branch: build.branch, test }, () => newId(tx.now));
   if ("problems" in expansion) throw unprocessable(...expansion.problems);
 
   const uploaded = { uploadedBy: { step: job.stepId, job: job.id }, steps: expansion.tree };
@@ -200,10 +208,46 @@ export async function requireRoomForJobs(
     throw new Refusal(422, `The steps of the build's jobs would be larger than ${exactSize(maxJobBytes)}`);
 }
 
-async function readFacts(tx: Tx, services: Services, build: Build, uploaded: Environment | undefined) {
-  const pipeline = await findPipelineFactsById(tx, { id: build.pipelineId });
+interface Evaluated {
+  /** Undefined: the steps have no conditions. */
+  context?: ConditionContext;
+  test: TestCondition;
+}
+
+/** Evaluates the conditions before the transaction, which would hold its locks meanwhile. */
+async function evaluateConditions(
+  services: Services,
+  build: Build,
+  { steps, env }: UploadedPipeline,
+): Promise<Evaluated> {
+  if (!hasConditions(steps)) return { test: () => ({}) };
+  const context = await readContext(services.db, services, build, env);
+  const test = openConditions(factsOfBuild(context));
+  await evaluateAhead(test, steps);
+  return { context, test };
+}
+
+/** Evaluates them again if the build has changed since. */
+async function testStill(
+  tx: Tx,
+  services: Services,
+  build: Build,
+  { env, ahead: { context, test } }: { env: Environment | undefined; ahead: Evaluated },
+): Promise<TestCondition> {
+  if (!context) return test;
+  const present = await readContext(tx, services, build, env);
+  return isDeepStrictEqual(present, context) ? test : openConditions(factsOfBuild(present));
+}
+
+async function readContext(
+  db: Db | Tx,
+  services: Services,
+  build: Build,
+  uploaded: Environment | undefined,
+): Promise<ConditionContext> {
+  const pipeline = await findPipelineFactsById(db, { id: build.pipelineId });
   if (!pipeline) throw notFound("pipeline");
-  return readConditionFacts(tx, services, { build, pipeline, uploaded });
+  return readConditionContext(db, services, { build, pipeline, uploaded });
 }
 
 /** Adds variables of a document to those that the build's jobs uploaded before. @throws Refusal 422 */

@@ -1,10 +1,10 @@
 import { findOrganizationById } from "../accounts/organization-store.ts";
 import { listUsersById } from "../accounts/user-store.ts";
-import { factsOfBuild } from "../conditions/facts.ts";
+import type { ConditionContext } from "../conditions/facts.ts";
 import type { Facts } from "../conditions/names.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
-import type { Tx } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import {
   type Environment,
   environmentOfPipeline,
@@ -29,25 +29,25 @@ export function hasConditions(steps: Step[]): boolean {
  * Reads what conditions may ask about a build.
  * @param uploaded the variables of the document that brings the steps
  */
-export async function readConditionFacts(
-  tx: Tx,
+export async function readConditionContext(
+  db: Db | Tx,
   { cipher, config }: ConditionReader,
   {
     build,
     pipeline,
     uploaded = {},
   }: { build: Build; pipeline: PipelineFacts; uploaded?: Environment | undefined },
-): Promise<Facts> {
-  const organization = await findOrganizationById(tx, build.organizationId);
+): Promise<ConditionContext> {
+  const organization = await findOrganizationById(db, build.organizationId);
   const creator = build.creatorId
-    ? (await listUsersById(tx, [build.creatorId])).get(build.creatorId)
+    ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
     : undefined;
-  const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(tx, [build.rebuiltFromId]) : [];
+  const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
   const given = givenEnvironment(cipher, build);
   const prefix = config.agentEnvPrefix;
   const pullRequest = pullRequestOf(build, given, prefix);
   const triggeredFrom = build.options?.triggered_from;
-  return factsOfBuild({
+  return {
     prefix,
     organization: { id: build.organizationId, slug: organization?.slug ?? "" },
     pipeline,
@@ -87,7 +87,7 @@ export async function readConditionFacts(
         : null,
       rebuiltFrom: rebuiltFrom ?? null,
     },
-  });
+  };
 }
 
 /** The variables of the documents that the build's jobs uploaded so far. */

@@ -1,5 +1,7 @@
+import { factsOfBuild } from "../conditions/facts.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
+import { openConditions } from "../graph/conditions.ts";
 import { expandSteps } from "../graph/expand.ts";
 import { problemOfTree } from "../graph/sound.ts";
 import { isList } from "../graph/tree.ts";
@@ -15,7 +17,7 @@ import { firstWarnings, warningsOf } from "../pipelines/warnings.ts";
 import type { Topic } from "../redis/events.ts";
 import { exactSize, type Problem } from "../refusal.ts";
 import { commandsOf, finishedBuildStates, type UnwantedReason } from "../vocabulary.ts";
-import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
+import { type ConditionReader, hasConditions, noFacts, readConditionContext } from "./condition-facts.ts";
 import { triggerBuilds } from "./follow-ups/of-jobs.ts";
 import type { BuildGraph } from "./graph-store.ts";
 import { haveGroups, insertMembersOfBuilds, limitNewJobs } from "./groups/members.ts";
@@ -173,10 +175,12 @@ async function makeBuild(
   const { clusterId, document } = pipeline;
   const hasVariables = namesVariables(pipeline.steps);
   const isAsking = hasVariables || hasConditions(pipeline.steps);
-  const conditions = isAsking ? await readConditionFacts(tx, reader, { build, pipeline }) : noFacts;
+  const conditions = isAsking
+    ? factsOfBuild(await readConditionContext(tx, reader, { build, pipeline }))
+    : noFacts;
   const steps = hasVariables ? interpolateSteps(pipeline.steps, conditions.env) : pipeline.steps;
-  const facts = { branch, conditions, readCondition: unescapeDollars };
-  const expansion = expandSteps(steps, facts, () => newId(createdAt));
+  const test = openConditions(conditions, unescapeDollars);
+  const expansion = expandSteps(steps, { branch, test }, () => newId(createdAt));
   if ("problems" in expansion) return expansion;
   const { tree } = expansion;
   const hasGraph = !isList(tree);

@@ -1,9 +1,4 @@
 import { matchesBranch } from "../conditions/branches.ts";
-import type { Budget } from "../conditions/budget.ts";
-import { evaluateCondition } from "../conditions/evaluate.ts";
-import { describeProblem } from "../conditions/expression.ts";
-import { type Facts, namesInSteps } from "../conditions/names.ts";
-import { parseCondition } from "../conditions/parse.ts";
 import { combinationsOf, fillStep } from "../pipelines/matrix.ts";
 import type { Problem } from "../refusal.ts";
 import {
@@ -25,10 +20,11 @@ import {
 /** Decides which steps are left out, when they enter their build. */
 export interface ExpansionFacts {
   branch: string;
-  conditions: Facts;
-  /** Makes the text of a condition that is evaluated. Default: as it is. */
-  readCondition?: (text: string) => string;
+  test: TestCondition;
 }
+
+/** Evaluates the text of a condition. */
+export type TestCondition = (text: string) => { result?: boolean; problem?: string };
 
 /** A job that a step becomes. */
 export interface DraftedJob {
@@ -64,19 +60,18 @@ export interface Expansion {
  */
 export function expandSteps(
   steps: Step[],
-  facts: ExpansionFacts,
+  { branch, test }: ExpansionFacts,
   newId: () => string,
 ): Expansion | { problems: Problem[] } {
   const jobs: DraftedJob[] = [];
   const problems: Problem[] = [];
-  const test = openConditions(facts);
   const expandStep = (
     step: PlainStep,
     place: string,
     group?: { step: GroupStep; ofJobs: GroupOfJob },
   ): Node => {
     const whole = [...(group ? [group.step] : []), step];
-    const { reason: broken, problem } = leaveOut(whole, facts.branch, test);
+    const { reason: broken, problem } = leaveOut(whole, branch, test);
     if (problem !== undefined) problems.push({ field: "steps", message: `${place}.if: ${problem}` });
     const made = jobsOf(step, newId);
     const [first] = made as [JobOfStep];
@@ -113,19 +108,6 @@ function waitingOf({ key, depends_on, allow_dependency_failure }: CommonStep) {
   };
 }
 
-/** Equal texts are evaluated once. Together they have one budget: a build has few long texts to match. */
-function openConditions({ conditions, readCondition = (text) => text }: ExpansionFacts): TestCondition {
-  const budget: Budget = { characters: 200_000, parts: 2000, steps: 500_000 };
-  const known = new Map<string, ReturnType<TestCondition>>();
-  return (text) => {
-    const result = known.get(text) ?? testCondition(readCondition(text), conditions, budget);
-    known.set(text, result);
-    return result;
-  };
-}
-
-type TestCondition = (text: string) => { result?: boolean; problem?: string };
-
 type Measured = Pick<CommonStep, "if" | "branches"> & Pick<CommandStep, "skip">;
 
 /** A group and its step are left out for the reasons of both. */
@@ -143,12 +125,6 @@ function leaveOut(
     return { reason: "branch_mismatch" };
   const skip = measured.map((each) => each.skip).find((each) => each);
   return skip ? { reason: reasonOf(skip) } : {};
-}
-
-function testCondition(text: string, facts: Facts, budget: Budget): ReturnType<TestCondition> {
-  const parsed = parseCondition(text, namesInSteps, budget);
-  const evaluated = "problem" in parsed ? parsed : evaluateCondition(parsed.condition, facts, budget);
-  return "problem" in evaluated ? { problem: describeProblem(evaluated.problem) } : evaluated;
 }
 
 /** True is no reason. */
