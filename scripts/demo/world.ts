@@ -37,7 +37,7 @@ const pipelinesOf: Record<string, PipelineOutline> = {
   Deployment: { cluster: "Production", queues: ["deploy", "smoke"], weight: 2, branches: "main" },
 };
 
-/** Steps of releases: a person lets each go on. What is behind the block is never run. */
+/** Steps of releases: a person lets each go on. Nothing behind a block is ever run. */
 const releaseSteps: Step[] = [
   { type: "block", label: "Release to customers", if: 'build.branch == "main"' },
   {

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { requireStorage } from "../accounts/storage.ts";
-import { hasConditions, readConditionContext, uploadedEnvironment } from "../builds/condition-facts.ts";
+import {
+  type ConditionFacts,
+  hasConditions,
+  readConditionFacts,
+  uploadedEnvironment,
+} from "../builds/condition-facts.ts";
 import { buildTopics } from "../builds/create.ts";
 import { findGraph, listStandings, listTree, putGraph } from "../builds/graph-store.ts";
 import { haveGroups } from "../builds/groups/members.ts";
@@ -10,7 +15,6 @@ import { begin, newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, lockBuilds } from "../builds/progress-store.ts";
 import { type Build, measureJobs } from "../builds/store.ts";
-import { type ConditionContext, factsOfBuild } from "../conditions/facts.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
@@ -210,7 +214,7 @@ export async function requireRoomForJobs(
 
 interface Evaluated {
   /** Undefined: the steps have no conditions. */
-  context?: ConditionContext;
+  context?: ConditionFacts["context"];
   test: TestCondition;
 }
 
@@ -221,8 +225,8 @@ async function evaluateConditions(
   { steps, env }: UploadedPipeline,
 ): Promise<Evaluated> {
   if (!hasConditions(steps)) return { test: () => ({}) };
-  const context = await readContext(services.db, services, build, env);
-  const test = openConditions(factsOfBuild(context));
+  const { context, facts } = await readFacts(services.db, services, build, env);
+  const test = openConditions(facts);
   await evaluateAhead(test, steps);
   return { context, test };
 }
@@ -235,19 +239,19 @@ async function testStill(
   { env, ahead: { context, test } }: { env: Environment | undefined; ahead: Evaluated },
 ): Promise<TestCondition> {
   if (!context) return test;
-  const present = await readContext(tx, services, build, env);
-  return isDeepStrictEqual(present, context) ? test : openConditions(factsOfBuild(present));
+  const present = await readFacts(tx, services, build, env);
+  return isDeepStrictEqual(present.context, context) ? test : openConditions(present.facts);
 }
 
-async function readContext(
+async function readFacts(
   db: Db | Tx,
   services: Services,
   build: Build,
   uploaded: Environment | undefined,
-): Promise<ConditionContext> {
+): Promise<ConditionFacts> {
   const pipeline = await findPipelineFactsById(db, { id: build.pipelineId });
   if (!pipeline) throw notFound("pipeline");
-  return readConditionContext(db, services, { build, pipeline, uploaded });
+  return readConditionFacts(db, services, { build, pipeline, uploaded });
 }
 
 /** Adds variables of a document to those that the build's jobs uploaded before. @throws Refusal 422 */

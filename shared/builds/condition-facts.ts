@@ -1,6 +1,6 @@
 import { findOrganizationById } from "../accounts/organization-store.ts";
 import { listUsersById } from "../accounts/user-store.ts";
-import type { ConditionContext } from "../conditions/facts.ts";
+import { type ConditionContext, factsOfBuild } from "../conditions/facts.ts";
 import type { Facts } from "../conditions/names.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
@@ -25,11 +25,17 @@ export function hasConditions(steps: Step[]): boolean {
   return steps.some((step) => step.if !== undefined || (isGroupStep(step) && hasConditions(step.steps)));
 }
 
+/** The facts, and what they were made of: equal contexts have equal facts. */
+export interface ConditionFacts {
+  context: ConditionContext;
+  facts: Facts;
+}
+
 /**
  * Reads what conditions may ask about a build.
  * @param uploaded the variables of the document that brings the steps
  */
-export async function readConditionContext(
+export async function readConditionFacts(
   db: Db | Tx,
   { cipher, config }: ConditionReader,
   {
@@ -37,7 +43,7 @@ export async function readConditionContext(
     pipeline,
     uploaded = {},
   }: { build: Build; pipeline: PipelineFacts; uploaded?: Environment | undefined },
-): Promise<ConditionContext> {
+): Promise<ConditionFacts> {
   const organization = await findOrganizationById(db, build.organizationId);
   const creator = build.creatorId
     ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
@@ -47,7 +53,7 @@ export async function readConditionContext(
   const prefix = config.agentEnvPrefix;
   const pullRequest = pullRequestOf(build, given, prefix);
   const triggeredFrom = build.options?.triggered_from;
-  return {
+  const context: ConditionContext = {
     prefix,
     organization: { id: build.organizationId, slug: organization?.slug ?? "" },
     pipeline,
@@ -88,6 +94,7 @@ export async function readConditionContext(
       rebuiltFrom: rebuiltFrom ?? null,
     },
   };
+  return { context, facts: factsOfBuild(context) };
 }
 
 /** The variables of the documents that the build's jobs uploaded so far. */

@@ -1,4 +1,3 @@
-import { factsOfBuild } from "../conditions/facts.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { openConditions } from "../graph/conditions.ts";
@@ -17,7 +16,7 @@ import { firstWarnings, warningsOf } from "../pipelines/warnings.ts";
 import type { Topic } from "../redis/events.ts";
 import { exactSize, type Problem } from "../refusal.ts";
 import { commandsOf, finishedBuildStates, type UnwantedReason } from "../vocabulary.ts";
-import { type ConditionReader, hasConditions, noFacts, readConditionContext } from "./condition-facts.ts";
+import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
 import { triggerBuilds } from "./follow-ups/of-jobs.ts";
 import type { BuildGraph } from "./graph-store.ts";
 import { haveGroups, insertMembersOfBuilds, limitNewJobs } from "./groups/members.ts";
@@ -175,9 +174,9 @@ async function makeBuild(
   const { clusterId, document } = pipeline;
   const hasVariables = namesVariables(pipeline.steps);
   const isAsking = hasVariables || hasConditions(pipeline.steps);
-  const conditions = isAsking
-    ? factsOfBuild(await readConditionContext(tx, reader, { build, pipeline }))
-    : noFacts;
+  const { facts: conditions } = isAsking
+    ? await readConditionFacts(tx, reader, { build, pipeline })
+    : { facts: noFacts };
   const steps = hasVariables ? interpolateSteps(pipeline.steps, conditions.env) : pipeline.steps;
   const test = openConditions(conditions, unescapeDollars);
   const expansion = expandSteps(steps, { branch, test }, () => newId(createdAt));
