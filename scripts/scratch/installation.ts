@@ -27,6 +27,7 @@ export async function install(
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     DATABASE_URL: `file:${join(scratch.dir, "signalbox.db")}`,
+    BLOB_URL: `file:${join(scratch.dir, `blobs-${port}`)}`,
     REDIS_URL: redis.url,
     SECRET_KEY: randomBytes(24).toString("hex"),
     LOG_LEVEL: "info",

@@ -15,15 +15,18 @@ export class AgentConnection {
   #connection: KeptConnection;
   #usedAt = performance.now();
   readonly #address: URL;
+  readonly #headers: Record<string, string>;
 
-  private constructor(connection: KeptConnection, address: URL) {
+  private constructor(connection: KeptConnection, address: URL, headers: Record<string, string>) {
     this.#connection = connection;
     this.#address = address;
+    this.#headers = headers;
   }
 
-  static async open(url: string): Promise<AgentConnection> {
+  /** @param headers of all calls */
+  static async open(url: string, headers: Record<string, string> = {}): Promise<AgentConnection> {
     const address = new URL(url);
-    return new AgentConnection(await KeptConnection.open(address), address);
+    return new AgentConnection(await KeptConnection.open(address), address, headers);
   }
 
   /** @throws unless the answer is 200 or 201 */
@@ -33,7 +36,10 @@ export class AgentConnection {
     const request = requestBytes({
       method,
       url: new URL(path, this.#address).href,
-      headers: { Authorization: `Token ${token}`, "User-Agent": "bench", ...(body ? headers : {}) },
+      headers: {
+        ...{ Authorization: `Token ${token}`, "User-Agent": "bench", ...this.#headers },
+        ...(body ? headers : {}),
+      },
       body: body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body),
     });
     const answer = await this.#connection.send(request);
@@ -64,6 +70,7 @@ export interface AcceptedJob {
   id: string;
   /** The token of the attempt. */
   token: string;
+  env: Record<string, string>;
 }
 
 export async function register(url: string, registrationToken: string, index: number): Promise<Session> {

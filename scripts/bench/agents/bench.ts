@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { minuteMs } from "../../../shared/durations.ts";
 import { step } from "../../scratch/progress.ts";
-import { withScratch } from "../../scratch/scratch.ts";
+import { type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
 import { compare, interleave, type Line, lineOf, ratioLegend } from "../comparison.ts";
@@ -11,14 +11,16 @@ import { type Player, startPlayer } from "../player.ts";
 import { type ScratchRedis, startRedis } from "../redis.ts";
 import { percentile } from "../statistics.ts";
 import { writeFiles } from "./log-chunks.ts";
+import { measureArtifacts } from "./measure-artifacts.ts";
 import { type BullMq, type Ours, startBullMq, startOurs } from "./servers.ts";
 import { shapes } from "./shapes.ts";
 
-/** In the table's order. BullMQ takes jobs, files take logs. */
-const columns = { bullmq: "BullMQ", files: "files", signalbox: "Signalbox" };
+/** In the table's order. BullMQ takes jobs, files take logs, the server by hand takes artifacts. */
+const columns = { bullmq: "BullMQ", files: "files", byHand: "by hand", signalbox: "Signalbox" };
 type Lines = Line<keyof typeof columns>[];
 
 interface Track {
+  scratch: Scratch;
   dir: string;
   agents: Player<typeof import("./players.ts")>;
   bullmq: BullMq;
@@ -42,19 +44,20 @@ const measures = {
   delays: measureDelays,
   idle: measureIdle,
   logs: measureLogs,
+  artifacts: measureArtifacts,
 };
 
 export const agents: Bench<keyof typeof measures> = {
   name: "agents",
-  summary: "jobs taken, idle agents and logs, beside BullMQ and plain files",
+  summary: "jobs taken, idle agents, logs and artifacts, beside BullMQ and plain files",
   description: [
     "How many jobs a second agents take and finish, beside a worker of BullMQ that takes as many from Redis and does " +
       "nothing with them; how long a job waits for an idle agent; what idle agents cost; and how fast logs come in, " +
-      "beside the same bodies appended to files.",
+      "beside the same bodies appended to files; and how fast artifacts come and go, beside a server by hand.",
     "The jobs of one build decide about each other: those side by side about nothing, each of a chain about the next one.",
     "A job of ours is four calls (ping, accept, start, finish), each committed to the database before its answer.",
   ],
-  parts: ["jobs", "shapes", "delays", "idle", "logs"],
+  parts: ["jobs", "shapes", "delays", "idle", "logs", "artifacts"],
   seconds: 2.5,
   rounds: 3,
   measure: (options, wanted) =>
@@ -62,6 +65,7 @@ export const agents: Bench<keyof typeof measures> = {
       const redis = await startRedis(scratch);
       const signalbox = await startOurs(scratch, redis, options.postgres);
       const track: Track = {
+        scratch,
         dir: scratch.dir,
         agents: startPlayer(scratch, "agents/players.ts"),
         bullmq: startBullMq(scratch, redis),
@@ -240,7 +244,7 @@ async function measureLogs({ dir, agents, signalbox }: Track, options: Options):
 function legendOf(options: Options): string[] {
   const { jobs, idleSeconds, deliveries } = sizesOf(options);
   return [
-    `Medians of ${options.rounds} rounds: ${jobs} jobs a turn (a tenth for one agent), ${idleSeconds} s a turn of idle agents, ${options.seconds} s a turn of logs;`,
+    `Medians of ${options.rounds} rounds: ${jobs} jobs a turn (a tenth for one agent), ${idleSeconds} s a turn of idle agents, ${options.seconds} s a turn of logs and artifacts;`,
     `${deliveries} deliveries, one after the other. Idle agents ping every 2 to 4 s.`,
     ratioLegend,
     "CPU µs are of one job, call or MB, by process.",

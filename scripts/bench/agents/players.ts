@@ -123,6 +123,20 @@ async function patience(): Promise<never> {
   throw new Error("No agent accepted a delivery's job.");
 }
 
+/** Returns a job that the first agent runs. */
+export async function beginJob(): Promise<AcceptedJob> {
+  const session = sessions[0] as Session;
+  let id = await ping(session);
+  for (; id === undefined; id = await ping(session)) await sleep(waitForJobMs);
+  const job = await accept(session, id);
+  await start(session, job);
+  return job;
+}
+
+export async function endJob(job: AcceptedJob): Promise<void> {
+  await finish(sessions[0] as Session, job);
+}
+
 /** The agents take a job each and send logs. Bytes are those of the logs before compression. */
 export async function sendLogs(agents: number, { parallel, seconds }: { parallel: number; seconds: number }) {
   const taken: { session: Session; job: AcceptedJob; streams: AgentConnection[] }[] = [];

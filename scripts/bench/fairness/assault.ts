@@ -5,7 +5,7 @@ import { type PlainRequest, requestBytes } from "../load/request.ts";
 import { type Client, openClient } from "./client.ts";
 import type { Tenant } from "./tenants.ts";
 
-const address = "203.0.113.1";
+export const address = "203.0.113.1";
 const retryMs = 50;
 const maxOpeningMs = 5000;
 
@@ -25,14 +25,23 @@ export class Assault {
   }
 
   /** Calls over this many connections, on each one after the other. */
-  async keepCalling(
+  keepCalling(
     connections: number,
     nextRequest: () => PlainRequest,
     { pauseMs = retryMs, client = this.client }: { pauseMs?: number; client?: Client } = {},
   ): Promise<void> {
-    const keep = async () => {
+    const call = () => client(nextRequest());
+    return this.keepDoing(
+      Array.from({ length: connections }, () => call),
+      pauseMs,
+    );
+  }
+
+  /** Makes these calls at once, and each again when it has its answer. */
+  async keepDoing(calls: (() => Promise<{ status: number }>)[], pauseMs: number): Promise<void> {
+    const keep = async (call: () => Promise<{ status: number }>) => {
       while (!this.#signal.aborted) {
-        const kind = await client(nextRequest()).then(
+        const kind = await call().then(
           ({ status }) => status,
           () => "closed",
         );
@@ -40,7 +49,7 @@ export class Assault {
         await sleep(kind === "closed" ? retryMs : pauseMs);
       }
     };
-    const calling = Array.from({ length: connections }, keep);
+    const calling = calls.map(keep);
     this.#begin();
     await Promise.all(calling);
   }

@@ -1,15 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { patterns } from "../../../shared/paths.ts";
-import { accept, ping, register, type Session, start } from "../agents/agent.ts";
+import { findAddresses, makeContent } from "../agents/artifacts.ts";
 import { logChunk } from "../agents/log-chunks.ts";
 import { kilobyte, manyKeys, megabyte } from "../bodies.ts";
 import { type PlainRequest, postForm, postJson } from "../load/request.ts";
-import type { Assault } from "./assault.ts";
+import { type Assault, address } from "./assault.ts";
 import { authorized, type Client, openClient, openGrant, openSignIn, refresh } from "./client.ts";
 import { slowFilter } from "./tenants.ts";
+import { openUploader, runJob } from "./uploaders.ts";
 import type { ProbeName } from "./victim.ts";
 
-const jobWaitMs = 20;
 /** Slow to filter, quick to accept. */
 const largeText = () => JSON.stringify({ a: "x".repeat(4.7 * megabyte) });
 
@@ -158,10 +157,8 @@ export const attacks = {
     title: "overlapping logs",
     probes: ["accept", "list", "page"],
     async run(assault) {
-      const { url, agentToken = "" } = assault.attacker;
-      const session = await register(url, agentToken, 1);
-      const job = await accept(session, await waitForJob(session));
-      await start(session, job);
+      const { url } = assault.attacker;
+      const { session, job } = await runJob(assault.attacker);
       let sent = 0;
       await assault.keepCalling(20, () => {
         const { size, body } = logChunk(sent);
@@ -173,6 +170,39 @@ export const attacks = {
         };
         return { method: "POST", url: `${url}/v3/jobs/${job.id}/chunks?${query}`, headers, body };
       });
+      session.connection.close();
+    },
+  },
+
+  /** Artifacts of a job: large ones, and many small ones. */
+  artifactUploads: {
+    title: "artifacts uploaded",
+    probes: ["accept", "list", "page", "artifact"],
+    async run(assault) {
+      const { url } = assault.attacker;
+      const { session, job } = await runJob(assault.attacker);
+      const large = { address, content: makeContent(20 * megabyte), count: 1 };
+      const small = { address, content: makeContent(10 * kilobyte), count: 30 };
+      const uploaders = Array.from({ length: 20 }, (_, index) =>
+        openUploader(url, job, index % 2 === 0 ? large : small),
+      );
+      await assault.keepDoing(await Promise.all(uploaders), 0);
+      session.connection.close();
+    },
+  },
+
+  /** Downloads of 50 MB. Nobody reads half of them. */
+  artifactDownloads: {
+    title: "artifacts downloaded",
+    probes: ["accept", "list", "page", "artifact"],
+    async run(assault) {
+      const { url } = assault.attacker;
+      const { session, job } = await runJob(assault.attacker);
+      const content = makeContent(50 * megabyte);
+      await (await openUploader(url, job, { address, content, count: 1 }))();
+      const [artifact = ""] = await findAddresses(url, job);
+      const get = { method: "GET" as const, url: artifact };
+      await Promise.all([assault.keepReading(20, get), assault.keepSockets(20, get)]);
       session.connection.close();
     },
   },
@@ -221,14 +251,6 @@ export const attacks = {
 } satisfies Record<string, Attack>;
 
 export type AttackName = keyof typeof attacks;
-
-async function waitForJob(session: Session): Promise<string> {
-  for (;;) {
-    const id = await ping(session);
-    if (id !== undefined) return id;
-    await sleep(jobWaitMs);
-  }
-}
 
 /** @returns the delivery's id */
 async function deliver({ attacker, client }: Assault, body: string): Promise<string> {

@@ -1,5 +1,4 @@
 import { type Actor, auditAll } from "../../../shared/accounts/audit.ts";
-import { createAgentToken } from "../../../shared/agents/tokens.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
@@ -14,7 +13,7 @@ const largePipelines = 100;
 const manyEntries = 200_000;
 const entriesAtOnce = 1000;
 /** One for each round, and for its predecessors that were not finished. */
-const jobsWithLogs = 20;
+const jobsToTake = 20;
 
 /** The organization to prepare, and its pipeline. */
 export interface Owner {
@@ -30,7 +29,6 @@ export interface Prepared {
   largeBuild?: string;
   /** The URL of a trigger whose webhooks become 2,000 jobs. */
   amplifiedUrl?: string;
-  agentToken?: string;
 }
 
 /** Makes rows of the attacker. */
@@ -72,12 +70,15 @@ export const preparations = {
     return {};
   },
 
-  async logs(services, { operator, cluster, pipeline }) {
-    await addBuilds(services, pipeline.id, jobsWithLogs);
-    const input = { description: "Bench", queueId: null, expiresAt: null };
-    return { agentToken: (await createAgentToken(services, operator, cluster, input)).token };
-  },
+  logs: addJobs,
+  artifactUploads: addJobs,
+  artifactDownloads: addJobs,
 } satisfies Record<string, Prepare>;
+
+async function addJobs(services: Services, { pipeline }: Owner): Promise<Prepared> {
+  await addBuilds(services, pipeline.id, jobsToTake);
+  return {};
+}
 
 /** 20 steps of 8 KB with 100 jobs each: the largest build of one webhook. */
 async function createAmplifyingPipeline(services: Services, { operator, cluster }: Owner) {

@@ -1,4 +1,5 @@
 import { startSession } from "../../../shared/accounts/sessions.ts";
+import { createAgentToken } from "../../../shared/agents/tokens.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
@@ -28,6 +29,7 @@ export interface Tenant extends Prepared {
   /** The URL of a trigger with the slow filter. */
   filteredUrl: string;
   apiToken: string;
+  agentToken: string;
   sessionToken: string;
   /** Approved: the token endpoint gives a grant for it. */
   deviceCode: string;
@@ -83,6 +85,7 @@ async function createTenant(
   const prepared = await prepare?.(services, { org, operator, cluster, pipeline });
   const filtered = await addTrigger(services, operator, { pipeline, filter: slowFilter });
   const { user, apiToken } = await createAdmin(services, org, scopes);
+  const input = { description: "Bench", queueId: null, expiresAt: null };
   const seed = { applicationId, organizationId: organization.id, userId: user.id };
   const [deviceCode = ""] = await makeCodes(services, seed, { progress: "approved", count: 1 });
   return {
@@ -104,6 +107,7 @@ async function createTenant(
     deliveryUrl,
     filteredUrl: filtered.deliveryUrl,
     apiToken,
+    agentToken: (await createAgentToken(services, operator, cluster, input)).token,
     sessionToken: (await startSession(services, user, "")) ?? "",
     deviceCode,
     ...prepared,

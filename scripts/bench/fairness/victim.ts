@@ -6,6 +6,7 @@ import { type PlainRequest, postJson } from "../load/request.ts";
 import { percentile } from "../statistics.ts";
 import { authorized, openClient, openGrant, openSignIn, refresh } from "./client.ts";
 import type { Tenants } from "./tenants.ts";
+import { openSmallUploader, type Uploader } from "./uploaders.ts";
 
 export interface Measured {
   p95: number;
@@ -22,6 +23,7 @@ const maxWaitMs = 20_000;
 export const probeNames = {
   accept: "accept 1 KB",
   acceptLarger: "accept 70 KB",
+  artifact: "upload an artifact of 1 KB",
   build: "until built, no filter",
   filterTest: "filter test",
   list: "REST list",
@@ -47,6 +49,7 @@ export async function openVictim({ databaseUrl, victim }: Tenants): Promise<Vict
   const small = postJson(victim.deliveryUrl, pushPayload(kilobyte));
   const { id } = JSON.parse((await client(small)).text);
   const filterTest = JSON.stringify({ expression: "webhook.payload.a == 1", delivery_id: id });
+  let uploader: Promise<Uploader> | undefined;
   let refreshToken = await openGrant(client, victim);
   const headers = { Cookie: `signalbox=${victim.sessionToken}` };
   const calling = (request: PlainRequest) => async () => String((await client(request)).status);
@@ -56,6 +59,10 @@ export async function openVictim({ databaseUrl, victim }: Tenants): Promise<Vict
     probe: {
       accept: calling(small),
       acceptLarger: calling(postJson(victim.deliveryUrl, pushPayload(70 * kilobyte))),
+      async artifact() {
+        uploader ??= openSmallUploader(victim, address);
+        return String((await (await uploader)()).status);
+      },
       async build() {
         const last = await counter.last();
         const { status } = await client(small);

@@ -47,3 +47,35 @@ describe("npm run bench -- deliveries", () => {
     assert.ok(Number(figures.get("  longest stall of a turn, ms")?.[3]) >= 0, bench.output());
   });
 });
+
+describe("npm run bench -- agents", () => {
+  it("measures artifacts beside a server by hand", { skip: missing }, async (context) => {
+    const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
+    context.after(() => rmSync(out, { recursive: true }));
+    const options = ["--quick", "--only", "artifacts", "--out", out];
+    const bench = run(["scripts/bench/main.ts", "agents", ...options], {});
+    const [exitCode] = await once(bench.process, "exit");
+
+    assert.equal(exitCode, 0, bench.output());
+    const figures = new Map(readResult("agents", out).tables[0]?.rows.map(([title, ...cells]) => [title, cells]));
+    for (const title of ["artifacts of 2 MB: uploaded MB/s", "  downloaded MB/s", "  MB: server, CPU µs"]) {
+      const [, , byHand, signalbox] = figures.get(title) ?? [];
+      assert.ok(Number(byHand) > 0 && Number(signalbox) > 0, bench.output());
+    }
+  });
+});
+
+describe("npm run bench -- fairness", () => {
+  it("measures uploads and downloads of artifacts", { skip: missing }, async (context) => {
+    const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
+    context.after(() => rmSync(out, { recursive: true }));
+    const options = ["--quick", "--only", "artifactUploads", "artifactDownloads", "--out", out];
+    const bench = run(["scripts/bench/main.ts", "fairness", ...options], {});
+    const [exitCode] = await once(bench.process, "exit");
+
+    assert.equal(exitCode, 0, bench.output());
+    const uploads = readResult("fairness", out).tables[0]?.rows.filter(([title]) => /upload an artifact/.test(String(title)));
+    assert.equal(uploads?.length, 2);
+    for (const [, , , , answers] of uploads ?? []) assert.match(String(answers), /^200 × \d+$/);
+  });
+});
