@@ -4,7 +4,7 @@ import { Agent, type ClientRequest, get, type IncomingMessage, request } from "n
 import { patterns } from "../../../shared/paths.ts";
 import type { AcceptedJob, AgentConnection } from "./agent.ts";
 
-// What agents do with artifacts, and how their bytes travel. Both are the same for the server by hand.
+// The calls of agents for artifacts, and the forms in which bytes travel. The server by hand has the same.
 
 /** The content of any number of artifacts. */
 export interface ArtifactContent {
@@ -45,7 +45,11 @@ export function makeContent(size: number): ArtifactContent {
   return { bytes, sha1: hash("sha1"), sha256: hash("sha256") };
 }
 
-export function makeForm(url: string, fields: Record<string, string>, { bytes }: ArtifactContent): UploadForm {
+export function makeForm(
+  url: string,
+  fields: Record<string, string>,
+  { bytes }: ArtifactContent,
+): UploadForm {
   const part = (disposition: string, value = "") =>
     `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${value}`;
   const texts = Object.entries(fields).map(([name, value]) => `${part(`name="${name}"`, value)}\r\n`);
@@ -84,9 +88,7 @@ export async function announce(
   const { data, action } = announced.upload_instructions;
   const url = new URL(action.path, action.url).href;
   const fill = (path: string) =>
-    Object.fromEntries(
-      Object.entries(data).map(([name, value]) => [name, value.replace("$\{artifact:path}", path)]),
-    );
+    Object.fromEntries(Object.entries(data).map(([name, value]) => [name, name === "path" ? path : value]));
   return announced.artifact_ids.map((id, index) => ({
     id,
     form: makeForm(url, fill(paths[index] as string), content),

@@ -89,10 +89,7 @@ async function startPlainFiles(scratch: Scratch) {
   return { url: `http://127.0.0.1:${port}`, pid };
 }
 
-function measure(
-  pid: number,
-  work: () => Promise<{ bytes: number; seconds: number }>,
-): Promise<Moved> {
+function measure(pid: number, work: () => Promise<{ bytes: number; seconds: number }>): Promise<Moved> {
   return cpuPerRequest({ "MB: server": pid }, async () => {
     const { bytes, seconds } = await work();
     return { accepted: bytes / megabyte, seconds };

@@ -57,7 +57,9 @@ describe("npm run bench -- agents", () => {
     const [exitCode] = await once(bench.process, "exit");
 
     assert.equal(exitCode, 0, bench.output());
-    const figures = new Map(readResult("agents", out).tables[0]?.rows.map(([title, ...cells]) => [title, cells]));
+    const figures = new Map(
+      readResult("agents", out).tables[0]?.rows.map(([title, ...cells]) => [title, cells]),
+    );
     for (const title of ["artifacts of 2 MB: uploaded MB/s", "  downloaded MB/s", "  MB: server, CPU µs"]) {
       const [, , byHand, signalbox] = figures.get(title) ?? [];
       assert.ok(Number(byHand) > 0 && Number(signalbox) > 0, bench.output());
@@ -74,7 +76,9 @@ describe("npm run bench -- fairness", () => {
     const [exitCode] = await once(bench.process, "exit");
 
     assert.equal(exitCode, 0, bench.output());
-    const uploads = readResult("fairness", out).tables[0]?.rows.filter(([title]) => /upload an artifact/.test(String(title)));
+    const uploads = readResult("fairness", out).tables[0]?.rows.filter(([title]) =>
+      /upload an artifact/.test(String(title)),
+    );
     assert.equal(uploads?.length, 2);
     for (const [, , , , answers] of uploads ?? []) assert.match(String(answers), /^200 × \d+$/);
   });
