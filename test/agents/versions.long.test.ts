@@ -116,16 +116,10 @@ describeOnBothDatabases("the public agent", (database) => {
       const { queue } = await setUp();
       await agent.start(token, queue.key);
       const { id, token: jobToken } = await agent.accept(await offered(agent));
-      for (const [method, path] of [
-        ["POST", `/jobs/${id}/annotations`],
-        ["DELETE", `/jobs/${id}/annotations/a%2Eb?scope=build`],
-        ["GET", `/jobs/${id}/secrets?key=a`],
-        ["POST", `/jobs/${id}/repository_access_token`],
-      ] as const) {
-        const { status, body } = await agent.send(method, path, { token: jobToken });
-        assert.equal(status, 404, path);
-        assert.match(body.message, /^This server has no /, path);
-      }
+      const path = `/jobs/${id}/repository_access_token`;
+      const { status, body } = await agent.send("POST", path, { token: jobToken });
+      assert.equal(status, 404);
+      assert.match(body.message, /^This server has no /);
     });
 
     itWith("reads, changes and cancels steps from inside a job, and its build", async (agent) => {

@@ -126,14 +126,15 @@ function Use({ details: { chart, list } }: { details: ClusterDetails }) {
 
 function Actions({ request, cluster }: { request: MemberRequest; cluster: Cluster }) {
   const isAdmin = request.role === "admin";
+  const secrets = clusterPath(request, cluster, patterns.secretsPage);
   return (
     <p class="actions">
       {isAdmin && <LinkButton href={clusterPath(request, cluster, patterns.newQueuePage)} text="New queue" />}
-      <LinkButton
-        kind="secondary"
-        href={clusterPath(request, cluster, patterns.secretsPage)}
-        text="Secrets"
-      />
+      {isAdmin ? (
+        <LinkButton kind="secondary" href={secrets} text="Secrets" />
+      ) : (
+        <a href={secrets}>Secrets</a>
+      )}
       {isAdmin && (
         <>
           <LinkButton

@@ -13,7 +13,7 @@ describe("the variables of a job", () => {
 
   it("tell the commands inside the job where the server is", () => {
     const env = environmentOf(
-      { ACME_JOB_ID: "1", PATH: "/job/bin" },
+      { ACME_JOB_ID: "1", ACME_BUILD_ID: "2", PATH: "/job/bin" },
       {
         prefix: "ACME",
         endpoint: "http://localhost/v3",
@@ -28,6 +28,7 @@ describe("the variables of a job", () => {
     assert.deepEqual(findJob(env), {
       client: { endpoint: "http://localhost/v3", token: "secret" },
       jobId: "1",
+      buildId: "2",
     });
     assert.throws(() => findJob({ PATH: "/bin" }), { message: /only inside a job/ });
   });
