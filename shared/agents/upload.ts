@@ -7,7 +7,7 @@ import {
   uploadedEnvironment,
 } from "../builds/condition-facts.ts";
 import { buildTopics } from "../builds/create.ts";
-import { findGraph, listStandings, listTree, putGraph } from "../builds/graph-store.ts";
+import { listStandings, putGraph, readGraph, type WholeGraph } from "../builds/graph-store.ts";
 import { haveGroups } from "../builds/groups/members.ts";
 import { moveMembers } from "../builds/groups/members-store.ts";
 import { insertJobs, type Job, type JobFacts } from "../builds/job-store.ts";
@@ -17,7 +17,6 @@ import { findJob, lockBuilds } from "../builds/progress-store.ts";
 import { type Build, measureJobs } from "../builds/store.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
-import type { StepWarning } from "../db/schema/builds.ts";
 import { evaluateAhead, openConditions } from "../graph/conditions.ts";
 import { expandSteps, type TestCondition } from "../graph/expand.ts";
 import type { JobStanding } from "../graph/progress.ts";
@@ -40,7 +39,7 @@ import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
 import { problemsOf } from "../validation.ts";
-import { isCommandStep, type JobState, type Node, type Step } from "../vocabulary.ts";
+import { isCommandStep, type JobState, type Step } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";
 import {
   findPositionAfterStep,
@@ -85,7 +84,7 @@ export async function uploadPipeline(
     if (job.state !== "running") throw new Refusal(422, "Only a running job can upload steps");
 
     await requireStorage(tx, config, build.organizationId);
-    const graph = await readGraph(tx, build);
+    const graph = await readGraph(tx, build.id);
     const replaced = upload.isReplacing ? await replaceSteps(tx, build, graph) : [];
     const isOfOlderVersion = !mayWait && !build.hasGraph;
     const pipeline = isOfOlderVersion ? withEnvironmentOfSteps(upload.pipeline) : upload.pipeline;
@@ -122,20 +121,10 @@ async function findClusterOfJob(db: Db, jobId: string): Promise<string> {
   return queue.clusterId;
 }
 
-interface Graph {
-  tree: Node[];
-  warnings: StepWarning[];
-}
-
-async function readGraph(tx: Tx, build: Build): Promise<Graph> {
-  const stored = await findGraph(tx, build.id);
-  return { tree: stored?.tree ?? (await listTree(tx, build.id)), warnings: stored?.warnings ?? [] };
-}
-
 const leftOut: JobState[] = ["broken", "waiting_failed", "blocked_failed"];
 
 /** Takes away the steps that no agent has accepted. Their keys are free again. */
-async function replaceSteps(tx: Tx, build: Build, graph: Graph): Promise<JobFacts[]> {
+async function replaceSteps(tx: Tx, build: Build, graph: WholeGraph): Promise<JobFacts[]> {
   const replaced = await replaceIfNotStarted(tx, build.id);
   const ids = new Set(replaced.map(({ id }) => id));
   const isGone = ({ id, state }: JobStanding) => ids.has(id) || leftOut.includes(state);
@@ -166,11 +155,11 @@ async function makeJobs(
     build: Build;
     job: Job;
     clusterId: string;
-    graph: Graph;
+    graph: WholeGraph;
     pipeline: UploadedPipeline;
     ahead: Evaluated;
   },
-): Promise<{ waiting: Job[]; begun: Job[]; graph: Graph }> {
+): Promise<{ waiting: Job[]; begun: Job[]; graph: WholeGraph }> {
   await requireRoomForJobs(tx, build.id, { jobs: countJobs(steps), bytes: jobBytes(steps) });
   const queueOf = await resolveStepQueues(tx, [{ clusterId, steps }]);
   const problems = stepProblems(clusterId, steps, queueOf);

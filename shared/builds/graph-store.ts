@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
 import { findRow } from "../db/rows.ts";
@@ -39,6 +39,17 @@ export async function putGraph(tx: Tx, buildId: string, graph: BuildGraph): Prom
   if (graph.tree) await tx.update(builds).set({ hasGraph: true }).where(eq(builds.id, buildId));
 }
 
+export interface WholeGraph {
+  tree: Node[];
+  warnings: StepWarning[];
+}
+
+/** The graph of a build, of its jobs if none is stored. */
+export async function readGraph(tx: Tx, buildId: string): Promise<WholeGraph> {
+  const stored = await findGraph(tx, buildId);
+  return { tree: stored?.tree ?? (await listTree(tx, buildId)), warnings: stored?.warnings ?? [] };
+}
+
 /** All jobs of a build in the order of its steps, retried ones too. */
 export const listStandings = prepared<{ buildId: string }, JobStanding, Tx>((tx) => {
   const { jobs } = tx.tables;
@@ -48,6 +59,17 @@ export const listStandings = prepared<{ buildId: string }, JobStanding, Tx>((tx)
     .from(jobs)
     .where(eq(jobs.buildId, sql.placeholder("buildId")));
 });
+
+/** Returns true if a job of a step before this position waits for other steps. */
+export async function hasWaitingBefore(tx: Tx, buildId: string, position: number): Promise<boolean> {
+  const { jobs } = tx.tables;
+  const isBefore = and(
+    eq(jobs.buildId, buildId),
+    inArray(jobs.state, waitingJobStates),
+    lt(jobs.position, position),
+  );
+  return (await tx.select({ id: jobs.id }).from(jobs).where(isBefore).limit(1)).length > 0;
+}
 
 /** A job as pages place it. */
 export interface PlacedJob extends JobStanding {

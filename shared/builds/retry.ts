@@ -10,7 +10,7 @@ import type { JobState, RetryType } from "../vocabulary.ts";
 import { auditSubject } from "./builds.ts";
 import { buildTopics } from "./create.ts";
 import { triggerBuilds } from "./follow-ups/of-jobs.ts";
-import { reopenFailedWaits } from "./graph-store.ts";
+import { hasWaitingBefore, putGraph, readGraph, reopenFailedWaits } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { newScriptJob } from "./new-jobs.ts";
 import { settleBuild } from "./progress.ts";
@@ -107,7 +107,8 @@ async function retryJobs(
     const made = await insertRetries(tx, chosen, "manual", now);
     await reopenFailedWaits(tx, build.id);
     await reopenIfFinished(tx, build.id);
-    await settleBuild(tx, present, now);
+    const hasGraph = present.hasGraph || (await storeGraphIfAhead(tx, present, chosen));
+    await settleBuild(tx, { ...present, hasGraph }, now);
     await audit(
       tx,
       actor,
@@ -119,6 +120,18 @@ async function retryJobs(
   const retries = await storeInTurn(build.organizationId, () => db.transaction(retry));
   events.publish(buildTopics(build, retries));
   return retries;
+}
+
+/**
+ * A job that was canceled while it waited runs ahead of the waits before it once it is retried. The build needs its graph
+ * then: without one, its waits are decided once nothing runs.
+ * @returns true if it has one now
+ */
+async function storeGraphIfAhead(tx: Tx, { id }: Build, retried: Job[]): Promise<boolean> {
+  if (retried.every(({ state }) => state !== "canceled")) return false;
+  const isAhead = await hasWaitingBefore(tx, id, Math.max(...retried.map(({ position }) => position)));
+  if (isAhead) await putGraph(tx, id, await readGraph(tx, id));
+  return isAhead;
 }
 
 /** Returns true if a person may retry the job, as far as the job tells. */

@@ -143,6 +143,23 @@ describeOnBothDatabases("jobs in REST", (database) => {
       assert.deepEqual([body.retried_in_job_id, body.retry_source], [retry?.id, null]);
     });
 
+    it("that was canceled behind a wait and is retried holds the wait back no more", async () => {
+      const { path, jobs, start } = await make(
+        { command: "first", priority: 1 },
+        "wait",
+        { command: "second" },
+        { command: "ahead" },
+      );
+      const ahead = (await jobs()).at(-1);
+      await api.send("PUT", `${path}/jobs/${ahead?.id}/cancel`);
+      assert.equal((await api.send("PUT", `${path}/jobs/${ahead?.id}/retry`)).status, 200);
+
+      await end(await start(), 0);
+
+      const states = (await jobs()).map(({ state }) => state);
+      assert.deepEqual(states, ["passed", "passed", "scheduled", "scheduled"]);
+    });
+
     it("is 404 below another build, and in another organization", async () => {
       const one = await make({ command: "a" });
       const other = await make({ command: "b" });
