@@ -1,4 +1,4 @@
-import { parentPort, Worker, type WorkerOptions } from "node:worker_threads";
+import { parentPort, Worker } from "node:worker_threads";
 
 /** Requests sent ahead: enough to keep the thread busy, and few to send again. */
 const maxSent = 32;
@@ -14,10 +14,6 @@ interface Waiting<Request, Response> {
 
 export class DeadlineExceeded extends Error {
   override readonly name = "DeadlineExceeded";
-}
-
-export class ThreadOutOfMemory extends Error {
-  override readonly name = "ThreadOutOfMemory";
 }
 
 /** Responds in order, off the caller's thread. */
@@ -46,8 +42,6 @@ export function openThread<Request extends object, Response>(
 
 export interface ThreadOptions<Request> {
   deadlineMs?: number;
-  /** A request that needs more ends the thread with a ThreadOutOfMemory. Default: as much as the process may have. */
-  maxHeapMb?: number;
   /** Copies what can be transferred: a request may have to be sent again. Default: structured clone. */
   copy?: ((request: Request) => { message: Request; transferred: ArrayBuffer[] }) | undefined;
 }
@@ -66,7 +60,6 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   readonly #module: URL;
   readonly #deadlineMs: number;
   readonly #copy: ThreadOptions<Request>["copy"];
-  readonly #limits: WorkerOptions;
   #worker: Worker | undefined;
   #isReady = false;
   #isClosed = false;
@@ -75,11 +68,10 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(module: URL, { deadlineMs, maxHeapMb, copy }: ThreadOptions<Request> & { deadlineMs: number }) {
+  constructor(module: URL, { deadlineMs, copy }: ThreadOptions<Request> & { deadlineMs: number }) {
     this.#module = module;
     this.#deadlineMs = deadlineMs;
     this.#copy = copy;
-    this.#limits = maxHeapMb ? { resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } } : {};
   }
 
   request(request: Request, signal?: AbortSignal): Promise<Response> {
@@ -136,16 +128,15 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   }
 
   #newWorker(): Worker {
-    const worker = new Worker(this.#module, this.#limits);
+    const worker = new Worker(this.#module);
     worker.on("message", (message: typeof ready | { response: Response }) => {
       if (worker !== this.#worker) return;
       if (message === ready) this.#handleReady();
       else this.#handleResponse(message.response);
     });
     let cause = new Error("The thread ended by itself.");
-    worker.on("error", (error: NodeJS.ErrnoException) => {
-      const isOutOfMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-      cause = isOutOfMemory ? new ThreadOutOfMemory(error.message) : error;
+    worker.on("error", (error) => {
+      cause = error;
     });
     // Last responses may follow the error, but not the exit.
     worker.on("exit", () => this.#handleExit(worker, cause));

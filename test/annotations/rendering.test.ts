@@ -68,6 +68,19 @@ describe("the HTML of an annotation", () => {
     assert.equal(renderMarkdown("-\n".repeat(400_000)).slice(0, 9), "<pre>-\n-\n");
   });
 
+  it("is text if the parsers would build too much, or if addresses would be repeated without end", () => {
+    const megabyte = 1024 * 1024;
+    const fill = (text: string) => text.repeat(megabyte / text.length);
+    const bodies = {
+      emphasis: fill("*a **b "),
+      rows: `|a|b|\n|-|-|\n${fill("|a|b|\n")}`,
+      elements: fill("<b>"),
+      addresses: `[a]: /${"x".repeat(megabyte / 2)}\n\n${"[a]".repeat(megabyte / 6)}`,
+    };
+    for (const [name, body] of Object.entries(bodies))
+      assert.equal(renderMarkdown(body), renderAsText(body), name);
+  });
+
   it("has only elements and attributes of the lists, whatever the body is", () => {
     const part = fc.constantFrom(
       ...[

@@ -6,10 +6,14 @@ import { replaceTags } from "./tags.ts";
 
 /** Larger HTML is shown as text: a megabyte of Markdown can become ten of HTML. */
 const maxHtmlLength = 3 * 1024 * 1024;
+/** Of Markdown, and tags of HTML: a body with more of them is shown as text. A row of three columns has 11. */
+const maxTokens = 200_000;
 /** Deeper elements are left out. Browsers stop at 512. */
 const maxDepth = 100;
 
 const markdown = new MarkdownIt({ html: true, linkify: true });
+let tokens = 0;
+countTokens();
 // Names of files would become links: README.md is a host.
 markdown.linkify.set({ fuzzyLink: false });
 markdown.core.ruler.push("align", alignByClass);
@@ -26,11 +30,60 @@ const sanitizing: sanitizeHtml.IOptions = {
 /**
  * Renders Markdown with HTML as HTML that is safe in a page: elements, attributes and classes of a list, no address of
  * another scheme, and no picture from elsewhere, which would tell strangers who looks. Artifacts stay `artifact://…`.
+ * What a body makes the parsers build is counted as they build it: a small body can ask for more memory than there is.
  * Blocks the event loop: processes that serve others use `renderOffLoop`.
  */
 export function renderMarkdown(body: string): string {
-  const html = replacePictures(sanitizeHtml(markdown.render(body), sanitizing));
-  return html.length > maxHtmlLength ? renderAsText(body) : html;
+  try {
+    const html = replacePictures(sanitizeHtml(renderUnsafe(body), sanitizing));
+    return html.length > maxHtmlLength ? renderAsText(body) : html;
+  } catch (error) {
+    if (error instanceof RangeError) return renderAsText(body);
+    throw error;
+  }
+}
+
+/** @throws RangeError if it would be too much */
+function renderUnsafe(body: string): string {
+  tokens = 0;
+  const environment = {};
+  const parsed = markdown.parse(body, environment);
+  if (lengthOf(parsed) > maxHtmlLength) throw new RangeError("The HTML is too long.");
+  const html = markdown.renderer.render(parsed, markdown.options, environment);
+  tokens = 0;
+  for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", at + 1)) countToken();
+  return html;
+}
+
+/** At most the characters of the HTML: an address that is named once may stand in it a thousand times. */
+function lengthOf(parsed: MarkdownToken[]): number {
+  let length = 0;
+  for (const { content, attrs, children } of parsed) {
+    length += children ? lengthOf(children) : content.length;
+    for (const [, value] of attrs ?? []) length += String(value).length;
+  }
+  return length;
+}
+
+function countToken(): void {
+  tokens++;
+  if (tokens > maxTokens) throw new RangeError("The body has too many tokens.");
+}
+
+function countTokens(): void {
+  const { block, inline } = markdown;
+  block.State = class extends block.State {
+    override push(...token: Parameters<InstanceType<typeof block.State>["push"]>) {
+      countToken();
+      return super.push(...token);
+    }
+  };
+  inline.State = class extends inline.State {
+    override push(...token: Parameters<InstanceType<typeof inline.State>["push"]>) {
+      countToken();
+      return super.push(...token);
+    }
+  };
 }
 
 /** Tables have the alignment of their columns as inline styles. */
