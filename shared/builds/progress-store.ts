@@ -188,12 +188,12 @@ export const failBuildIfRunning = preparedRow<{ id: string; now: Date }, { id: s
     .returning({ id: builds.id });
 });
 
-/** failing → running. */
+/** failing → running, or scheduled if it had not started. */
 export const mendBuildIfFailing = preparedRow<{ id: string }, { id: string }, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
-    .set({ state: "running", failingAt: null })
+    .set({ state: asBefore(builds.startedAt), failingAt: null })
     .where(and(eq(builds.id, sql.placeholder("id")), eq(builds.state, "failing")))
     .returning({ id: builds.id });
 });

@@ -42,7 +42,7 @@ import type { Build } from "./store.ts";
 // | scheduled  | its first job starts         | running                  |
 // | running    | a job fails or promises to, others run | failing; jobs of steps with cancel_on_build_failing are canceled |
 // | running    | a job fails, and only people can let the others go on | blocked as failed; the same jobs are canceled |
-// | failing    | the failed job is retried, or the promise was wrong | running |
+// | failing    | the failed job is retried, or the promise was wrong | running; scheduled if no job had started |
 // | unfinished | only people can let it go on | blocked (as passed, failed or running) |
 // | blocked    | a step is unblocked          | scheduled, running       |
 // | unfinished | cancel, while agents have jobs | canceling              |

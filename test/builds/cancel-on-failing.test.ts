@@ -114,4 +114,24 @@ describeOnBothDatabases("a build that is failing before its first job starts", (
     assert.match(started_at, timestamp);
     await api.close();
   });
+
+  it("is scheduled once the failed job is retried, and starts with its first job", async () => {
+    const api = await openApi(database);
+    const { slug } = await api.newPipeline({ steps: [{ command: "a" }, { command: "b" }] });
+    const path = `/pipelines/${slug}/builds`;
+    const { jobs } = (await api.send("POST", path, { body: {} })).body;
+    const facts = async () => {
+      const { state, started_at } = (await api.send("GET", `${path}/1`)).body;
+      return [state, started_at !== null];
+    };
+    await api.send("PUT", `${path}/1/jobs/${jobs[0].id}/cancel`);
+    await api.send("PUT", `${path}/1/jobs/${jobs[0].id}/retry`);
+    assert.deepEqual(await facts(), ["scheduled", false]);
+
+    const agent = await startAgent(api.world.url, await agentTokenOf(api.world, api.acme.cluster));
+    await agent.runOne();
+
+    assert.deepEqual(await facts(), ["running", true]);
+    await api.close();
+  });
 });

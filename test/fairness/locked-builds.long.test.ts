@@ -113,7 +113,10 @@ describe("while a frozen process has a build locked", { skip: skipPostgres }, ()
       assert.deepEqual(statuses, [200, 200, 200]);
       assert.equal(isAnswered, false);
       await lockOfBuild.release();
-      assert.deepEqual(await own, [200, 200, 200]);
+      // The log is refused if the finish overtakes it.
+      const [log, ...others] = await own;
+      assert.ok(log === 200 || log === 404, `the log: ${log}`);
+      assert.deepEqual(others, [200, 200]);
     });
   });
 

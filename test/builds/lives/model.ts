@@ -157,7 +157,7 @@ export function openModel(pipelines: Shape[][], groups: Group[]) {
     build.wasQuiet = false;
     if (!isQuiet) {
       if (isBlocked(build)) build.state = build.hasStarted ? "running" : "scheduled";
-      if (!isFailing && build.state === "failing") build.state = "running";
+      if (!isFailing && build.state === "failing") build.state = build.hasStarted ? "running" : "scheduled";
       if (isFailing && (build.state === "scheduled" || build.state === "running")) {
         build.state = "failing";
         if (cancelOnFailing(build)) settle(build);
