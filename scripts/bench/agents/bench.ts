@@ -174,7 +174,7 @@ async function measureIdle({ agents, signalbox }: Track, options: Options): Prom
     (100 * (cpu.server ?? Number.NaN) * accepted) / 1e6 / seconds;
   return [
     lineOf(`${count} idle agents: server, % of a core`, rounds, share, { signalbox: "≤ 10" }),
-    ...rateLines("  pings and heartbeats/s", rounds),
+    ...rateLines("  pings/s", rounds),
     ...(await measureOtherJobs({ agents, signalbox }, options)),
   ];
 }

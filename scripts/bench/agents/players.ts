@@ -24,13 +24,25 @@ const waitForAcceptMs = 60_000;
 
 const sessions: Session[] = [];
 let serverUrl = "";
+let heartbeats: Promise<void> | undefined;
 
 export async function registerAll(url: string, token: string, count: number) {
   serverUrl = url;
   const startedAt = performance.now();
   const indexes = Array.from({ length: count }, (_, index) => index);
   sessions.push(...(await Promise.all(indexes.map((index) => register(url, token, index)))));
+  heartbeats ??= sendHeartbeats();
   return { accepted: count, seconds: secondsSince(startedAt) };
+}
+
+/** For all agents, also those that another course leaves alone for minutes: the server would take them for lost. */
+async function sendHeartbeats(): Promise<void> {
+  const connection = await AgentConnection.open(serverUrl);
+  for (;;)
+    for (const { token } of sessions) {
+      await heartbeat({ connection, token });
+      await sleep(heartbeatMs / sessions.length);
+    }
 }
 
 /** Takes jobs until as many have finished. */
@@ -38,12 +50,7 @@ export async function takeJobs(agents: number, jobs: number) {
   let left = jobs;
   const startedAt = performance.now();
   await each(agents, async (session) => {
-    let heartbeatAt = startedAt + heartbeatMs;
     while (left > 0) {
-      if (performance.now() >= heartbeatAt) {
-        heartbeatAt += heartbeatMs;
-        await heartbeat(session); // else it would be lost
-      }
       const id = await ping(session);
       if (id === undefined) {
         await sleep(waitForJobMs);
@@ -56,23 +63,17 @@ export async function takeJobs(agents: number, jobs: number) {
   return { accepted: jobs, seconds: secondsSince(startedAt) };
 }
 
-/** Pings and heartbeats, without work. @param from leaves out earlier agents */
+/** Pings, without work. @param from leaves out earlier agents */
 export async function idle(agents: number, seconds: number, from = 0) {
   const startedAt = performance.now();
   let calls = 0;
   const idling = sessions.slice(from, from + agents);
   const idleUntilEnd = async (session: Session) => {
     const endsAt = startedAt + seconds * 1000;
-    let heartbeatAt = startedAt + Math.random() * heartbeatMs;
     await sleep(Math.random() * 2 * pingMs);
     while (performance.now() < endsAt) {
       calls++;
       if ((await ping(session)) !== undefined) throw new Error("An idle agent was offered a job.");
-      if (performance.now() >= heartbeatAt) {
-        calls++;
-        heartbeatAt += heartbeatMs;
-        await heartbeat(session);
-      }
       await sleep(Math.min(pingMs * (1 + Math.random()), Math.max(0, endsAt - performance.now())));
     }
   };
