@@ -6,6 +6,7 @@ import type { Accepted } from "../../shared/agents/lease.ts";
 import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import type { Job } from "../../shared/builds/job-store.ts";
+import { isCommitReported, isFullCommit } from "../../shared/builds/meta-data.ts";
 import { listBuildNumbers } from "../../shared/builds/store.ts";
 import { findUnblocker } from "../../shared/builds/unblocker.ts";
 import { findClusterName } from "../../shared/clusters/store.ts";
@@ -58,7 +59,9 @@ function presentStep({ command, options }: Job) {
 }
 
 /** Makes the answers of accept and acquire. Jobs that were accepted together share reads. */
-export function acceptedPresenter({ db, config, cipher }: Services) {
+export function acceptedPresenter(services: Services) {
+  const { db, config, cipher } = services;
+  const findReport = oncePerLoopTurn((buildId: string) => isCommitReported(services, buildId));
   const findPipeline = oncePerLoopTurn((id: string) => findPipelineFactsById(db, { id }));
   const findName = oncePerLoopTurn((id: string) => findClusterName(db, { id }));
   const findOrganization = oncePerLoopTurn((id: string) => findOrganizationById(db, id));
@@ -85,6 +88,7 @@ export function acceptedPresenter({ db, config, cipher }: Services) {
       rebuiltFrom,
       clusterName,
       unblocker: await findUnblocker(db, build, job),
+      isCommitReported: isFullCommit(build.commit) && (await findReport(build.id)),
     };
     return {
       id: job.id,

@@ -1,7 +1,7 @@
 import type { Job } from "../builds/job-store.ts";
 import { excerpt } from "../refusal.ts";
-import { isVersionAtLeast } from "./job-environment.ts";
 import type { Agent } from "./store.ts";
+import { isVersionAtLeast } from "./version.ts";
 
 /** Agents since this version fetch the secrets of a step. Older ones would run its command without them. */
 const secretsSince = [3, 106] as const;
