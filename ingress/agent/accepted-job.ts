@@ -67,7 +67,7 @@ export function acceptedPresenter(services: Services) {
   const findOrganization = oncePerLoopTurn((id: string) => findOrganizationById(db, id));
 
   /** @throws Refusal 422 if the pipeline was deleted */
-  return async (agent: Agent, { job, build, token }: Accepted) => {
+  return async (agent: Agent, { job, build, token, sshKey }: Accepted) => {
     const pipeline = await findPipeline(build.pipelineId);
     const organization = await findOrganization(build.organizationId);
     if (!pipeline || !organization) throw new Refusal(422, "The job's pipeline was deleted");
@@ -89,6 +89,7 @@ export function acceptedPresenter(services: Services) {
       clusterName,
       unblocker: await findUnblocker(db, build, job),
       isCommitReported: isFullCommit(build.commit) && (await findReport(build.id)),
+      sshKey,
     };
     return {
       id: job.id,

@@ -46,7 +46,10 @@ export function jobOperations(
       success: answer(acceptedJob),
       refusals: {
         404: ["Not a job of the agent's queues, or not its own"],
-        422: ["The job cannot be accepted any more"],
+        422: [
+          "The job cannot be accepted any more",
+          "The job has failed: the agent is too old for its step, or the secret of its checkout cannot be read",
+        ],
       },
       run: async ({ agent, parameter }) => {
         const id = parameter("id");
