@@ -243,6 +243,7 @@ export interface StepOptions {
   artifact_paths?: string;
   /** Secrets of the cluster that agents fetch for the step, and give its command as variables. */
   secrets?: StepSecret[];
+  checkout?: StepCheckout;
   /** A signature of the step, which agents check. */
   signature?: Record<string, unknown>;
   /** Jobs of its concurrency group that run at once. A step has both or none. */
@@ -259,6 +260,30 @@ export interface StepSecret {
   key: string;
   environment_variable: string;
 }
+
+/** The checkout that agents do. An absent member leaves it to variables and to the agent. */
+export interface StepCheckout {
+  /** Nothing is checked out. */
+  skip?: boolean;
+  submodules?: boolean;
+  lfs?: boolean;
+  /** Commits of the history. */
+  depth?: number;
+  /** Options of commands of git. Empty text: none, where agents have some of their own. */
+  flags?: { [command in GitCommand]?: string };
+  /** Only these folders. An empty list: all. */
+  sparse?: { paths?: string[] };
+  commit_verification?: CommitVerification;
+  /** The key of the cluster's secret that holds the SSH key. */
+  ssh_secret?: string;
+}
+
+export const gitCommands = ["clone", "fetch", "checkout", "clean"] as const;
+export type GitCommand = (typeof gitCommands)[number];
+
+/** Checks that the commit is on its branch. Empty text: agents of version 3 do not. */
+export const commitVerifications = ["strict", "warn", "off", ""] as const;
+export type CommitVerification = (typeof commitVerifications)[number];
 
 /** A step becomes a job for each combination. A list and a text: the only dimension, which has no name. */
 export interface Matrix {

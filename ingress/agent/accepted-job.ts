@@ -6,6 +6,7 @@ import type { Accepted } from "../../shared/agents/lease.ts";
 import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import type { Job } from "../../shared/builds/job-store.ts";
+import { isCommitReported, isFullCommit } from "../../shared/builds/meta-data.ts";
 import { listBuildNumbers } from "../../shared/builds/store.ts";
 import { findUnblocker } from "../../shared/builds/unblocker.ts";
 import { findClusterName } from "../../shared/clusters/store.ts";
@@ -58,13 +59,15 @@ function presentStep({ command, options }: Job) {
 }
 
 /** Makes the answers of accept and acquire. Jobs that were accepted together share reads. */
-export function acceptedPresenter({ db, config, cipher }: Services) {
+export function acceptedPresenter(services: Services) {
+  const { db, config, cipher } = services;
+  const findReport = oncePerLoopTurn((buildId: string) => isCommitReported(services, buildId));
   const findPipeline = oncePerLoopTurn((id: string) => findPipelineFactsById(db, { id }));
   const findName = oncePerLoopTurn((id: string) => findClusterName(db, { id }));
   const findOrganization = oncePerLoopTurn((id: string) => findOrganizationById(db, id));
 
   /** @throws Refusal 422 if the pipeline was deleted */
-  return async (agent: Agent, { job, build, token }: Accepted) => {
+  return async (agent: Agent, { job, build, token, sshKey }: Accepted) => {
     const pipeline = await findPipeline(build.pipelineId);
     const organization = await findOrganization(build.organizationId);
     if (!pipeline || !organization) throw new Refusal(422, "The job's pipeline was deleted");
@@ -85,6 +88,8 @@ export function acceptedPresenter({ db, config, cipher }: Services) {
       rebuiltFrom,
       clusterName,
       unblocker: await findUnblocker(db, build, job),
+      isCommitReported: isFullCommit(build.commit) && (await findReport(build.id)),
+      sshKey,
     };
     return {
       id: job.id,

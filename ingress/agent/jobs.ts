@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { isVersionAtLeast } from "../../shared/agents/job-environment.ts";
 import { acceptJob, acquireJob, attemptOf, leaseOf, startJob } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import { listJobPlaces, listJobsById } from "../../shared/agents/lease-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { findQueueOfToken } from "../../shared/agents/token-store.ts";
+import { isVersionAtLeast } from "../../shared/agents/version.ts";
 import type { JobFacts } from "../../shared/builds/job-store.ts";
 import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
@@ -46,7 +46,10 @@ export function jobOperations(
       success: answer(acceptedJob),
       refusals: {
         404: ["Not a job of the agent's queues, or not its own"],
-        422: ["The job cannot be accepted any more"],
+        422: [
+          "The job cannot be accepted any more",
+          "The job has failed: the agent is too old for its step, or the secret of its checkout cannot be read",
+        ],
       },
       run: async ({ agent, parameter }) => {
         const id = parameter("id");

@@ -4,7 +4,12 @@ import { storeInTurn } from "../../shared/builds/store-in-turn.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
-import { firstWarnings, maxWarnings, warningsOf } from "../../shared/pipelines/warnings.ts";
+import {
+  firstWarnings,
+  ineffectiveMembers,
+  maxWarnings,
+  warningsOf,
+} from "../../shared/pipelines/warnings.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { limitPipelineUploads } from "../http/limits.ts";
@@ -55,8 +60,8 @@ export function uploadOperations(services: Services): Operation[] {
         const { uuid, pipeline, replace } = await readBody();
         const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
         await storeInTurn(organizationId, () => uploadPipeline(services, { build, lease }, upload));
-        const { steps, others = {} } = pipeline;
-        return { state: "applied", warnings: firstWarnings(warningsOf(steps, Object.keys(others))) };
+        const warnings = warningsOf(pipeline.steps, ineffectiveMembers(pipeline.others));
+        return { state: "applied", warnings: firstWarnings(warnings) };
       },
     }),
     operation({

@@ -3,25 +3,20 @@ import type { User } from "../accounts/user-store.ts";
 import { uploadedEnvironment } from "../builds/condition-facts.ts";
 import { givenEnvironment, ownEnvironment, pullRequestOf, tagOf } from "../builds/environment.ts";
 import type { Job } from "../builds/job-store.ts";
+import { isFullCommit } from "../builds/meta-data.ts";
 import type { Build } from "../builds/store.ts";
 import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";
 import { timeoutMinutes } from "../pipelines/settings.ts";
+import { defaultVariables } from "../pipelines/step/checkout.ts";
 import { variablesOfStep } from "../pipelines/step/members.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import { web } from "../urls.ts";
+import { checkoutFacts, withDepth } from "./checkout/variables.ts";
 import { isProtected } from "./protected-names.ts";
 import type { Agent } from "./store.ts";
-
-/**
- * Agents since this version can skip the checkout. Older ones would clone and fail, so they skip a phase of their
- * bootstrap.
- */
-const skipCheckoutSince = [3, 116] as const;
-/** Agents refuse a job without a repository. */
-const noRepository = "none";
 
 export interface JobContext {
   config: Config;
@@ -37,11 +32,15 @@ export interface JobContext {
   clusterName: string | undefined;
   /** Unblocked the last of the manual steps that the job is behind. Undefined: it is behind none. */
   unblocker: User | undefined;
+  /** A job of the build has said what its commit is. */
+  isCommitReported: boolean;
+  /** The value of the secret that its checkout names. Absent for all but its agent. */
+  sshKey?: string | undefined;
 }
 
 /**
  * The variables that an agent gets with a job. Later ones win: those of the pipeline, of the build, of the documents that
- * its jobs uploaded so far, of the step, then the server's own.
+ * its jobs uploaded so far, of the step's checkout, of the step, then the server's own.
  */
 export function jobEnvironment(context: JobContext): Environment {
   const { config, organization, pipeline, build, job } = context;
@@ -75,24 +74,30 @@ export function unsentNames(context: Pick<JobContext, "config" | "cipher" | "pip
 }
 
 function givenVariables({
+  config,
   cipher,
   pipeline,
   build,
   job,
-}: Pick<JobContext, "cipher" | "pipeline" | "build" | "job">): Environment {
-  return {
+}: Pick<JobContext, "config" | "cipher" | "pipeline" | "build" | "job">): Environment {
+  const prefix = config.agentEnvPrefix;
+  const { checkout, env } = job.options ?? {};
+  const given = {
     ...environmentOfPipeline(cipher, pipeline),
     ...givenEnvironment(cipher, build),
     ...uploadedEnvironment(cipher, build),
-    ...job.options?.env,
+    ...withPrefix(prefix, defaultVariables(checkout ?? {})),
+    ...env,
   };
+  return withDepth(given, prefix, checkout?.depth);
 }
 
-function withPrefix(prefix: string, facts: Record<string, string | undefined>) {
+function withPrefix<Value>(prefix: string, facts: Record<string, Value>): Record<string, Value> {
   return Object.fromEntries(Object.entries(facts).map(([name, value]) => [`${prefix}_${name}`, value]));
 }
 
-function buildFacts({ config, cipher, organization, pipeline, build, creator, rebuiltFrom }: JobContext) {
+function buildFacts(context: JobContext) {
+  const { config, cipher, organization, pipeline, build, creator, rebuiltFrom, isCommitReported } = context;
   const given = givenEnvironment(cipher, build);
   const pullRequest = pullRequestOf(build, given, config.agentEnvPrefix);
   const triggeredFrom = build.options?.triggered_from;
@@ -119,6 +124,8 @@ function buildFacts({ config, cipher, organization, pipeline, build, creator, re
     TRIGGERED_FROM_BUILD_PIPELINE_SLUG: triggeredFrom?.build_pipeline_slug ?? "",
     BRANCH: build.branch,
     COMMIT: build.commit,
+    // Agents then report it no more.
+    COMMIT_RESOLVED: isCommitReported && isFullCommit(build.commit) ? "true" : undefined,
     MESSAGE: build.message,
     SOURCE: build.source,
     TAG: tagOf(given, config.agentEnvPrefix),
@@ -127,6 +134,7 @@ function buildFacts({ config, cipher, organization, pipeline, build, creator, re
     PULL_REQUEST_BASE_BRANCH: pullRequest?.base_branch ?? "",
     PULL_REQUEST_REPO: pullRequest?.repository ?? "",
     PULL_REQUEST_LABELS: pullRequest?.labels?.join(",") ?? "",
+    PULL_REQUEST_DRAFT: pullRequest?.isDraft ? "true" : undefined,
     ...(build.options?.clean_checkout && { CLEAN_CHECKOUT: "true" }), // else a step may ask for it
   };
 }
@@ -170,22 +178,4 @@ function agentFacts({ agent, clusterName }: JobContext) {
     COMPUTE_TYPE: "self-hosted",
     ...Object.fromEntries(tags),
   };
-}
-
-/** Without a repository, variables that a caller gave decide nothing about the checkout. */
-function checkoutFacts({ pipeline: { repository }, agent }: JobContext): Record<string, string | undefined> {
-  if (repository !== null) return { REPO: repository };
-  const canSkip = isVersionAtLeast(agent.version, skipCheckoutSince);
-  return {
-    REPO: noRepository,
-    SKIP_CHECKOUT: canSkip ? "true" : undefined,
-    BOOTSTRAP_PHASES: canSkip ? undefined : "plugin,command",
-  };
-}
-
-/** Compares the version that an agent says of itself, such as `3.137.0` or `4.0.0-beta.1`, by its first two numbers. */
-export function isVersionAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
-  const [, ownMajor, ownMinor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
-  if (ownMajor === undefined || ownMinor === undefined) return false;
-  return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor);
 }

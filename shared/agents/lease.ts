@@ -15,6 +15,7 @@ import { findTimeouts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { leasedJobStates, type SignalReason } from "../vocabulary.ts";
+import { readCheckoutKey } from "./checkout/key.ts";
 import { findIncompatibility } from "./incompatible.ts";
 import type { LeaseGroup } from "./lease-group.ts";
 import {
@@ -70,12 +71,14 @@ export interface Accepted {
   job: Job;
   build: Build;
   token: string;
+  /** The value of the secret that its checkout names. */
+  sshKey?: string;
 }
 
 /**
  * assigned → accepted, in a new attempt. An agent that repeats its accept gets another token of the same attempt.
  * @throws Refusal 404 if the agent does not have the job, 422 if it cannot be accepted any more, or failed because the
- * agent is too old for it
+ * agent is too old for it or the SSH key of its checkout cannot be read
  */
 export async function acceptJob(
   services: Services,
@@ -90,7 +93,7 @@ export async function acceptJob(
     const job = accepted ? await completeJob(tx, accepted) : await requireAcceptedJob(tx, agent, id);
     const problem = findIncompatibility(job, agent);
     if (problem !== undefined)
-      return { build, problem, changed: await failForAgent(tx, build, { job, problem, now }) };
+      return { build, problem, changed: await failUnstarted(tx, build, { job, problem, now }) };
     if (!accepted)
       await deleteOldJobTokens(tx, { jobId: id, attempt: job.attempt, kept: maxTokensOfAttempt - 1 });
     const isFirst = accepted?.attempt === 1;
@@ -105,17 +108,32 @@ export async function acceptJob(
   if (isFirst && scheduledAt) services.metrics.jobWaitSeconds.observe(secondsBetween(scheduledAt, now));
   traceJob(services, "job offered", accepted);
   report(services, accepted.build, [accepted.job]);
-  return accepted;
+  return { ...accepted, ...(await requireCheckoutKey(services, group, accepted)) };
 }
 
-/** Fails a job that its agent cannot run. @returns the jobs that changed */
-async function failForAgent(
+/** @throws Refusal 422 if the job cannot have the key: it has failed then */
+async function requireCheckoutKey(
+  services: Services,
+  group: LeaseGroup,
+  { job, build }: Accepted,
+): Promise<{ sshKey?: string }> {
+  const read = await readCheckoutKey(services, { job, build });
+  if (!("problem" in read)) return read;
+  const failure = { job, problem: read.problem, reason: "stack_error", now: services.clock.now() } as const;
+  const place = { buildId: build.id, organizationId: build.organizationId };
+  report(services, build, await group(place, (tx, build) => failUnstarted(tx, build, failure)));
+  throw new Refusal(422, `The job has failed. ${read.problem}`);
+}
+
+/** Fails a job that cannot run. @returns the jobs that changed */
+async function failUnstarted(
   tx: Tx,
   build: Build,
-  { job, problem, now }: { job: Job; problem: string; now: Date },
+  failure: { job: Job; problem: string; reason?: SignalReason; now: Date },
 ): Promise<JobFacts[]> {
+  const { job, problem, reason = "agent_incompatible", now } = failure;
   const lease = leaseOf(job);
-  const ending = endingOf({ ...neverReported, signalReason: "agent_incompatible" satisfies SignalReason });
+  const ending = endingOf({ ...neverReported, signalReason: reason });
   const ended = await endIfLeased(tx, { ...lease, ...ending, failureReason: problem, now });
   if (!ended) return [];
   await freeIfHas(tx, { id: lease.agentId, jobId: job.id }); // it ran nothing, so a retry does not prefer it

@@ -34,7 +34,7 @@ import {
   type UploadedPipeline,
 } from "../pipelines/steps.ts";
 import { findPipelineFactsById } from "../pipelines/store.ts";
-import { firstWarnings, warningsOf } from "../pipelines/warnings.ts";
+import { firstWarnings, ineffectiveMembers, warningsOf } from "../pipelines/warnings.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
@@ -149,7 +149,7 @@ async function makeJobs(
     job,
     clusterId,
     graph,
-    pipeline: { steps, env, others = {} },
+    pipeline: { steps, env, others },
     ahead,
   }: {
     build: Build;
@@ -183,7 +183,7 @@ async function makeJobs(
   const move = { buildId: build.id, position, by: waiting.length };
   await moveJobs(tx, move);
   if (build.hasMembers) await moveMembers(tx, move);
-  const warnings = firstWarnings([...graph.warnings, ...warningsOf(steps, Object.keys(others))]);
+  const warnings = firstWarnings([...graph.warnings, ...warningsOf(steps, ineffectiveMembers(others))]);
   return { waiting, begun: begin(expansion, waiting).jobs, graph: { tree, warnings } };
 }
 

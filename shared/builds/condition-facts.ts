@@ -76,7 +76,7 @@ export async function readConditionFacts(
         ? {
             id: pullRequest.id,
             baseBranch: pullRequest.base_branch ?? null,
-            isDraft: false,
+            isDraft: pullRequest.isDraft,
             label: null,
             labels: pullRequest.labels ?? [],
             repository: pullRequest.repository ?? null,

@@ -50,7 +50,7 @@ export function tagOf(given: Environment, prefix: string): string | undefined {
   return given[`${prefix}_TAG`] || undefined;
 }
 
-type PullRequest = NonNullable<BuildOptions["pull_request"]>;
+type PullRequest = NonNullable<BuildOptions["pull_request"]> & { isDraft: boolean };
 
 /** The pull request that the creator of a build gave, by members or by variables. */
 export function pullRequestOf(
@@ -58,13 +58,15 @@ export function pullRequestOf(
   given: Environment,
   prefix: string,
 ): PullRequest | undefined {
-  if (options?.pull_request) return options.pull_request;
   const read = (name: string) => given[`${prefix}_PULL_REQUEST${name}`] || undefined;
+  const isDraft = read("_DRAFT") === "true";
+  if (options?.pull_request) return { ...options.pull_request, isDraft };
   const id = read("");
   if (id === undefined || id === "false") return undefined;
   const [base_branch, repository, labels] = [read("_BASE_BRANCH"), read("_REPO"), read("_LABELS")];
   return {
     id,
+    isDraft,
     ...(base_branch !== undefined && { base_branch }),
     ...(repository !== undefined && { repository }),
     ...(labels !== undefined && { labels: labels.split(",") }),

@@ -1,6 +1,7 @@
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { hourMs } from "../durations.ts";
+import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { excerpt, Refusal } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
@@ -24,6 +25,10 @@ const maxValueBytes = 100 * 1024;
 const maxTotal = stored.metaData.max;
 /** SHA-1 or SHA-256. */
 const fullCommit = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+export function isFullCommit(commit: string): boolean {
+  return fullCommit.test(commit);
+}
 
 export interface Entry {
   key: string;
@@ -97,10 +102,10 @@ export async function setMetaData(
   const problems = new Set(entries.flatMap((entry) => entryProblems(entry, config.serviceName)));
   if (problems.size > 0) throw new Refusal(422, [...problems].join(", "));
 
-  const commit = findResolvedCommit(entries, `${config.agentEnvPrefix.toLowerCase()}:git:commit`);
+  const commit = findResolvedCommit(entries, commitKey(config));
   const build = await changeBuild(async (tx, build) => {
     await addMetaData(tx, build.id, entries);
-    if (commit && !fullCommit.test(build.commit)) await resolveCommitIfStill(tx, build, commit);
+    if (commit && !isFullCommit(build.commit)) await resolveCommitIfStill(tx, build, commit);
     return build;
   });
   if (commit && commit !== build.commit) events.publish(buildTopics(build, []));
@@ -133,7 +138,17 @@ function bytesOf(valueByKey: Map<string, string>): number {
 function findResolvedCommit(entries: Entry[], gitKey: string): string | undefined {
   const value = entries.findLast(({ key }) => key === gitKey)?.value ?? "";
   const [, commit = ""] = /^commit (\w+)\r?(?:\n|$)/.exec(value) ?? [];
-  return fullCommit.test(commit) ? commit : undefined;
+  return isFullCommit(commit) ? commit : undefined;
+}
+
+/** Agents say what they checked out by this key. */
+function commitKey({ agentEnvPrefix }: Pick<Config, "agentEnvPrefix">): string {
+  return `${agentEnvPrefix.toLowerCase()}:git:commit`;
+}
+
+/** Returns true if a job of the build has said what its commit is. */
+export async function isCommitReported({ db, config }: Services, buildId: string): Promise<boolean> {
+  return (await findMetaData(db, buildId, commitKey(config))) !== undefined;
 }
 
 /** The reasons why meta-data cannot have this entry. */

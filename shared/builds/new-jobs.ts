@@ -70,11 +70,11 @@ function membersOf(
   }
   const { env, timeout_in_minutes, soft_fail, retry, plugins, image, signature } = step;
   const { concurrency, concurrency_group, concurrency_method, cancel_on_build_failing } = step;
-  const { artifact_paths, secrets } = step;
+  const { artifact_paths, secrets, checkout } = step;
   const options = {
     ...{ key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature },
     ...{ concurrency, concurrency_group, concurrency_method, cancel_on_build_failing },
-    ...{ artifact_paths, secrets, parallel, matrix, signed, group },
+    ...{ artifact_paths, secrets, checkout, parallel, matrix, signed, group },
   };
   return {
     queueId: queueOf(clusterId, step) as string,

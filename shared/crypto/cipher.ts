@@ -16,7 +16,7 @@ import type { SealedPlace } from "./sealed-places.ts";
  */
 export interface Cipher {
   seal(plain: string, place: SealedPlace): string;
-  /** @throws Error when neither SECRET_KEY nor the previous one opens it, or it was sealed for another place */
+  /** @throws SealedUnderOtherKey when neither SECRET_KEY nor the previous one opens it, or it is of another place */
   open(sealed: string, place: SealedPlace): string;
   /**
    * For secrets with too few values for a plain hash. Store the first HMAC; look up by all, the previous key's
@@ -27,6 +27,15 @@ export interface Cipher {
   fingerprints: string[];
   /** The names of both keys, the current one first: `:<id>`, the end of the texts that they seal. */
   keyNames: [current: string, ...previous: string[]];
+}
+
+/** No key that this process has opens a stored secret. */
+export class SealedUnderOtherKey extends Error {
+  constructor() {
+    super(
+      "A stored secret cannot be opened with SECRET_KEY: it was stored under another key, or for another place.",
+    );
+  }
 }
 
 const nonceBytes = 12;
@@ -65,9 +74,7 @@ export function createCipher(
         const plain = openWith({ key, keyName: `key${keyNames[index]}`, place }, sealed);
         if (plain !== undefined) return plain;
       }
-      throw new Error(
-        "A stored secret cannot be opened with SECRET_KEY: it was stored under another key, or for another place.",
-      );
+      throw new SealedUnderOtherKey();
     },
 
     macs: (text) => macKeys.map((key) => mac(key, text)),

@@ -44,7 +44,8 @@ export async function mayUseGraphs({ processes }: Services, steps: Step[]): Prom
   const isRefused =
     (!mayUse && needsGraphs(steps)) ||
     (needsAllSteps(steps) && (await processes.doAll("readsAllSteps")) === false) ||
-    (commandsOf(steps).some(({ secrets }) => secrets) && (await processes.doAll("givesSecrets")) === false);
+    (commandsOf(steps).some(({ secrets, checkout }) => secrets || checkout) &&
+      (await processes.doAll("givesSecrets")) === false);
   if (isRefused)
     throw new Refusal(
       503,

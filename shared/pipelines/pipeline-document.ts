@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type CommandStep, isCommandStep, isGroupStep, type Step, type StepSecret } from "../vocabulary.ts";
 import { environmentSchema } from "./environment.ts";
 import { agentsProblem, givenRules, namesSeveralQueues, toTags } from "./step/agents.ts";
+import { type GivenCheckout, givenCheckout, mergeCheckouts } from "./step/checkout.ts";
 import { nullable, oneOf, scalarsToText } from "./step/forms.ts";
 import { commandMembers } from "./step/members.ts";
 import { givenSecrets, mergeSecrets } from "./step/secrets.ts";
@@ -16,9 +17,7 @@ import {
 
 // The document of a pipeline: its steps, with what it says for all of them.
 
-type Defaults = Pick<CommandStep, "agents" | "priority" | "image" | "secrets">;
-
-const ineffective = ["checkout", "notify"];
+type Defaults = Pick<CommandStep, "agents" | "priority" | "image" | "secrets" | "checkout">;
 
 function documentOf(steps: typeof uploadedSteps) {
   const object = z
@@ -35,15 +34,24 @@ function documentOf(steps: typeof uploadedSteps) {
       secrets: givenSecrets("secrets").meta({
         description: "Secrets of all steps; those of a step win by their variable",
       }) as z.ZodType<StepSecret[] | undefined>,
-      ...Object.fromEntries(ineffective.map((name) => [name, z.unknown().optional()])),
+      checkout: givenCheckout("checkout").meta({
+        description: "Of all steps; members of a step's own win. Each step names its ssh_secret itself",
+      }),
+      notify: z.unknown().optional(),
     })
-    .transform(({ steps, env, agents, priority, image, secrets, ...given }, context): UploadedPipeline => {
+    .transform(({ steps, env, agents, checkout: given, notify, ...members }, context): UploadedPipeline => {
       if (namesSeveralQueues([agents])) context.addIssue("agents names more than one queue");
-      const all = withDefaults(steps, { agents: toTags([agents]), priority, image, secrets } as Defaults);
+      const { checkout, others: ofCheckout } = inherited(given);
+      const { priority, image, secrets } = members;
+      const all = withDefaults(steps, {
+        ...{ agents: toTags([agents]), priority, image, secrets, checkout },
+      } as Defaults);
       if (agentsOf(all).some((step) => agentsProblem(step)))
         context.addIssue("agents are too large: the rules of a step have over 2,000 bytes");
       if (jobBytes(all) > maxJobBytes) context.addIssue(tooLarge);
-      const others = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);
+      const others = Object.entries({ checkout: ofCheckout, notify }).filter(
+        ([, value]) => value !== undefined && value !== null,
+      );
       return {
         steps: all,
         ...(env && Object.keys(env).length > 0 && { env }),
@@ -54,15 +62,27 @@ function documentOf(steps: typeof uploadedSteps) {
   return oneOf({ object, list }, "pipeline must be an object with steps");
 }
 
-function withDefaults(steps: Step[], { agents, priority, image, secrets = [] }: Defaults): Step[] {
-  if (agents === undefined && priority === undefined && image === undefined && secrets.length === 0)
-    return steps;
+/** Parts the checkout of a document into that of its steps, all but the SSH key, and members without effect. */
+function inherited({ known, others }: GivenCheckout = { known: {}, others: {} }) {
+  const { ssh_secret, ...checkout } = known;
+  const ineffective = { ...others, ...(ssh_secret !== undefined && { ssh_secret }) };
+  return {
+    ...(Object.keys(checkout).length > 0 && { checkout }),
+    ...(Object.keys(ineffective).length > 0 && { others: ineffective }),
+  };
+}
+
+function withDefaults(steps: Step[], defaults: Defaults): Step[] {
+  const { agents, priority, image, secrets = [], checkout } = defaults;
+  const hasNone = [agents, priority, image, checkout].every((each) => each === undefined);
+  if (hasNone && secrets.length === 0) return steps;
   const complete = (step: CommandStep): CommandStep => ({
     ...step,
     ...(agents && { agents: { ...agents, ...step.agents } }),
     ...(priority !== undefined && { priority: step.priority ?? priority }),
     ...(image !== undefined && { image: step.image ?? image }),
     ...(secrets.length > 0 && { secrets: mergeSecrets(secrets, step.secrets ?? []) }),
+    ...(checkout && { checkout: mergeCheckouts(checkout, step.checkout ?? {}) }),
   });
   const completeAny = <Any extends Step>(step: Any): Any =>
     (isCommandStep(step) ? complete(step) : isGroupStep(step) ? inGroup(step) : step) as Any;

@@ -1,5 +1,6 @@
 import type { StepWarning } from "../db/schema/builds.ts";
-import { isGroupStep, type Step } from "../vocabulary.ts";
+import { isCommandStep, isGroupStep, type Step } from "../vocabulary.ts";
+import { namesOfOthers } from "./step/checkout.ts";
 
 /** Of a build, or of the answer to an upload. */
 export const maxWarnings = 100;
@@ -13,6 +14,13 @@ const harmless = new Set(["cache", "if_changed"]);
  */
 export function warningsOf(steps: Step[], ofDocument: string[] = []): StepWarning[] {
   return [...warningsAt(null, ofDocument), ...warningsOfList(steps, "steps")];
+}
+
+/** Names the members that have no effect: `notify`, `checkout.ssh_secret`. */
+export function ineffectiveMembers(others: Record<string, unknown> = {}): string[] {
+  return Object.entries(others).flatMap(([name, value]) =>
+    name === "checkout" ? namesOfOthers(value) : [name],
+  );
 }
 
 /** The warnings of a list, first to last, with how many others there are. An author needs no more to see what is wrong. */
@@ -31,7 +39,8 @@ export function countWarnings(warnings: StepWarning[]): number {
 function warningsOfList(steps: Step[], place: string): StepWarning[] {
   return steps.flatMap((step, index) => {
     const at = `${place}[${index}]`;
-    const own = warningsAt(step.label ?? step.key ?? at, Object.keys(step.others ?? {}));
+    const members = isCommandStep(step) ? ineffectiveMembers(step.others) : Object.keys(step.others ?? {});
+    const own = warningsAt(step.label ?? step.key ?? at, members);
     return isGroupStep(step) ? [...own, ...warningsOfList(step.steps, `${at}.steps`)] : own;
   });
 }

@@ -1,4 +1,6 @@
 import { isCommandStep, isGroupStep, type PlainStep, type Step } from "../vocabulary.ts";
+import { mergeCheckouts } from "./step/checkout.ts";
+import { isMap } from "./step/forms.ts";
 
 /** A step as callers can send it again: members that nothing reads stand beside the others. */
 export type WrittenStep = Record<string, unknown>;
@@ -16,5 +18,9 @@ function writeStep(step: PlainStep): WrittenStep {
 }
 
 function withOthers({ others, ...members }: Step): WrittenStep {
-  return { ...others, ...members };
+  const written: WrittenStep = { ...others, ...members };
+  // Of its members, some may be read and some not.
+  if (isMap(others?.checkout) && isMap(written.checkout))
+    written.checkout = mergeCheckouts(others.checkout, written.checkout);
+  return written;
 }

@@ -9,6 +9,7 @@ import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { type Environment, sealEnvironment } from "../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
 import { readConfig } from "../../shared/process/config.ts";
+import type { StepCheckout } from "../../shared/vocabulary.ts";
 
 const secretKey = "a key for tests that is at least 32 characters";
 const cipher = createCipher(secretKey);
@@ -26,9 +27,12 @@ interface Given {
   creator?: JobContext["creator"];
   rebuiltFrom?: JobContext["rebuiltFrom"];
   settings?: Record<string, string>;
+  isCommitReported?: boolean;
+  sshKey?: string;
 }
 
-function contextOf({ pipeline, build, job, agent, creator, rebuiltFrom, settings }: Given = {}): JobContext {
+function contextOf(given: Given = {}): JobContext {
+  const { pipeline, build, job, agent, creator, rebuiltFrom, settings } = given;
   return {
     config: readConfig({ SECRET_KEY: secretKey, PUBLIC_URL: "https://ci.example.com", ...settings }),
     cipher,
@@ -60,6 +64,8 @@ function contextOf({ pipeline, build, job, agent, creator, rebuiltFrom, settings
     rebuiltFrom,
     unblocker: undefined,
     clusterName: "Default",
+    isCommitReported: given.isCommitReported ?? false,
+    sshKey: given.sshKey,
   };
 }
 
@@ -192,13 +198,16 @@ describe("the variables of a job", () => {
       BUILDKITE_TAG: "v1",
       BUILDKITE_PULL_REQUEST: "7",
       BUILDKITE_PULL_REQUEST_BASE_BRANCH: "main",
+      BUILDKITE_PULL_REQUEST_DRAFT: "true",
     };
     const other = Object.fromEntries(Object.keys(of).map((name) => [name, "x"]));
 
     const env = envOf({ build: { environmentSealed: seal(of) }, job: { options: { env: other } } });
 
     for (const [name, value] of Object.entries(of)) assert.equal(env[name], value, name);
-    assert.equal(envOf({ job: { options: { env: other } } }).BUILDKITE_PULL_REQUEST, "false");
+    const without = envOf({ job: { options: { env: other } } });
+    assert.equal(without.BUILDKITE_PULL_REQUEST, "false");
+    assert.ok(!Object.hasOwn(without, "BUILDKITE_PULL_REQUEST_DRAFT"));
   });
 
   it("pass through every other name", () => {
@@ -270,6 +279,16 @@ describe("the variables of a job", () => {
     assert.equal(envOf({ pipeline: { repository }, job }).BUILDKITE_SKIP_CHECKOUT, "true");
   });
 
+  it("say that the commit is resolved, once a job has reported a whole one", () => {
+    const resolved = (commit: string, isCommitReported: boolean, env = {}) =>
+      envOf({ build: { commit }, isCommitReported, job: { options: { env } } }).BUILDKITE_COMMIT_RESOLVED;
+    assert.equal(resolved("a".repeat(40), true), "true");
+    assert.equal(resolved("a".repeat(64), true), "true");
+    assert.equal(resolved("HEAD", true), undefined);
+    assert.equal(resolved("abcdef0", true), undefined);
+    assert.equal(resolved("a".repeat(40), false, { BUILDKITE_COMMIT_RESOLVED: "true" }), undefined);
+  });
+
   it("begin with AGENT_ENV_PREFIX", () => {
     const settings = { AGENT_ENV_PREFIX: "RAIL" };
     const given = { RAIL_AGENT_TOKEN: "x", RAIL_COMMIT: "x", BUILDKITE_SHELL: "/bin/sh" };
@@ -292,5 +311,124 @@ describe("the variables of a job", () => {
       envOf({ pipeline: { environmentSealed: lost }, build: { environmentSealed: lost } }),
       envOf(),
     );
+  });
+});
+
+describe("the variables of a checkout", () => {
+  const repository = "https://git.example.com/site.git";
+  const given = (checkout: StepCheckout, more: Given = {}, env?: Environment) =>
+    envOf({
+      ...more,
+      pipeline: { repository, ...more.pipeline },
+      job: { options: { checkout, ...(env && { env }) } },
+    });
+  const names = /^BUILDKITE_(?:SKIP_CHECKOUT|BOOTSTRAP_PHASES|GIT_)/;
+  const variables = (env: Environment) =>
+    Object.fromEntries(Object.entries(env).filter(([name]) => names.test(name)));
+
+  it("are absent where the step says nothing", () => {
+    assert.deepEqual(variables(given({})), {});
+  });
+
+  it("have the members of the step", () => {
+    const checkout: StepCheckout = {
+      ...{ skip: false, submodules: false, lfs: true, commit_verification: "strict" },
+      flags: { clone: "--filter=blob:none", fetch: "-v", checkout: "", clean: "-x" },
+      sparse: { paths: [".ci/", "src/"] },
+    };
+    assert.deepEqual(variables(given(checkout)), {
+      BUILDKITE_SKIP_CHECKOUT: "false",
+      BUILDKITE_GIT_SUBMODULES: "false",
+      BUILDKITE_GIT_LFS_ENABLED: "true",
+      BUILDKITE_GIT_COMMIT_VERIFICATION: "strict",
+      BUILDKITE_GIT_CLONE_FLAGS: "--filter=blob:none",
+      BUILDKITE_GIT_FETCH_FLAGS: "-v",
+      BUILDKITE_GIT_CHECKOUT_FLAGS: "",
+      BUILDKITE_GIT_CLEAN_FLAGS: "-x",
+      BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS: ".ci/,src/",
+    });
+  });
+
+  it("win over all others if they say skip, submodules and lfs", () => {
+    const env = {
+      BUILDKITE_SKIP_CHECKOUT: "true",
+      BUILDKITE_GIT_SUBMODULES: "true",
+      BUILDKITE_GIT_LFS_ENABLED: "true",
+    };
+    const expected = Object.fromEntries(Object.keys(env).map((name) => [name, "false"]));
+    const checkout = { skip: false, submodules: false, lfs: false };
+    assert.deepEqual(variables(given(checkout, {}, env)), expected);
+    assert.deepEqual(variables(given({}, {}, env)), env);
+  });
+
+  it("give way to those of the step otherwise, and not to those of build and pipeline", () => {
+    const checkout: StepCheckout = {
+      flags: { clone: "c", clean: "c" },
+      sparse: { paths: ["c"] },
+      commit_verification: "strict",
+    };
+    const flags = (value: string) => ({
+      BUILDKITE_GIT_CLONE_FLAGS: value,
+      BUILDKITE_GIT_CLEAN_FLAGS: value,
+      BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS: value,
+      BUILDKITE_GIT_COMMIT_VERIFICATION: value,
+    });
+    const build = { environmentSealed: seal(flags("b")) };
+    const pipeline = { repository, environmentSealed: sealOfPipeline(flags("p")) };
+
+    assert.deepEqual(variables(given(checkout, { build, pipeline })), {
+      ...flags("c"),
+      BUILDKITE_GIT_COMMIT_VERIFICATION: "strict",
+    });
+    assert.deepEqual(variables(given(checkout, { build, pipeline }, flags("s"))), flags("s"));
+  });
+
+  it("have the depth behind the options of clone and fetch, wherever these come from", () => {
+    const flagsOf = (env: Environment) => [env.BUILDKITE_GIT_CLONE_FLAGS, env.BUILDKITE_GIT_FETCH_FLAGS];
+    assert.deepEqual(flagsOf(given({ depth: 5 })), ["--depth=5", "--depth=5"]);
+    const flags = { clone: "-v", clean: "-x" };
+    assert.deepEqual(flagsOf(given({ depth: 5, flags })), ["-v --depth=5", "--depth=5"]);
+    const own = { BUILDKITE_GIT_CLONE_FLAGS: "-q", BUILDKITE_GIT_FETCH_FLAGS: "--tags" };
+    assert.deepEqual(flagsOf(given({ depth: 5, flags }, {}, own)), ["-q --depth=5", "--tags --depth=5"]);
+  });
+
+  it("skip it at old agents by a phase too", () => {
+    const agent = { version: "3.115.0" };
+    const skipped = { BUILDKITE_SKIP_CHECKOUT: "true", BUILDKITE_BOOTSTRAP_PHASES: "plugin,command" };
+    assert.deepEqual(variables(given({ skip: true }, { agent })), skipped);
+    assert.deepEqual(variables(given({ skip: false }, { agent })), { BUILDKITE_SKIP_CHECKOUT: "false" });
+    assert.deepEqual(variables(given({ skip: true })), { BUILDKITE_SKIP_CHECKOUT: "true" });
+  });
+
+  it("always skip it without a repository", () => {
+    for (const skip of [true, false]) {
+      const none = { pipeline: { repository: null } };
+      assert.deepEqual(variables(given({ skip }, none)), { BUILDKITE_SKIP_CHECKOUT: "true" });
+      assert.deepEqual(variables(given({ skip }, { ...none, agent: { version: "3.20.0" } })), {
+        BUILDKITE_BOOTSTRAP_PHASES: "plugin,command",
+      });
+    }
+  });
+
+  it("have the SSH key for the agent alone, and no other in its place", () => {
+    const own = { BUILDKITE_GIT_SSH_KEY: "own" };
+    const checkout = { ssh_secret: "KEY" };
+    assert.deepEqual(variables(given(checkout, { sshKey: "k" }, own)), { BUILDKITE_GIT_SSH_KEY: "k" });
+    assert.deepEqual(variables(given(checkout, {}, own)), {});
+    assert.deepEqual(variables(given({}, {}, own)), own);
+  });
+
+  it("begin with AGENT_ENV_PREFIX", () => {
+    const settings = { AGENT_ENV_PREFIX: "RAIL" };
+    const checkout: StepCheckout = { skip: false, depth: 1, sparse: { paths: ["a"] }, ssh_secret: "KEY" };
+    const env = given(checkout, { settings, sshKey: "k" }, { RAIL_GIT_CLONE_FLAGS: "-q" });
+    const ofCheckout = Object.entries(env).filter(([name]) => /GIT_|SKIP/.test(name));
+    assert.deepEqual(Object.fromEntries(ofCheckout), {
+      RAIL_SKIP_CHECKOUT: "false",
+      RAIL_GIT_CLONE_FLAGS: "-q --depth=1",
+      RAIL_GIT_FETCH_FLAGS: "--depth=1",
+      RAIL_GIT_SPARSE_CHECKOUT_PATHS: "a",
+      RAIL_GIT_SSH_KEY: "k",
+    });
   });
 });

@@ -96,6 +96,47 @@ describeOnBothDatabases("the public agent", (database) => {
       assert.equal((await agent.send("GET", "/ping")).status, 401);
     });
 
+    itWith("gets the same variables of a checkout", async (agent) => {
+      const { queue, slug } = await setUp();
+      const agents = { queue: queue.key };
+      await api.send("PATCH", `/pipelines/${slug}`, {
+        body: {
+          repository: "https://git.example.com/site.git",
+          configuration: JSON.stringify({
+            checkout: { depth: 3, submodules: false },
+            steps: [{ command: "make", agents, checkout: { lfs: true, flags: { clone: "-q" } } }],
+          }),
+        },
+      });
+      await api.send("POST", `/pipelines/${slug}/builds`, { body: { commit: sha } });
+      await api.send("PUT", `/pipelines/${slug}/builds/1/cancel`);
+      await agent.start(token, queue.key);
+
+      const job = await agent.accept(await offered(agent));
+      assert.deepEqual(checkoutOf(job.env), {
+        BUILDKITE_GIT_SUBMODULES: "false",
+        BUILDKITE_GIT_LFS_ENABLED: "true",
+        BUILDKITE_GIT_CLONE_FLAGS: "-q --depth=3",
+        BUILDKITE_GIT_FETCH_FLAGS: "--depth=3",
+      });
+      await agent.run(job);
+      await agent.data(job, "set", { key: "buildkite:git:commit", value: `commit ${sha}` });
+      const sparse = { paths: [".ci", "src"] };
+      await agent.upload(job, [
+        { command: "later", agents, checkout: { sparse, commit_verification: "strict" } },
+      ]);
+      await agent.finish(job);
+
+      const later = await agent.accept(await offered(agent));
+      assert.deepEqual(checkoutOf(later.env), {
+        BUILDKITE_COMMIT_RESOLVED: "true",
+        BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS: ".ci,src",
+        BUILDKITE_GIT_COMMIT_VERIFICATION: "strict",
+      });
+      await agent.run(later);
+      await agent.finish(later);
+    });
+
     itWith("cancels its command, and sends the rest", async (agent) => {
       const { queue, slug, build, log } = await setUp();
       await agent.start(token, queue.key);
@@ -217,6 +258,11 @@ describeOnBothDatabases("the public agent", (database) => {
     });
   }
 });
+
+function checkoutOf(env: Record<string, string>): Record<string, string> {
+  const names = /^BUILDKITE_(?:GIT_|SKIP_|BOOTSTRAP_|COMMIT_RESOLVED)/;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => names.test(name)));
+}
 
 function assertEnvironment(env: Record<string, string>, { version, hasJobToken }: Version): void {
   for (const name of ["JOB_ID", "COMMIT", "BRANCH", "AGENT_NAME", "ORGANIZATION_SLUG", "PIPELINE_SLUG"])

@@ -328,7 +328,7 @@ describe("the members of a step", () => {
   });
 
   it("others are kept, but for null and empty text", () => {
-    const others = { checkout: "x", notify: [], cache: {}, wait: "x" };
+    const others = { checkouts: "x", notify: [], cache: {}, wait: "x" };
     for (const type of ["script", "command", "commands", null])
       assert.deepEqual(parsed({ command, type, ...others, unknown: null, blank: "" }), { command, others });
     for (const type of ["deploy", 7])
@@ -574,7 +574,7 @@ describe("an uploaded pipeline", () => {
   });
 
   it("keeps what would change its steps and has no effect", () => {
-    const others = { checkout: { depth: 1 }, notify: [] };
+    const others = { checkout: { ssh_secret: "KEY" }, notify: [] };
     assert.deepEqual(uploaded({ steps, ...others, cache: {} }).data, { steps, others });
     assert.deepEqual(uploaded({ steps, secrets: null }).data, { steps });
   });

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
-import { countWarnings, firstWarnings, warningsOf } from "../../shared/pipelines/warnings.ts";
+import {
+  countWarnings,
+  firstWarnings,
+  ineffectiveMembers,
+  warningsOf,
+} from "../../shared/pipelines/warnings.ts";
 
 describe("the warnings of a pipeline", () => {
   it("name the step by label, key or place, and each member without effect", () => {
@@ -11,7 +16,7 @@ describe("the warnings of a pipeline", () => {
       common: {},
       steps: [
         { command, label: "L", key: "k", image: "x", cache: "c", if_changed: "*.ts" },
-        { command, key: "k2", secrets: ["A"], checkout: {} },
+        { command, key: "k2", secrets: ["A"], checkout: { depth: 1, mirror: true } },
         {
           group: "G",
           env: { A: 1 },
@@ -23,9 +28,9 @@ describe("the warnings of a pipeline", () => {
         { command },
       ],
     });
-    assert.deepEqual(warningsOf(steps, Object.keys(others ?? {})), [
+    assert.deepEqual(warningsOf(steps, ineffectiveMembers(others)), [
       { step: null, member: "notify" },
-      { step: "k2", member: "checkout" },
+      { step: "k2", member: "checkout.mirror" },
       { step: "G", member: "env" },
       { step: "steps[2].steps[0]", member: "notify" },
       { step: "steps[2].steps[1]", member: "blocked" },

@@ -7,6 +7,7 @@ import { findJobOfBuild, listAnsweredJobs } from "../../../shared/builds/answer-
 import { cancelJob } from "../../../shared/builds/cancel.ts";
 import { uploadedEnvironment } from "../../../shared/builds/condition-facts.ts";
 import { buildEnvironment } from "../../../shared/builds/environment.ts";
+import { isCommitReported } from "../../../shared/builds/meta-data.ts";
 import { newPriority, reprioritizeJob } from "../../../shared/builds/reprioritize.ts";
 import { retryJob } from "../../../shared/builds/retry.ts";
 import { listBuildNumbers } from "../../../shared/builds/store.ts";
@@ -183,6 +184,7 @@ export function jobOperations(services: Services): Operation[] {
           rebuiltFrom,
           clusterName,
           unblocker: await findUnblocker(db, build, job),
+          isCommitReported: await isCommitReported(services, build.id),
         };
         return { env: jobEnvironment(context) };
       },

@@ -1,7 +1,8 @@
-# Usage: checkout.sh description-file repository commit branch
+# Usage: checkout.sh description-file repository commit branch submodules
 # Clones the repository into the present folder, checks the commit (or HEAD of the branch) out, and writes its
-# description to the file. Branch and commit come from webhooks: they are never options.
-description=$1 repository=$2 commit=$3 branch=$4
+# description to the file. Branch and commit come from webhooks: they are never options. The last argument false leaves
+# submodules out.
+description=$1 repository=$2 commit=$3 branch=$4 submodules=$5
 
 resolve() {
   git rev-parse --quiet --verify --end-of-options "$1^{commit}"
@@ -18,7 +19,7 @@ else
   sha=$(resolve HEAD) || exit
 fi
 git -c advice.detachedHead=false checkout --force --detach "$sha" || exit
-if [ -f .gitmodules ]; then
+if [ -f .gitmodules ] && [ "$submodules" != false ]; then
   git submodule update --init --recursive --force || exit
 fi
 git --no-pager log -1 --no-color \

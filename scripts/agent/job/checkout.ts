@@ -34,14 +34,16 @@ export async function checkOut(checkout: Checkout): Promise<Exit> {
   const description = join(folder.path, "commit");
   const { [`${prefix}_REPO`]: repository = "", [`${prefix}_BRANCH`]: branch = "" } = env;
   const commit = env[`${prefix}_COMMIT`] || "HEAD";
-  const argv = ["/bin/sh", script, description, repository, commit, branch];
+  const submodules = env[`${prefix}_GIT_SUBMODULES`] ?? "";
+  const argv = ["/bin/sh", script, description, repository, commit, branch, submodules];
 
   let exit = await run(argv);
   for (let attempt = 2; exit.code !== 0 && attempt <= maxAttempts && !cancel.aborted; attempt++) {
     await emptyCheckout(folder);
     exit = await run(argv);
   }
-  if (exit.code === 0) await reportCommit(checkout, await readFile(description, "utf8"));
+  const isReported = env[`${prefix}_COMMIT_RESOLVED`] === "true";
+  if (exit.code === 0 && !isReported) await reportCommit(checkout, await readFile(description, "utf8"));
   return exit;
 }
 

@@ -3,6 +3,7 @@ import { turns as bounds } from "../../sharing/bounds.ts";
 import { openTurns } from "../../sharing/turns.ts";
 import type { Step } from "../../vocabulary.ts";
 import type { NewPipeline } from "../input.ts";
+import { ineffectiveMembers } from "../warnings.ts";
 import { openConfigurationReader } from "./reader.ts";
 
 /** The steps of a pipeline as callers give them: a list, or YAML. */
@@ -31,8 +32,8 @@ export function openConfigurations(): Configurations {
       if (configuration === undefined) return { steps };
       const read = await turns.take(organizationId, () => reader.read(configuration));
       if ("problems" in read) throw validationFailed(...read.problems);
-      const { env, others = {}, steps: ofDocument } = read.pipeline;
-      const ineffective = Object.keys(others);
+      const { env, others, steps: ofDocument } = read.pipeline;
+      const ineffective = ineffectiveMembers(others);
       const document = { ...(env && { env }), ...(ineffective.length > 0 && { ineffective }) };
       const hasMore = Object.keys(document).length > 0;
       return { steps: ofDocument, configuration, ...(hasMore && { document }) };

@@ -3,6 +3,7 @@ import { optionalText, record, text } from "../../validation.ts";
 import type { CommandStep, GroupStep, Step, StepOptions, WaitStep } from "../../vocabulary.ts";
 import { environmentSchema } from "../environment.ts";
 import { givenRules, toTags } from "./agents.ts";
+import { checkout } from "./checkout.ts";
 import { commonMembers, maxStepNameLength, parallelism, skip } from "./common.ts";
 import { concurrencyMembers } from "./concurrency.ts";
 import { type Given, type Member, type Members, member, named } from "./declaration.ts";
@@ -123,6 +124,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
     words: (paths) => `uploads ${paths}`,
   }),
   secrets,
+  checkout,
   signature: member({
     given: {
       signature: nullable(record("Step signature", z.unknown(), "Step signature must be an object")).meta({

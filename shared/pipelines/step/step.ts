@@ -9,6 +9,7 @@ import type {
   WaitStep,
 } from "../../vocabulary.ts";
 import { agentsProblem, namesSeveralQueues } from "./agents.ts";
+import type { GivenCheckout } from "./checkout.ts";
 import { type Given, givenBy, parseMembers } from "./declaration.ts";
 import { choice, documentationOf, nullable } from "./forms.ts";
 import { chooseStep } from "./kinds.ts";
@@ -165,5 +166,9 @@ function othersOf(given: Given, schema: { in: z.ZodObject }): { others?: Given }
   const entries = Object.entries(given).filter(
     ([name, value]) => !Object.hasOwn(schema.in.shape, name) && !empty.includes(value),
   );
+  const ofCheckout = Object.hasOwn(schema.in.shape, "checkout")
+    ? (given.checkout as GivenCheckout | undefined)?.others
+    : undefined;
+  if (ofCheckout && Object.keys(ofCheckout).length > 0) entries.push(["checkout", ofCheckout]);
   return entries.length > 0 ? { others: Object.fromEntries(entries) } : {};
 }

@@ -77,6 +77,24 @@ describe("npm run agent -- start, a job with a repository", () => {
     assert.match(jobs[0]?.log() ?? "", /invalid refspec|couldn't find remote ref/);
   });
 
+  it("leaves submodules out, and reports no commit that is resolved, if the variables say so", async () => {
+    git("checkout", "--quiet", "-b", "with-submodule");
+    git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", repository, "inner");
+    const sha = commit("a submodule");
+    git("checkout", "--quiet", "main");
+    const sets = server.calls(/data\/set$/).length;
+
+    const job = offer("ls -A inner | wc -l", {
+      BUILDKITE_COMMIT: sha,
+      BUILDKITE_COMMIT_RESOLVED: "true",
+      BUILDKITE_GIT_SUBMODULES: "false",
+    });
+
+    assert.equal((await server.finished(job)).exit_status, "0");
+    assert.match(job.log(), /\n\s*0\n$/);
+    assert.equal(server.calls(/data\/set$/).length, sets);
+  });
+
   it("fails after three attempts", async () => {
     const job = offer("echo never", { BUILDKITE_REPO: join(repository, "missing") });
 

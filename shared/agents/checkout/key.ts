@@ -1,0 +1,34 @@
+import type { Job } from "../../builds/job-store.ts";
+import type { Build } from "../../builds/store.ts";
+import { SealedUnderOtherKey } from "../../crypto/cipher.ts";
+import type { Services } from "../../process/services.ts";
+import { excerpt, Refusal } from "../../refusal.ts";
+import { readSecret } from "../../secrets/read.ts";
+
+/**
+ * Reads the SSH key that a step's checkout names, by the same rules as a job that reads a secret itself. Nothing stores
+ * it: agents that ask again get it anew.
+ * @returns the reason if the job cannot have it, so that it does not run with another key
+ */
+export async function readCheckoutKey(
+  services: Services,
+  { job, build }: { job: Job; build: Build },
+): Promise<{ sshKey?: string } | { problem: string }> {
+  const key = job.options?.checkout?.ssh_secret;
+  if (key === undefined) return {};
+  try {
+    return { sshKey: (await readSecret(services, { queueId: job.queueId, build }, key)).value };
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === undefined) throw error;
+    return { problem: `Its checkout needs the secret ${excerpt(key)}, ${reason}` };
+  }
+}
+
+/** Undefined: the server could not look, and the agent asks again. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof SealedUnderOtherKey) return "which SECRET_KEY does not open";
+  if (!(error instanceof Refusal)) return undefined;
+  if (error.status === 404) return "which its cluster does not have";
+  return error.status === 403 ? "whose policy does not let this job read it" : undefined;
+}
