@@ -249,7 +249,15 @@ export const turns = {
     file: "shared/builds/follow-ups/follow-ups.ts",
     maxRunning: 4,
     maxRunningPerOwner: 2,
-    maxWaiting: 1000,
+  },
+  /** A build can trigger thousands of others, and its organization's groups must not wait for all of them. */
+  followUpsOfKind: {
+    resource: "follow-ups of a kind",
+    owner: "kind and organization",
+    file: "shared/builds/follow-ups/follow-ups.ts",
+    maxRunningPerOwner: 1,
+    maxWaiting: 4000,
+    maxWaitingPerOwner: 500,
     also: "a worker does those beyond that",
   },
   /** Each may wait for a lock, with a connection to the database. */
