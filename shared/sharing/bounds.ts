@@ -246,6 +246,15 @@ export const turns = {
   followUps: {
     resource: "follow-ups: what a transaction left to do",
     owner: "kind",
+  /** A batch of 100 large files has 8,000 addresses. */
+  partAddresses: {
+    resource: "beginning of uploads in parts, with an address for each part",
+    file: "shared/artifacts/parts.ts",
+    maxRunningPerOwner: 1,
+    maxWaiting: 1000,
+    maxWaitingPerOwner: 100,
+    refusal: 503,
+  },
     file: "shared/builds/follow-ups/follow-ups.ts",
     maxRunning: 4,
     maxRunningPerOwner: 2,
