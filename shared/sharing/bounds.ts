@@ -166,9 +166,20 @@ export const turns = {
     maxWaitingPerOwner: 20,
     refusal: 503,
   },
-  /** In a thread. A megabyte takes a quarter of a second, and ten if it is made to be slow: then it stays text. */
+  /** In a thread. Most take milliseconds, the worst a second. */
   annotations: {
     resource: "rendering of annotations",
+    file: "shared/annotations/html.ts",
+    maxRunning: 1,
+    maxRunningPerOwner: 1,
+    restFactor: 1,
+    maxWaiting: 1000,
+    maxWaitingPerOwner: 200,
+    refusal: 503,
+  },
+  /** In another thread. A megabyte takes a quarter of a second, and ten if it is made to be slow: then it stays text. */
+  largeAnnotations: {
+    resource: "rendering of annotations over 64 KB",
     file: "shared/annotations/html.ts",
     maxRunning: 1,
     maxRunningPerOwner: 1,
