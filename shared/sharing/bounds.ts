@@ -246,6 +246,15 @@ export const turns = {
     maxRunningPerOwner: 1,
     each: { max: 20, unit: "jobs" },
   },
+  /** A batch of 100 large files has 8,000 addresses. */
+  partAddresses: {
+    resource: "beginning of uploads in parts, with an address for each part",
+    file: "shared/artifacts/parts.ts",
+    maxRunningPerOwner: 1,
+    maxWaiting: 1000,
+    maxWaitingPerOwner: 100,
+    refusal: 503,
+  },
   /** A worker reads and hashes a whole file of up to 5 GB. */
   artifactChecks: {
     resource: "checks of artifacts that a bucket got in parts",
@@ -256,16 +265,6 @@ export const turns = {
   /** Each may wait for a lock, with a connection to the database. */
   followUps: {
     resource: "follow-ups: what a transaction left to do",
-    owner: "kind",
-  /** A batch of 100 large files has 8,000 addresses. */
-  partAddresses: {
-    resource: "beginning of uploads in parts, with an address for each part",
-    file: "shared/artifacts/parts.ts",
-    maxRunningPerOwner: 1,
-    maxWaiting: 1000,
-    maxWaitingPerOwner: 100,
-    refusal: 503,
-  },
     file: "shared/builds/follow-ups/follow-ups.ts",
     maxRunning: 4,
     maxRunningPerOwner: 2,
@@ -640,6 +639,14 @@ export const stored = {
     max: { jobs: 2000, bytes: 16 * mb },
     refusal: 422,
     also: "twice as much with retries",
+  },
+  /** The id of each is kept, so that a repetition changes nothing. */
+  uploads: {
+    resource: "uploads and updates of steps",
+    owner: "job",
+    file: "shared/agents/upload-store.ts",
+    max: { uploads: 5000 },
+    refusal: 422,
   },
   bulkRebuilds: {
     resource: "bulk rebuilds that run, one of a trigger",
