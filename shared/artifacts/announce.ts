@@ -5,7 +5,6 @@ import { newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
-import { hasRoomForBytes } from "./room.ts";
 import { type Artifact, insertArtifacts, listBatch, measureArtifacts } from "./store.ts";
 
 // An artifact is a file that a job left.
@@ -20,8 +19,6 @@ import { type Artifact, insertArtifacts, listBatch, measureArtifacts } from "./s
 // | finished | it is too old, or its organization stores too much   | expired  |
 
 const max = stored.artifacts.max;
-const tooMuchStored =
-  "The organization stores twice what it may store of artifacts: wait until its oldest are deleted, or until jobs have finished those that they upload";
 
 /** A file as its agent describes it. */
 export type AnnouncedArtifact = Pick<
@@ -54,11 +51,8 @@ export function announceArtifacts(
     if (present.length > 0) return requireSame(present, batch);
 
     const bytes = batch.artifacts.reduce((sum, { size }) => sum + size, 0);
-    if (batch.uploadDestination === null) {
-      const wanted = { organizationId: build.organizationId, bytes };
-      await requireRoomForArtifacts(tx, config, wanted);
-      if (!(await hasRoomForBytes(tx, config, wanted))) throw new Refusal(403, tooMuchStored);
-    }
+    if (batch.uploadDestination === null)
+      await requireRoomForArtifacts(tx, config, { organizationId: build.organizationId, bytes });
     const others = await measureArtifacts(tx, build.id);
     const isOverNumber = others.artifacts + batch.artifacts.length > max.artifacts;
     if (isOverNumber || others.bytes + textBytes(batch) > max.bytes)

@@ -6,12 +6,11 @@ import { openTasksByKey, type TasksByKey } from "../sharing/tasks.ts";
 import { openTurns } from "../sharing/turns.ts";
 import { countArtifact } from "./counting.ts";
 import { discardBytes, failArtifacts } from "./fail.ts";
-import { hasRoomForBytes } from "./room.ts";
 import { type Artifact, findArtifact, setStoredIfOpen } from "./store.ts";
 
 /**
- * Compares artifacts that a bucket got in parts with what was announced. Those that differ become an error, and those for
- * which their organization has no room. An agent that asks again has a check sent again, so one that is lost is repeated.
+ * Compares artifacts that a bucket got in parts with what was announced. Those that differ become an error. An agent
+ * that asks again has a check sent again, so one that is lost is repeated.
  */
 export function openArtifactChecks(services: Services): TasksByKey {
   const turns = openTurns(bounds.artifactChecks);
@@ -29,8 +28,7 @@ async function checkArtifact(services: Services, artifact: Artifact): Promise<vo
   const { id, organizationId, size: bytes, sha1, sha256 } = artifact;
   const difference = await checkBlob(services.blobs, artifactBlob(id), { bytes, sha1, sha256 });
   const failed = await services.db.transaction(async (tx) => {
-    const hasRoom = await hasRoomForBytes(tx, services.config, { organizationId, bytes });
-    if (difference || !hasRoom) return failArtifacts(tx, organizationId, [id]);
+    if (difference) return failArtifacts(tx, organizationId, [id]);
     const stored = await setStoredIfOpen(tx, id);
     if (stored) await countArtifact(tx, stored);
     return [];

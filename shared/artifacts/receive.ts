@@ -3,7 +3,6 @@ import type { Services } from "../process/services.ts";
 import { Refusal, retryAfter, unavailable } from "../refusal.ts";
 import { countArtifact } from "./counting.ts";
 import { discardBytes } from "./fail.ts";
-import { hasRoomForBytes } from "./room.ts";
 import type { BatchKey } from "./signatures.ts";
 import { type Artifact, findArtifact, listBatch, setStoredIfOpen } from "./store.ts";
 
@@ -12,8 +11,6 @@ export class Receiver {
   readonly #services: Services & { blobs: Blobs };
   /** Of this process: of two artifacts with one path, uploads that come together fill one each. */
   readonly #arriving = new Set<string>();
-  /** By organization: what comes to this process now, as it was announced. */
-  readonly #arrivingBytes = new Map<string, number>();
 
   constructor(services: Services & { blobs: Blobs }) {
     this.#services = services;
@@ -40,38 +37,16 @@ export class Receiver {
    * @throws Refusal 422, 503, 507; what the content throws
    */
   async store(artifact: Artifact, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const { id, organizationId, size: bytes, sha1, sha256 } = artifact;
+    const { id, size: bytes, sha1, sha256 } = artifact;
     if (artifact.storedAt !== null) return;
     this.#arriving.add(id);
-    this.#addArriving(organizationId, bytes);
     try {
-      await this.#requireRoom(organizationId);
       const mismatch = await this.#write(artifactBlob(id), content, { bytes, sha1, sha256 });
       if (mismatch) throw new Refusal(422, sentences[mismatch]);
       await this.#setStored(artifact);
     } finally {
       this.#arriving.delete(id);
-      this.#addArriving(organizationId, -bytes);
     }
-  }
-
-  #addArriving(organizationId: string, bytes: number): void {
-    const sum = (this.#arrivingBytes.get(organizationId) ?? 0) + bytes;
-    if (sum === 0) this.#arrivingBytes.delete(organizationId);
-    else this.#arrivingBytes.set(organizationId, sum);
-  }
-
-  /**
-   * The disk keeps room for what was announced, however slowly it comes: no organization may have all of it.
-   * @throws Refusal 507
-   */
-  async #requireRoom(organizationId: string): Promise<void> {
-    const { db, config } = this.#services;
-    const bytes = this.#arrivingBytes.get(organizationId) ?? 0;
-    if (await hasRoomForBytes(db, config, { organizationId, bytes })) return;
-    throw new Refusal(507, "The organization stores too many artifacts, or uploads too many at once", {
-      headers: retryAfter(),
-    });
   }
 
   async #write(...given: Parameters<Blobs["write"]>): Promise<Mismatch | undefined> {

@@ -55,19 +55,6 @@ export async function listTotals(
     .where(eq(totals.organizationId, organizationId));
 }
 
-/** The stored bytes of one organization. */
-export async function sumOfOrganization(
-  db: Db | Tx,
-  totals: ByteTotals,
-  organizationId: string,
-): Promise<number> {
-  const [row] = await db
-    .select({ bytes: sum(totals.bytes).mapWith(Number) })
-    .from(totals)
-    .where(eq(totals.organizationId, organizationId));
-  return row?.bytes ?? 0;
-}
-
 /** Sums of all organizations, and of the one that has most. Reads every total, off the event loop. */
 export async function findSumOfTotals(
   db: Db,
