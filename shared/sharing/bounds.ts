@@ -275,8 +275,8 @@ export const turns = {
     owner: "kind and organization",
     file: "shared/builds/follow-ups/follow-ups.ts",
     maxRunningPerOwner: 1,
-    maxWaiting: 4000,
-    maxWaitingPerOwner: 500,
+    maxWaiting: 10_000,
+    maxWaitingPerOwner: 2000,
     also: "a worker does those beyond that",
   },
   /** Each may wait for a lock, with a connection to the database. */

@@ -13,12 +13,15 @@ import { listLeftOver } from "./store.ts";
 /** Their process does them within it, or was killed. */
 const leftOverAfterMs = 3 * secondMs;
 const pageSize = 100;
-/** One organization may have left any number: its others wait for the next run. */
 const maxPages = 200;
-const maxOfOwner = 500;
+/** One organization may have left any number. */
+const maxOfOwner = 2000;
 
 export interface FollowUps {
-  /** Does those that are a few seconds old, oldest first, up to a bound. */
+  /**
+   * Does those that are a few seconds old, oldest first, up to a bound of each organization. The next call goes on after
+   * them, and begins anew after the last one: those that fail again and again do not keep it from the others.
+   */
   doLeftOver(): Promise<void>;
   /** Resolves once nothing runs. */
   idle(): Promise<void>;
@@ -60,6 +63,8 @@ export function openFollowUps(services: Services, handlers: FollowUpHandlers = f
     for (const each of handled) tasks.add(keyOf(each, owners.get(each.subjectId) ?? nobody));
   };
   const adding = new Tasks();
+  /** Of the next call for those that were left. Undefined: the oldest. */
+  let startId: string | undefined;
   const stopListening = events.listen((due) => adding.add(add(due)));
   const idle = async () => {
     await adding.idle();
@@ -70,19 +75,25 @@ export function openFollowUps(services: Services, handlers: FollowUpHandlers = f
     async doLeftOver() {
       const beforeId = lowestIdAt(new Date(clock.now().getTime() - leftOverAfterMs));
       const added = new Map<string, number>();
-      let afterId: string | undefined;
+      let afterId = startId;
+      let firstSkipped: string | undefined;
       for (let page = 0; page < maxPages; page++) {
         const found = await listLeftOver(db, { afterId, beforeId, limit: pageSize });
         const owners = await findOwners(db, found);
         for (const each of found) {
           const owner = owners.get(each.subjectId) ?? nobody;
           const count = added.get(owner) ?? 0;
-          if (count < maxOfOwner && handlers[each.kind]) tasks.add(keyOf(each, owner));
           added.set(owner, count + 1);
+          if (count >= maxOfOwner) firstSkipped ??= afterId;
+          else if (handlers[each.kind]) tasks.add(keyOf(each, owner));
+          afterId = each.id;
         }
-        afterId = found[pageSize - 1]?.id;
-        if (afterId === undefined) break;
+        if (found.length < pageSize) {
+          afterId = undefined;
+          break;
+        }
       }
+      startId = firstSkipped ?? afterId;
       await tasks.idle();
     },
     idle,
