@@ -11,6 +11,22 @@ export function isStorable(value: string): boolean {
   return !value.includes("\0") && value.isWellFormed();
 }
 
+/** No body of ours nests deeper. */
+const maxLevels = 100;
+
+/**
+ * `isStorable` of all names and texts in a value of JSON that is nested at most 100 levels. Postgres stores others, too, and
+ * then reads no member of that document again.
+ */
+export function isStorableDeep(value: unknown, levels = maxLevels): boolean {
+  if (typeof value === "string") return isStorable(value);
+  if (typeof value !== "object" || value === null) return true;
+  if (levels === 0) return false;
+  return Object.entries(value).every(
+    ([name, inner]) => isStorable(name) && isStorableDeep(inner, levels - 1),
+  );
+}
+
 /** Makes a text storable, for callers that could not react to a refusal. */
 export function toStorable(value: string): string {
   return value.replaceAll("\0", "").toWellFormed();

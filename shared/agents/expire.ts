@@ -3,7 +3,7 @@ import { settleBuild } from "../builds/progress.ts";
 import { lockBuildIfFree } from "../builds/progress-store.ts";
 import type { Build } from "../builds/store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
-import type { Tx } from "../db/database.ts";
+import { DatabaseUnavailable, type Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
 import { lowestIdAt } from "../ids.ts";
 import type { Services } from "../process/services.ts";
@@ -57,15 +57,21 @@ export async function expireJobs(services: Services): Promise<void> {
   }
 }
 
-/** Skips a locked build, so that it does not delay the others. The next run finds it again. */
+/** Skips a locked build, and one that cannot be changed: it does not delay the others. The next run finds it again. */
 async function changeJob(
   services: Services,
-  { buildId }: JobFacts,
+  { id, buildId }: JobFacts,
   change: (tx: Tx, build: Build) => Promise<JobFacts[]>,
 ): Promise<boolean> {
-  const changed = await services.db.transaction(async (tx) => {
+  const { db, log } = services;
+  const work = db.transaction(async (tx) => {
     const build = await lockBuildIfFree(tx, { id: buildId });
     return build && { build, jobs: await change(tx, build) };
+  });
+  const changed = await work.catch((error) => {
+    if (error instanceof DatabaseUnavailable) throw error;
+    log.error({ err: error, jobId: id, buildId }, "a job could not be ended");
+    return undefined;
   });
   if (changed) report(services, changed.build, changed.jobs);
   return changed !== undefined && changed.jobs.length > 0;

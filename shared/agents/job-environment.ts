@@ -159,10 +159,14 @@ function jobFacts(job: Job, build: Build) {
   };
 }
 
-function unblockerFacts({ unblocker }: JobContext): Record<string, string> {
-  if (!unblocker) return {};
-  const { id, name, email } = unblocker;
-  return { UNBLOCKER: name, UNBLOCKER_EMAIL: email, UNBLOCKER_ID: id, UNBLOCKER_TEAMS: "" };
+/** Without an unblocker they are absent, too: no caller may name one. */
+function unblockerFacts({ unblocker }: JobContext): Record<string, string | undefined> {
+  return {
+    UNBLOCKER: unblocker?.name,
+    UNBLOCKER_EMAIL: unblocker?.email,
+    UNBLOCKER_ID: unblocker?.id,
+    UNBLOCKER_TEAMS: unblocker && "",
+  };
 }
 
 function agentFacts({ agent, clusterName }: JobContext) {

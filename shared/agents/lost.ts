@@ -2,7 +2,7 @@ import type { Job, JobFacts } from "../builds/job-store.ts";
 import { findJob, lockBuildIfFree, lockBuilds } from "../builds/progress-store.ts";
 import type { Build } from "../builds/store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
-import type { Db, Tx } from "../db/database.ts";
+import { DatabaseUnavailable, type Db, type Tx } from "../db/database.ts";
 import { findFact, putFact } from "../db/facts-store.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
@@ -147,13 +147,19 @@ type LockBuild = (tx: Tx, build: { id: string }) => Promise<Build | undefined>;
 
 const lockBuild: LockBuild = async (tx, { id }) => (await lockBuilds(tx, [id]))[0];
 
-/** Skips a locked agent, so that it does not delay the others. The next run finds it again. */
-function endIfFree(services: Services, agent: Agent, end: EndSession): Promise<boolean> {
+/** Skips a locked agent, and one whose job cannot be changed: it does not delay the others. The next run finds it again. */
+async function endIfFree(services: Services, agent: Agent, end: EndSession): Promise<boolean> {
   const endIfAgentIsFree: EndSession = async (tx, present) => {
     const [free] = await lockAgentsIfFree(tx, [present.id]);
     return free === undefined ? undefined : end(tx, present);
   };
-  return endSession(services, agent, endIfAgentIsFree, lockBuildIfFree);
+  try {
+    return await endSession(services, agent, endIfAgentIsFree, lockBuildIfFree);
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error;
+    services.log.error({ err: error, agentId: agent.id }, "the session of an agent could not be ended");
+    return false;
+  }
 }
 
 /** @returns false if the state had changed before */

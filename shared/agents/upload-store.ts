@@ -1,8 +1,12 @@
 import { and, eq, gt, inArray, isNull, max, sql } from "drizzle-orm";
 import { factColumns, type JobFacts } from "../builds/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { countUpTo } from "../db/list-page.ts";
+import { Refusal } from "../refusal.ts";
+import { stored } from "../sharing/bounds.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
+const { uploads: maxUploads } = stored.uploads.max;
 const replaceable = unfinishedJobStates.filter((state) => state !== "running");
 
 /** Locks the cluster for reading, so that queues of new jobs stay until the commit. */
@@ -19,8 +23,13 @@ export async function hasUpload(db: Db | Tx, jobId: string, id: string): Promise
   return found.length > 0;
 }
 
+/** Keeps the id of an upload, or of an update of a step. @throws Refusal 422 if the job has too many */
 export async function insertUpload(tx: Tx, jobId: string, id: string): Promise<void> {
-  await tx.insert(tx.tables.pipelineUploads).values({ jobId, id, createdAt: tx.now });
+  const { pipelineUploads } = tx.tables;
+  const isOfJob = eq(pipelineUploads.jobId, jobId);
+  if ((await countUpTo(tx, pipelineUploads, isOfJob, maxUploads)) >= maxUploads)
+    throw new Refusal(422, `A job can upload and update steps ${maxUploads.toLocaleString("en")} times`);
+  await tx.insert(pipelineUploads).values({ jobId, id, createdAt: tx.now });
 }
 
 /** The position behind the jobs of a step. */

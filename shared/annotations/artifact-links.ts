@@ -1,3 +1,4 @@
+import { webAddress } from "../artifacts/artifacts.ts";
 import { downloadUrl } from "../artifacts/signatures.ts";
 import { hourMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
@@ -40,7 +41,7 @@ export async function linkArtifacts(services: Services, buildId: string, html: s
 /** Agents upload to places of their own, too. */
 function addressOf(services: Services, { id, uploadDestination, url }: NamedArtifact): string | undefined {
   if (uploadDestination === null) return downloadUrl(services, id, stableMs(services.clock.now()));
-  return url && /^https?:/i.test(url) ? url : undefined;
+  return webAddress(url);
 }
 
 /** The same end for an hour at least: a page that is refreshed has the same addresses, and loads no picture again. */

@@ -3,10 +3,10 @@ import type { Services } from "../process/services.ts";
 import { turns as bounds } from "../sharing/bounds.ts";
 import { openTurns } from "../sharing/turns.ts";
 import { linkArtifacts } from "./artifact-links.ts";
-import { renderOffLoop } from "./rendering/renderer.ts";
+import { type Lane, laneOf, renderOffLoop } from "./rendering/renderer.ts";
 import { findText, setHtmlIfUnchanged } from "./store.ts";
 
-const turns = openTurns(bounds.annotations);
+const lanes = { quick: openTurns(bounds.annotations), slow: openTurns(bounds.largeAnnotations) };
 /** By id and time of the body: many readers come at once. */
 const running = new Map<string, Promise<string>>();
 
@@ -34,17 +34,18 @@ async function readRendered(
   const key = `${id} ${text.updatedAt.getTime()}`;
   const known = running.get(key);
   if (known) return known;
-  const rendered = turns.take(organizationId, () => render(services, id));
+  const lane = laneOf(text.body ?? "");
+  const rendered = lanes[lane].take(organizationId, () => render(services, id, lane));
   running.set(key, rendered);
   return rendered.finally(() => running.delete(key));
 }
 
-async function render({ db, log }: Services, id: string): Promise<string> {
+async function render({ db, log }: Services, id: string, lane: Lane): Promise<string> {
   const text = await findText(db, id);
   if (!text) return "";
   const { html: known, body, updatedAt } = text;
   if (known !== null || body === null) return known ?? "";
-  const html = await renderOffLoop(body, (error) =>
+  const html = await renderOffLoop(lane, body, (error) =>
     log.warn({ err: error, annotationId: id }, "an annotation stays text: it could not be rendered"),
   );
   // A database that takes no writes can still be read.

@@ -174,7 +174,7 @@ export type NamedArtifact = Pick<
   "id" | "path" | "uploadDestination" | "url"
 >;
 
-/** Finished artifacts of a build with one of these paths, the newest first. */
+/** Of each of these paths the newest finished artifact of a build, however many have it. The newest first. */
 export async function listArtifactsOfPaths(
   db: Db,
   buildId: string,
@@ -182,13 +182,24 @@ export async function listArtifactsOfPaths(
 ): Promise<NamedArtifact[]> {
   const { artifacts } = db.tables;
   const { id, path, uploadDestination, url } = artifacts;
-  return db
-    .select({ id, path, uploadDestination, url })
+  const place = sql<number>`row_number() over (partition by ${path} order by ${id} desc)`;
+  const ranked = db.offLoop
+    .select({ id, path, uploadDestination, url, place: place.as("place") })
     .from(artifacts)
     .where(
       and(eq(artifacts.buildId, buildId), eq(artifacts.state, "finished"), inArray(artifacts.path, paths)),
     )
-    .orderBy(desc(artifacts.id));
+    .as("ranked");
+  return db.offLoop
+    .select({
+      id: ranked.id,
+      path: ranked.path,
+      uploadDestination: ranked.uploadDestination,
+      url: ranked.url,
+    })
+    .from(ranked)
+    .where(eq(ranked.place, 1))
+    .orderBy(desc(ranked.id));
 }
 
 function columnsOf({ tables: { annotations } }: { tables: Tables }) {

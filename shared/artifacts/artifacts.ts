@@ -66,9 +66,16 @@ export function addressOfArtifact(
   if (state === "deleted" || state === "expired") throw new Refusal(410, `The artifact is ${state}`);
   if (state !== "finished") throw new Refusal(404, "The artifact has not been uploaded");
   if (uploadDestination === null) return downloadUrl(services, id, addressMs);
-  if (!url || !/^https?:\/\//i.test(url))
+  const address = webAddress(url);
+  if (address === undefined)
     throw new Refusal(404, `The artifact is at ${uploadDestination}, where its agent uploaded it`);
-  return url;
+  return address;
+}
+
+/** An address as a header can have it: agents may send any text. Undefined: it is none of the web. */
+export function webAddress(url: string | null): string | undefined {
+  const parsed = URL.parse(url ?? "");
+  return parsed && /^https?:$/.test(parsed.protocol) ? parsed.href : undefined;
 }
 
 /**

@@ -1,7 +1,15 @@
-import { artifactBlob, BlobsUnavailable, type DirectUpload, type UploadedPart } from "../blobs/blobs.ts";
+import {
+  artifactBlob,
+  BlobsUnavailable,
+  type DirectTransfers,
+  type DirectUpload,
+  type UploadedPart,
+} from "../blobs/blobs.ts";
 import { checkArtifactsJob } from "../jobs/contracts.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal, unavailable } from "../refusal.ts";
+import { turns as bounds } from "../sharing/bounds.ts";
+import { openTurns } from "../sharing/turns.ts";
 import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";
 
 // A bucket takes the parts of a file from its agent. A worker compares what came before the artifact counts as stored:
@@ -9,6 +17,9 @@ import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";
 
 /** A bucket wants parts of 5 MB, and a form costs fewer calls. */
 const minBytes = 5 * 1024 ** 2;
+/** Each signs an address in a turn of the event loop. A batch may ask for thousands. */
+const beginsAtOnce = 8;
+const turns = openTurns(bounds.partAddresses);
 
 /**
  * Begins the uploads of artifacts that are better sent in parts. A repeated batch gets new addresses.
@@ -24,18 +35,27 @@ export async function beginParts(
   const large = artifacts.filter(
     ({ size, state, storedAt }) => size >= minBytes && state === "new" && storedAt === null,
   );
-  const begun = await orUnavailable(services, () =>
-    Promise.all(
-      large.map(async ({ id, size, uploadId }) => {
-        if (uploadId !== null) await direct.abortUpload(artifactBlob(id), uploadId);
-        return { id, ...(await direct.beginUpload(artifactBlob(id), size)) };
-      }),
-    ),
+  const [first] = large;
+  if (!first) return new Map();
+  const begun = await turns.take(first.organizationId, () =>
+    orUnavailable(services, () => beginAll(direct, large)),
   );
   await services.db.transaction(async (tx) => {
     for (const { id, uploadId } of begun) await setUploadIfOpen(tx, id, uploadId);
   });
   return new Map(begun.map(({ id, parts }) => [id, parts]));
+}
+
+async function beginAll(direct: DirectTransfers, artifacts: Artifact[]) {
+  const begun: (DirectUpload & { id: string })[] = [];
+  for (let at = 0; at < artifacts.length; at += beginsAtOnce) {
+    const some = artifacts.slice(at, at + beginsAtOnce).map(async ({ id, size, uploadId }) => {
+      if (uploadId !== null) await direct.abortUpload(artifactBlob(id), uploadId);
+      return { id, ...(await direct.beginUpload(artifactBlob(id), size)) };
+    });
+    begun.push(...(await Promise.all(some)));
+  }
+  return begun;
 }
 
 /**

@@ -5,6 +5,9 @@ import type { Entry } from "./meta-data.ts";
 
 // The answers of the person who unblocks a step. They become meta-data.
 
+/** That are named: a request may have a hundred thousand. */
+const maxUnknown = 10;
+
 /** By the key of the field. Null: as if it were absent. */
 export type GivenAnswers = Record<string, string | string[] | null>;
 
@@ -19,6 +22,7 @@ export function readAnswers(
   const known = new Set(fields.map(({ key }) => key));
   const problems = Object.keys(given)
     .filter((key) => !known.has(key))
+    .slice(0, maxUnknown)
     .map((key) => ({ field: "fields", message: `There is no field ${JSON.stringify(excerpt(key))}` }));
   const entries = fields.map((field): Entry => {
     const { key } = field;

@@ -7,7 +7,7 @@ import { isList } from "../graph/tree.ts";
 import { newId, newIds } from "../ids.ts";
 import { maxRulesBytes } from "../pipelines/agent-rules.ts";
 import { sealEnvironment } from "../pipelines/environment.ts";
-import { interpolateSteps, namesVariables } from "../pipelines/interpolate.ts";
+import { interpolateSteps, maxAddedCharacters, namesVariables } from "../pipelines/interpolate.ts";
 import { maxGroupNameLength } from "../pipelines/step/concurrency.ts";
 import { unescapeDollars } from "../pipelines/step/conditions.ts";
 import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
@@ -140,6 +140,8 @@ function takeOutUnwanted(
 
 const tooLongRules = `The agents of a step are too large: with their variables, they have over ${exactSize(maxRulesBytes)}`;
 
+const tooMuchOfVariables = `The steps are too large: their variables would add more than ${maxAddedCharacters.toLocaleString("en")} characters`;
+
 const groupOfVariables = `The concurrency group of a step is blank or too long: with its variables, it can have ${maxGroupNameLength} characters at most`;
 
 interface NewBuild {
@@ -178,6 +180,7 @@ async function makeBuild(
     ? await readConditionFacts(tx, reader, { build, pipeline })
     : { facts: noFacts };
   const steps = hasVariables ? interpolateSteps(pipeline.steps, conditions.env) : pipeline.steps;
+  if (!steps) return { problems: [{ field: "steps", message: tooMuchOfVariables }] };
   const test = openConditions(conditions, unescapeDollars);
   const expansion = expandSteps(steps, { branch, test }, () => newId(createdAt));
   if ("problems" in expansion) return expansion;

@@ -1,3 +1,4 @@
+import { estimateAddedCharacters } from "../pipelines/interpolate.ts";
 import { countJobs, jobBytes, maxJobBytes, maxJobsOfBuild } from "../pipelines/steps.ts";
 import type { Pipeline } from "../pipelines/store.ts";
 import type { Step } from "../vocabulary.ts";
@@ -47,5 +48,6 @@ function divide({ requests, share }: { requests: Request[]; share: number }): Re
 
 /** A build's part of the largest one, from 0 to 1. */
 function shareOf(steps: Step[]): number {
-  return Math.max(countJobs(steps) / maxJobsOfBuild, jobBytes(steps) / maxJobBytes);
+  const bytes = jobBytes(steps) + estimateAddedCharacters(steps);
+  return Math.max(countJobs(steps) / maxJobsOfBuild, bytes / maxJobBytes);
 }

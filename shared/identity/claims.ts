@@ -106,6 +106,14 @@ function subjectOf({ organization, pipeline, build, tag, job }: JobIdentity): st
   const ref = tag === undefined ? `refs/heads/${build.branch}` : `refs/tags/${tag}`;
   return [
     `organization:${organization.slug}:pipeline:${pipeline.slug}`,
-    `ref:${ref}:commit:${build.commit}:step:${job.options?.key ?? ""}`,
+    `ref:${encodeColons(ref)}:commit:${encodeColons(build.commit)}:step:${job.options?.key ?? ""}`,
   ].join(":");
+}
+
+/**
+ * No branch of git has a colon, while whoever makes builds may name one `main:x`, as after a person and a branch: a
+ * condition on `refs/heads/main:*` must not match it.
+ */
+function encodeColons(text: string): string {
+  return text.replaceAll(":", "%3A");
 }

@@ -9,6 +9,7 @@ import {
   type Step,
   type TriggerStep,
 } from "../vocabulary.ts";
+import { maxStepNameLength } from "./step/common.ts";
 
 // Stored steps may name variables of their build in labels, keys, agents, concurrency groups and in what they trigger: `$BRANCH`, `${COMMIT:0:7}`, `${TAG:-none}`.
 // Commands and variables are left to the shell. Agents replace variables in what they upload themselves.
@@ -34,8 +35,41 @@ function hasDollar(text: string | undefined): boolean {
   return text?.includes("$") ?? false;
 }
 
-/** Replaces variables in the labels, keys, dependencies, agents and groups of steps, and in what they trigger. */
-export function interpolateSteps(steps: Step[], read: Read): Step[] {
+/** Variables may add so much to the steps of a build. Each place adds up to 200 characters: a small text can grow a hundred times. */
+export const maxAddedCharacters = 1024 * 1024;
+
+class TooLong extends Error {
+  override readonly name = "TooLong";
+}
+
+/**
+ * Replaces variables in the labels, keys, dependencies, agents and groups of steps, and in what they trigger.
+ * @returns undefined if the variables would add more than `maxAddedCharacters`
+ */
+export function interpolateSteps(steps: Step[], read: Read): Step[] | undefined {
+  let added = 0;
+  const readCounted: Read = (name) => {
+    const value = shortValue(read, name);
+    added += value?.length ?? 0;
+    if (added > maxAddedCharacters) throw new TooLong();
+    return value;
+  };
+  try {
+    return all(steps, readCounted);
+  } catch (error) {
+    if (error instanceof TooLong) return undefined;
+    throw error;
+  }
+}
+
+/** The most that variables can add to these steps, which is known without the variables. */
+export function estimateAddedCharacters(steps: Step[]): number {
+  if (!namesVariables(steps)) return 0;
+  const places = JSON.stringify(steps).split("$").length - 1;
+  return Math.min(places * maxLength, maxAddedCharacters);
+}
+
+function all(steps: Step[], read: Read): Step[] {
   return steps.map((step) =>
     isGroupStep(step)
       ? { ...step, ...common(step, read), steps: step.steps.map((each) => plain(each, read)) }
@@ -71,7 +105,10 @@ function interpolateDeep<Value>(value: Value, read: Read): Value {
 
 function common({ label, key, depends_on }: CommonStep, read: Read): Partial<CommonStep> {
   return {
-    ...(label !== undefined && { label: interpolate(label, read) }),
+    // Each job of a parallel step has it.
+    ...(label !== undefined && {
+      label: interpolate(label, read).slice(0, maxStepNameLength).toWellFormed(),
+    }),
     ...(key !== undefined && { key: interpolate(key, read) }),
     ...(depends_on && {
       depends_on: depends_on.map((each) => ({ ...each, step: interpolate(each.step, read) })),
@@ -92,12 +129,15 @@ const variable = /\$\$|\\\$|\$\{([A-Za-z_]\w*)(?::(\d+)(?::(\d+))?|(:?-)([^}]*))
 /** Of a value. Labels and tags are short. */
 const maxLength = 200;
 
-/** `$$` and `\$` stand for `$`. A variable that is not set is empty, unless a default is given. */
+/**
+ * `$$` and `\$` stand for `$`. A variable that is not set is empty, unless a default is given. Cut values keep no half of a
+ * surrogate pair: Postgres reads no document with one.
+ */
 export function interpolate(text: string, read: Read): string {
-  return text.replace(variable, (found, braced, from, length, dash, fallback = "", bare) => {
+  const replaced = text.replace(variable, (found, braced, from, length, dash, fallback = "", bare) => {
     const name = braced ?? bare;
     if (name === undefined) return found.endsWith("$") ? "$" : found;
-    const value = read(name)?.slice(0, maxLength) ?? null;
+    const value = shortValue(read, name);
     if (from !== undefined) {
       const start = Number(from);
       const part = (value ?? "").slice(start);
@@ -106,4 +146,9 @@ export function interpolate(text: string, read: Read): string {
     if (dash === "-") return value ?? fallback;
     return dash === ":-" ? value || fallback : (value ?? "");
   });
+  return replaced.toWellFormed();
+}
+
+function shortValue(read: Read, name: string): string | null {
+  return read(name)?.slice(0, maxLength) ?? null;
 }

@@ -166,9 +166,20 @@ export const turns = {
     maxWaitingPerOwner: 20,
     refusal: 503,
   },
-  /** In a thread. A megabyte takes a quarter of a second, and ten if it is made to be slow: then it stays text. */
+  /** In a thread. Most take milliseconds, the worst a second. */
   annotations: {
     resource: "rendering of annotations",
+    file: "shared/annotations/html.ts",
+    maxRunning: 1,
+    maxRunningPerOwner: 1,
+    restFactor: 1,
+    maxWaiting: 1000,
+    maxWaitingPerOwner: 200,
+    refusal: 503,
+  },
+  /** In another thread. A megabyte takes a quarter of a second, and ten if it is made to be slow: then it stays text. */
+  largeAnnotations: {
+    resource: "rendering of annotations over 64 KB",
     file: "shared/annotations/html.ts",
     maxRunning: 1,
     maxRunningPerOwner: 1,
@@ -235,6 +246,15 @@ export const turns = {
     maxRunningPerOwner: 1,
     each: { max: 20, unit: "jobs" },
   },
+  /** A batch of 100 large files has 8,000 addresses. */
+  partAddresses: {
+    resource: "beginning of uploads in parts, with an address for each part",
+    file: "shared/artifacts/parts.ts",
+    maxRunningPerOwner: 1,
+    maxWaiting: 1000,
+    maxWaitingPerOwner: 100,
+    refusal: 503,
+  },
   /** A worker reads and hashes a whole file of up to 5 GB. */
   artifactChecks: {
     resource: "checks of artifacts that a bucket got in parts",
@@ -245,11 +265,18 @@ export const turns = {
   /** Each may wait for a lock, with a connection to the database. */
   followUps: {
     resource: "follow-ups: what a transaction left to do",
-    owner: "kind",
     file: "shared/builds/follow-ups/follow-ups.ts",
     maxRunning: 4,
     maxRunningPerOwner: 2,
-    maxWaiting: 1000,
+  },
+  /** A build can trigger thousands of others, and its organization's groups must not wait for all of them. */
+  followUpsOfKind: {
+    resource: "follow-ups of a kind",
+    owner: "kind and organization",
+    file: "shared/builds/follow-ups/follow-ups.ts",
+    maxRunningPerOwner: 1,
+    maxWaiting: 10_000,
+    maxWaitingPerOwner: 2000,
     also: "a worker does those beyond that",
   },
   /** Each may wait for a lock, with a connection to the database. */
@@ -612,6 +639,14 @@ export const stored = {
     max: { jobs: 2000, bytes: 16 * mb },
     refusal: 422,
     also: "twice as much with retries",
+  },
+  /** The id of each is kept, so that a repetition changes nothing. */
+  uploads: {
+    resource: "uploads and updates of steps",
+    owner: "job",
+    file: "shared/agents/upload-store.ts",
+    max: { uploads: 5000 },
+    refusal: 422,
   },
   bulkRebuilds: {
     resource: "bulk rebuilds that run, one of a trigger",

@@ -88,6 +88,13 @@ describe("the variables of a job", () => {
     assert.equal(env.BUILDKITE_PIPELINE_PROVIDER, "git");
   });
 
+  it("name no unblocker that a caller made up", () => {
+    const env = envOf({
+      job: { options: { env: { BUILDKITE_UNBLOCKER_EMAIL: "boss@example.com", OWN: "1" } } },
+    });
+    assert.deepEqual([env.BUILDKITE_UNBLOCKER_EMAIL, env.OWN], [undefined, "1"]);
+  });
+
   it("tell of the build, the pipeline, the step and the agent", () => {
     const { SIGNALBOX, ...env } = envOf({
       build: { author: { name: "Ada", email: "ada@example.com" } },

@@ -117,7 +117,14 @@ describeOnBothDatabases("artifacts in REST", (database) => {
     const known = await leaveArtifact(services(), job, { ...elsewhere, url });
     const unknown = await leaveArtifact(services(), job, { ...elsewhere, url: "javascript:alert(1)" });
 
+    const odd = await leaveArtifact(services(), job, { ...elsewhere, url: `${url}→\r\nSet-Cookie: a=b` });
+
     assert.equal((await api.send("GET", `${job.at}/${known.id}/download`)).headers.get("location"), url);
+    const { headers } = await api.send("GET", `${job.at}/${odd.id}/download`);
+    assert.deepEqual(
+      [headers.get("location"), headers.get("set-cookie")],
+      [`${url}%E2%86%92Set-Cookie:%20a=b`, null],
+    );
     const { status, body } = await api.send("GET", `${job.at}/${unknown.id}/download`);
     assert.deepEqual(
       [status, body.message],

@@ -3,10 +3,11 @@ import { after, before, it } from "node:test";
 import { openFollowUps } from "../../shared/builds/follow-ups/follow-ups.ts";
 import type { FollowUpHandler } from "../../shared/builds/follow-ups/handlers.ts";
 import { insertFollowUps, takeFollowUps } from "../../shared/builds/follow-ups/store.ts";
-import { newId } from "../../shared/ids.ts";
+import { newId, newIds } from "../../shared/ids.ts";
 import { createLog } from "../../shared/process/log.ts";
 import { openServices, type Services } from "../../shared/process/services.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 describeOnBothDatabases("what a transaction makes due", (database) => {
@@ -97,4 +98,41 @@ describeOnBothDatabases("what a transaction makes due", (database) => {
       [bad],
     );
   });
+
+  it("keeps no organization waiting for another one that made much due", async () => {
+    const [many, one] = [await newGroups(300), await newGroups(1)];
+    const done: string[] = [];
+    const followUps = openFollowUps(services, { group: noting(done) });
+    await services.db.transaction((tx) => insertFollowUps(tx, "group", many));
+    await services.db.transaction((tx) => insertFollowUps(tx, "group", one));
+    await followUps.idle();
+    await followUps.close();
+
+    assert.equal(done.length, 301);
+    assert.ok(done.indexOf(one[0] as string) < 20, `as the ${done.indexOf(one[0] as string)}th`);
+  });
+
+  it("keeps no organization waiting for what another one left over", async () => {
+    const [many, one] = [await newGroups(300), await newGroups(1)];
+    await services.db.transaction((tx) => insertFollowUps(tx, "group", many));
+    await services.db.transaction((tx) => insertFollowUps(tx, "group", one));
+    const done: string[] = [];
+    const clock = { ...services.clock, now: () => new Date(services.clock.now().getTime() + 60_000) };
+    const late = openFollowUps({ ...services, clock }, { group: noting(done) });
+    await late.doLeftOver();
+    await late.close();
+
+    assert.equal(done.filter((each) => many.includes(each)).length, 300);
+    assert.ok(done.indexOf(one[0] as string) < 20, `as the ${done.indexOf(one[0] as string)}th`);
+  });
+
+  /** Of a new organization. @returns their ids */
+  async function newGroups(number: number): Promise<string[]> {
+    const slug = `org-${newSubject().slice(-8)}`;
+    const { id: organizationId } = await setUpOrganization(world, slug);
+    const ids = newIds(services.clock.now(), number);
+    const rows = ids.map((id) => ({ id, organizationId, name: id, createdAt: services.clock.now() }));
+    await services.db.transaction((tx) => tx.insertMany(tx.tables.concurrencyGroups, rows));
+    return ids;
+  }
 });

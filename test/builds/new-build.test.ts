@@ -44,6 +44,15 @@ describeOnBothDatabases("builds made by hand", (database) => {
     assert.equal((await create(slug)).body.number, 3);
   });
 
+  it("POST 422 where the variables of a step would make it a hundred times as large", async () => {
+    const build = { meta_data: { a: "$A".repeat(32_000) } };
+    const { slug } = await api.newPipeline({ steps: [{ trigger: "another", build }] });
+    const { status, body } = await create(slug, { env: { A: "x".repeat(200) } });
+    assert.equal(status, 422);
+    assert.match(JSON.stringify(body), /their variables would add more than 1,048,576 characters/);
+    assert.equal((await create(slug, { env: { A: "x" } })).status, 201);
+  });
+
   it("POST takes what the public Go client sends", async () => {
     const { slug } = await api.newPipeline({ steps: [{ command: "a" }, "wait", { command: "b" }] });
     const sent = {

@@ -137,6 +137,24 @@ describeOnBothDatabases("POST /v3/jobs/{job}/oidc/tokens", (database) => {
     assert.match(payload.sub ?? "", /:ref:refs\/tags\/v1\.2:commit:HEAD:step:$/);
   });
 
+  it("ends no part of its subject by what the maker of a build writes", async () => {
+    const queue = await api.newQueue();
+    const pipeline = await api.newPipeline({ steps: [{ command: "a", agents: { queue: queue.key } }] });
+    const body = { commit: "c:step:d", branch: "main:commit:c:step:deploy", message: "" };
+    assert.equal((await api.send("POST", `/pipelines/${pipeline.slug}/builds`, { body })).status, 201);
+    const registration = await agentTokenOf(api.world, api.acme.cluster);
+    const agent = await startAgent(api.world.url, registration, { meta_data: [`queue=${queue.key}`] });
+    const job = (await agent.offered()) as string;
+    const { token } = await agent.begin(job);
+
+    const answer = await agent.send("POST", `/jobs/${job}/oidc/tokens`, {}, token);
+
+    const { payload } = await verify(api.world, answer.body.token);
+    const branch = "refs/heads/main%3Acommit%3Ac%3Astep%3Adeploy";
+    assert.equal(payload.sub?.split(":ref:")[1], `${branch}:commit:c%3Astep%3Ad:step:`);
+    assert.equal(payload.build_branch, body.branch);
+  });
+
   it("422 for a lifetime over two hours, and for claims that there are not", async () => {
     const inside = await enter();
     for (const wanted of [

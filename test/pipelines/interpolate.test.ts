@@ -1,7 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of pipelines
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { interpolate, interpolateSteps, namesVariables } from "../../shared/pipelines/interpolate.ts";
+import {
+  estimateAddedCharacters,
+  interpolate,
+  interpolateSteps,
+  namesVariables,
+} from "../../shared/pipelines/interpolate.ts";
 
 const values: Record<string, string> = { BRANCH: "main", COMMIT: "0123456789abcdef", EMPTY: "" };
 const read = (name: string) => values[name] ?? null;
@@ -40,5 +45,22 @@ describe("the variables of stored steps", () => {
         ],
       },
     ]);
+  });
+
+  it("add a megabyte to the steps of a build at most: a small text could become a hundred times as large", () => {
+    const long = () => "x".repeat(1000);
+    const trigger = (places: number) => [
+      { type: "trigger" as const, trigger: "t", build: { meta_data: { a: "$A".repeat(places) } } },
+    ];
+    const within = interpolateSteps(trigger(5000), long);
+    assert.equal(JSON.stringify(within).match(/x/g)?.length, 5000 * 200);
+    assert.equal(estimateAddedCharacters(trigger(5000)), 5000 * 200);
+    assert.equal(interpolateSteps(trigger(6000), long), undefined);
+    assert.equal(estimateAddedCharacters([{ command: "$A".repeat(6000) }]), 0);
+  });
+
+  it("make no label longer than one may be: each job of a parallel step has it", () => {
+    const [step] = interpolateSteps([{ label: "$A$A", command: "" }], () => "x".repeat(200)) ?? [];
+    assert.equal(step?.label?.length, 255);
   });
 });

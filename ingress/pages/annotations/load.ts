@@ -7,6 +7,8 @@ import { Refusal } from "../../../shared/refusal.ts";
 /** Of bodies. Longer annotations have pages of their own, and so have those that do not fit. */
 const maxBytesOfEach = 64 * 1024;
 const maxBytes = 128 * 1024;
+/** Of the HTML: a body of 7 KB, whose links share an address, may become 3 MB. */
+const maxHtmlLength = 1024 * 1024;
 
 export interface ShownAnnotations {
   shown: { annotation: Annotation; html: string }[];
@@ -22,14 +24,19 @@ export async function loadAnnotations(
 ): Promise<ShownAnnotations> {
   const all = await listAnnotationsForPage(services.db, { buildId: build.id, jobId });
   const loaded: ShownAnnotations = { shown: [], others: [] };
-  let total = 0;
+  let bytesRead = 0;
+  let htmlLength = 0;
   for (const annotation of all) {
     const { bytes } = annotation;
-    const isShown = bytes <= maxBytesOfEach && total + bytes <= maxBytes;
-    const html = isShown ? await readUnlessBusy(services, build, annotation.id) : undefined;
-    if (html === undefined) loaded.others.push(annotation);
-    else loaded.shown.push({ annotation, html });
-    if (html !== undefined) total += bytes;
+    const isRead = bytes <= maxBytesOfEach && bytesRead + bytes <= maxBytes;
+    const html = isRead ? await readUnlessBusy(services, build, annotation.id) : undefined;
+    if (html !== undefined) bytesRead += bytes;
+    if (html === undefined || htmlLength + html.length > maxHtmlLength) {
+      loaded.others.push(annotation);
+      continue;
+    }
+    htmlLength += html.length;
+    loaded.shown.push({ annotation, html });
   }
   return loaded;
 }

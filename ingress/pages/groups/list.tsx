@@ -1,5 +1,6 @@
 import { type CountedGroup, listGroups } from "../../../shared/builds/groups/list-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import { isStorable } from "../../../shared/validation.ts";
 import { groupPath, groupsPath } from "../address/group.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
@@ -11,7 +12,8 @@ const maxCounted = 100;
 /** GET …/groups */
 export const groupsPage = memberPage(async ({ db }, request) => {
   const { organization, event } = request;
-  const after = event.url.searchParams.get("after") ?? "";
+  const given = event.url.searchParams.get("after") ?? "";
+  const after = isStorable(given) ? given : "";
   const found = await listGroups(db, organization.id, { after, limit: perPage + 1, maxCounted });
   const groups = found.slice(0, perPage);
   const last = found.length > perPage ? groups.at(-1)?.name : undefined;

@@ -1,6 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import type { JobOptions } from "../../db/schema/builds.ts";
 import { exactSize, Refusal } from "../../refusal.ts";
+import { isStorableDeep } from "../../validation.ts";
 import { listJobsOfStep, type StepPlace, setOwnOptions } from "./step-store.ts";
 
 /** Of the notices of a step. */
@@ -19,15 +20,22 @@ export async function appendNotify(tx: Tx, place: StepPlace, { value, appends }:
 }
 
 function listOf(value: string): unknown[] {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(value);
-  } catch {
-    throw new Refusal(422, "notify must be JSON");
-  }
+  const parsed = parse(value);
+  if (!isStorableDeep(parsed))
+    throw new Refusal(422, "notify must be text without NUL, nested at most 100 levels");
   if (Array.isArray(parsed)) return parsed;
   if (typeof parsed === "object" && parsed !== null) return [parsed];
   throw new Refusal(422, "notify must be a list");
+}
+
+function parse(value: string): unknown {
+  if (Buffer.byteLength(value) > maxNotifyBytes)
+    throw new Refusal(422, `notify is larger than ${exactSize(maxNotifyBytes)}`);
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw new Refusal(422, "notify must be JSON");
+  }
 }
 
 /** Sets what a check of a commit shows of a step, or adds to it. @throws Refusal 422 */

@@ -10,6 +10,7 @@ import {
 import type { Db, Tx } from "../../db/database.ts";
 import type { JobOptions } from "../../db/schema/builds.ts";
 import { isId } from "../../ids.ts";
+import { isStorable } from "../../validation.ts";
 import { unfinishedJobStates } from "../../vocabulary.ts";
 
 export interface StepPlace {
@@ -28,6 +29,7 @@ export async function findJobOfStep(db: Db, id: string): Promise<Job | undefined
  */
 export async function findStepId(db: Db | Tx, buildId: string, idOrKey: string): Promise<string | undefined> {
   const { jobs } = db.tables;
+  if (!isStorable(idOrKey)) return undefined;
   const isNamed = isId(idOrKey) ? eq(jobs.stepId, idOrKey) : sql`${jobs.ownOptions} ->> 'key' = ${idOrKey}`;
   const [found] = await db
     .select({ id: jobs.stepId })

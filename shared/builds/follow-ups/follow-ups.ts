@@ -3,19 +3,25 @@ import { lowestIdAt } from "../../ids.ts";
 import type { Due } from "../../process/due.ts";
 import type { Services } from "../../process/services.ts";
 import { turns as bounds } from "../../sharing/bounds.ts";
-import { openTasksByKey } from "../../sharing/tasks.ts";
+import { openTasksByKey, Tasks } from "../../sharing/tasks.ts";
 import { openTurns } from "../../sharing/turns.ts";
 import type { FollowUpKind } from "../../vocabulary.ts";
 import { type FollowUpHandlers, followUpHandlers } from "./handlers.ts";
+import { findOwners } from "./owner-store.ts";
 import { listLeftOver } from "./store.ts";
 
 /** Their process does them within it, or was killed. */
 const leftOverAfterMs = 3 * secondMs;
 const pageSize = 100;
-const maxPages = 20;
+const maxPages = 200;
+/** One organization may have left any number. */
+const maxOfOwner = 2000;
 
 export interface FollowUps {
-  /** Does those that are a few seconds old, oldest first, up to a bound. */
+  /**
+   * Does those that are a few seconds old, oldest first, up to a bound of each organization. The next call goes on after
+   * them, and begins anew after the last one: those that fail again and again do not keep it from the others.
+   */
   doLeftOver(): Promise<void>;
   /** Resolves once nothing runs. */
   idle(): Promise<void>;
@@ -30,49 +36,83 @@ export interface FollowUps {
 export function openFollowUps(services: Services, handlers: FollowUpHandlers = followUpHandlers): FollowUps {
   const { db, clock, due: events, log, metrics } = services;
   const turns = openTurns(bounds.followUps);
+  const turnsOfKind = openTurns(bounds.followUpsOfKind);
 
   const tasks = openTasksByKey(
     async (key, signal) => {
-      const { kind, subjectId } = dueOf(key);
-      await turns.take(kind, async () => handlers[kind]?.(services, subjectId), signal);
+      const { kind, subjectId, owner } = taskOf(key);
+      const handle = async () => handlers[kind]?.(services, subjectId);
+      await turnsOfKind.take(`${kind} ${owner}`, () => turns.take(owner, handle, signal), signal);
       metrics.followUps.inc({ kind, outcome: "done" });
     },
     (key, error) => {
-      const { kind, subjectId } = dueOf(key);
+      const { kind, subjectId } = taskOf(key);
       metrics.followUps.inc({ kind, outcome: "failed" });
       log.warn({ err: error, kind, subjectId }, "a follow-up failed; a worker will try again");
     },
   );
-  const add = (due: Due[]) => {
-    for (const each of due) if (handlers[each.kind]) tasks.add(keyOf(each));
+  /** Resolves once their tasks have begun. Organizations take turns. */
+  const add = async (due: Due[]) => {
+    const handled = due.filter(({ kind }) => handlers[kind]);
+    if (handled.length === 0) return;
+    const owners = await findOwners(db, handled).catch((error) => {
+      log.warn({ err: error }, "the organizations of follow-ups could not be read; a worker will try again");
+      return undefined;
+    });
+    if (!owners) return;
+    for (const each of handled) tasks.add(keyOf(each, owners.get(each.subjectId) ?? nobody));
   };
-  const stopListening = events.listen(add);
+  const adding = new Tasks();
+  /** Of the next call for those that were left. Undefined: the oldest. */
+  let startId: string | undefined;
+  const stopListening = events.listen((due) => adding.add(add(due)));
+  const idle = async () => {
+    await adding.idle();
+    await tasks.idle();
+  };
 
   return {
     async doLeftOver() {
       const beforeId = lowestIdAt(new Date(clock.now().getTime() - leftOverAfterMs));
-      let afterId: string | undefined;
+      const added = new Map<string, number>();
+      let afterId = startId;
+      let firstSkipped: string | undefined;
       for (let page = 0; page < maxPages; page++) {
         const found = await listLeftOver(db, { afterId, beforeId, limit: pageSize });
-        add(found);
-        await tasks.idle();
-        afterId = found[pageSize - 1]?.id;
-        if (afterId === undefined) return;
+        const owners = await findOwners(db, found);
+        for (const each of found) {
+          const owner = owners.get(each.subjectId) ?? nobody;
+          const count = added.get(owner) ?? 0;
+          added.set(owner, count + 1);
+          if (count >= maxOfOwner) firstSkipped ??= afterId;
+          else if (handlers[each.kind]) tasks.add(keyOf(each, owner));
+          afterId = each.id;
+        }
+        if (found.length < pageSize) {
+          afterId = undefined;
+          break;
+        }
       }
+      startId = firstSkipped ?? afterId;
+      await tasks.idle();
     },
-    idle: () => tasks.idle(),
+    idle,
     async close() {
       stopListening();
+      await adding.close();
       await tasks.close();
     },
   };
 }
 
-function keyOf({ kind, subjectId }: Due): string {
-  return `${kind} ${subjectId}`;
+/** The owner of subjects that were deleted. */
+const nobody = "nobody";
+
+function keyOf({ kind, subjectId }: Due, owner: string): string {
+  return `${kind} ${subjectId} ${owner}`;
 }
 
-function dueOf(key: string): Due {
-  const [kind, subjectId] = key.split(" ") as [FollowUpKind, string];
-  return { kind, subjectId };
+function taskOf(key: string): Due & { owner: string } {
+  const [kind, subjectId, owner] = key.split(" ") as [FollowUpKind, string, string];
+  return { kind, subjectId, owner };
 }

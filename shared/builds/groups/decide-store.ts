@@ -11,10 +11,15 @@ export async function lockGroup(tx: Tx, id: string): Promise<Group | undefined> 
   return (await tx.lock(groups, eq(groups.id, id), "exclusive"))[0];
 }
 
-/** Reads no more members than the group has room for, however many wait. */
+/** A limit that is higher keeps nobody waiting: an organization may have a hundred thousand jobs in a group. */
+const maxRead = 5000;
+/** Jobs of a group may have a limit each. Once those of the highest have started, others are the highest. */
+const maxLimits = 100;
+
+/** Reads no more members than the group has room for, however many wait, and no more than `maxRead`. */
 export async function viewGroup(db: Db | Tx, groupId: string, maxLimited: number): Promise<GroupView> {
   const holders = await countHolders(db, groupId);
-  const room = (await findHighestLimit(db, groupId)) - holders;
+  const room = Math.min((await findHighestLimit(db, groupId)) - holders, maxRead);
   if (room <= 0) return { holders, limited: [], waiting: [], eager: [] };
   const limited = await listFirst(db, { groupId, standing: "limited", limit: Math.min(room, maxLimited) });
   const waiting =
@@ -54,14 +59,14 @@ export async function listFirst(
     .limit(limit);
 }
 
-/** Jobs of a group may have limits of their own: reads the first ones of each limit that has room. */
+/** Reads the first ones of each limit that has room, of the highest limits. */
 async function listEager(
   db: Db | Tx,
   { groupId, holders, maxLimited }: { groupId: string; holders: number; maxLimited: number },
 ): Promise<Candidate[]> {
   const found: Candidate[] = [];
   let limit = await findNextLimit(db, { groupId, below: undefined });
-  while (limit !== undefined && limit > holders) {
+  for (let limits = 0; limit !== undefined && limit > holders && limits < maxLimits; limits++) {
     found.push(...(await listEagerOf(db, { groupId, limit, room: Math.min(limit - holders, maxLimited) })));
     limit = await findNextLimit(db, { groupId, below: limit });
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optionalText, record, text } from "../../validation.ts";
+import { isStorableDeep, optionalText, record, text } from "../../validation.ts";
 import type { CommandStep, GroupStep, Step, StepOptions, WaitStep } from "../../vocabulary.ts";
 import { environmentSchema } from "../environment.ts";
 import { givenRules, toTags } from "./agents.ts";
@@ -127,9 +127,12 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
   checkout,
   signature: member({
     given: {
-      signature: nullable(record("Step signature", z.unknown(), "Step signature must be an object")).meta({
-        description: "Agents get it as it is",
-      }),
+      signature: nullable(
+        record("Step signature", z.unknown(), "Step signature must be an object").refine(
+          isStorableDeep,
+          "Step signature must be text without NUL",
+        ),
+      ).meta({ description: "Agents get it as it is" }),
     },
     stored: z.record(z.string(), z.unknown()),
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isStorable, record, text } from "../../validation.ts";
+import { isStorableDeep, record, text } from "../../validation.ts";
 import { nullable, oneOf } from "./forms.ts";
 
 const maxPluginLength = 1000;
@@ -28,10 +28,3 @@ export const pluginList = nullable(
       Array.isArray(given) ? given : Object.entries(given).map(([name, value]) => ({ [name]: value })),
     ),
 );
-
-/** Bodies nest at most 100 levels. */
-function isStorableDeep(value: unknown): boolean {
-  if (typeof value === "string") return isStorable(value);
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([name, inner]) => isStorable(name) && isStorableDeep(inner));
-}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
+import { newIds } from "../../../shared/ids.ts";
 import { type Api, openApi, unknownId } from "../../helpers/api.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { enterJob, runAll } from "./in-a-job.ts";
@@ -148,6 +149,18 @@ describeOnBothDatabases("PUT /v3/steps/{step}", (database) => {
       assert.equal((await update("a", attribute, value, more)).status, 422, `${attribute} ${value}`);
     assert.equal((await update("b", "label", "b")).status, 404);
     assert.equal((await update("a", "label", "b", { build_id: unknownId })).status, 404);
+  });
+
+  it("422 for a job that has updated steps 5,000 times: the id of each is kept", async () => {
+    const { update, job } = await enter({ command: "a", key: "a" });
+    const { db, clock } = api.world.services;
+    const rows = newIds(clock.now(), 4999).map((id) => ({ jobId: job, id, createdAt: clock.now() }));
+    await db.transaction((tx) => tx.insertMany(tx.tables.pipelineUploads, rows));
+    const repeated = { idempotency_uuid: randomUUID() };
+    assert.equal((await update("a", "label", "A", repeated)).status, 200);
+    const { status, body } = await update("a", "label", "B");
+    assert.deepEqual([status, body.message], [422, "A job can upload and update steps 5,000 times"]);
+    assert.equal((await update("a", "label", "A", repeated)).status, 200);
   });
 
   it("422 for a finished build, which no step of it changes any more", async () => {

@@ -70,6 +70,19 @@ describeOnBothDatabases("the annotations of a page", (database) => {
     assert.equal((await bob.get(`${other.build}/annotations/${large}`)).status, 404);
   });
 
+  it("have pages of their own if their HTML is large, however small their bodies are", async () => {
+    const { annotate, build } = await makeJob(pages);
+    const body = `[a]: http://e/${"x".repeat(3500)}\n\n${"[a] ".repeat(700)}`;
+    for (let index = 0; index < 10; index++) await annotate({ body, context: `c${index}` });
+    await annotate({ body: "small", context: "last" });
+
+    const { text } = await bob.get(build);
+
+    assert.ok(text.length < 2 * 1024 * 1024, `${text.length}`);
+    assert.match(text, /<summary>10 more annotations<\/summary>/);
+    assert.match(text, /<p>small<\/p>/);
+  });
+
   it("show and link the newest artifact of a path, and nothing of other builds", async () => {
     const job = await makeJob(pages);
     const other = await makeJob(pages);

@@ -38,6 +38,7 @@ describeWithDatabase("the pages of concurrency groups", (database) => {
   it("are led to by the clusters, and are empty at first", async () => {
     assert.match((await bob.get("/organizations/acme/clusters")).text, new RegExp(`<a href="${groups}">`));
     assert.match((await bob.get(groups)).text, /No job belongs to a group now/);
+    assert.equal((await bob.get(`${groups}?after=%00`)).status, 200);
   });
 
   it("name the jobs that hold a group, and those that wait in their order", async () => {
