@@ -49,8 +49,8 @@ describeWithDatabase("the pages of concurrency groups", (database) => {
     const [, holding = "", limited = "", waiting = ""] = (await bob.get(pathOf(list, "deploys"))).text.split(
       "<section",
     );
-    assert.match(holding, /Hold the group.*\/pipelines\/site\/builds\/1\/jobs\//s);
-    assert.match(limited, /Wait for the group alone.*\/pipelines\/app\/builds\/1\/jobs\//s);
+    assert.match(holding, /hold the group.*\/pipelines\/site\/builds\/1\/jobs\//s);
+    assert.match(limited, /wait for the group alone.*\/pipelines\/app\/builds\/1\/jobs\//s);
     assert.match(waiting, /keep their place.*\/pipelines\/site\/.*\/pipelines\/app\//s);
   });
 
