@@ -166,7 +166,7 @@ export const turns = {
     maxWaitingPerOwner: 20,
     refusal: 503,
   },
-  /** In a thread. A megabyte takes a quarter of a second, and ten if it is made to be slow: then it stays text. */
+  /** A thread renders. A megabyte takes a quarter of a second. A body that takes ten seconds stays text. */
   annotations: {
     resource: "rendering of annotations",
     file: "shared/annotations/html.ts",

@@ -7,7 +7,7 @@ import { newId } from "../../shared/ids.ts";
 
 export const newName = () => artifactBlob(newId(new Date()));
 
-export const hexOf = (algorithm: string, bytes: Uint8Array) =>
+const hexOf = (algorithm: string, bytes: Uint8Array) =>
   createHash(algorithm).update(bytes).digest("hex");
 
 export function expect(bytes: Uint8Array): Required<Expected> {

@@ -9,17 +9,17 @@ import type { FollowUpKind } from "../../vocabulary.ts";
 import { type FollowUpHandlers, followUpHandlers } from "./handlers.ts";
 import { listLeftOver } from "./store.ts";
 
-/** Their process does them within it, or was killed. */
+/** The process that left a follow-up does it sooner, unless it was killed. */
 const leftOverAfterMs = 3 * secondMs;
 const pageSize = 100;
 const maxPages = 20;
 
 export interface FollowUps {
-  /** Does those that are a few seconds old, oldest first, up to a bound. */
+  /** Does follow-ups that are a few seconds old, oldest first, up to a bound. */
   doLeftOver(): Promise<void>;
   /** Resolves once nothing runs. */
   idle(): Promise<void>;
-  /** Starts no further one: a worker does them. */
+  /** Starts no further follow-up: a worker does the rest. */
   close(): Promise<void>;
 }
 
