@@ -137,7 +137,10 @@ async function requireRoom(
   if (bytes > maxBodyBytes) throw new Refusal(422, "Body would be larger than 1 MB");
   const others = await measureAnnotations(tx, buildId, known?.id);
   if (others.annotations >= maxTotal.annotations || others.bytes + bytes > maxTotal.bytes)
-    throw new Refusal(422, "The build would have more than 500 annotations or 8 MB of them: use the same context again, or remove some");
+    throw new Refusal(
+      422,
+      "The build would have more than 500 annotations or 8 MB of them: use the same context again, or remove some",
+    );
 }
 
 /**

@@ -58,8 +58,7 @@ export function announceArtifacts(
       await requireRoomForArtifacts(tx, config, { organizationId: build.organizationId, bytes });
     const others = await measureArtifacts(tx, build.id);
     const isOverNumber = others.artifacts + batch.artifacts.length > max.artifacts;
-    if (isOverNumber || others.bytes + textBytes(batch) > max.bytes)
-      throw new Refusal(422, tooMany);
+    if (isOverNumber || others.bytes + textBytes(batch) > max.bytes) throw new Refusal(422, tooMany);
     const rows = batch.artifacts.map(
       (artifact, position): Artifact => ({
         ...artifact,

@@ -41,7 +41,8 @@ export const artifactsPage = memberPage(async (services, request) => {
         )}
         {list.rows.length === 0 && (
           <p class="empty">
-            No job of this build has left artifacts. Steps name files to upload in <code>artifact_paths</code>.
+            No job of this build has left artifacts. Steps name files to upload in <code>artifact_paths</code>
+            .
           </p>
         )}
         {[...byJob].map(([id, artifacts]) => (

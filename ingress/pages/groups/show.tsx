@@ -25,7 +25,11 @@ interface Part {
 
 const parts: Part[] = [
   { standing: "holding", title: "Jobs that hold the group", empty: "No job holds the group." },
-  { standing: "limited", title: "Jobs that wait for the group alone", empty: "No job waits for the group alone." },
+  {
+    standing: "limited",
+    title: "Jobs that wait for the group alone",
+    empty: "No job waits for the group alone.",
+  },
   {
     standing: "waiting",
     title: "Jobs that wait for other steps, and keep their place",

@@ -20,8 +20,8 @@ import {
   KeyField,
   readSecretDraft,
   type SecretDraft,
-  secretFields,
   SecretTimes,
+  secretFields,
   secretForm,
   ValueField,
 } from "./form.tsx";
@@ -85,7 +85,8 @@ function SecretsView({
       <p>
         Jobs of {cluster.name} may read these values, by <code>secrets</code> of their steps or by{" "}
         <code>secret get</code>. Whoever can change the steps of a pipeline can read what its jobs may read.
-        Nobody can read the values here. Agents keep them out of logs; the server does not look for them there.
+        Nobody can read the values here. Agents keep them out of logs; the server does not look for them
+        there.
       </p>
       {list.rows.length === 0 ? (
         <p class="empty">No secret yet.</p>

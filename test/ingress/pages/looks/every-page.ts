@@ -265,7 +265,11 @@ export const everyPage: Look[] = [
   { name: "a build, running", as: "ada", visit: at("/organizations/globex/pipelines/running/builds/1") },
   { name: "a build, times unfolded", as: "ada", visit: unfoldedTimes },
   { name: "artifacts", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.list) },
-  { name: "artifacts, none", as: "ada", visit: at("/organizations/globex/pipelines/site/builds/1/artifacts") },
+  {
+    name: "artifacts, none",
+    as: "ada",
+    visit: at("/organizations/globex/pipelines/site/builds/1/artifacts"),
+  },
   { name: "an artifact, a text", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.text) },
   { name: "an artifact, a picture", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.picture) },
   { name: "a new build, refused", as: "ada", visit: wrongBuild },

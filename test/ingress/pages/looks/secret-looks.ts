@@ -45,8 +45,10 @@ export async function exhibitSecrets({ services, ada }: Pages): Promise<Exhibits
   const empty = await createCluster(services, actor, { name: "Empty vault" });
   const secret = { value: "swordfish", description: null, policy: null };
   await createSecret(services, actor, vault, { ...secret, key: "A_KEY_AS_LONG_AS_KEYS_MAY_BE_".repeat(8) });
-  const description = "Publishes packages. Ask Ada for a new one before the end of the year: this one ends then.";
-  const policy = "- pipeline_slug: release\n  build_branch: [main, release/*]\n- cluster_queue_key: trusted\n";
+  const description =
+    "Publishes packages. Ask Ada for a new one before the end of the year: this one ends then.";
+  const policy =
+    "- pipeline_slug: release\n  build_branch: [main, release/*]\n- cluster_queue_key: trusted\n";
   const one = await createSecret(services, actor, vault, {
     ...secret,
     ...{ key: "NPM_TOKEN", description, policy },
