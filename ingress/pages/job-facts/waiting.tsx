@@ -103,12 +103,13 @@ function Group({
   const jobs = limit === 1 ? "one job" : `${limit} jobs`;
   return (
     <>
-      Limited by the group <a href={groupPath(request, { id })}>{name}</a>, which {jobs} may hold at once:{" "}
+      Waits for its concurrency group <a href={groupPath(request, { id })}>{name}</a>, which {jobs} may hold at
+      once;{" "}
       {holders.length === 0 ? (
         "jobs before it go first"
       ) : (
         <>
-          held by{" "}
+          it is held by{" "}
           {holders.map(({ jobId, pipelineSlug, buildNumber }, index) => (
             <span key={jobId}>
               {index > 0 && ", "}

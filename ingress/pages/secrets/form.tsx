@@ -57,7 +57,8 @@ export function KeyField({ value, problems }: Drafted & { value: string | undefi
       maxLength={maxLengthOf(secretKeyText)}
       required
       hint="Letters, numbers and underscores, such as DEPLOY_TOKEN. It cannot be changed later."
-      {...codeField}
+      autocomplete="off"
+      spellcheck={false}
       problems={problems}
     />
   );

@@ -89,7 +89,9 @@ function SecretsView({
         there.
       </p>
       {list.rows.length === 0 ? (
-        <p class="empty">No secret yet.</p>
+        <p class="empty">
+          No secret yet.{request.role !== "admin" && " Admins of the organization can create one."}
+        </p>
       ) : (
         <ul class="entries">
           {list.rows.map((secret) => (

@@ -58,8 +58,8 @@ describeWithDatabase("the pages of concurrency groups", (database) => {
     const page = (await bob.get("/organizations/acme/pipelines/app/builds/1")).text;
     const job = /href="([^"]*\/jobs\/[0-9a-f-]{36})"/.exec(page)?.[1] ?? "";
     const text = (await bob.get(job)).text;
-    assert.match(text, /Limited by the group <a href="[^"]+\/groups\/[^"]+">deploys<\/a>/);
-    assert.match(text, /held by.*<a href="\/organizations\/acme\/pipelines\/site\/builds\/1\/jobs\//s);
+    assert.match(text, /Waits for its concurrency group <a href="[^"]+\/groups\/[^"]+">deploys<\/a>/);
+    assert.match(text, /it is held by.*<a href="\/organizations\/acme\/pipelines\/site\/builds\/1\/jobs\//s);
   });
 
   it("have further pages", async () => {
