@@ -21,6 +21,6 @@ describeInBrowser("the pages of concurrency groups in a browser", () => {
       await tabTo(page, name);
       await follow(page, () => page.keyboard.press("Enter"));
     }
-    assert.equal(await heading(page), "./open.sh");
+    assert.equal(await heading(page), "./open.sh scheduled");
   });
 });
