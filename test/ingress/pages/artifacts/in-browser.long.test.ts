@@ -47,7 +47,7 @@ for (const isScripted of [true, false])
 
       await page.goto(artifacts.picture);
 
-      const picture = page.locator<HTMLImageElement>("img.picture");
-      assert.equal(await picture.evaluate(({ naturalWidth }) => naturalWidth), 1);
+      const picture = page.locator("img.picture");
+      assert.equal(await picture.evaluate((element) => (element as HTMLImageElement).naturalWidth), 1);
     });
   });
