@@ -36,7 +36,7 @@ export async function* presentFound(services: Services, ids: string[]): AsyncGen
   }
 }
 
-/** Agents take no null for text. */
+/** Agents expect text, never null. */
 function present(services: Services, artifact: Artifact): z.input<typeof foundArtifact> {
   const { id, jobId, path, absolutePath, size, sha1, sha256, contentType, state, createdAt, url } = artifact;
   return {

@@ -33,7 +33,7 @@ const filterQuery = {
   version: z.string().meta({ description: "Only agents of this version" }),
   cluster_queue_id: z.string().meta({ description: "Only agents of this queue" }),
 };
-/** No queue has it. */
+/** No queue has this id. */
 const noId = "00000000-0000-0000-0000-000000000000";
 
 function readFilter({ url: { searchParams } }: H3Event): Omit<AgentFilter, "organizationId"> {

@@ -67,7 +67,7 @@ const securitySchemes = {
 };
 
 /** All operations that programs call. */
-export function declareAll(config: Config, operations: Operation[]): Declaration[] {
+function declareAll(config: Config, operations: Operation[]): Declaration[] {
   return [
     root,
     ...operations.map(declareOperation),

@@ -14,7 +14,7 @@ const refusals: Record<string, [status: number, message: string]> = {
 /** Answers requests that Node refuses itself, which would get no body from it. */
 export function answerClientErrors(log: Log) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    // Node has told once that the request takes long, and does not tell again.
+    // Node reports a slow request once. An admitted file may be slow.
     if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && sendsFile(socket)) return;
     if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) {
       socket.destroy();

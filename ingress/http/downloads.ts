@@ -15,7 +15,7 @@ import { Transfer } from "./transfers/transfer.ts";
 
 /** A payload that is about to be loaded and sent. */
 export interface Download {
-  /** `session …`, `token …` or `job …`. Absent: it may have any number of downloads. */
+  /** `session …`, `token …` or `job …`. Absent: the number of downloads has no limit. */
   holder?: string;
   organizationId: string;
   bytes: number;

@@ -26,8 +26,8 @@ export const maxRequestBytes = 4 * maxBodyBytes;
 /** Postgres refuses index keys over 2,704 bytes. */
 const maxContextBytes = 1024;
 const maxTotal = stored.annotations.max;
-export const defaultContext = "default";
-export const defaultPriority = 3;
+const defaultContext = "default";
+const defaultPriority = 3;
 
 const styleError = `style must be one of ${annotationStyles.join(", ")}`;
 const priorityError = "priority must be a whole number from 1 to 10";
@@ -137,7 +137,10 @@ async function requireRoom(
   if (bytes > maxBodyBytes) throw new Refusal(422, "Body would be larger than 1 MB");
   const others = await measureAnnotations(tx, buildId, known?.id);
   if (others.annotations >= maxTotal.annotations || others.bytes + bytes > maxTotal.bytes)
-    throw new Refusal(422, "The build would have more than 500 annotations or 8 MB of them");
+    throw new Refusal(
+      422,
+      "The build would have more than 500 annotations or 8 MB of them: use the same context again, or remove some",
+    );
 }
 
 /**

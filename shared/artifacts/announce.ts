@@ -20,6 +20,9 @@ import { type Artifact, insertArtifacts, listBatch, measureArtifacts } from "./s
 
 const max = stored.artifacts.max;
 
+const tooMany =
+  "The build would have more than 10,000 artifacts, or paths of more than 8 MB: upload fewer files, such as an archive";
+
 /** A file as its agent describes it. */
 export type AnnouncedArtifact = Pick<
   Artifact,
@@ -55,8 +58,7 @@ export function announceArtifacts(
       await requireRoomForArtifacts(tx, config, { organizationId: build.organizationId, bytes });
     const others = await measureArtifacts(tx, build.id);
     const isOverNumber = others.artifacts + batch.artifacts.length > max.artifacts;
-    if (isOverNumber || others.bytes + textBytes(batch) > max.bytes)
-      throw new Refusal(422, "The build would have more than 10,000 artifacts, or their paths over 8 MB");
+    if (isOverNumber || others.bytes + textBytes(batch) > max.bytes) throw new Refusal(422, tooMany);
     const rows = batch.artifacts.map(
       (artifact, position): Artifact => ({
         ...artifact,

@@ -25,7 +25,7 @@ export async function listOldestFinished(
     .limit(limit);
 }
 
-/** Those of some builds, in whichever state. */
+/** Counted artifacts of some builds, in any state. */
 export async function listCountedOfBuilds(
   db: Db | Tx,
   buildIds: string[],

@@ -24,7 +24,7 @@ export async function failArtifacts(tx: Tx, organizationId: string, ids: string[
   return failed;
 }
 
-/** Deletes bytes that no artifact needs any more. Should it fail, the sweep of blobs deletes them. */
+/** Deletes bytes that no artifact needs any more. If that fails, `removeUnnamedBlobs` removes them later. */
 export async function discardBytes(
   { blobs, log }: Pick<Services, "log"> & { blobs: Blobs },
   artifacts: Pick<Artifact, "id" | "uploadId">[],
@@ -52,7 +52,7 @@ export async function failForgottenArtifacts(services: Services): Promise<number
   }
 }
 
-/** Those of one organization that are among the oldest. */
+/** Fails those of the oldest open artifacts that have the organization of the first. */
 async function failNext(tx: Tx, time: Date): Promise<Artifact[]> {
   const open = await listOpenBefore(tx, time, maxAtOnce);
   const [first] = open;

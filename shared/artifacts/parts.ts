@@ -12,8 +12,8 @@ import { turns as bounds } from "../sharing/bounds.ts";
 import { openTurns } from "../sharing/turns.ts";
 import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";
 
-// A bucket takes the parts of a file from its agent. A worker compares what came before the artifact counts as stored:
-// nobody else has seen the bytes.
+// An agent puts the parts of a large file into the bucket by itself. No process of ours has seen the bytes, so a worker
+// compares them with what was announced. Only then is the artifact stored.
 
 /** A bucket wants parts of 5 MB, and a form costs fewer calls. */
 const minBytes = 5 * 1024 ** 2;
@@ -59,7 +59,8 @@ async function beginAll(direct: DirectTransfers, artifacts: Artifact[]) {
 }
 
 /**
- * Makes the parts one, and has a worker compare them. Does nothing with an artifact that has no parts, or is stored.
+ * Joins the parts to one file, and has a worker compare it. Does nothing with an artifact that has no parts, or is
+ * stored.
  * @throws Refusal 422, 503
  */
 export async function completeParts(

@@ -9,7 +9,7 @@ import { type Artifact, findArtifact, listBatch, setStoredIfOpen } from "./store
 /** Stores the bytes of artifacts that come through this process. */
 export class Receiver {
   readonly #services: Services & { blobs: Blobs };
-  /** Of this process: of two artifacts with one path, uploads that come together fill one each. */
+  /** Artifacts whose bytes this process receives now: simultaneous uploads of one path fill different artifacts. */
   readonly #arriving = new Set<string>();
 
   constructor(services: Services & { blobs: Blobs }) {
@@ -89,7 +89,7 @@ function isStoredOrOpen({ state }: Artifact): boolean {
   return state === "new" || state === "finished";
 }
 
-/** Names that are no UTF-8 reach us by two ways, in JSON and in a form, with more or fewer marks in place of their bytes. */
+/** A name that is not UTF-8 comes in JSON and in a form, with different numbers of replacement characters. */
 function isPath(announced: string, uploaded: string): boolean {
   const once = (path: string) => path.replaceAll(/\ufffd+/g, "\ufffd");
   return announced === uploaded || once(announced) === once(uploaded);

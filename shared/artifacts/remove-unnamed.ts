@@ -8,18 +8,18 @@ import { findIdsInStates } from "./unnamed-store.ts";
 
 /** An upload is stored before its row says so. */
 const minAgeMs = hourMs;
-/** Of up to a thousand names. The next run goes on after the last one. */
+/** A run looks at so many pages of a thousand names. The next run goes on after the last one. */
 const maxPages = 200;
 const positionFact = "blobs_checked_up_to";
-/** Artifacts whose bytes are or may come. They go from the first to the second, or to neither, and never back. */
+/** States of artifacts whose bytes are stored or may still come. No artifact enters them from another state. */
 const namingStates: ArtifactState[] = ["new", "finished"];
 
 type Needed = Pick<Services, "blobs" | "clock" | "db" | "log">;
 
 /**
- * Removes blobs that no artifact names, an hour after they were stored, and what uploads left that never ended. Leaves
- * names alone that are none of an artifact: somebody put them there. Does nothing to the store of another installation,
- * whose artifacts this database does not know.
+ * Removes blobs that no artifact names, an hour after they were stored, and the leftovers of uploads that never ended.
+ * Leaves alone what has another name than artifacts have: somebody put it there. Does nothing to the store of another
+ * installation, whose artifacts this database does not know.
  * @returns the number of blobs removed
  */
 export async function removeUnnamedBlobs(services: Needed): Promise<number> {

@@ -10,11 +10,11 @@ import { discardBytes, failArtifacts } from "./fail.ts";
 import { completeParts, findChecked } from "./parts.ts";
 import { type Artifact, finishIfNew, listArtifactsById, listArtifactsOfJob } from "./store.ts";
 
-/** The word of an agent about an artifact that it announced. */
+/** An agent's report about an artifact that it announced. */
 export interface Report {
   id: string;
   state: "finished" | "error";
-  /** Of an artifact that its agent sent to the bucket in parts. */
+  /** Present if the agent put the file into the bucket in parts. */
   parts?: UploadedPart[] | undefined;
 }
 

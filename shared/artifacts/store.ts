@@ -30,7 +30,7 @@ export async function listArtifactsOfJob(tx: Tx, jobId: string, ids: string[]): 
     .where(and(inArray(artifacts.id, ids), eq(artifacts.jobId, jobId)));
 }
 
-/** Rows are read by whoever has found them before: some may be gone. */
+/** Leaves out artifacts that were deleted since their ids were found. */
 export async function listArtifactsById(db: Db, ids: string[]): Promise<Artifact[]> {
   const { artifacts } = db.tables;
   return db.select().from(artifacts).where(inArray(artifacts.id, ids));

@@ -1,8 +1,8 @@
 import { Outage } from "../sharing/batcher.ts";
 
 /**
- * Stores bytes under names that rows know. Bytes come first: a row says that it has them once they are stored. A sweep
- * removes the blobs that no row names.
+ * Stores bytes under names that rows know. Bytes come first: a row says that it has them once they are stored. A background
+ * job removes the blobs that no row names.
  */
 export interface Blobs {
   readonly kind: "files" | "bucket";
@@ -25,7 +25,7 @@ export interface Blobs {
   delete(names: readonly string[]): Promise<void>;
   /** Lists names in their order, up to a thousand. @throws BlobsUnavailable */
   list(options: { after?: string | undefined }): Promise<{ names: string[]; next: string | undefined }>;
-  /** Removes what uploads left that never ended. @throws BlobsUnavailable */
+  /** Removes the leftovers of uploads that never ended. @throws BlobsUnavailable */
   discardUnfinished(options: Unfinished): Promise<number>;
   /** Undefined: all bytes pass through the ingress. */
   readonly direct: DirectTransfers | undefined;

@@ -111,7 +111,7 @@ function findIndex(db: Reader, { states: wanted, branches, commits, creatorId }:
   return { conditions: [undefined], indexed: new Set<string>() };
 }
 
-/** Compares a text as its index has it: that has only the beginnings. */
+/** Compares a text so that its index helps, which has only the beginnings of texts. */
 export function hasText(column: SQLiteColumn, text: string): SQL | undefined {
   const characters = [...text];
   const beginning = characters.slice(0, indexedCharacters).join("");

@@ -111,7 +111,7 @@ function optionsOf(input: Partial<NewBuild>): BuildOptions | null {
 
 type NewBuildByHand = Partial<NewBuild> & {
   source?: "api" | "ui";
-  /** To the questions of the first steps, which are unblocked at once. */
+  /** Answers to the first steps, which are then unblocked at once. */
   answers?: GivenAnswers[];
 };
 

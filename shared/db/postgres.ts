@@ -46,7 +46,7 @@ const maxRowsInserted = 64;
 const inserts = new Map<PgTable, Inserts>();
 
 /** @param url its `connect_timeout`, in seconds as for libpq, replaces the default */
-export function poolConfig(url: string, max: number): PoolConfig {
+function poolConfig(url: string, max: number): PoolConfig {
   const seconds = Number(URL.parse(url)?.searchParams.get("connect_timeout"));
   return {
     connectionString: url,

@@ -21,7 +21,7 @@ export const sealedColumns = [
 ] as const;
 export type SealedColumn = (typeof sealedColumns)[number];
 
-/** A row of these is nothing without its text. */
+/** Rows that are worth nothing without their sealed text: a lost key deletes them. */
 const neededColumns: readonly SealedColumn[] = ["secrets.valueSealed", "signingKeys.privateKeySealed"];
 
 /** Counts texts that are not sealed under the key, up to `max`. Texts of version 0.1.0 name no key, and count. */

@@ -9,18 +9,18 @@ const queuesAtOnce = 50;
 export interface Work {
   agents: { idle: number; busy: number; total: number };
   jobs: { scheduled: number; running: number; waiting: number; total: number };
-  /** A number is higher than it says: of each queue, `maxCounted` are counted. */
+  /** At least one count stops at `maxCounted`, though there is more. */
   isCapped: boolean;
 }
 
 export interface ClusterWork extends Work {
-  /** By key. */
+  /** By the key of the queue. */
   queues: Record<string, Work>;
 }
 
 export type WorkSamples = (clusterId: string) => Promise<ClusterWork>;
 
-/** Returns a function that tells what a cluster has to do. Its answer is at most 10 seconds old. */
+/** Returns a function that counts the work of a cluster. Its answer is at most 10 seconds old. */
 export function openWorkSamples({ db, samples }: Pick<Services, "db" | "samples">): WorkSamples {
   const known = new Map<string, { work: Promise<ClusterWork>; until: number }>();
 

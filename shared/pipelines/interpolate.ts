@@ -11,8 +11,9 @@ import {
 } from "../vocabulary.ts";
 import { maxStepNameLength } from "./step/common.ts";
 
-// Stored steps may name variables of their build in labels, keys, agents, concurrency groups and in what they trigger: `$BRANCH`, `${COMMIT:0:7}`, `${TAG:-none}`.
-// Commands and variables are left to the shell. Agents replace variables in what they upload themselves.
+// Stored steps may name variables of their build in labels, keys, dependencies, agents, concurrency groups and in what
+// they trigger: `$BUILDKITE_BRANCH`, `${BUILDKITE_COMMIT:0:7}`, `${BUILDKITE_TAG:-none}`. Commands and `env` are left to
+// the shell. Agents replace variables in what they upload themselves.
 
 type Read = (name: string) => string | null;
 

@@ -45,7 +45,7 @@ interface ListOptions {
 }
 
 /** Parses a list of steps. A problem of a step says which one, if there are several. */
-export function stepList(options: ListOptions) {
+function stepList(options: ListOptions) {
   return (options.none ? anything().optional() : anything())
     .transform((given, context): Step[] => {
       if (options.none && (given === undefined || given === null)) return options.none;

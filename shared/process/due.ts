@@ -6,7 +6,7 @@ export interface Due {
   subjectId: string;
 }
 
-/** Tells what committed transactions have made due. Nobody may listen: a worker reads the rows. */
+/** Publishes what committed transactions have made due. If nobody listens, a worker reads the rows. */
 export interface DueEvents {
   publish(due: Due[]): void;
   /** @returns ends it */

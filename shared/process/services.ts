@@ -35,7 +35,7 @@ export interface Services {
   db: Db;
   /** For deliveries and OAuth requests: on Postgres it has connections that lists and pages cannot take. */
   hotDb: Db;
-  /** Tells what transactions of this process have made due. */
+  /** Publishes what transactions of this process have made due. */
   due: DueEvents;
   /** The bytes of artifacts. */
   blobs: Blobs;

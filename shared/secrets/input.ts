@@ -26,7 +26,7 @@ export const secretValue = requiredText("Value", maxValueBytes).refine(
 );
 
 /** Null and blank: every job of the cluster may read the secret. */
-export const policyText = z
+const policyText = z
   .string({ error: "Policy must be text" })
   .refine(isStorable, { error: "Policy must be text without NUL", abort: true })
   .refine((text) => Buffer.byteLength(text) <= maxPolicyBytes, {

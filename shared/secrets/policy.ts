@@ -42,7 +42,10 @@ const rule = z
         ? `${excerpt(keys?.[0] ?? "")} is no claim: use ${claimNames.join(", ")}`
         : "must be a map of claims",
   })
-  .refine((given) => Object.keys(given).length > 0, "must have a claim: it would let all jobs read");
+  .refine((given) => Object.keys(given).length > 0, {
+    error: "must have a claim: it would let all jobs read",
+    when: ({ issues }) => issues.length === 0,
+  });
 const policy = z
   .array(rule, { error: "must be a list of rules" })
   .min(1, "must have a rule: leave the policy empty to let all jobs of the cluster read");

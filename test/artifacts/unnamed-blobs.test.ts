@@ -59,7 +59,7 @@ describeWithDatabase("blobs that no artifact names", (database) => {
     assert.deepEqual(kept, ["new", "finished"]);
   });
 
-  it("are none whose names Signalbox does not give", async () => {
+  it("are not what has another name than artifacts have", async () => {
     const names = await Promise.all(["artifacts/ab/notes.txt", "other/ab/notes.txt"].map(store));
     world.clock.advance(hourMs + 1000);
 

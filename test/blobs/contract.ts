@@ -7,8 +7,7 @@ import { newId } from "../../shared/ids.ts";
 
 export const newName = () => artifactBlob(newId(new Date()));
 
-export const hexOf = (algorithm: string, bytes: Uint8Array) =>
-  createHash(algorithm).update(bytes).digest("hex");
+const hexOf = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex");
 
 export function expect(bytes: Uint8Array): Required<Expected> {
   return { bytes: bytes.length, sha1: hexOf("sha1", bytes), sha256: hexOf("sha256", bytes) };

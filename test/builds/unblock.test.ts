@@ -105,7 +105,7 @@ describeOnBothDatabases("a build with steps for people", (database) => {
     assert.equal(beside?.BUILDKITE_UNBLOCKER, undefined);
   });
 
-  it("is not held up by an input, but by who names its key", async () => {
+  it("lets an input hold up only the steps that name its key", async () => {
     const build = await newBuild({ input: "Name?", key: "name" }, a, { ...b, depends_on: "name" });
     assert.equal(await build.states(), "scheduled: name blocked, a scheduled, b blocked");
     await agent.runOne();

@@ -115,7 +115,7 @@ describe("a block and an input", () => {
   it("have formats that are bounded over all steps", () => {
     const fieldsOf = (index: number) => [{ text: "T", key: "a", format: `${index}{400}` }];
     const steps = Array.from({ length: 20 }, (_, index) => ({ block: "", fields: fieldsOf(index) }));
-    assert.match(String(parsed(...steps)), /The formats of all fields repeat too much/);
+    assert.match(String(parsed(...steps)), /The formats of all fields are too large together/);
   });
 });
 

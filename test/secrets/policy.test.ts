@@ -72,6 +72,9 @@ describe("the policy of a secret", () => {
     assert.deepEqual(problemsOf("- pipeline_slug: web\n  branch: main"), [
       `Policy: line 2, column 3: branch is no claim: use ${claims}`,
     ]);
+    assert.deepEqual(problemsOf("- branch: main"), [
+      `Policy: line 1, column 3: branch is no claim: use ${claims}`,
+    ]);
     assert.deepEqual(problemsOf("- web"), ["Policy: line 1, column 3: must be a map of claims"]);
     assert.deepEqual(problemsOf("- pipeline_slug: {a: b}"), [
       "Policy: line 1, column 3: must be text or a list of text",

@@ -16,11 +16,11 @@ import { ClientDisconnected, pauseBytes, pauseTurn, type UploadRefusals } from "
 const maxFields = 20;
 const maxFieldBytes = 16 * 1024;
 const maxHeaderBytes = 32 * 1024;
-/** A refused form is discarded for so long, so that its sender reads the answer. */
+/** For this time the rest of a refused form is read and dropped, so that its sender reads the answer. */
 const discardMs = secondMs;
 
 export interface FileForm {
-  /** Those before the file. */
+  /** The fields that came before the file. */
   fields: ReadonlyMap<string, string>;
   /** Comes as it is read. The sender waits while nobody reads it. */
   content: AsyncIterable<Uint8Array>;
@@ -31,12 +31,12 @@ export interface FileForm {
 export interface FileFormOptions {
   /** The name of the part that has the file. It comes last. */
   fileField: string;
-  /** Of whole forms: each counts as 1. */
+  /** Counts forms, each as 1. */
   budget: TransferBudget;
   refusals: UploadRefusals;
 }
 
-/** No limit of time holds for their requests: the budget ends those that are too slow. */
+/** Requests on these sockets have no time limit: the budget ends the slow ones. */
 const admittedSockets = new WeakSet<Socket>();
 
 /** Returns true while the socket sends a file that was admitted. */
@@ -95,12 +95,12 @@ class FormReader implements Cuttable {
     return this.#opened.promise;
   }
 
-  /** Of the whole form. */
+  /** Resolves at the end of the whole form. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Reads on, if nobody has read the file. */
+  /** Drops the file if nobody reads it, so that the form goes on. */
   skip(): void {
     this.#file?.resume();
   }
@@ -231,7 +231,7 @@ class FormReader implements Cuttable {
   }
 }
 
-/** Whoever reads no further leaves the rest to be skipped. */
+/** A reader may stop early: the rest is then skipped. */
 async function* contentOf(file: Readable): AsyncGenerator<Uint8Array> {
   yield* file.iterator({ destroyOnReturn: false });
 }

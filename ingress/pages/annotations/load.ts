@@ -4,7 +4,7 @@ import type { Build } from "../../../shared/builds/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 
-/** Of bodies. Longer annotations have pages of their own, and so have those that do not fit. */
+/** Limits of the bodies on a page. An annotation that is longer, or does not fit, has a page of its own. */
 const maxBytesOfEach = 64 * 1024;
 const maxBytes = 128 * 1024;
 /** Of the HTML: a body of 7 KB, whose links share an address, may become 3 MB. */
@@ -12,7 +12,7 @@ const maxHtmlLength = 1024 * 1024;
 
 export interface ShownAnnotations {
   shown: { annotation: Annotation; html: string }[];
-  /** Only named. */
+  /** The page only names these. */
   others: Annotation[];
 }
 

@@ -39,7 +39,12 @@ export const artifactsPage = memberPage(async (services, request) => {
             <a href={path}>Artifacts of all jobs</a>
           </p>
         )}
-        {list.rows.length === 0 && <p class="empty">No job of this build has left artifacts.</p>}
+        {list.rows.length === 0 && (
+          <p class="empty">
+            No job of this build has left artifacts. Steps name files to upload in <code>artifact_paths</code>
+            .
+          </p>
+        )}
         {[...byJob].map(([id, artifacts]) => (
           <OfJob key={id} id={id} job={jobs.get(id)} artifacts={artifacts} request={request} />
         ))}
@@ -95,7 +100,7 @@ function Entries({ folder, request }: { folder: Folder; request: MemberRequest }
   );
 }
 
-/** In words, of those that cannot be downloaded. */
+/** The states of artifacts that cannot be downloaded, in words. */
 export const goneWords: Partial<Record<Artifact["state"], string>> = {
   new: "is being uploaded",
   error: "its upload failed",

@@ -97,7 +97,7 @@ export async function loadBuildDetails(services: Services, request: MemberReques
 }
 
 /** The jobs of trigger steps among some jobs. */
-export function triggersOf(jobs: Pick<Job, "id" | "type">[]): string[] {
+function triggersOf(jobs: Pick<Job, "id" | "type">[]): string[] {
   return jobs.filter(({ type }) => type === "trigger").map(({ id }) => id);
 }
 
@@ -108,7 +108,7 @@ function readStage({ event }: MemberRequest): number | undefined {
 }
 
 /** The jobs that reasons name. */
-export function jobsOfReasons(reasons: Iterable<WaitingReason>): string[] {
+function jobsOfReasons(reasons: Iterable<WaitingReason>): string[] {
   return [...reasons].flatMap((reason) => (reason.kind === "steps" ? reason.jobIds : []));
 }
 

@@ -6,7 +6,7 @@ import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 
 const perPage = 30;
-/** Members that are counted of each group at most. */
+/** The most members that are counted of a group. */
 const maxCounted = 100;
 
 /** GET …/groups */

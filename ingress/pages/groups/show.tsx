@@ -24,11 +24,15 @@ interface Part {
 }
 
 const parts: Part[] = [
-  { standing: "holding", title: "Hold the group", empty: "No job holds the group." },
-  { standing: "limited", title: "Wait for the group alone", empty: "No job waits for the group alone." },
+  { standing: "holding", title: "Jobs that hold the group", empty: "No job holds the group." },
+  {
+    standing: "limited",
+    title: "Jobs that wait for the group alone",
+    empty: "No job waits for the group alone.",
+  },
   {
     standing: "waiting",
-    title: "Wait for other steps, and keep their place",
+    title: "Jobs that wait for other steps, and keep their place",
     empty: "No job of the group waits for other steps.",
   },
 ];
@@ -134,7 +138,7 @@ function Member({
         <a href={path}>{job ? titleOf(job) : "Job"}</a> of {pipelineName} #{buildNumber}
       </p>
       <p class="quiet">
-        {limit === 1 ? "One at a time" : `${limit} at once`} · place from <Time at={orderedAt} />
+        {limit === 1 ? "One at a time" : `${limit} at once`} · in line since <Time at={orderedAt} />
         {isEager && ` · eager, priority ${priority}`}
       </p>
     </div>

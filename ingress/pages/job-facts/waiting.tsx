@@ -3,11 +3,9 @@ import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import type { Job } from "../../../shared/builds/job-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import { quoteForShell } from "../../../shared/shell.ts";
 import { jobPath } from "../address/build.ts";
 import { groupPath } from "../address/group.ts";
 import { queuePath } from "../address/queue.ts";
-import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CodeList } from "../ui/tables.tsx";
 import { titleOf } from "./titles.ts";
@@ -103,12 +101,13 @@ function Group({
   const jobs = limit === 1 ? "one job" : `${limit} jobs`;
   return (
     <>
-      Limited by the group <a href={groupPath(request, { id })}>{name}</a>, which {jobs} may hold at once:{" "}
+      Waits for its concurrency group <a href={groupPath(request, { id })}>{name}</a>, which {jobs} may hold
+      at once;{" "}
       {holders.length === 0 ? (
         "jobs before it go first"
       ) : (
         <>
-          held by{" "}
+          it is held by{" "}
           {holders.map(({ jobId, pipelineSlug, buildNumber }, index) => (
             <span key={jobId}>
               {index > 0 && ", "}
@@ -153,71 +152,4 @@ function Tags({
       )}
     </>
   );
-}
-
-/** The reason with what mends it, if somebody has to do something. */
-export function Waiting(props: Parameters<typeof WaitsFor>[0]) {
-  const { reason, request } = props;
-  if (!["queue_paused", "no_agent", "no_agent_with_tags", "agents_paused"].includes(reason.kind))
-    return (
-      <p class="lead">
-        <WaitsFor {...props} />.
-      </p>
-    );
-  return (
-    <div class="warning">
-      <p>
-        <WaitsFor {...props} />.
-      </p>
-      <Remedy reason={reason} request={request} />
-    </div>
-  );
-}
-
-function Remedy({ reason, request }: { reason: WaitingReason; request: MemberRequest }) {
-  switch (reason.kind) {
-    case "queue_paused": {
-      const { queue } = reason;
-      return (
-        <>
-          {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
-          {request.role === "admin" ? (
-            <PostButton path={queuePath(request, queue, patterns.resumeQueuePage)}>
-              Resume the queue
-            </PostButton>
-          ) : (
-            <p>Admins can resume it.</p>
-          )}
-        </>
-      );
-    }
-    case "no_agent":
-    case "no_agent_with_tags":
-      return <StartAgent queue={reason.queue} tags={reason.tags} request={request} />;
-    default:
-      return null;
-  }
-}
-
-function StartAgent({ queue, tags, request }: { queue: Queue; tags: string[]; request: MemberRequest }) {
-  const path = pathTo(patterns.clusterPage, { org: request.organization.slug, cluster: queue.clusterId });
-  const command = `npm run agent -- start --token … --queue ${wordOf(queue.key)}`;
-  return (
-    <>
-      <p>
-        Start one with a <a href={path}>registration token</a>:
-      </p>
-      <pre class="command">
-        <code>
-          {command}
-          {tags.length > 0 && ` --tags ${wordOf(tags.join(","))}`}
-        </code>
-      </pre>
-    </>
-  );
-}
-
-/** A word of a shell. */
-function wordOf(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text);
 }

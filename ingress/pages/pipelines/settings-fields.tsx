@@ -72,7 +72,7 @@ export function SettingsFields({
         />
         <Field
           {...patterns}
-          label="Skips on the branches"
+          label="Skips only on these branches"
           hint="Patterns such as main release/* or !main, parted by blanks. Empty: on all."
           {...field("skip_queued_branch_builds_filter")}
         />
@@ -83,19 +83,19 @@ export function SettingsFields({
         />
         <Field
           {...patterns}
-          label="Cancels on the branches"
-          hint="As above."
+          label="Cancels only on these branches"
+          hint="The same patterns. Empty: on all."
           {...field("cancel_running_branch_builds_filter")}
         />
       </fieldset>
       <Field
         label="Time-out in minutes"
-        hint="Of steps that say none. Empty: they may run without limit."
+        hint="For steps without a time-out of their own. Empty: no limit."
         {...minutes("default_timeout_in_minutes")}
       />
       <Field
         label="Longest time-out in minutes"
-        hint="No step may run longer, whatever it says. Empty: there is no such limit."
+        hint="No job runs longer, whatever its step says. Empty: no limit."
         {...minutes("maximum_timeout_in_minutes")}
       />
     </>

@@ -2,19 +2,8 @@ import { listBuildTimes } from "../../../shared/builds/store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
-import { wordsOfStep } from "../../../shared/pipelines/step/members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import {
-  type CommandStep,
-  isCommandStep,
-  isManualStep,
-  isTriggerStep,
-  type ManualStep,
-  type Step,
-  type TriggerStep,
-  type WaitStep,
-} from "../../../shared/vocabulary.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
 import { clusterTitle } from "../clusters/title.ts";
@@ -26,11 +15,9 @@ import { Time } from "../ui/times.tsx";
 import { LastBuilds } from "./last-builds.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
 import { settingsInWords } from "./settings-fields.tsx";
+import { Steps } from "./steps-in-words.tsx";
 
 const maxBars = 50;
-/** Steps may have a megabyte. */
-const maxSteps = 50;
-const maxCommandLength = 2000;
 
 /** GET /organizations/:org/pipelines/:slug */
 export const pipelinePage = memberPage((services, request) => showPipeline(services, request));
@@ -160,93 +147,5 @@ function Facts({
       <dt>Steps</dt>
       <dd class="wide">{steps.length === 0 ? "None: its builds run nothing" : <Steps steps={steps} />}</dd>
     </dl>
-  );
-}
-
-function Steps({ steps }: { steps: Step[] }) {
-  return (
-    <>
-      <ol class="steps">
-        {steps.slice(0, maxSteps).map((step, index) => (
-          <li key={`${index}`}>
-            <StepOf step={step} />
-          </li>
-        ))}
-      </ol>
-      {steps.length > maxSteps && <p class="quiet">and {steps.length - maxSteps} more steps</p>}
-    </>
-  );
-}
-
-function StepOf({ step }: { step: Step }) {
-  if (isCommandStep(step)) return <CommandOf step={step} />;
-  if (step.type === "wait") return <WaitOf step={step} />;
-  if (isManualStep(step)) return <ManualOf step={step} />;
-  if (isTriggerStep(step)) return <TriggerOf step={step} />;
-  return (
-    <>
-      {step.label ?? step.key ?? "Group"}
-      <Words step={step} />
-      <Steps steps={step.steps} />
-    </>
-  );
-}
-
-/** About a step, but for its name and what it runs. */
-function Words({ step }: { step: Step }) {
-  return wordsOfStep(step).map((words) => (
-    <span key={words} class="quiet">
-      {" "}
-      {words}
-    </span>
-  ));
-}
-
-function CommandOf({ step }: { step: CommandStep }) {
-  const { label, command, agents } = step;
-  return (
-    <>
-      {label && `${label} `}
-      {command === "" ? "Plugins only" : <code>{beginningOf(command)}</code>}
-      <Words step={step} />
-      {agents?.queue && <span class="quiet"> on the queue {agents.queue}</span>}
-    </>
-  );
-}
-
-function beginningOf(command: string): string {
-  return command.length > maxCommandLength
-    ? `${command.slice(0, maxCommandLength).toWellFormed()}…`
-    : command;
-}
-
-function ManualOf({ step }: { step: ManualStep }) {
-  return (
-    <>
-      {step.label ?? step.key ?? "Continue"}
-      <span class="quiet"> waits until somebody unblocks it</span>
-      <Words step={step} />
-    </>
-  );
-}
-
-function TriggerOf({ step }: { step: TriggerStep }) {
-  return (
-    <>
-      {step.label && `${step.label} `}
-      <span class="quiet">triggers</span> {step.trigger}
-      <Words step={step} />
-    </>
-  );
-}
-
-function WaitOf({ step }: { step: WaitStep }) {
-  return (
-    <>
-      <span class="quiet">
-        Wait for the steps before{step.continue_on_failure && ", whether they pass or fail"}
-      </span>
-      <Words step={step} />
-    </>
   );
 }

@@ -17,6 +17,7 @@ import {
   draftOfSecret,
   readSecretDraft,
   type SecretDraft,
+  SecretTimes,
   secretFields,
   secretForm,
   ValueField,
@@ -93,6 +94,9 @@ function show(request: MemberRequest, secret: Secret, { draft, details, value }:
     section: "clusters",
     content: (
       <>
+        <p class="quiet">
+          <SecretTimes secret={secret} />
+        </p>
         <PostForm path={secretPath(request, secret)} problems={details} button="Save">
           <DetailFields draft={draft ?? draftOfSecret(secret)} problems={details} />
         </PostForm>

@@ -1,9 +1,10 @@
 import { secretKeyText } from "../../../shared/secrets/input.ts";
 import { claimNames } from "../../../shared/secrets/policy.ts";
-import type { Secret } from "../../../shared/secrets/store.ts";
+import type { ListedSecret, Secret } from "../../../shared/secrets/store.ts";
 import { description, maxLengthOf } from "../../../shared/validation.ts";
 import { codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FieldNames, FormProblems } from "../ui/problems.ts";
+import { Time } from "../ui/times.tsx";
 
 export interface SecretDraft {
   key: string;
@@ -19,7 +20,7 @@ export const secretFields: FieldNames = {
   ...{ key: "key", value: "value", description: "description", policy: "policy" },
 };
 
-/** Forms send lines with CR LF, which keys and scripts do not stand. */
+/** Browsers send line breaks as CRLF, which would break keys and scripts. */
 export function readSecretDraft(form: URLSearchParams): SecretDraft {
   const field = (name: string) => (form.get(name) ?? "").replaceAll("\r\n", "\n");
   return {
@@ -32,6 +33,15 @@ export function readSecretDraft(form: URLSearchParams): SecretDraft {
 
 export function draftOfSecret({ key, description, policy }: Secret): SecretDraft {
   return { key, value: "", description: description ?? "", policy: policy ?? "" };
+}
+
+/** When a person changed it last, and when a job read it last. */
+export function SecretTimes({ secret: { updatedAt, lastReadAt } }: { secret: ListedSecret }) {
+  return (
+    <>
+      Changed <Time at={updatedAt} /> · Last read: {lastReadAt ? <Time at={lastReadAt} /> : "never"}
+    </>
+  );
 }
 
 interface Drafted {
@@ -47,7 +57,8 @@ export function KeyField({ value, problems }: Drafted & { value: string | undefi
       maxLength={maxLengthOf(secretKeyText)}
       required
       hint="Letters, numbers and underscores, such as DEPLOY_TOKEN. It cannot be changed later."
-      {...codeField}
+      autocomplete="off"
+      spellcheck={false}
       problems={problems}
     />
   );

@@ -14,13 +14,13 @@ import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
-import { Time } from "../ui/times.tsx";
 import { secretPath } from "./address.ts";
 import {
   DetailFields,
   KeyField,
   readSecretDraft,
   type SecretDraft,
+  SecretTimes,
   secretFields,
   secretForm,
   ValueField,
@@ -84,11 +84,14 @@ function SecretsView({
       <h1>Secrets</h1>
       <p>
         Jobs of {cluster.name} may read these values, by <code>secrets</code> of their steps or by{" "}
-        <code>secret get</code>. Nobody can read them here. Agents keep them out of logs; the server does not
-        look for them there.
+        <code>secret get</code>. Whoever can change the steps of a pipeline can read what its jobs may read.
+        Nobody can read the values here. Agents keep them out of logs; the server does not look for them
+        there.
       </p>
       {list.rows.length === 0 ? (
-        <p class="empty">No secret yet.</p>
+        <p class="empty">
+          No secret yet.{request.role !== "admin" && " Admins of the organization can create one."}
+        </p>
       ) : (
         <ul class="entries">
           {list.rows.map((secret) => (
@@ -103,15 +106,15 @@ function SecretsView({
 }
 
 function Entry({ secret, request }: { secret: ListedSecret; request: MemberRequest }) {
-  const { key, description, policy, updatedAt, lastReadAt } = secret;
+  const { key, description, policy } = secret;
   return (
     <li class="entry">
       <div>
         <h2>{request.role === "admin" ? <a href={secretPath(request, secret)}>{key}</a> : key}</h2>
         {description && <p>{description}</p>}
         <p class="quiet">
-          {policy === null ? "For every job of the cluster" : "For jobs that its policy allows"} · Changed{" "}
-          <Time at={updatedAt} /> · Last read: {lastReadAt ? <Time at={lastReadAt} /> : "never"}
+          {policy === null ? "For every job of the cluster" : "For jobs that its policy allows"} ·{" "}
+          <SecretTimes secret={secret} />
         </p>
       </div>
     </li>

@@ -68,7 +68,7 @@ function described({ name, hint, problems = [] }: Described) {
 }
 
 /** The problems of a field, and its hint. */
-export function Notes({ name, hint, problems = [] }: Described) {
+function Notes({ name, hint, problems = [] }: Described) {
   const own = problems.filter(({ field }) => field === name);
   return (
     <>

@@ -10,7 +10,7 @@ import { type FoundFile, findFiles } from "./find-files.ts";
 
 const maxBatch = 30;
 const maxUploads = 5;
-/** Of a form: later attempts fare no better. */
+/** Answers to a form after which another attempt cannot succeed. */
 const finalStatuses = [404, 413, 422];
 
 export interface Uploading {

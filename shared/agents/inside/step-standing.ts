@@ -14,7 +14,7 @@ import { finishedJobStates, type JobState, leasedJobStates, waitingJobStates } f
 //
 // Outcomes from the best to the worst: passed, soft_failed, errored (no command failed by itself), hard_failed.
 
-export const stepStates = [
+const stepStates = [
   ...(["ignored", "waiting_for_dependencies", "ready", "running", "failing", "finished"] as const),
 ] as const;
 export type StepState = (typeof stepStates)[number];

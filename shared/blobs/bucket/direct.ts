@@ -16,7 +16,7 @@ import { type Bucket, find, inBucket } from "./object.ts";
 const partBytes = 64 * 1024 ** 2;
 const maxParts = 10_000;
 /** The agent sends the parts of a batch one file after the other. */
-export const uploadSeconds = (6 * hourMs) / secondMs;
+const uploadSeconds = (6 * hourMs) / secondMs;
 
 const refusals = new Set([
   "InvalidPart",

@@ -10,7 +10,7 @@ import { type FollowUpHandlers, followUpHandlers } from "./handlers.ts";
 import { findOwners } from "./owner-store.ts";
 import { listLeftOver } from "./store.ts";
 
-/** Their process does them within it, or was killed. */
+/** The process that left a follow-up does it sooner, unless it was killed. */
 const leftOverAfterMs = 3 * secondMs;
 const pageSize = 100;
 const maxPages = 200;
@@ -25,7 +25,7 @@ export interface FollowUps {
   doLeftOver(): Promise<void>;
   /** Resolves once nothing runs. */
   idle(): Promise<void>;
-  /** Starts no further one: a worker does them. */
+  /** Starts no further follow-up: a worker does the rest. */
   close(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import { newIds } from "../../ids.ts";
 import type { Due } from "../../process/due.ts";
 import type { FollowUpKind } from "../../vocabulary.ts";
 
-/** Those of one subject that a transaction deletes. A worker comes for the others. */
+/** The most follow-ups of a subject that a transaction deletes. A worker does the others. */
 const maxTaken = 1000;
 
 /** Makes something due about subjects. The process does it right after the commit, or else a worker does. */
@@ -55,7 +55,7 @@ export async function takeFollowUps(tx: Tx, kind: FollowUpKind, subjectId: strin
   return taken.length > 0;
 }
 
-/** Those that no process has done. */
+/** Lists follow-ups that no process has done in time. */
 export async function listLeftOver(
   db: Db,
   { afterId, beforeId, limit }: { afterId?: string; beforeId: string; limit: number },

@@ -89,7 +89,7 @@ export async function findNextLimit(
         below === undefined ? undefined : lt(members.limit, below),
       ),
     )
-    // As the index of eager members, from its end: no other fits.
+    // The order of the index of eager members, backwards: the database sorts nothing.
     .orderBy(desc(members.limit), asc(priority), desc(orderedAt), desc(position), desc(jobId))
     .limit(1);
   return found?.limit;

@@ -18,7 +18,7 @@ export function formatChecker(): (format: string) => string | undefined {
     left -= patternSize(format);
     const problem =
       left < 0
-        ? "The formats of all fields repeat too much"
+        ? "The formats of all fields are too large together: use smaller repetitions"
         : findPatternProblem(wholeOf(format), maxSize)?.sentence.replace("The pattern", "Step fields format");
     found.set(format, problem);
     return problem;

@@ -91,7 +91,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
     given: named(
       ["timeout_in_minutes", "timeout"],
       (name) => nullable(wholeNumber(name, 0, maxTimeoutMinutes)),
-      "0: no time-out",
+      "0: that of the pipeline, if it has one",
     ),
     parse: ({ timeout_in_minutes, timeout }) => (timeout_in_minutes ?? timeout) || undefined,
     stored: z.int(),

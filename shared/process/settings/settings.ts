@@ -94,7 +94,7 @@ const storage = {
         if (message) context.addIssue({ code: "custom", message });
       })
       .optional(),
-    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not AWS'. Its credentials are those that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Uploads pass through the ingress; downloads are redirected to signed addresses of the bucket, but with `&direct=no`, for a bucket that agents and browsers cannot reach. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
+    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not AWS'. Its credentials are those that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Agents and browsers must reach the bucket: large files go straight to it, and downloads are redirected to it, by signed addresses. With `&direct=no` all bytes pass through the ingress. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
     (given, { DATABASE_URL }) => given ?? defaultBlobUrl(DATABASE_URL),
   ),
   redisUrl: setting(

@@ -97,7 +97,7 @@ const freshBuild = async (api: Api) => {
 };
 const job = `${pipeline}/builds/:number/jobs/:job`;
 const jobById = "/jobs/:job";
-export const freshJob = async (api: Api) => {
+const freshJob = async (api: Api) => {
   const at = await freshBuild(api);
   const { body } = await api.send("GET", `/pipelines/${at.slug}/builds/1`);
   return { ...at, job: body.jobs[0].id as string };

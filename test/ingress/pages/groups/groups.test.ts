@@ -50,8 +50,8 @@ describeWithDatabase("the pages of concurrency groups", (database) => {
     const [, holding = "", limited = "", waiting = ""] = (await bob.get(pathOf(list, "deploys"))).text.split(
       "<section",
     );
-    assert.match(holding, /Hold the group.*\/pipelines\/site\/builds\/1\/jobs\//s);
-    assert.match(limited, /Wait for the group alone.*\/pipelines\/app\/builds\/1\/jobs\//s);
+    assert.match(holding, /hold the group.*\/pipelines\/site\/builds\/1\/jobs\//s);
+    assert.match(limited, /wait for the group alone.*\/pipelines\/app\/builds\/1\/jobs\//s);
     assert.match(waiting, /keep their place.*\/pipelines\/site\/.*\/pipelines\/app\//s);
   });
 
@@ -59,8 +59,8 @@ describeWithDatabase("the pages of concurrency groups", (database) => {
     const page = (await bob.get("/organizations/acme/pipelines/app/builds/1")).text;
     const job = /href="([^"]*\/jobs\/[0-9a-f-]{36})"/.exec(page)?.[1] ?? "";
     const text = (await bob.get(job)).text;
-    assert.match(text, /Limited by the group <a href="[^"]+\/groups\/[^"]+">deploys<\/a>/);
-    assert.match(text, /held by.*<a href="\/organizations\/acme\/pipelines\/site\/builds\/1\/jobs\//s);
+    assert.match(text, /Waits for its concurrency group <a href="[^"]+\/groups\/[^"]+">deploys<\/a>/);
+    assert.match(text, /it is held by.*<a href="\/organizations\/acme\/pipelines\/site\/builds\/1\/jobs\//s);
   });
 
   it("have further pages", async () => {

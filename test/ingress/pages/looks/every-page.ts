@@ -20,6 +20,7 @@ import { addApplication, type Pages } from "../../../helpers/pages.ts";
 import { exhibitAgents } from "./agent-looks.ts";
 import { exhibitArtifacts } from "./artifact-looks.ts";
 import { exhibitQueue, exhibitUse } from "./figures.ts";
+import { exhibitSecrets, secretLooks } from "./secret-looks.ts";
 import { exhibitSteps, stepLooks } from "./step-looks.ts";
 import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
 
@@ -264,6 +265,11 @@ export const everyPage: Look[] = [
   { name: "a build, running", as: "ada", visit: at("/organizations/globex/pipelines/running/builds/1") },
   { name: "a build, times unfolded", as: "ada", visit: unfoldedTimes },
   { name: "artifacts", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.list) },
+  {
+    name: "artifacts, none",
+    as: "ada",
+    visit: at("/organizations/globex/pipelines/site/builds/1/artifacts"),
+  },
   { name: "an artifact, a text", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.text) },
   { name: "an artifact, a picture", as: "ada", visit: (page, { artifacts }) => page.goto(artifacts.picture) },
   { name: "a new build, refused", as: "ada", visit: wrongBuild },
@@ -272,6 +278,7 @@ export const everyPage: Look[] = [
   { name: "revoking a registration token", as: "ada", visit: (page, { agents }) => page.goto(agents.revoke) },
   { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
+  ...secretLooks,
   ...stepLooks,
   ...triggerLooks,
 ];
@@ -284,6 +291,7 @@ export async function exhibit(pages: Pages) {
     triggers: await exhibitTriggers(pages),
     agents: await exhibitAgents(pages),
     steps: await exhibitSteps(pages),
+    secrets: await exhibitSecrets(pages),
     artifacts: await exhibitArtifacts(pages, "passed"),
     app: await connectedApp(pages),
     token: await ownToken(pages),

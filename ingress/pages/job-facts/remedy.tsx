@@ -1,0 +1,75 @@
+import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import type { Queue } from "../../../shared/queues/store.ts";
+import { quoteForShell } from "../../../shared/shell.ts";
+import { queuePath } from "../address/queue.ts";
+import { PostButton } from "../ui/form.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { WaitsFor } from "./waiting.tsx";
+
+/** The reason with what mends it, if somebody has to do something. */
+export function Waiting(props: Parameters<typeof WaitsFor>[0]) {
+  const { reason, request } = props;
+  if (!["queue_paused", "no_agent", "no_agent_with_tags", "agents_paused"].includes(reason.kind))
+    return (
+      <p class="lead">
+        <WaitsFor {...props} />.
+      </p>
+    );
+  return (
+    <div class="warning">
+      <p>
+        <WaitsFor {...props} />.
+      </p>
+      <Remedy reason={reason} request={request} />
+    </div>
+  );
+}
+
+function Remedy({ reason, request }: { reason: WaitingReason; request: MemberRequest }) {
+  switch (reason.kind) {
+    case "queue_paused": {
+      const { queue } = reason;
+      return (
+        <>
+          {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
+          {request.role === "admin" ? (
+            <PostButton path={queuePath(request, queue, patterns.resumeQueuePage)}>
+              Resume the queue
+            </PostButton>
+          ) : (
+            <p>Admins can resume it.</p>
+          )}
+        </>
+      );
+    }
+    case "no_agent":
+    case "no_agent_with_tags":
+      return <StartAgent queue={reason.queue} tags={reason.tags} request={request} />;
+    default:
+      return null;
+  }
+}
+
+function StartAgent({ queue, tags, request }: { queue: Queue; tags: string[]; request: MemberRequest }) {
+  const path = pathTo(patterns.clusterPage, { org: request.organization.slug, cluster: queue.clusterId });
+  const command = `npm run agent -- start --token … --queue ${wordOf(queue.key)}`;
+  return (
+    <>
+      <p>
+        Start one with a <a href={path}>registration token</a>:
+      </p>
+      <pre class="command">
+        <code>
+          {command}
+          {tags.length > 0 && ` --tags ${wordOf(tags.join(","))}`}
+        </code>
+      </pre>
+    </>
+  );
+}
+
+/** A word of a shell. */
+function wordOf(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : quoteForShell(text);
+}
