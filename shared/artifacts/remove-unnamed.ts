@@ -8,8 +8,8 @@ import { findIdsInStates } from "./unnamed-store.ts";
 
 /** An upload is stored before its row says so. */
 const minAgeMs = hourMs;
-/** Of up to a thousand names. The next run goes on after the last one. */
-const maxPages = 200;
+/** Of a thousand names. The next run goes on after the last one: each looks at a million. */
+const maxPages = 1000;
 const positionFact = "blobs_checked_up_to";
 /** Artifacts whose bytes are or may come. They go from the first to the second, or to neither, and never back. */
 const namingStates: ArtifactState[] = ["new", "finished"];
