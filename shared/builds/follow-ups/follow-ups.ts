@@ -15,7 +15,10 @@ const pageSize = 100;
 const maxPages = 20;
 
 export interface FollowUps {
-  /** Does those that are a few seconds old, oldest first, up to a bound. */
+  /**
+   * Does those that are a few seconds old, oldest first, up to a bound. The next call goes on after them, and begins anew
+   * after the last one: those that fail again and again do not keep it from the others.
+   */
   doLeftOver(): Promise<void>;
   /** Resolves once nothing runs. */
   idle(): Promise<void>;
@@ -47,11 +50,11 @@ export function openFollowUps(services: Services, handlers: FollowUpHandlers = f
     for (const each of due) if (handlers[each.kind]) tasks.add(keyOf(each));
   };
   const stopListening = events.listen(add);
+  let afterId: string | undefined;
 
   return {
     async doLeftOver() {
       const beforeId = lowestIdAt(new Date(clock.now().getTime() - leftOverAfterMs));
-      let afterId: string | undefined;
       for (let page = 0; page < maxPages; page++) {
         const found = await listLeftOver(db, { afterId, beforeId, limit: pageSize });
         add(found);
