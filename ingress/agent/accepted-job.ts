@@ -58,10 +58,18 @@ function presentStep({ command, options }: Job) {
 }
 
 /** Makes the answers of accept and acquire. Jobs that were accepted together share reads. */
-export function acceptedPresenter({ db, config, cipher }: Services) {
+export function acceptedPresenter({ db, config, cipher, processes }: Services) {
   const findPipeline = oncePerLoopTurn((id: string) => findPipelineFactsById(db, { id }));
   const findName = oncePerLoopTurn((id: string) => findClusterName(db, { id }));
   const findOrganization = oncePerLoopTurn((id: string) => findOrganizationById(db, id));
+  const doAll = oncePerLoopTurn((ability: "takesArtifacts") => processes.doAll(ability));
+
+  /** A process of an older version may get the agent's calls for artifacts, and would fail the job. */
+  const withoutArtifacts = async (job: Job): Promise<Job> => {
+    if (job.options?.artifact_paths === undefined || (await doAll("takesArtifacts")) !== false) return job;
+    const { artifact_paths, ...options } = job.options;
+    return { ...job, options };
+  };
 
   /** @throws Refusal 422 if the pipeline was deleted */
   return async (agent: Agent, { job, build, token }: Accepted) => {
@@ -79,7 +87,7 @@ export function acceptedPresenter({ db, config, cipher }: Services) {
       organization,
       pipeline,
       build,
-      job,
+      job: await withoutArtifacts(job),
       agent,
       creator,
       rebuiltFrom,
