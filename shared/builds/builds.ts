@@ -22,8 +22,8 @@ import {
 } from "./store.ts";
 
 const maxBuildsAtOnce = 200;
-/** 200 ordinary builds have less than 1 MB. One with 4,000 jobs is purged alone. */
-const maxPurgedBytes = 4 * 1024 ** 2;
+/** 200 ordinary builds have less. Jobs of as many bytes lock SQLite for 0.2 s; one build with more is purged alone. */
+const maxPurgedBytes = 1024 ** 2;
 const maxPipelinesAtOnce = 500;
 /** The limit of a page of builds. One build may have as much, with retries. */
 const maxPageBytes = 2 * maxJobBytes;

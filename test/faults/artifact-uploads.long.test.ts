@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, it } from "node:test";
@@ -36,7 +36,7 @@ describeOnBothDatabases("an upload of an artifact", (database) => {
   };
   const unfinished = () => {
     const folder = join(new URL(api.world.config.blobUrl).pathname, "unfinished");
-    return readdirSync(folder);
+    return existsSync(folder) ? readdirSync(folder) : [];
   };
   const totalBytes = async () => {
     const { db } = api.world.services;
