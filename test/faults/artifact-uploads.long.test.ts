@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, it } from "node:test";
@@ -14,6 +15,9 @@ import { eventually } from "../helpers/http.ts";
 import { type Running, runIngress } from "../helpers/processes.ts";
 import { settingsOf } from "../helpers/world.ts";
 
+const mount = (...options: string[]) => spawnSync("mount", options).status === 0;
+const skip = process.getuid?.() === 0 ? false : "mounting needs root";
+if (skip && process.env.TEST_REQUIRE === "all") throw new Error(skip);
 const bytes = randomBytes(3_000_000);
 const sha1sum = createHash("sha1").update(bytes).digest("hex");
 
@@ -24,6 +28,7 @@ describeOnBothDatabases("an upload of an artifact", (database) => {
     api = await openApi(database);
     ingresses = [];
   });
+  const folderOf = () => new URL(api.world.config.blobUrl).pathname;
   afterEach(async () => {
     await Promise.all(ingresses.map((each) => each.kill()));
     await api.close();
@@ -35,7 +40,7 @@ describeOnBothDatabases("an upload of an artifact", (database) => {
     return ingress;
   };
   const unfinished = () => {
-    const folder = join(new URL(api.world.config.blobUrl).pathname, "unfinished");
+    const folder = join(folderOf(), "unfinished");
     return existsSync(folder) ? readdirSync(folder) : [];
   };
   const totalBytes = async () => {
@@ -90,6 +95,33 @@ describeOnBothDatabases("an upload of an artifact", (database) => {
     assert.equal(await stored(id), sha1sum);
   });
 
+  it("is 507 when the disk fills up in the middle, and taken once there is room", { skip }, async () => {
+    const folder = folderOf();
+    mkdirSync(folder);
+    assert.equal(mount("-t", "tmpfs", "-o", "size=20m", "none", folder), true);
+    try {
+      const ingress = await startIngress();
+      const { agent, id, data, report } = await announce(ingress.url);
+      const half = begin(ingress.url, data);
+      half.write(bytes.subarray(0, 1_500_000));
+      await eventually("a part of the file", async () => unfinished().length === 1);
+      const filler = join(folder, "filler");
+      writeFileSync(filler, Buffer.alloc(17_000_000));
+      fill(filler);
+
+      assert.equal(await half.end(bytes.subarray(1_500_000)), 507);
+      assert.deepEqual(unfinished(), []);
+      assert.equal((await report(agent.send)).status, 422, "it was not uploaded");
+      assert.equal(await send(ingress.url, data), 507);
+      rmSync(filler);
+      assert.equal(await send(ingress.url, data), 200);
+      assert.equal((await report(agent.send)).status, 200);
+      assert.equal(await stored(id), sha1sum);
+    } finally {
+      spawnSync("umount", ["--lazy", folder]);
+    }
+  });
+
   it("that comes to two processes at once is stored, and counted, once", async () => {
     const [one, other] = [await startIngress(), await startIngress()];
     const { agent, id, data, report } = await announce(one.url);
@@ -106,6 +138,13 @@ describeOnBothDatabases("an upload of an artifact", (database) => {
     assert.equal(await totalBytes(), bytes.length);
   });
 });
+
+/** Leaves no room. */
+function fill(file: string): void {
+  try {
+    for (;;) writeFileSync(file, Buffer.alloc(4096), { flag: "a" });
+  } catch {} // ENOSPC
+}
 
 const tail = "\r\n--b--\r\n";
 
