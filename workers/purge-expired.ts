@@ -3,7 +3,7 @@ import { expiredInvitations } from "../shared/accounts/invitations.ts";
 import { expiredSessions } from "../shared/accounts/sessions.ts";
 import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
 import { descriptionsOfEndedAgents, oldAgents } from "../shared/agents/lost.ts";
-import { uncountArtifactsOfBuilds } from "../shared/artifacts/evict.ts";
+import { purgeArtifactsOfBuilds } from "../shared/artifacts/evict.ts";
 import { expiredJobTokens, purgeBuilds } from "../shared/builds/builds.ts";
 import { buildFigures } from "../shared/builds/figures.ts";
 import { emptyGroups } from "../shared/builds/groups/retention.ts";
@@ -28,7 +28,7 @@ const expiring: Expiring[] = [
     purge: (services) =>
       purgeBuilds(services, async (ids) => {
         await purgeLogsOfBuilds(services, ids);
-        await uncountArtifactsOfBuilds(services, ids);
+        await purgeArtifactsOfBuilds(services, ids);
       }),
   },
   ...oldDeliveries,

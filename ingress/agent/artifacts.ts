@@ -37,6 +37,7 @@ export function artifactOperations(services: Services, leases: LeaseGroup): Oper
       refusals: {
         403: ["The organization has no room for the artifacts"],
         422: ["an artifact is wrong, or the build would have too many, or too long paths"],
+        429: ["the organization's artifacts would be twice as large as it may store"],
       },
       run: async ({ attempt, readBody }) => {
         const {

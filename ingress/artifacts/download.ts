@@ -30,13 +30,15 @@ export function downloadArtifact(services: Services): EventHandler {
     const type = servedType(artifact.contentType);
     const disposition = dispositionOf(artifact.path);
     // A page may show pictures of our own address, and of no bucket's.
+    const name = artifactBlob(id);
     if (blobs.direct && !searchParams.has("through")) {
+      if (!(await blobs.find(name))) throw missingBytes(services, id);
       const answer = { seconds: directSeconds, contentType: type, contentDisposition: disposition };
-      const location = await blobs.direct.signDownload(artifactBlob(id), answer);
+      const location = await blobs.direct.signDownload(name, answer);
       return new HTTPResponse(null, { status: 302, headers: { location, ...unstored } });
     }
-    const found = await blobs.read(artifactBlob(id));
-    if (!found) throw new Refusal(410, "The artifact's bytes are gone");
+    const found = await blobs.read(name);
+    if (!found) throw missingBytes(services, id);
     keepOutOfLog(event);
     return new HTTPResponse(
       found.bytes === 0
@@ -67,6 +69,15 @@ async function requireBytes({ db }: Services, id: string): Promise<Artifact> {
   if (isGone) throw new Refusal(410, `The artifact is ${artifact.state}`);
   if (artifact.state !== "finished") throw notFound("artifact");
   return artifact;
+}
+
+/** As after a restore without artifacts, or a change of BLOB_URL. A bucket would answer callers with a page of its own. */
+function missingBytes({ blobs, log }: Services, artifactId: string): Refusal {
+  log.error({ artifactId, store: blobs.place }, "the bytes of a finished artifact are missing; run doctor");
+  return new Refusal(
+    410,
+    "The artifact's bytes are not in the store. The operator has to put them back, or to correct BLOB_URL",
+  );
 }
 
 /** Agents name the type. It is no more than a hint, and no header of its own. */

@@ -9,7 +9,7 @@ export const nearlyFull = 0.9;
 
 /**
  * An organization over its limit loses its oldest artifacts, logs and payloads. It is full once the rest alone reaches
- * the limit: builds, jobs and agents, which are never evicted, logs of running jobs, and artifacts that come in parts. All are as they were last counted.
+ * the limit: builds, jobs and agents, which are never evicted, and logs of running jobs. All are as they were last counted.
  */
 export type Storage = "roomy" | "nearly-full" | "full";
 

@@ -1,10 +1,15 @@
 import { requireRoomForArtifacts } from "../accounts/storage.ts";
 import { type Attempt, changeWhileLeased } from "../agents/lease.ts";
 import type { LeaseGroup } from "../agents/lease-group.ts";
+import type { Tx } from "../db/database.ts";
+import { minuteMs, secondMs } from "../durations.ts";
 import { newId } from "../ids.ts";
+import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
-import { Refusal } from "../refusal.ts";
+import { settings } from "../process/settings/settings.ts";
+import { exactSize, Refusal, tooMany } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
+import { countAnnounced, lockArtifactBytes } from "./counting.ts";
 import { type Artifact, insertArtifacts, listBatch, measureArtifacts } from "./store.ts";
 
 // An artifact is a file that a job left.
@@ -19,6 +24,8 @@ import { type Artifact, insertArtifacts, listBatch, measureArtifacts } from "./s
 // | finished | it is too old, or its organization stores too much   | expired  |
 
 const max = stored.artifacts.max;
+/** Workers evict what is over the limit each minute. Until then an organization may have this many times as much. */
+const maxTimesLimit = 2;
 
 const tooMany =
   "The build would have more than 10,000 artifacts, or paths of more than 8 MB: upload fewer files, such as an archive";
@@ -40,7 +47,7 @@ export interface AnnouncedBatch {
 /**
  * Stores artifacts that are to be uploaded. The same batch again changes nothing.
  * @returns them in their order
- * @throws Refusal 403, 422, 404 of a stale lease
+ * @throws Refusal 403, 422, 429, 404 of a stale lease
  */
 export function announceArtifacts(
   { config }: Services,
@@ -53,17 +60,19 @@ export function announceArtifacts(
     const present = await listBatch(tx, { jobId, batchId: batch.id });
     if (present.length > 0) return requireSame(present, batch);
 
+    const { organizationId } = build;
+    const isHere = batch.uploadDestination === null;
     const bytes = batch.artifacts.reduce((sum, { size }) => sum + size, 0);
-    if (batch.uploadDestination === null)
-      await requireRoomForArtifacts(tx, config, { organizationId: build.organizationId, bytes });
+    if (isHere) await requireRoomForArtifacts(tx, config, { organizationId, bytes });
     const others = await measureArtifacts(tx, build.id);
     const isOverNumber = others.artifacts + batch.artifacts.length > max.artifacts;
     if (isOverNumber || others.bytes + textBytes(batch) > max.bytes) throw new Refusal(422, tooMany);
+    if (isHere) await countIfRoom(tx, config, { organizationId, bytes });
     const rows = batch.artifacts.map(
       (artifact, position): Artifact => ({
         ...artifact,
         id: newId(tx.now),
-        organizationId: build.organizationId,
+        organizationId,
         buildId: build.id,
         jobId,
         batchId: batch.id,
@@ -74,12 +83,30 @@ export function announceArtifacts(
         createdAt: tx.now,
         storedAt: null,
         finishedAt: null,
-        isCounted: false,
+        isCounted: isHere,
       }),
     );
     await insertArtifacts(tx, rows);
     return rows;
   });
+}
+
+/**
+ * Bytes that are announced take room, so that none come for which there is no room.
+ * @throws Refusal 429
+ */
+async function countIfRoom(
+  tx: Tx,
+  { artifactBytesPerOrganization: limit }: Config,
+  { organizationId, bytes }: { organizationId: string; bytes: number },
+): Promise<void> {
+  const present = await lockArtifactBytes(tx, organizationId);
+  if (present + bytes > maxTimesLimit * limit)
+    throw tooMany(
+      `The organization's artifacts, with those that are being uploaded, would be ${maxTimesLimit} times as large as the ${exactSize(limit)} of ${settings.artifactBytesPerOrganization.name}: wait a minute, in which the oldest expire`,
+      { seconds: minuteMs / secondMs },
+    );
+  await countAnnounced(tx, organizationId, bytes);
 }
 
 /** @throws Refusal 422 */

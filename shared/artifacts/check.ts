@@ -4,7 +4,6 @@ import type { Services } from "../process/services.ts";
 import { turns as bounds } from "../sharing/bounds.ts";
 import { openTasksByKey, type TasksByKey } from "../sharing/tasks.ts";
 import { openTurns } from "../sharing/turns.ts";
-import { countArtifact } from "./counting.ts";
 import { discardBytes, failArtifacts } from "./fail.ts";
 import { type Artifact, findArtifact, setStoredIfOpen } from "./store.ts";
 
@@ -29,8 +28,7 @@ async function checkArtifact(services: Services, artifact: Artifact): Promise<vo
   const difference = await checkBlob(services.blobs, artifactBlob(id), { bytes, sha1, sha256 });
   const failed = await services.db.transaction(async (tx) => {
     if (difference) return failArtifacts(tx, organizationId, [id]);
-    const stored = await setStoredIfOpen(tx, id);
-    if (stored) await countArtifact(tx, stored);
+    await setStoredIfOpen(tx, id);
     return [];
   });
   if (difference) services.log.warn({ artifactId: id, difference }, "an artifact is not as it was announced");

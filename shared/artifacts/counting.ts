@@ -1,16 +1,23 @@
 import type { Tx } from "../db/database.ts";
 import { hourOf } from "../durations.ts";
-import { addToTotals, lockTotalsOf, subtractFromTotal } from "../retention/totals-store.ts";
+import { addToTotals, lockTotalsOf, subtractFromTotal, sumTotalsOf } from "../retention/totals-store.ts";
 import type { Artifact } from "./store.ts";
 
 type Counted = Pick<Artifact, "organizationId" | "createdAt" | "size">;
 
-/** Adds an artifact whose bytes were just stored to the total of its organization. */
-export async function countArtifact(
-  tx: Tx,
-  { organizationId, createdAt, size: bytes }: Counted,
-): Promise<void> {
-  await addToTotals(tx, tx.tables.artifactTotals, hourOf(createdAt), [{ organizationId, bytes }]);
+/**
+ * Locks the total of this hour, and measures all of them: of announces that come together, each sees those before it.
+ * @returns the bytes that an organization stores, with those that are announced
+ */
+export async function lockArtifactBytes(tx: Tx, organizationId: string): Promise<number> {
+  const { artifactTotals } = tx.tables;
+  await addToTotals(tx, artifactTotals, hourOf(tx.now), [{ organizationId, bytes: 0 }]);
+  return sumTotalsOf(tx, artifactTotals, organizationId);
+}
+
+/** Adds artifacts to the total of this hour. They count from their announcement on, before any byte has come. */
+export async function countAnnounced(tx: Tx, organizationId: string, bytes: number): Promise<void> {
+  await addToTotals(tx, tx.tables.artifactTotals, hourOf(tx.now), [{ organizationId, bytes }]);
 }
 
 /** Call before artifacts that may be counted are changed: an eviction takes its locks in this order. */

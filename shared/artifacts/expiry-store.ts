@@ -1,5 +1,5 @@
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
-import type { Db, Tx } from "../db/database.ts";
+import type { Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Artifact } from "./store.ts";
 
@@ -25,16 +25,31 @@ export async function listOldestFinished(
     .limit(limit);
 }
 
-/** Counted artifacts of some builds, in any state. */
-export async function listCountedOfBuilds(
-  db: Db | Tx,
+/** Artifacts of some builds, in any state. */
+export async function listOwnersOfBuilds(
+  tx: Tx,
   buildIds: string[],
   limit: number,
-): Promise<CountedArtifact[]> {
-  const { artifacts } = db.tables;
-  return selectCounted(db)
-    .where(and(inArray(artifacts.buildId, buildIds), eq(artifacts.isCounted, true)))
+): Promise<Pick<Artifact, "id" | "organizationId">[]> {
+  const { artifacts } = tx.tables;
+  if (buildIds.length === 0) return [];
+  return tx
+    .select({ id: artifacts.id, organizationId: artifacts.organizationId })
+    .from(artifacts)
+    .where(inArray(artifacts.buildId, buildIds))
     .limit(limit);
+}
+
+export async function deleteArtifacts(
+  tx: Tx,
+  ids: string[],
+): Promise<(CountedArtifact & Pick<Artifact, "isCounted">)[]> {
+  const { artifacts } = tx.tables;
+  if (ids.length === 0) return [];
+  return tx
+    .delete(artifacts)
+    .where(inArray(artifacts.id, ids))
+    .returning({ ...countedColumns(tx.tables), isCounted: artifacts.isCounted });
 }
 
 /** Counted → expired. Leaves out those that a person deleted meanwhile. */
@@ -59,7 +74,7 @@ export async function deleteIfEnded(tx: Tx, id: string): Promise<Artifact | unde
   return deleted;
 }
 
-function selectCounted(db: Db | Tx) {
+function selectCounted(db: Tx) {
   return db.select(countedColumns(db.tables)).from(db.tables.artifacts);
 }
 

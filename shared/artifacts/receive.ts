@@ -1,7 +1,6 @@
 import { artifactBlob, type Blobs, BlobsUnavailable, type Mismatch, NoRoomForBlob } from "../blobs/blobs.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal, retryAfter, unavailable } from "../refusal.ts";
-import { countArtifact } from "./counting.ts";
 import { discardBytes } from "./fail.ts";
 import type { BatchKey } from "./signatures.ts";
 import { type Artifact, findArtifact, listBatch, setStoredIfOpen } from "./store.ts";
@@ -66,11 +65,7 @@ export class Receiver {
 
   /** @throws Refusal 422 if nobody wants it any more */
   async #setStored({ id }: Artifact): Promise<void> {
-    const stored = await this.#services.db.transaction(async (tx) => {
-      const stored = await setStoredIfOpen(tx, id);
-      if (stored) await countArtifact(tx, stored);
-      return stored;
-    });
+    const stored = await this.#services.db.transaction((tx) => setStoredIfOpen(tx, id));
     if (stored) return;
     const present = await findArtifact(this.#services.db, id);
     if (present && isStoredOrOpen(present)) return; // the same upload, repeated

@@ -8,8 +8,8 @@ import { findIdsInStates } from "./unnamed-store.ts";
 
 /** An upload is stored before its row says so. */
 const minAgeMs = hourMs;
-/** A run looks at so many pages of a thousand names. The next run goes on after the last one. */
-const maxPages = 200;
+/** A run looks at so many pages of a thousand names: a million. The next run goes on after the last one. */
+const maxPages = 1000;
 const positionFact = "blobs_checked_up_to";
 /** States of artifacts whose bytes are stored or may still come. No artifact enters them from another state. */
 const namingStates: ArtifactState[] = ["new", "finished"];

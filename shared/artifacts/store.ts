@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import type { ArtifactState } from "../vocabulary.ts";
+import { type ArtifactState, finishedJobStates } from "../vocabulary.ts";
 import type { BatchKey } from "./signatures.ts";
 
 export type Artifact = Tables["artifacts"]["$inferSelect"];
@@ -68,7 +68,7 @@ export async function setStoredIfOpen(tx: Tx, id: string): Promise<Artifact | un
   const isOpen = and(eq(artifacts.id, id), eq(artifacts.state, "new"), isNull(artifacts.storedAt));
   const [stored] = await tx
     .update(artifacts)
-    .set({ storedAt: tx.now, uploadId: null, isCounted: true })
+    .set({ storedAt: tx.now, uploadId: null })
     .where(isOpen)
     .returning();
   return stored;
@@ -121,6 +121,21 @@ export async function listOpenBefore(
     .select({ id: artifacts.id, organizationId: artifacts.organizationId })
     .from(artifacts)
     .where(and(eq(artifacts.state, "new"), lt(artifacts.createdAt, time)))
+    .orderBy(asc(artifacts.createdAt))
+    .limit(limit);
+}
+
+/** Reads all that are open, off the event loop. */
+export async function listOpenOfEndedJobs(
+  db: Db,
+  limit: number,
+): Promise<Pick<Artifact, "id" | "organizationId">[]> {
+  const { artifacts, jobs } = db.tables;
+  return db.offLoop
+    .select({ id: artifacts.id, organizationId: artifacts.organizationId })
+    .from(artifacts)
+    .innerJoin(jobs, eq(jobs.id, artifacts.jobId))
+    .where(and(sql`${artifacts.state} = 'new'`, inArray(jobs.state, finishedJobStates)))
     .orderBy(asc(artifacts.createdAt))
     .limit(limit);
 }

@@ -8,6 +8,7 @@ import type { Services } from "../process/services.ts";
 import { exactSize, notFound, Refusal } from "../refusal.ts";
 import { afterDays, atOnce, expiring } from "../retention/expiring.ts";
 import { uncountBuilds } from "../retention/records.ts";
+import { measureBuilds } from "../retention/records-store.ts";
 import { type AnswerSize, type JobFilter, measureAnswers } from "./answer-store.ts";
 import { deleteJobTokensExpiredBefore } from "./meta-data-store.ts";
 import {
@@ -21,6 +22,8 @@ import {
 } from "./store.ts";
 
 const maxBuildsAtOnce = 200;
+/** 200 ordinary builds have less. Jobs of as many bytes lock SQLite for 0.2 s; one build with more is purged alone. */
+const maxPurgedBytes = 1024 ** 2;
 const maxPipelinesAtOnce = 500;
 /** The limit of a page of builds. One build may have as much, with retries. */
 const maxPageBytes = 2 * maxJobBytes;
@@ -77,24 +80,26 @@ export const expiredJobTokens = expiring("jobTokens", atOnce, deleteJobTokensExp
 
 /**
  * Purges finished builds past their retention, and all builds of deleted pipelines.
- * @param purgeLogs deletes the logs of builds in small transactions: a cascade would be a long one
+ * @param purgeContent deletes logs and artifacts of builds in small transactions: a cascade would be a long one
  * @returns the number of builds
  */
 export async function purgeBuilds(
   { db, clock, config }: Services,
-  purgeLogs: (buildIds: string[]) => Promise<void>,
+  purgeContent: (buildIds: string[]) => Promise<void>,
 ): Promise<number> {
   const before = afterDays("buildRetentionDays")(clock.now(), config);
   const purge = async (list: (limit: number) => Promise<string[]>) => {
     for (let total = 0; ; ) {
       const ids = await list(maxBuildsAtOnce);
       if (ids.length === 0) return total;
-      await purgeLogs(ids);
-      total += await db.transaction(async (tx) => {
-        await uncountBuilds(tx, ids);
-        return deleteBuilds(tx, ids);
-      });
-      await restBetweenTransactions();
+      await purgeContent(ids);
+      for (const some of inParts(await measureBuilds(db, ids))) {
+        total += await db.transaction(async (tx) => {
+          await uncountBuilds(tx, some);
+          return deleteBuilds(tx, some);
+        });
+        await restBetweenTransactions();
+      }
     }
   };
   let after: string | undefined;
@@ -108,6 +113,21 @@ export async function purgeBuilds(
     }
   };
   return (await purge(listOfDeleted)) + (await purge((limit) => listBuildsFinishedBefore(db, before, limit)));
+}
+
+/** Jobs, meta-data and annotations go by cascade with their build: a large one is deleted alone. */
+function inParts(builds: { id: string; bytes: number }[]): string[][] {
+  const parts: string[][] = [];
+  let partBytes = Number.POSITIVE_INFINITY;
+  for (const { id, bytes } of builds) {
+    partBytes += bytes;
+    if (partBytes > maxPurgedBytes) {
+      parts.push([]);
+      partBytes = bytes;
+    }
+    parts.at(-1)?.push(id);
+  }
+  return parts;
 }
 
 export function auditSubject({ id, number }: Build, { slug }: Pick<Pipeline, "slug">) {

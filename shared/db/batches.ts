@@ -18,21 +18,34 @@ export interface Batch {
   after?: string | undefined;
 }
 
+export interface Bounds<Each extends Batch> {
+  /** Ends the run after so many batches. */
+  maxBatches?: number;
+  /** Ends the run after at least so many rows. */
+  maxCount?: number;
+  /** For work outside the database, of each batch. */
+  afterCommit?: (batch: Each) => Promise<void>;
+}
+
 /**
  * Runs a transaction for each batch, up to the last one.
- * @param bounds ends the run earlier, after so many batches or at least so many rows
  * @returns the number of rows
  */
-export async function runBatches(
+export async function runBatches<Each extends Batch>(
   db: Db,
-  run: (tx: Tx, after: string | undefined) => Promise<Batch>,
-  { maxBatches = Number.POSITIVE_INFINITY, maxCount = Number.POSITIVE_INFINITY } = {},
+  run: (tx: Tx, after: string | undefined) => Promise<Each>,
+  {
+    maxBatches = Number.POSITIVE_INFINITY,
+    maxCount = Number.POSITIVE_INFINITY,
+    afterCommit,
+  }: Bounds<Each> = {},
 ): Promise<number> {
   let total = 0;
   let after: string | undefined;
   for (let batches = 0; batches < maxBatches && total < maxCount; batches++) {
     const from = after;
     const batch = await db.transaction((tx) => run(tx, from));
+    await afterCommit?.(batch);
     total += batch.count;
     if (batch.isLast) break;
     after = batch.after;

@@ -19,9 +19,11 @@ export interface ReportedProcess {
   readsAllSteps?: true;
   /** It gives agents the secrets of steps. */
   givesSecrets?: true;
+  /** Agents can upload artifacts to it. */
+  takesArtifacts?: true;
 }
 
-type Ability = "readsSharedSteps" | "readsGraphs" | "readsAllSteps" | "givesSecrets";
+type Ability = "readsSharedSteps" | "readsGraphs" | "readsAllSteps" | "givesSecrets" | "takesArtifacts";
 
 /** Processes that run. */
 export interface Processes {
@@ -73,7 +75,8 @@ export function createProcesses(options: { redis: Redis; keys: RedisKeys; breake
         host: hostname(),
         pid: process.pid,
         startedAt,
-        ...{ readsSharedSteps: true, readsGraphs: true, readsAllSteps: true, givesSecrets: true },
+        ...{ readsSharedSteps: true, readsGraphs: true, readsAllSteps: true },
+        ...{ givesSecrets: true, takesArtifacts: true },
       });
       void send();
       timer = setInterval(send, reportEveryMs);

@@ -1,4 +1,4 @@
-import { type Batch, runBatches } from "../db/batches.ts";
+import { type Batch, type Bounds, runBatches } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Config } from "../process/config.ts";
@@ -8,14 +8,14 @@ import { findExcess } from "./organizations.ts";
 import { type ByteTotals, listOrganizationsOver, listOrganizationsToEvict } from "./totals-store.ts";
 
 /** Stored bytes of organizations, which are totalled by the hour. */
-export interface Evictable {
+export interface Evictable<Each extends Batch = Batch> {
   totals: (tables: Tables) => ByteTotals;
   expiry: Expiry;
   maxBytes: (config: Config) => number;
   /** Keeps the organization's totals from changing: two workers must not evict the same excess twice. */
   lock: (tx: Tx, organizationId: string) => Promise<unknown>;
   /** Deletes the next of what is old or excess, the oldest first, and subtracts it from the totals. */
-  evictNext: (tx: Tx, scope: EvictionScope) => Promise<Batch>;
+  evictNext: (tx: Tx, scope: EvictionScope) => Promise<Each>;
 }
 
 export interface EvictionScope {
@@ -31,14 +31,14 @@ export interface EvictionScope {
  * Evicts the old and the excess of each organization, in small transactions. Over the limit of all that it stores, the
  * oldest go first, of whichever kind.
  * @param isClockTrusted false: evicts nothing by age
- * @param bounds leave the rest of an organization to the next run
+ * @param bounds of each organization, whose rest is left to the next run
  * @returns the number evicted
  */
-export async function evict(
+export async function evict<Each extends Batch>(
   { db, clock, config }: Services,
-  { totals, expiry, maxBytes, lock, evictNext }: Evictable,
+  { totals, expiry, maxBytes, lock, evictNext }: Evictable<Each>,
   isClockTrusted: boolean,
-  bounds: Parameters<typeof runBatches>[2],
+  bounds: Bounds<Each>,
 ): Promise<number> {
   const before = isClockTrusted ? expiry(clock.now(), config) : new Date(0);
   const limit = maxBytes(config);

@@ -10,7 +10,6 @@ import {
   listTotals,
   setSums,
   sumByOrganization,
-  sumOpenArtifacts,
   sumOpenLogs,
 } from "./totals-store.ts";
 
@@ -21,13 +20,12 @@ import {
 export async function countStoredBytes(services: Services): Promise<void> {
   const { db } = services;
   await countRecords(services);
-  const open = [await sumOpenLogs(db), await sumOpenArtifacts(db)];
-  const evictable = [];
+  const openLogs = await sumOpenLogs(db);
+  const evictable: Map<string, number>[] = [];
   for (const totals of evictableTotals(db.tables)) evictable.push(await sumByOrganization(db, totals));
   for (const { id, recordBytes, ...before } of await listOrganizationSums(db)) {
-    const sumOf = (sums: Map<string, number>[]) => sums.reduce((sum, each) => sum + (each.get(id) ?? 0), 0);
-    const keptBytes = Math.max(0, recordBytes) + sumOf(open);
-    const storedBytes = keptBytes + sumOf(evictable);
+    const keptBytes = Math.max(0, recordBytes) + (openLogs.get(id) ?? 0);
+    const storedBytes = evictable.reduce((sum, each) => sum + (each.get(id) ?? 0), keptBytes);
     if (storedBytes === before.storedBytes && keptBytes === before.keptBytes) continue;
     await db.transaction((tx) => setSums(tx, id, { storedBytes, keptBytes }));
   }

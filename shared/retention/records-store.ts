@@ -112,6 +112,34 @@ export async function measureCountedBuilds(
     .where(and(inArray(builds.id, ids), lt(builds.id, countedBelow)));
 }
 
+/** Measures rows of artifacts, as far as the totals of builds count them. @returns sums by build */
+export async function measureCountedArtifactRows(
+  tx: Tx,
+  artifactIds: string[],
+  countedBelow: string,
+): Promise<RecordBytes[]> {
+  const { artifacts, builds } = tx.tables;
+  return tx
+    .select({
+      id: builds.id,
+      organizationId: builds.organizationId,
+      bytes: sum(artifactBytes(tx.tables)).mapWith(Number),
+    })
+    .from(artifacts)
+    .innerJoin(builds, eq(builds.id, artifacts.buildId))
+    .where(and(inArray(artifacts.id, artifactIds), lt(builds.id, countedBelow)))
+    .groupBy(builds.id, builds.organizationId);
+}
+
+/** Measures builds with all that goes with them, off the event loop. */
+export async function measureBuilds(db: Db, ids: string[]): Promise<{ id: string; bytes: number }[]> {
+  const { builds } = db.tables;
+  return db.offLoop
+    .select({ id: builds.id, bytes: wholeBuildBytes(db).mapWith(Number) })
+    .from(builds)
+    .where(inArray(builds.id, ids));
+}
+
 export async function measureCountedAgents(
   tx: Tx,
   ids: string[],
@@ -231,14 +259,16 @@ function graphBytes(db: Db | Tx): SQL {
   return sql`coalesce(${bytes}, 0)`;
 }
 
-/** Of the rows alone: the files are in the totals of artifacts. */
+/** Of the row alone: the files are in the totals of artifacts. */
+function artifactBytes({ artifacts }: Tables): SQL {
+  const { path, absolutePath, globPath, uploadDestination, url } = artifacts;
+  return bytesOf(rowBytes.artifact, [path, absolutePath, globPath, uploadDestination, url]);
+}
+
 function artifactRowBytes(db: Db | Tx): SQL {
   const { builds, artifacts } = db.tables;
-  const { path, absolutePath, globPath, uploadDestination, url } = artifacts;
   const bytes = db
-    .select({
-      bytes: sum(bytesOf(rowBytes.artifact, [path, absolutePath, globPath, uploadDestination, url])),
-    })
+    .select({ bytes: sum(artifactBytes(db.tables)) })
     .from(artifacts)
     .where(eq(artifacts.buildId, builds.id));
   return sql`coalesce(${bytes}, 0)`;
@@ -259,11 +289,12 @@ function restOfBuildBytes(db: Db | Tx): SQL {
   return sql`${metaDataBytes(db)} + ${graphBytes(db)} + ${annotationBytes(db)} + ${artifactRowBytes(db)}`;
 }
 
-function wholeBuildBytes(db: Db | Tx, jobsBelow: string): SQL {
+/** @param jobsBelow leaves out later jobs */
+function wholeBuildBytes(db: Db | Tx, jobsBelow?: string): SQL {
   const { builds, jobs } = db.tables;
   const ofJobs = db
     .select({ bytes: sum(jobRowBytes(db.tables)) })
     .from(jobs)
-    .where(and(eq(jobs.buildId, builds.id), lt(jobs.id, jobsBelow)));
+    .where(and(eq(jobs.buildId, builds.id), jobsBelow === undefined ? undefined : lt(jobs.id, jobsBelow)));
   return sql`${buildRowBytes(db.tables)} + coalesce(${ofJobs}, 0) + ${restOfBuildBytes(db)}`;
 }

@@ -16,6 +16,7 @@ import {
   listRecordTotals,
   lockRecordTotals,
   measureCountedAgents,
+  measureCountedArtifactRows,
   measureCountedBuilds,
   measureNewRecords,
   type RecordBytes,
@@ -67,6 +68,13 @@ export async function uncountBuilds(tx: Tx, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   const countedBelow = await lockRecordTotals(tx);
   await change(tx, await measureCountedBuilds(tx, ids, countedBelow), -1);
+}
+
+/** Call it before artifacts are deleted without their builds, in the same transaction. */
+export async function uncountArtifactRows(tx: Tx, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const countedBelow = await lockRecordTotals(tx);
+  await change(tx, await measureCountedArtifactRows(tx, ids, countedBelow), -1);
 }
 
 /** Call it before agents are deleted, in the same transaction. */

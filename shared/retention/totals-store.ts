@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNotNull, lte, max, min, not, or, sql, sum } from "drizzle-orm";
+import { and, eq, gt, inArray, lt, lte, max, min, not, or, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
 
@@ -44,6 +44,15 @@ export async function subtractFromTotal(
     .where(and(eq(totals.organizationId, organizationId), eq(totals.hour, hour)));
 }
 
+/** The stored bytes of one organization. */
+export async function sumTotalsOf(tx: Tx, totals: ByteTotals, organizationId: string): Promise<number> {
+  const [row] = await tx
+    .select({ bytes: sum(totals.bytes).mapWith(Number) })
+    .from(totals)
+    .where(eq(totals.organizationId, organizationId));
+  return row?.bytes ?? 0;
+}
+
 export async function listTotals(
   tx: Tx,
   totals: ByteTotals,
@@ -78,8 +87,17 @@ export async function lockTotalsOf(tx: Tx, totals: ByteTotals, organizationIds: 
   await tx.lock(totals, inArray(totals.organizationId, organizationIds), "exclusive");
 }
 
-export async function deleteZeroTotals(tx: Tx, totals: ByteTotals, organizationId: string): Promise<void> {
-  await tx.delete(totals).where(and(eq(totals.organizationId, organizationId), lte(totals.bytes, 0)));
+/** @param before deletes those of earlier hours too: what was lost from a total ends with its hour */
+export async function deleteZeroTotals(
+  tx: Tx,
+  totals: ByteTotals,
+  organizationId: string,
+  before?: Date,
+): Promise<void> {
+  const isOld = before && lt(totals.hour, before);
+  await tx
+    .delete(totals)
+    .where(and(eq(totals.organizationId, organizationId), or(lte(totals.bytes, 0), isOld)));
 }
 
 /** Organizations that store more than `maxBytes`, or have totals of an hour before `time`. */
@@ -115,17 +133,6 @@ export async function sumOpenLogs(db: Db): Promise<Map<string, number>> {
     .innerJoin(jobLogs, and(eq(jobLogs.jobId, agents.jobId), not(jobLogs.isCounted)))
     .where(eq(agents.state, "connected"))
     .groupBy(agents.organizationId);
-  return new Map(rows.map(({ organizationId, bytes }) => [organizationId, bytes]));
-}
-
-/** The bytes of artifacts that come in parts, which are not in the totals. */
-export async function sumOpenArtifacts(db: Db): Promise<Map<string, number>> {
-  const { artifacts } = db.tables;
-  const rows = await db.offLoop
-    .select({ organizationId: artifacts.organizationId, bytes: sum(artifacts.size).mapWith(Number) })
-    .from(artifacts)
-    .where(and(sql`${artifacts.state} = 'new'`, isNotNull(artifacts.uploadId)))
-    .groupBy(artifacts.organizationId);
   return new Map(rows.map(({ organizationId, bytes }) => [organizationId, bytes]));
 }
 

@@ -581,7 +581,7 @@ export const stored = {
     resource: "artifacts",
     file: "shared/artifacts/evict.ts",
     max: { bytes: "artifactBytesPerOrganization" },
-    also: "the oldest are evicted; an upload of more is 403",
+    also: "the oldest are evicted; an upload of more is 403, and one beyond twice as much in all 429",
   },
   /** Artifacts, logs and payloads go first. A webhook that was accepted builds beyond it, and a retry is stored. */
   everything: {

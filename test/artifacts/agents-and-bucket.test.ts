@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, it } from "node:test";
+import { downloadUrl } from "../../shared/artifacts/signatures.ts";
 import { artifactBlob } from "../../shared/blobs/blobs.ts";
+import { newJob } from "../agents/logs/jobs-with-logs.ts";
 import { type AcceptedJob, type ArtifactFile, PublicAgent, versions } from "../agents/public-agent.ts";
 import { type S3Server, startS3 } from "../blobs/s3/server.ts";
 import { agentTokenOf } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { leaveArtifact } from "./left-by-job.ts";
 
 const mb = 1024 ** 2;
 
@@ -69,6 +72,20 @@ describeOnBothDatabases("artifacts in a bucket", (database) => {
         }
       });
     });
+
+  it("are 410 if it does not have them, as after a change from files to a bucket", async () => {
+    const { services, url, logged } = api.world;
+    const left = await leaveArtifact(services, await newJob(services, api.acme), { path: "in files" });
+    const { pathname, search } = new URL(downloadUrl(services, left.id));
+
+    for (const through of ["", "&through"]) {
+      const answer = await fetch(`${url}${pathname}${search}${through}`, { redirect: "manual" });
+      assert.equal(answer.status, 410);
+      assert.match(await answer.text(), /not in the store.*BLOB_URL/);
+    }
+
+    assert.ok(logged.some((line) => line.includes("bytes of a finished artifact are missing")));
+  });
 
   it("are not finished if their parts are not what was announced", async () => {
     await inJob(versions.at(-1) ?? assert.fail(), async (agent, job) => {

@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, it } from "node:test";
 import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
-import { evictArtifacts, uncountArtifactsOfBuilds } from "../../shared/artifacts/evict.ts";
+import { evictArtifacts, purgeArtifactsOfBuilds } from "../../shared/artifacts/evict.ts";
+import { artifactBlob } from "../../shared/blobs/blobs.ts";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
-import { dayMs, hourMs } from "../../shared/durations.ts";
+import { dayMs, hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
 import { countStoredBytes } from "../../shared/retention/organizations.ts";
+import { addToTotals } from "../../shared/retention/totals-store.ts";
 import { newJob } from "../agents/logs/jobs-with-logs.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
-import { leaveArtifact } from "./left-by-job.ts";
+import { leaveArtifact, leaveBytes } from "./left-by-job.ts";
 
 describeOnBothDatabases("artifacts that expire", (database) => {
   let world: World;
@@ -34,6 +36,7 @@ describeOnBothDatabases("artifacts that expire", (database) => {
     const rows = await db.select().from(db.tables.artifacts);
     return Object.fromEntries(rows.map(({ path, state }) => [path, state]));
   };
+  const organization = () => findOrganizationById(world.services.db, acme.id);
   const totalBytes = async () => {
     const { db } = world.services;
     const totals = await db.select().from(db.tables.artifactTotals);
@@ -83,33 +86,64 @@ describeOnBothDatabases("artifacts that expire", (database) => {
     assert.equal(finished.length, 100);
   });
 
-  it("of a purged build leave the totals, and its rows go", async () => {
-    await leave({ path: "a", size: 100 });
-    await leave({ path: "b", size: 100, createdAt: ago(3 * hourMs) });
+  it("of a purged build leave the totals in small transactions, and their rows and bytes go", async () => {
     const { db } = world.services;
+    const { id } = await leaveBytes(world.services, job, "bytes", { path: "with bytes" });
+    await leave({ path: "elsewhere", uploadDestination: "s3://other", isCounted: false });
+    for (let index = 0; index < 450; index++)
+      await leave({ path: `${index}`, size: 2, createdAt: ago(index * minuteMs) });
     await db.transaction(async (tx) => {
       await tx.update(tx.tables.builds).set({ state: "passed", finishedAt: tx.now });
     });
+    world.clock.advance(2 * minuteMs);
+    await countStoredBytes(world.services);
+    assert.ok(((await organization())?.recordBytes ?? 0) > 450 * 700);
     world.clock.advance(world.config.buildRetentionDays * dayMs + dayMs);
+    const sizes: number[] = [];
+    const counting = async (ids: string[]) => {
+      const { transaction } = db;
+      const countRows = async () => Object.keys(await states()).length;
+      db.transaction = async (work) => {
+        const before = await countRows();
+        const result = await transaction.call(db, work);
+        sizes.push(before - (await countRows()));
+        return result as never;
+      };
+      await purgeArtifactsOfBuilds(world.services, ids);
+      db.transaction = transaction;
+    };
 
-    assert.equal(
-      await purgeBuilds(world.services, (ids) => uncountArtifactsOfBuilds(world.services, ids)),
-      1,
-    );
+    assert.equal(await purgeBuilds(world.services, counting), 1);
 
+    assert.deepEqual(sizes, [200, 200, 52]);
     assert.equal(await totalBytes(), 0);
     assert.deepEqual(await states(), {});
+    assert.equal(await world.services.blobs.find(artifactBlob(id)), undefined);
+    assert.equal((await organization())?.recordBytes, 0);
   });
 
-  it("count in what their organization stores, with those that come in parts", async () => {
+  it("count in what their organization stores, also those whose bytes still come", async () => {
     await leave({ path: "a", size: 100_000 });
-    await leave({ path: "parts", size: 5000, state: "new", isCounted: false, storedAt: null, uploadId: "1" });
-    await leave({ path: "asked", size: 7000, state: "new", isCounted: false, storedAt: null });
+    await leave({ path: "parts", size: 5000, state: "new", storedAt: null, uploadId: "1" });
+    await leave({ path: "asked", size: 7000, state: "new", storedAt: null });
 
     await countStoredBytes(world.services);
 
-    const found = await findOrganizationById(world.services.db, acme.id);
-    assert.equal((found?.storedBytes ?? 0) - (found?.keptBytes ?? 0), 100_000);
-    assert.equal((found?.keptBytes ?? 0) - (found?.recordBytes ?? 0), 5000);
+    const found = await organization();
+    assert.equal((found?.storedBytes ?? 0) - (found?.keptBytes ?? 0), 112_000);
+  });
+
+  it("make up for a total that is too high once its hour is past the retention", async () => {
+    const { db } = world.services;
+    await leave({ path: "a", size: 100 });
+    const lost = { organizationId: acme.id, bytes: 900 };
+    await db.transaction((tx) => addToTotals(tx, tx.tables.artifactTotals, hourOf(ago(0)), [lost]));
+
+    await evictArtifacts(world.services);
+    assert.equal(await totalBytes(), 1000);
+    world.clock.advance(30 * dayMs + 2 * hourMs);
+    await evictArtifacts(world.services);
+
+    assert.deepEqual([await states(), await totalBytes()], [{ a: "expired" }, 0]);
   });
 });

@@ -147,6 +147,7 @@ describeOnBothDatabases("an artifact", (database) => {
     const { agent, announce, report, search } = await startJob();
     const before = await totalBytes();
     const { ids, form } = await announce();
+    assert.equal(await totalBytes(), before + file.bytes.length, "before they come");
     await agent.sendArtifact(form, file);
     assert.equal(await totalBytes(), before + file.bytes.length);
 
@@ -174,6 +175,22 @@ describeOnBothDatabases("an artifact", (database) => {
     assert.ok((await totalBytes()) <= before);
     assert.equal(await api.world.services.blobs.find(artifactBlob(ids[0] ?? "")), undefined);
     assert.ok([401, 422].includes((await report([{ id: ids[0], state: "finished" }])).status));
+  });
+
+  it("that its job has not finished when it ends is an error soon after, and counts no longer", async () => {
+    await failForgottenArtifacts(api.world.services); // those of other tests
+    const { agent, announce, job } = await startJob();
+    const before = await totalBytes();
+    const { ids, form } = await announce([file, { ...file, path: "never came" }]);
+    await agent.sendArtifact(form, file);
+
+    assert.equal(await failForgottenArtifacts(api.world.services), 0);
+    await agent.finish(job);
+    assert.equal(await failForgottenArtifacts(api.world.services), 2);
+
+    assert.equal(await totalBytes(), before);
+    assert.equal(await api.world.services.blobs.find(artifactBlob(ids[0] ?? "")), undefined);
+    assert.equal((await agent.sendArtifact(form, file)).status, 422);
   });
 
   it("is uploaded elsewhere by its agent, which finds its address there", async () => {

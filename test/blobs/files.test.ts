@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { BlobsUnavailable, NoRoomForBlob } from "../../shared/blobs/blobs.ts";
@@ -33,6 +42,30 @@ describe("a store of files", () => {
 
   it("leaves no unfinished file, however a write ends", () => {
     assert.deepEqual(readdirSync(unfinished), []);
+  });
+
+  it("lists names of many folders in pages of a thousand", async () => {
+    const many = join(scratch, "many");
+    const names = Array.from({ length: 2300 }, newName).sort();
+    for (const name of names) {
+      mkdirSync(join(many, dirname(name)), { recursive: true });
+      writeFileSync(join(many, name), "");
+    }
+    const blobs = openFiles(many);
+
+    const pages: string[][] = [];
+    for (let after: string | undefined; pages.length < 9; ) {
+      const page = await blobs.list({ after });
+      pages.push(page.names);
+      after = page.next;
+      if (after === undefined) break;
+    }
+
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [1000, 1000, 300],
+    );
+    assert.deepEqual(pages.flat(), names);
   });
 
   it("keeps the file of an upload that goes on, and removes one that nothing was written to for an hour", async () => {

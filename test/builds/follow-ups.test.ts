@@ -80,6 +80,27 @@ describeOnBothDatabases("what a transaction makes due", (database) => {
     assert.deepEqual(await listRows(), []);
   });
 
+  it("is done although thousands before it fail each time", async () => {
+    const done: string[] = [];
+    const bad = Array.from({ length: 2100 }, newSubject);
+    const good = newSubject();
+    const handler: FollowUpHandler = async (services, subjectId) => {
+      if (subjectId !== good) throw new Error("on purpose");
+      await noting(done)(services, subjectId);
+    };
+    await services.db.transaction((tx) => insertFollowUps(tx, "group", [...bad, good]));
+    const clock = { ...services.clock, now: () => new Date(services.clock.now().getTime() + 60_000) };
+    const followUps = openFollowUps({ ...services, clock }, { group: handler });
+
+    await followUps.doLeftOver();
+    assert.deepEqual(done, []);
+    await followUps.doLeftOver();
+    await followUps.close();
+
+    assert.deepEqual(done, [good]);
+    await services.db.transaction(async (tx) => tx.delete(tx.tables.followUps));
+  });
+
   it("stays when it fails, and does not keep others from being done", async () => {
     const done: string[] = [];
     const [bad, good] = [newSubject(), newSubject()];

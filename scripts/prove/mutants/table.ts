@@ -186,6 +186,29 @@ export const mutants: Mutant[] = [
       /\d jobs hold a group of \d|\d jobs of (eager|gate) have started|\d commands of (eager|gate) ran at once/,
   },
   {
+    name: "no-group-lock",
+    summary: "a concurrency group starts jobs without its lock, a second after it decided",
+    edits: [
+      {
+        file: "shared/builds/groups/decide-store.ts",
+        from: `  return (await tx.lock(groups, eq(groups.id, id), "exclusive"))[0];`,
+        to: "  return (await tx.select().from(groups).where(eq(groups.id, id)))[0];",
+      },
+      {
+        // Locks of builds hide the fault, unless other jobs come to be first meanwhile.
+        file: "shared/builds/groups/decide-store.ts",
+        from: `  const started = await tx
+`,
+        to: `  await tx.select({ slept: sql\`cast(pg_sleep(1) as text)\` }).from(jobs).limit(1);
+  const started = await tx
+`,
+      },
+    ],
+    run: { database: "postgres", seed: 1, minutes: 1, perSecond: 2, faults: ["delay"] },
+    foundBy:
+      /\d jobs hold a group of \d|\d jobs of (eager|gate) have started|\d commands of (eager|gate) ran at once/,
+  },
+  {
     name: "overtaken-gate",
     summary: "members of a group that wait for other steps do not keep later ones out",
     edits: [

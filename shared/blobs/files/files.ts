@@ -72,21 +72,18 @@ async function find(path: string): Promise<StoredBlob | undefined> {
   return found?.isFile() ? { bytes: found.size, storedAt: found.mtime } : undefined;
 }
 
-/** A page has names of one folder at most. */
 async function list(root: string, after = ""): Promise<{ names: string[]; next: string | undefined }> {
+  let found: string[] = [];
   for (const kind of await foldersIn(root))
     for (const part of await foldersIn(join(root, kind))) {
       const prefix = `${kind}/${part}/`;
       if (prefix < after && !after.startsWith(prefix)) continue;
       const files = (await unlessMissing(readdir(join(root, prefix)))) ?? [];
-      const names = files
-        .map((file) => prefix + file)
-        .filter((name) => name > after)
-        .sort()
-        .slice(0, maxNames);
-      if (names.length > 0) return { names, next: names.at(-1) };
+      const names = files.map((file) => prefix + file).filter((name) => name > after);
+      found = [...found, ...names.sort()];
+      if (found.length >= maxNames) return { names: found.slice(0, maxNames), next: found[maxNames - 1] };
     }
-  return { names: [], next: undefined };
+  return { names: found, next: undefined };
 }
 
 async function foldersIn(path: string): Promise<string[]> {

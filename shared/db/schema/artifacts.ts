@@ -50,7 +50,7 @@ export function defineArtifactsTables(
       /** The blob store has its bytes, and they were checked. */
       storedAt: time("stored_at"),
       finishedAt: time("finished_at"),
-      /** Its bytes are in `artifact_totals`. */
+      /** Its bytes are in `artifact_totals`: from its announcement on, until nobody needs them. */
       isCounted: boolean("is_counted").notNull().default(false),
     },
     (t) => [

@@ -433,7 +433,7 @@ const retention = {
   artifactBytesPerOrganization: setting(
     "ARTIFACT_BYTES_PER_ORGANIZATION",
     wholeNumber(1).default(20 * 1024 ** 3),
-    "Bytes of stored artifacts per organization; above it the oldest are evicted",
+    "Bytes of artifacts per organization, stored or announced; above it the oldest are evicted",
   ),
   storedBytesPerOrganization: setting(
     "STORED_BYTES_PER_ORGANIZATION",

@@ -209,6 +209,7 @@ import {
 } from "../../../shared/triggers/store.ts";
 import { agentStatements } from "./agent-statements.ts";
 import { annotationStatements } from "./annotation-statements.ts";
+import { artifactStatements } from "./artifact-statements.ts";
 import { countStatements } from "./count-statements.ts";
 import { shared } from "./fill.ts";
 import { groupStatements } from "./group-statements.ts";
@@ -319,6 +320,7 @@ export const statements: Record<string, Statement> = {
   ...deliveryLists(),
   ...agentStatements,
   ...annotationStatements,
+  ...artifactStatements,
   ...groupStatements,
   ...countStatements,
   "the number of values sealed under other keys": (db) => countSealedUnderOthers(db, keyName, 1000),
