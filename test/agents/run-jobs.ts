@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { openSettling } from "../helpers/builds.ts";
 import { agentTokenOf } from "../helpers/agent.ts";
 import type { Api } from "../helpers/api.ts";
+import { openSettling } from "../helpers/builds.ts";
 import { type AcceptedJob, PublicAgent, type Version } from "./public-agent.ts";
 
-/** Stands in for the command of a job. Returns its exit status; nothing is 0. */
-export type StandIn = (agent: PublicAgent, job: AcceptedJob, index: number) => Promise<number | void>;
+/** Stands in for the command of a job. Returns its exit status; what is no number is 0. */
+export type StandIn = (agent: PublicAgent, job: AcceptedJob, index: number) => Promise<unknown>;
 
 /**
  * Makes a build, and runs its jobs one after the other in one agent of a version.
@@ -34,8 +34,8 @@ export async function runJobs(
       if (!offered) return `/pipelines/${slug}/builds/1`;
       const job = await agent.accept(offered.id);
       await agent.run(job);
-      const exitStatus = (await run(agent, job, index)) ?? 0;
-      await agent.finish(job, String(exitStatus));
+      const exitStatus = await run(agent, job, index);
+      await agent.finish(job, typeof exitStatus === "number" ? String(exitStatus) : "0");
       assert.ok(index < 100, "the build ends");
     }
   } finally {

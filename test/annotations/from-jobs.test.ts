@@ -181,7 +181,11 @@ describeOnBothDatabases("DELETE /v3/jobs/{job}/annotations/{context}", (database
   it("knows a context as it was written, also one that looks like an id", async () => {
     const inside = await enterJob(api, { command: "a" });
     const path = `/jobs/${inside.job}/annotations`;
-    const contexts = ["0B9C1D50-1F2A-4B3C-8D4E-5F60718293A4", "0b9c1d50-1f2a-4b3c-8d4e-5f60718293a4", "default"];
+    const contexts = [
+      "0B9C1D50-1F2A-4B3C-8D4E-5F60718293A4",
+      "0b9c1d50-1f2a-4b3c-8d4e-5f60718293a4",
+      "default",
+    ];
     for (const context of contexts) await inside.send("POST", path, { body: context, context });
 
     assert.equal((await inside.send("DELETE", `${path}/${contexts[0]}?scope=build`)).status, 200);

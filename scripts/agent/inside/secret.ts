@@ -46,7 +46,9 @@ export function identityTokenCommand({ env, write }: Terminal): Command {
         ...(claim.length > 0 && { claims: claim }),
         ...(awsSessionTag.length > 0 && { aws_session_tags: awsSessionTag }),
       };
-      const token = await retry(() => requestIdentityToken(job.client, job.jobId, wanted), options).catch(refuse);
+      const token = await retry(() => requestIdentityToken(job.client, job.jobId, wanted), options).catch(
+        refuse,
+      );
       hideFromLog(job, [token]);
       write(`${token}\n`);
     });

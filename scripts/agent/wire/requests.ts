@@ -171,7 +171,8 @@ export const removeAnnotation = (
   client: Client,
   jobId: string,
   { context, scope }: { context: string; scope: string },
-) => send(client, toJob("DELETE", jobId, `annotations/${segment(context)}?${new URLSearchParams({ scope })}`));
+) =>
+  send(client, toJob("DELETE", jobId, `annotations/${segment(context)}?${new URLSearchParams({ scope })}`));
 
 const secretValue = z.object({ value: z.string() });
 export const getSecret = async (client: Client, jobId: string, key: string) =>

@@ -94,7 +94,8 @@ function showTerminals(): void {
   const renderFence = rules.fence;
   rules.fence = (tokens, index, ...rest) => {
     const { info = "", content = "" } = tokens[index] ?? {};
-    if (/^term(inal)?(\s|$)/.test(info.trim())) return `<pre><code>${renderTerminal(content, countToken)}</code></pre>\n`;
+    if (/^term(inal)?(\s|$)/.test(info.trim()))
+      return `<pre><code>${renderTerminal(content, countToken)}</code></pre>\n`;
     return renderFence?.(tokens, index, ...rest) ?? "";
   };
 }

@@ -52,7 +52,9 @@ describeOnBothDatabases("commands of the public agent in a job", (database) => {
           for (const scope of ["build", "job"])
             await annotate(agent, job, { body: scope, context, priority: scope === "job" ? 10 : 1, scope });
         const remove = (context: string, query: string) =>
-          agent.send("DELETE", `/jobs/${job.id}/annotations/${segment(context)}${query}`, { token: job.token });
+          agent.send("DELETE", `/jobs/${job.id}/annotations/${segment(context)}${query}`, {
+            token: job.token,
+          });
         for (const context of contexts) {
           assert.equal((await remove(context, "?scope=build")).status, 200, context);
           assert.equal((await remove(context, "?scope=build")).status, 404, `${context}, again`);

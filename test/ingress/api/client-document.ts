@@ -17,7 +17,9 @@ interface DescribedOperation {
 /** Selects queues, triggers, deliveries and what jobs leave, with their schemas. */
 export function clientDocument(document: ApiDocument) {
   const paths = Object.fromEntries(
-    Object.entries(document.paths).filter(([path]) => /\/(queues|triggers|secrets|annotations|artifacts)/.test(path)),
+    Object.entries(document.paths).filter(([path]) =>
+      /\/(queues|triggers|secrets|annotations|artifacts)/.test(path),
+    ),
   );
   const { headers } = document.components;
   const { Queue, PipelineTrigger, PipelineTriggerDelivery, BulkRebuild } = document.components.schemas;

@@ -28,7 +28,10 @@ describeOnSqlite("a client generated from the OpenAPI document, for what jobs re
     const client = open();
     const path = { org: "acme", cluster: api.acme.cluster.id };
 
-    const created = await client.POST(secrets, { params: { path }, body: { key: "DEPLOY_KEY", value: "one" } });
+    const created = await client.POST(secrets, {
+      params: { path },
+      body: { key: "DEPLOY_KEY", value: "one" },
+    });
     assert.equal(created.response.status, 201);
     assert.equal(created.data?.organization.slug, "acme");
     const params = { path: { ...path, secret: created.data?.id ?? "" } };
@@ -109,11 +112,15 @@ describeOnSqlite("a client generated from the OpenAPI document, for what jobs re
     const ofJob = { path: { org: "acme", job: made.id } };
     assert.equal((await client.GET(`${job}/artifacts`, { params: ofJob })).data?.length, 2);
 
-    const download = await client.GET(`${build}/artifacts/{artifact}/download`, { params, redirect: "manual" });
+    const download = await client.GET(`${build}/artifacts/{artifact}/download`, {
+      params,
+      redirect: "manual",
+    });
     assert.equal(download.response.status, 302);
     const address = new URL(download.response.headers.get("location") ?? "");
     // Clients that follow by themselves send their token there, too.
-    for (const headers of [{}, { Authorization: `Bearer ${api.adminToken}` }]) {
+    const bearer: Record<string, string> = { Authorization: `Bearer ${api.adminToken}` };
+    for (const headers of [{}, bearer]) {
       const { status, text } = await request(url + address.pathname + address.search, { headers });
       assert.deepEqual([status, text], [200, "the bytes"]);
     }

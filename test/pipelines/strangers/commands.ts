@@ -49,13 +49,20 @@ export async function runCommand(
       ...{ path, absolute_path: `/builds/${path}`, file_size: bytes.length, sha1sum: hash("sha1", bytes) },
     }));
     const batch = { id: randomUUID(), artifacts, upload_destination: "" };
-    const { artifact_ids: ids, upload_instructions: form } = await call("POST", `/jobs/${id}/artifacts`, batch);
+    const { artifact_ids: ids, upload_instructions: form } = await call(
+      "POST",
+      `/jobs/${id}/artifacts`,
+      batch,
+    );
     for (const file of files) assert.equal((await wire.sendArtifact(form, file)).status, 200);
     const finished = ids.map((each: string) => ({ id: each, state: "finished" }));
     await call("PUT", `/jobs/${id}/artifacts`, { artifacts: finished });
     left.artifacts.set(buildId, (left.artifacts.get(buildId) ?? 0) + files.length);
   };
-  const download = async (query: string, { step: scope, build = buildId }: Record<string, string | undefined>) => {
+  const download = async (
+    query: string,
+    { step: scope, build = buildId }: Record<string, string | undefined>,
+  ) => {
     const search = new URLSearchParams({ query, state: "finished", ...(scope && { scope }) });
     const found = await call("GET", `/builds/${build}/artifacts/search?${search}`);
     assert.ok(found.length > 0, `${query} is found`);
@@ -100,7 +107,10 @@ export async function runCommand(
 
 /** A path that a pattern of an agent matches. */
 function fit(pattern: string): string {
-  return pattern.replaceAll("**/", "a/b/").replaceAll(/\*+/g, "c").replaceAll(/[{}[\]?]/g, "d");
+  return pattern
+    .replaceAll("**/", "a/b/")
+    .replaceAll(/\*+/g, "c")
+    .replaceAll(/[{}[\]?]/g, "d");
 }
 
 /** Words as a shell reads them, with variables of the job. A `$` that was written twice is one. */

@@ -7,9 +7,9 @@ import { type BegunJob, type Left, runCommand, valueOfSecret } from "./commands.
 import { nameOf, type ShownJob } from "./expected.ts";
 import {
   type ExpectedBuild,
+  reachedBy,
   readPipeline,
   readText,
-  reachedBy,
   type Stranger,
   secretsIn,
   siblingOf,

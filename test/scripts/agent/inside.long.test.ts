@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { freePort } from "../../../scripts/scratch/ports.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
 import { agentTokenOf } from "../../helpers/agent.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
 import { eventually } from "../../helpers/http.ts";
 import { type RunningAgent, startAgent } from "./agent.ts";
@@ -67,7 +67,8 @@ describeOnSqlite("npm run agent, inside a job", (database) => {
   it("prints secrets and identity tokens to commands, and keeps them out of the log", async () => {
     const secrets = `/clusters/${api.acme.cluster.id}/secrets`;
     const values = { DEPLOY: 'line "one"\nline two', SIGN: "signature" };
-    for (const [key, value] of Object.entries(values)) await api.send("POST", secrets, { body: { key, value } });
+    for (const [key, value] of Object.entries(values))
+      await api.send("POST", secrets, { body: { key, value } });
 
     const { status, log } = await run(
       "signalbox-agent secret get DEPLOY | wc -c",
