@@ -32,7 +32,7 @@ const sanitizing: sanitizeHtml.IOptions = {
 /**
  * Renders Markdown with HTML as HTML that is safe in a page: elements, attributes and classes of a list, no address of
  * another scheme, and no picture from elsewhere, which would tell strangers who looks. Artifacts stay `artifact://…`.
- * What a body makes the parsers build is counted as they build it: a small body can ask for more memory than there is.
+ * The parsers count what they build of a body: a small one can ask for more memory than there is.
  * Blocks the event loop: processes that serve others use `renderOffLoop`.
  */
 export function renderMarkdown(body: string): string {

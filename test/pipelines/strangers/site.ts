@@ -36,7 +36,7 @@ export async function openSite(api: Api, stranger: Stranger, settle: () => Promi
     await api.newPipeline({ name, cluster_id: id, steps: undefined, configuration });
   }
   const wire = new PublicAgent(api.world.url, versions[1] as Version);
-  const left: Left = { artifacts: new Map(), tokens: 0 };
+  const left: Left = new Map();
   const { slug } = await api.newPipeline({
     cluster_id: id,
     steps: [{ command: "upload", agents: { queue: uploaders } }],
@@ -49,7 +49,7 @@ export async function openSite(api: Api, stranger: Stranger, settle: () => Promi
       const path = `/pipelines/${slug}/builds/${number}`;
       const { id: buildId } = (await api.send("GET", path)).body;
       const artifacts = await api.send("GET", `${path}/artifacts?per_page=100&state=finished`);
-      assert.equal(artifacts.body.length, Math.min(left.artifacts.get(buildId) ?? 0, 100));
+      assert.equal(artifacts.body.length, Math.min(left.get(buildId) ?? 0, 100));
       const shown = await api.send("GET", `${path}/annotations?scope=all`);
       const lines = shown.body.map(({ context, style, body_html }: Record<string, string>) =>
         [context, style ?? "plain", body_html?.replaceAll(/<[^>]*>|\n/g, "")].join(" "),
