@@ -18,7 +18,7 @@ interface DescribedOperation {
 export function clientDocument(document: ApiDocument) {
   const paths = Object.fromEntries(
     Object.entries(document.paths).filter(([path]) =>
-      /\/(queues|triggers|secrets|annotations|artifacts)/.test(path),
+      /^\/v2\/.*\/(queues|triggers|secrets|annotations|artifacts)/.test(path),
     ),
   );
   const { headers } = document.components;
