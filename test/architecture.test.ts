@@ -51,7 +51,7 @@ const capabilities: Record<string, string[]> = {
   graph: ["conditions", "pipelines"],
   builds: ["figures", "graph", "conditions", "pipelines", "queues", "clusters", "accounts"],
   artifacts: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
-  annotations: ["artifacts", "builds"],
+  annotations: ["artifacts", "agents", "builds"],
   dispatch: ["figures", "builds", "pipelines", "queues", "clusters", "accounts"],
   secrets: ["conditions", "pipelines", "queues", "clusters", "accounts"],
   agents: [

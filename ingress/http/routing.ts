@@ -63,11 +63,16 @@ export function restRoute(app: H3, pattern: string, handlers: Handlers, beforeRe
  * upper-case (RFC 9562 §4).
  */
 export function pathParameter(event: H3Event, name: string): string | undefined {
-  const raw = getRouterParam(event, name); // h3's own decoding fails if another parameter is broken
+  if (getRouterParam(event, name) === undefined) return undefined;
+  return lowerCaseId(pathText(event, name) ?? "");
+}
+
+/** Returns a decoded parameter of the path as it was written: text that is no id. Undefined: its escapes are broken. */
+export function pathText(event: H3Event, name: string): string | undefined {
   try {
-    return raw && lowerCaseId(decodeURIComponent(raw));
+    return decodeURIComponent(getRouterParam(event, name) ?? ""); // h3's own decoding fails if another is broken
   } catch {
-    return "";
+    return undefined;
   }
 }
 

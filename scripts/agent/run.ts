@@ -1,9 +1,11 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { readAddresses } from "../start/running.ts";
 import { serveHostedQueues } from "./hosted/hosted.ts";
+import { annotationCommands } from "./inside/annotation.ts";
 import { artifactCommand } from "./inside/artifact.ts";
 import { metaDataCommand } from "./inside/meta-data.ts";
 import { pipelineCommand } from "./inside/pipeline.ts";
+import { identityTokenCommand, secretCommand } from "./inside/secret.ts";
 import { defaultName, startAgents } from "./start.ts";
 import { AgentError, plain, type Terminal } from "./terminal.ts";
 
@@ -32,6 +34,9 @@ export async function runAgent(args: string[], terminal: Terminal): Promise<numb
     metaDataCommand(terminal, exitWith),
     pipelineCommand(terminal),
     artifactCommand(terminal),
+    ...annotationCommands(terminal),
+    secretCommand(terminal),
+    identityTokenCommand(terminal),
   ];
   for (const command of commands) program.addCommand(inherit(program, command));
   try {

@@ -177,4 +177,24 @@ describeOnBothDatabases("DELETE /v3/jobs/{job}/annotations/{context}", (database
     assert.equal((await remove("")).status, 200);
     assert.equal((await remove("?scope=build")).status, 404);
   });
+
+  it("knows a context as it was written, also one that looks like an id", async () => {
+    const inside = await enterJob(api, { command: "a" });
+    const path = `/jobs/${inside.job}/annotations`;
+    const contexts = [
+      "0B9C1D50-1F2A-4B3C-8D4E-5F60718293A4",
+      "0b9c1d50-1f2a-4b3c-8d4e-5f60718293a4",
+      "default",
+    ];
+    for (const context of contexts) await inside.send("POST", path, { body: context, context });
+
+    assert.equal((await inside.send("DELETE", `${path}/${contexts[0]}?scope=build`)).status, 200);
+    assert.equal((await inside.send("DELETE", `${path}/%zz`)).status, 400);
+
+    const left = await api.send("GET", `${inside.path}/annotations`);
+    assert.deepEqual(
+      left.body.map(({ context }: { context: string }) => context),
+      contexts.slice(1),
+    );
+  });
 });

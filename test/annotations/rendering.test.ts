@@ -26,6 +26,14 @@ describe("the HTML of an annotation", () => {
       '<span class="term-fg31 bold danger x">a</span>',
       '<p><span class="term-fg31 bold">a</span></p>\n',
     ],
+    "shows the output of a terminal with its colors, and without its other controls": [
+      "```term\n\x1b[31;1mred\x1b[0m <b>&\x1b[2K\n--- \x1b[38;5;9;44mbright\n\x1b[7mon\x1b[0m\n```\n~~~ terminal x\n\x1b]8;;https://a.example\x07a\x1b]8;;\x07\n~~~",
+      `<pre><code><span class="term-fg1 term-fg31">red</span> &lt;b&gt;&amp;\n--- <span class="term-fgi91 term-bg44">bright</span>\n<span class="term-fgi91 term-bg44">on</span>\n</code></pre>\n<pre><code><a href="https://a.example/" ${rel}>a</a>\n</code></pre>\n`,
+    ],
+    "shows other code as it is": [
+      "```sh\n\x1b[31mx\n```\n```terms\n<a>\n```",
+      "<pre><code>\x1b[31mx\n</code></pre>\n<pre><code>&lt;a&gt;\n</code></pre>\n",
+    ],
     "has no style, id or handler": [
       '<div style="position:fixed" id="main" onclick="x()" data-events="/e">a</div>',
       "<div>a</div>",
@@ -67,6 +75,11 @@ describe("the HTML of an annotation", () => {
 
   it("is text if it would be larger than 3 MB", () => {
     assert.equal(renderMarkdown("-\n".repeat(400_000)).slice(0, 9), "<pre>-\n-\n");
+  });
+
+  it("is text if the output of a terminal has too many lines or colors", () => {
+    for (const output of ["\n".repeat(300_000), "\x1b[1m.\x1b[m.\n".repeat(100_000)])
+      assert.match(renderMarkdown(`\`\`\`term\n${output}\n\`\`\``), /^<pre>`/);
   });
 
   it("is text if the parsers would build too much, or if addresses would be repeated without end", () => {

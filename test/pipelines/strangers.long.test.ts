@@ -52,6 +52,7 @@ describeOnSqlite("pipeline of a stranger", (database) => {
       before(async () => {
         site = await openSite(api, stranger, settling.settle);
       });
+      after(() => site.close());
 
       const { refused, builds } = stranger;
       // Versions take turns: each file comes in the form of one of them.
@@ -100,6 +101,7 @@ function itRuns(stranger: Stranger, expected: ExpectedBuild, { site, by: version
     assert.equal(status, 200, text);
     await site().runAll(version, number, expected);
 
+    await site().assertLeft(number, expected);
     const { state, jobs, warnings } = await build();
     const [, ...uploaded] = jobs as ShownJob[];
     assertJobs(uploaded, expected);

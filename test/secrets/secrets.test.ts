@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
-import { type Api, base, graphqlId, openApi, timestamp, unique, unknownId } from "../helpers/api.ts";
+import { type Api, base, graphqlId, openApi, timestamp, unique, unknownId, webBase } from "../helpers/api.ts";
 import { describeWithDatabase } from "../helpers/databases.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 
@@ -46,6 +46,7 @@ describeWithDatabase("…/clusters/:id/secrets", (database) => {
       created_at: rest.created_at,
       updated_at: rest.created_at,
       last_read_at: null,
+      organization: { id: api.acme.id, slug: "acme", url: base, web_url: webBase },
     });
     const shown = [created, await api.send("GET", `${path}/${rest.id}`), await api.send("GET", path)];
     for (const { text } of shown) assert.doesNotMatch(text, /swordfish|v1\./);

@@ -16,6 +16,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { notFound, Refusal, unprocessable } from "../../../shared/refusal.ts";
 import { type AnnotationScope, annotationScopes } from "../../../shared/vocabulary.ts";
 import type { DataCaller } from "../../auth/callers.ts";
+import { pathText } from "../../http/routing.ts";
 import * as field from "../../operations/fields.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
 import { answer, done, tag } from "../answers.ts";
@@ -76,7 +77,9 @@ export function annotationOperations(services: Services, leases: LeaseGroup): Op
         const scope = readScope(event.url.searchParams.get("scope"));
         await requireJobOfBuild(services, caller, parameter("id"));
         const owner = ownerOf(caller, parameter("id"), scope);
-        await removeAnnotation(services, owner, parameter("context"), (change) =>
+        const context = pathText(event, "context");
+        if (context === undefined) throw notFound("annotation");
+        await removeAnnotation(services, owner, context, (change) =>
           changeWhileLeased(leases, attemptOfCaller(caller), (tx: Tx) => change(tx)),
         );
         return {};

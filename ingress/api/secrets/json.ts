@@ -5,7 +5,7 @@ import type { Config } from "../../../shared/process/config.ts";
 import { newSecret, secretChange, secretValue } from "../../../shared/secrets/input.ts";
 import { claimNames } from "../../../shared/secrets/policy.ts";
 import type { ListedSecret } from "../../../shared/secrets/store.ts";
-import { api } from "../../../shared/urls.ts";
+import { api, web } from "../../../shared/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "../json/graphql-id.ts";
 import { presentUserById, userSchema } from "../json/user.ts";
@@ -29,6 +29,7 @@ export const secretSchema = z
     updated_at: field.timestamp,
     updated_by: userSchema,
     last_read_at: field.timestamp.nullable().meta({ description: "Stored once an hour at most" }),
+    organization: z.object({ id: field.id, slug: z.string(), url: field.url, web_url: field.url }),
   })
   .meta({ id: "Secret" });
 
@@ -39,7 +40,7 @@ export const secretValueBody = z.object({ value: secretValue });
 /** Never has the value. */
 export function presentSecret(
   config: Config,
-  { slug }: Organization,
+  { id: organizationId, slug }: Organization,
   secret: ListedSecret,
   users: ReadonlyMap<string, User>,
 ) {
@@ -57,5 +58,11 @@ export function presentSecret(
     updated_at: secret.updatedAt,
     updated_by: presentUserById(config, users, secret.updatedById),
     last_read_at: secret.lastReadAt,
+    organization: {
+      id: organizationId,
+      slug,
+      url: api.organization(config, slug),
+      web_url: web.organization(config, slug),
+    },
   };
 }

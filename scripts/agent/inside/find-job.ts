@@ -1,3 +1,4 @@
+import { keepOutOfLog } from "../job/redactions.ts";
 import { AgentError } from "../terminal.ts";
 import { type Client, describe } from "../wire/client.ts";
 
@@ -6,6 +7,8 @@ export interface InsideJob {
   client: Client;
   jobId: string;
   buildId: string;
+  /** Undefined: another agent runs the job. */
+  binFolder: string | undefined;
 }
 
 const tokenName = /^(\w+)_AGENT_ACCESS_TOKEN$/;
@@ -15,10 +18,15 @@ export function findJob(env: Record<string, string | undefined>): InsideJob {
   for (const [name, token] of Object.entries(env)) {
     const prefix = tokenName.exec(name)?.[1];
     const { [`${prefix}_AGENT_ENDPOINT`]: endpoint, [`${prefix}_JOB_ID`]: jobId } = env;
-    const { [`${prefix}_BUILD_ID`]: buildId = "" } = env;
-    if (token && endpoint && jobId) return { client: { endpoint, token }, jobId, buildId };
+    const { [`${prefix}_BUILD_ID`]: buildId = "", [`${prefix}_BIN_PATH`]: binFolder } = env;
+    if (token && endpoint && jobId) return { client: { endpoint, token }, jobId, buildId, binFolder };
   }
   throw new AgentError("This command works only inside a job that an agent runs.");
+}
+
+/** Call before printing what the log must not show. */
+export function hideFromLog({ binFolder }: InsideJob, secrets: string[]): void {
+  for (const secret of binFolder ? secrets : []) keepOutOfLog(binFolder as string, secret);
 }
 
 /** @throws AgentError with the server's answer */

@@ -17,14 +17,20 @@ export function secretsOf(env: Record<string, string>): string[] {
  * stream that may be the start of a secret: less than the longest secret.
  */
 export class Redactor {
-  readonly #secrets: Buffer[];
+  readonly #secrets: Buffer[] = [];
   #rest = Buffer.alloc(0);
   /** The rest's first bytes that belong to a secret already replaced. */
   #covered = 0;
 
   constructor(secrets: string[]) {
+    this.add(secrets);
+  }
+
+  /** Replaces these too in what is pushed from now on. */
+  add(secrets: string[]): void {
     const unique = new Set(secrets.filter((secret) => secret.length >= minLength));
-    this.#secrets = [...unique].map((secret) => Buffer.from(secret));
+    const added = [...unique].map((secret) => Buffer.from(secret));
+    this.#secrets.push(...added.filter((secret) => !this.#secrets.some((known) => known.equals(secret))));
   }
 
   push(input: Buffer): Buffer {

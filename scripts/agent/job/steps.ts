@@ -9,6 +9,7 @@ import { environmentOf, findPrefix } from "./environment.ts";
 import { type JobFolder, makeJobFolder, remove } from "./folder.ts";
 import type { LogSender } from "./log.ts";
 import { Redactor, secretsOf } from "./redact.ts";
+import { openRedactions } from "./redactions.ts";
 
 /** The end of a job, in the words of the wire. */
 export interface Result {
@@ -69,6 +70,11 @@ async function runIn(
     checkoutFolder: folder.checkout,
   });
   const redactor = new Redactor(secretsOf(env));
+  const readRedactions = openRedactions(folder.bin);
+  const redact = (bytes: Buffer) => {
+    redactor.add(readRedactions());
+    return redactor.push(bytes);
+  };
   const run = async (argv: string[]) => {
     const command: Command = {
       argv,
@@ -76,7 +82,7 @@ async function runIn(
       env,
       folder: folder.path,
       cgroup,
-      onOutput: (bytes) => log.write(redactor.push(bytes)),
+      onOutput: (bytes) => log.write(redact(bytes)),
       cancel,
     };
     try {
@@ -94,9 +100,9 @@ async function runIn(
   const result = toResult(await run([...shell(), "-c", job.env[`${prefix}_COMMAND`] ?? ""]));
   const patterns = env[`${prefix}_ARTIFACT_PATHS`]?.trim();
   if (!patterns || cancel.aborted) return result;
-  const say = (line: string) => log.write(redactor.push(Buffer.from(`${line}\n`)));
+  const say = (line: string) => log.write(redact(Buffer.from(`${line}\n`)));
   const buildId = env[`${prefix}_BUILD_ID`] ?? "";
-  const place = { job: { client, jobId: job.id, buildId }, folder: folder.checkout };
+  const place = { job: { client, jobId: job.id, buildId, binFolder: folder.bin }, folder: folder.checkout };
   try {
     await uploadFiles(patterns, { ...place, say, signal: cancel });
     return result;

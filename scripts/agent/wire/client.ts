@@ -26,7 +26,7 @@ export interface Client {
 }
 
 export interface Call {
-  method: "GET" | "POST" | "PUT";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   /** Appended to the endpoint. */
   path: string;
   json?: unknown;

@@ -164,6 +164,24 @@ export const searchArtifacts = (
   return read(client, { method: "GET", path }, z.array(foundArtifact));
 };
 
+export const annotate = (client: Client, jobId: string, annotation: object) =>
+  send(client, { ...toJob("POST", jobId, "annotations"), json: annotation });
+
+export const removeAnnotation = (
+  client: Client,
+  jobId: string,
+  { context, scope }: { context: string; scope: string },
+) =>
+  send(client, toJob("DELETE", jobId, `annotations/${segment(context)}?${new URLSearchParams({ scope })}`));
+
+const secretValue = z.object({ value: z.string() });
+export const getSecret = async (client: Client, jobId: string, key: string) =>
+  (await read(client, toJob("GET", jobId, `secrets?${new URLSearchParams({ key })}`), secretValue)).value;
+
+const identityToken = z.object({ token: z.string() });
+export const requestIdentityToken = async (client: Client, jobId: string, wanted: object) =>
+  (await read(client, { ...toJob("POST", jobId, "oidc/tokens"), json: wanted }, identityToken)).token;
+
 function toJob(method: Call["method"], jobId: string, rest: string): Call {
   return { method, path: `jobs/${segment(jobId)}/${rest}` };
 }

@@ -23,6 +23,8 @@ export const waits = {
   disconnect: Array<number>(3).fill(secondMs),
   metaData: Array<number>(9).fill(5 * secondMs),
   artifacts: Array<number>(9).fill(5 * secondMs),
+  annotations: Array<number>(4).fill(secondMs),
+  secrets: Array<number>(9).fill(5 * secondMs),
   upload: Array<number>(59).fill(5 * secondMs),
 };
 

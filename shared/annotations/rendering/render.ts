@@ -3,6 +3,7 @@ import sanitizeHtml from "sanitize-html";
 import { allowedAttributes, allowedClasses, allowedTags } from "./allowed.ts";
 import { renderAsText } from "./render-as-text.ts";
 import { replaceTags } from "./tags.ts";
+import { renderTerminal } from "./terminal.ts";
 
 /** Larger HTML is shown as text: a megabyte of Markdown can become ten of HTML. */
 const maxHtmlLength = 3 * 1024 * 1024;
@@ -17,6 +18,7 @@ countTokens();
 // Names of files would become links: README.md is a host.
 markdown.linkify.set({ fuzzyLink: false });
 markdown.core.ruler.push("align", alignByClass);
+showTerminals();
 
 const sanitizing: sanitizeHtml.IOptions = {
   allowedTags,
@@ -83,6 +85,18 @@ function countTokens(): void {
       countToken();
       return super.push(...token);
     }
+  };
+}
+
+/** Code that is fenced as `term` or `terminal` is the output of a terminal. */
+function showTerminals(): void {
+  const { rules } = markdown.renderer;
+  const renderFence = rules.fence;
+  rules.fence = (tokens, index, ...rest) => {
+    const { info = "", content = "" } = tokens[index] ?? {};
+    if (/^term(inal)?(\s|$)/.test(info.trim()))
+      return `<pre><code>${renderTerminal(content, countToken)}</code></pre>\n`;
+    return renderFence?.(tokens, index, ...rest) ?? "";
   };
 }
 

@@ -14,16 +14,21 @@ interface DescribedOperation {
   responses: Record<string, { headers: Record<string, unknown> }>;
 }
 
-/** Selects queues, triggers and deliveries with their schemas. */
+/** Selects queues, triggers, deliveries and what jobs leave, with their schemas. */
 export function clientDocument(document: ApiDocument) {
   const paths = Object.fromEntries(
-    Object.entries(document.paths).filter(([path]) => /\/(queues|triggers)/.test(path)),
+    Object.entries(document.paths).filter(([path]) =>
+      /^\/v2\/.*\/(queues|triggers|secrets|annotations|artifacts)/.test(path),
+    ),
   );
   const { headers } = document.components;
-  const { Queue, PipelineTrigger, PipelineTriggerDelivery, BulkRebuild, User, Problem } =
-    document.components.schemas;
-  const schemas = { Queue, PipelineTrigger, PipelineTriggerDelivery, BulkRebuild, User, Problem };
-  const info = { title: "Queues and triggers", version: "2" };
+  const { Queue, PipelineTrigger, PipelineTriggerDelivery, BulkRebuild } = document.components.schemas;
+  const { Secret, Annotation, Artifact, User, Problem } = document.components.schemas;
+  const schemas = {
+    ...{ Queue, PipelineTrigger, PipelineTriggerDelivery, BulkRebuild },
+    ...{ Secret, Annotation, Artifact, User, Problem },
+  };
+  const info = { title: "Queues, triggers, and what jobs leave", version: "2" };
   const selected = { openapi: "3.1.0", info, paths, components: { schemas, headers } };
   return JSON.parse(JSON.stringify(selected, withoutExamples));
 }

@@ -13,12 +13,14 @@ export interface Stranger {
   refused: string[];
   /** Members that have no effect here. They are named when it is uploaded. */
   warned: string[];
+  /** By slug: the pipelines that its steps trigger, each another file of the folder. Without one, a trigger fails. */
+  triggers: Record<string, string>;
   /** The rules of its jobs, each `tag=value`. */
   agents: string[][];
   builds: ExpectedBuild[];
 }
 
-/** A build to upload the pipeline to, and what becomes of it. No pipeline has a slug that it triggers. A name is the key of a step, or else its label. */
+/** A build to upload the pipeline to, and what becomes of it. A name is the key of a step, or else its label. */
 export interface ExpectedBuild {
   branch?: string;
   message?: string;
@@ -29,6 +31,8 @@ export interface ExpectedBuild {
   exits?: Record<string, number[]>;
   /** By step: what the person who unblocks it fills in, by the key of the field. */
   answers?: Record<string, Record<string, string>>;
+  /** The context and style of each annotation that is left, and the body. */
+  annotations?: string[];
   /** The jobs with commands. */
   jobs: number;
   left_out?: LeftOut;
@@ -58,6 +62,7 @@ export function listStrangers(): Stranger[] {
       uses: "",
       refused: [],
       warned: [],
+      triggers: {},
       agents: [],
       builds: [],
       ...given,
@@ -66,9 +71,10 @@ export function listStrangers(): Stranger[] {
   });
 }
 
-/** The pipelines that the builds of another one upload. */
-export function uploadedBy(stranger: Stranger): Stranger[] {
-  const files = stranger.builds.flatMap(({ uploads = {} }) => Object.values(uploads));
+/** The pipelines that the builds of another one upload or trigger. */
+export function reachedBy(stranger: Stranger): Stranger[] {
+  const uploads = stranger.builds.flatMap(({ uploads = {} }) => Object.values(uploads));
+  const files = [...uploads, ...Object.values(stranger.triggers)];
   const names = new Set(files.map((file) => siblingOf(stranger, file)));
   return listStrangers().filter(({ name }) => names.has(name));
 }
@@ -88,6 +94,19 @@ export function listFiles(): string[] {
 export function readPipeline(name: string, { isParsed }: { isParsed: boolean }): unknown {
   const document = readYaml(`${name}.yaml`);
   return isParsed ? sendSteps(document) : document;
+}
+
+/** The document as its author keeps it. */
+export const readText = (name: string) => readFileSync(join(folder, `${name}.yaml`), "utf8");
+
+/** The keys of all secrets that a document names. */
+export function secretsIn(document: unknown): string[] {
+  if (typeof document !== "object" || document === null) return [];
+  return Object.entries(document).flatMap(([name, value]) => {
+    if (name !== "secrets") return secretsIn(value);
+    const keys = Object.values(value as object).map((each) => (each as { key?: string }).key ?? String(each));
+    return keys.filter((key) => /^[a-z]\w*$/i.test(key));
+  });
 }
 
 /** The agents' parser has no bound of aliases. */

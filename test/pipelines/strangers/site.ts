@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { PublicAgent, type Version } from "../../agents/public-agent.ts";
+import { PublicAgent, type Version, versions } from "../../agents/public-agent.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
 import type { Api } from "../../helpers/api.ts";
+import { type BegunJob, type Left, runCommand, valueOfSecret } from "./commands.ts";
 import { nameOf, type ShownJob } from "./expected.ts";
-import { type ExpectedBuild, readPipeline, type Stranger, siblingOf, uploadedBy } from "./read.ts";
+import {
+  type ExpectedBuild,
+  reachedBy,
+  readPipeline,
+  readText,
+  type Stranger,
+  secretsIn,
+  siblingOf,
+} from "./read.ts";
 
 export type Site = Awaited<ReturnType<typeof openSite>>;
 
@@ -14,18 +23,39 @@ const uploaders = "uploaders";
 export async function openSite(api: Api, stranger: Stranger, settle: () => Promise<void>) {
   const { id } = await api.newCluster();
   const token = await agentTokenOf(api.world, { ...api.acme.cluster, id });
-  const rules = [stranger, ...uploadedBy(stranger)].flatMap(({ agents }) => agents);
+  const all = [stranger, ...reachedBy(stranger)];
+  const rules = all.flatMap(({ agents }) => agents);
   await makeQueues(api, id, rules);
+  await makeSecrets(api, id, all);
   const tags = new Set([["queue=default"], ...rules].map((each) => each.join("\n").replaceAll("=*", "=any")));
   const crew: ScriptedAgent[] = [];
   for (const each of stranger.refused.length > 0 ? [] : tags)
     crew.push(await startAgent(api.world.url, token, { meta_data: each.split("\n") }));
+  for (const [name, file] of Object.entries(stranger.triggers)) {
+    const configuration = readText(siblingOf(stranger, file));
+    await api.newPipeline({ name, cluster_id: id, steps: undefined, configuration });
+  }
+  const wire = new PublicAgent(api.world.url, versions[1] as Version);
+  const left: Left = new Map();
   const { slug } = await api.newPipeline({
     cluster_id: id,
     steps: [{ command: "upload", agents: { queue: uploaders } }],
   });
 
   return {
+    close: () => wire.close(),
+    /** Compares what the commands of a build left with what REST shows. */
+    async assertLeft(number: number, { annotations = [] }: ExpectedBuild) {
+      const path = `/pipelines/${slug}/builds/${number}`;
+      const { id: buildId } = (await api.send("GET", path)).body;
+      const artifacts = await api.send("GET", `${path}/artifacts?per_page=100&state=finished`);
+      assert.equal(artifacts.body.length, Math.min(left.get(buildId) ?? 0, 100));
+      const shown = await api.send("GET", `${path}/annotations?scope=all`);
+      const lines = shown.body.map(({ context, style, body_html }: Record<string, string>) =>
+        [context, style ?? "plain", body_html?.replaceAll(/<[^>]*>|\n/g, "")].join(" "),
+      );
+      assert.deepEqual(lines.toSorted(), annotations.toSorted());
+    },
     /** Makes a build whose first job runs. The agent of that job is of this version, and uploads the pipeline. */
     async startBuild(version: Version, expected: Partial<ExpectedBuild>) {
       const { branch = "main", message = "Change one thing", env = {} } = expected;
@@ -64,8 +94,9 @@ export async function openSite(api: Api, stranger: Stranger, settle: () => Promi
           upload: file === undefined ? undefined : uploadOf(siblingOf(stranger, file), version),
         };
       };
+      const run = (agent: ScriptedAgent, job: BegunJob) => runCommand(agent, { wire, left }, job);
       do await settle();
-      while ((await runAll(crew, standIn)) || (await unblockAny(api, path, expected)));
+      while ((await runAll(crew, { standIn, run })) || (await unblockAny(api, path, expected)));
     },
   };
 }
@@ -96,6 +127,16 @@ async function makeQueues(api: Api, clusterId: string, rules: string[][]): Promi
   for (const key of keys) await api.newQueue({ key }, clusterId);
 }
 
+async function makeSecrets(api: Api, clusterId: string, all: Stranger[]): Promise<void> {
+  const keys = all.flatMap(({ name }) => secretsIn(readPipeline(name, { isParsed: false })));
+  for (const key of new Set(keys)) {
+    const made = await api.send("POST", `/clusters/${clusterId}/secrets`, {
+      body: { key, value: valueOfSecret(key) },
+    });
+    assert.equal(made.status, 201, made.text);
+  }
+}
+
 /** What a job's command does instead of its own. */
 type StandIn = (name: string, attempt: number) => { exitStatus: number; upload: object | undefined };
 
@@ -103,10 +144,14 @@ type StandIn = (name: string, attempt: number) => { exitStatus: number; upload: 
  * Each agent takes what it is offered, until none is offered anything.
  * @returns whether any job ran
  */
-async function runAll(crew: ScriptedAgent[], standIn: StandIn): Promise<boolean> {
+async function runAll(
+  crew: ScriptedAgent[],
+  { standIn, run }: { standIn: StandIn; run: (agent: ScriptedAgent, job: BegunJob) => Promise<void> },
+): Promise<boolean> {
   const attempts = new Map<string, number>();
   const runOne = async (agent: ScriptedAgent, id: string) => {
-    const { token, env } = await agent.begin(id);
+    const begun = await agent.begin(id);
+    const { token, env } = begun;
     const name = nameOf({ step_key: env.BUILDKITE_STEP_KEY ?? null, name: env.BUILDKITE_LABEL ?? null });
     const attempt = attempts.get(name) ?? 0;
     attempts.set(name, attempt + 1);
@@ -115,6 +160,7 @@ async function runAll(crew: ScriptedAgent[], standIn: StandIn): Promise<boolean>
       const { status, text } = await agent.send("POST", `/jobs/${id}/pipelines`, upload, token);
       assert.equal(status, 200, text);
     }
+    await run(agent, { ...begun, id });
     const { status, text } = await agent.finish(id, exitStatus, token);
     assert.equal(status, 200, text);
   };

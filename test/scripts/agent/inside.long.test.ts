@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { freePort } from "../../../scripts/scratch/ports.ts";
+import { agentTokenOf } from "../../helpers/agent.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
+import { eventually } from "../../helpers/http.ts";
+import { type RunningAgent, startAgent } from "./agent.ts";
+
+describeOnSqlite("npm run agent, inside a job", (database) => {
+  let api: Api;
+  let agent: RunningAgent;
+
+  before(async () => {
+    const port = String(await freePort());
+    api = await openApi(database, {
+      ...{ PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` },
+      ...{ AGENT_PING_SECONDS: "1", AGENT_STATUS_SECONDS: "1" },
+    });
+    const token = await agentTokenOf(api.world, api.acme.cluster);
+    agent = startAgent({ endpoint: `${api.world.url}/v3` }, ["--token", token]);
+  });
+  after(async () => {
+    await agent[Symbol.asyncDispose]();
+    await api.close();
+  });
+
+  /** Runs a command. Returns its exit status, its log and the path of its build. */
+  const run = async (...lines: string[]) => {
+    const { id, slug } = await api.newPipeline({ steps: [{ command: lines.join("\n") }] });
+    await api.build(id);
+    const path = `/pipelines/${slug}/builds/1`;
+    const job = await eventually(`the end of ${slug}`, async () => {
+      const { body } = await api.send("GET", path);
+      return body.finished_at ? body.jobs[0] : undefined;
+    });
+    const log = (await api.send("GET", `${path}/jobs/${job.id}/log.txt`)).text;
+    return { status: job.exit_status as number, log, path };
+  };
+
+  it("annotates, adds to annotations, and removes them", async () => {
+    const { status, log, path } = await run(
+      "signalbox-agent annotate '**one**' --style error --context a/b --priority 9",
+      "echo ' two' | signalbox-agent annotate --append --context a/b",
+      "signalbox-agent annotate --style success --context a/b",
+      "signalbox-agent annotate own --scope job",
+      "signalbox-agent annotate gone",
+      "signalbox-agent annotation remove",
+      "signalbox-agent annotation remove || echo $?",
+      "signalbox-agent annotate x --style loud || echo $?",
+    );
+
+    assert.equal(status, 0, log);
+    assert.match(log, /^The server refused: No annotation found \(404\)\.\n1\n.*loud.*\n1\n$/);
+    const { body } = await api.send("GET", `${path}/annotations?scope=all`);
+    assert.deepEqual(
+      body.map(({ context, style, scope, priority, body_html }: Record<string, unknown>) => [
+        ...[context, style, scope, priority, body_html],
+      ]),
+      [
+        ["a/b", "success", "build", 9, "<p><strong>one</strong> two</p>\n"],
+        ["default", null, "job", 3, "<p>own</p>\n"],
+      ],
+    );
+  });
+
+  it("prints secrets and identity tokens to commands, and keeps them out of the log", async () => {
+    const secrets = `/clusters/${api.acme.cluster.id}/secrets`;
+    const values = { DEPLOY: 'line "one"\nline two', SIGN: "signature" };
+    for (const [key, value] of Object.entries(values))
+      await api.send("POST", secrets, { body: { key, value } });
+
+    const { status, log } = await run(
+      "signalbox-agent secret get DEPLOY | wc -c",
+      'value="$(signalbox-agent secret get DEPLOY)"; echo "a $value b"',
+      "signalbox-agent secret get SIGN DEPLOY | grep -o '[A-Z]*\":'",
+      "echo $(signalbox-agent secret get sign --format json)",
+      "signalbox-agent secret get NONE || echo $?",
+      "token=$(signalbox-agent oidc request-token --audience a --lifetime 60 --claim cluster_id --claim queue_key)",
+      'echo "token $token"; echo "$token" | cut -d . -f 2 | tr _- /+ | base64 -d 2>/dev/null | grep -o "queue_key"',
+    );
+
+    assert.equal(status, 0, log);
+    const lines = log.trimEnd().split("\n");
+    assert.deepEqual(lines, [
+      String(Buffer.byteLength(values.DEPLOY)),
+      "a [REDACTED] b",
+      ...['SIGN":', 'DEPLOY":'],
+      '{"sign":"[REDACTED]"}',
+      "The server refused: No secret found (404).",
+      "1",
+      "token [REDACTED]",
+      "queue_key",
+    ]);
+  });
+});
