@@ -27,7 +27,7 @@ const max = stored.artifacts.max;
 /** Workers evict what is over the limit each minute. Until then an organization may have this many times as much. */
 const maxTimesLimit = 2;
 
-const tooMany =
+const tooManyOfBuild =
   "The build would have more than 10,000 artifacts, or paths of more than 8 MB: upload fewer files, such as an archive";
 
 /** A file as its agent describes it. */
@@ -66,7 +66,7 @@ export function announceArtifacts(
     if (isHere) await requireRoomForArtifacts(tx, config, { organizationId, bytes });
     const others = await measureArtifacts(tx, build.id);
     const isOverNumber = others.artifacts + batch.artifacts.length > max.artifacts;
-    if (isOverNumber || others.bytes + textBytes(batch) > max.bytes) throw new Refusal(422, tooMany);
+    if (isOverNumber || others.bytes + textBytes(batch) > max.bytes) throw new Refusal(422, tooManyOfBuild);
     if (isHere) await countIfRoom(tx, config, { organizationId, bytes });
     const rows = batch.artifacts.map(
       (artifact, position): Artifact => ({

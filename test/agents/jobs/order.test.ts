@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
-import { secondMs } from "../../shared/durations.ts";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { secondMs } from "../../../shared/durations.ts";
+import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 
 describeOnBothDatabases("the order of a queue's jobs", (database) => {
   let api: Api;

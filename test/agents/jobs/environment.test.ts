@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type JobContext, jobEnvironment, unsentNames } from "../../shared/agents/job-environment.ts";
-import type { Job } from "../../shared/builds/job-store.ts";
-import { newScriptJob } from "../../shared/builds/new-jobs.ts";
-import type { Build } from "../../shared/builds/store.ts";
-import { createCipher } from "../../shared/crypto/cipher.ts";
-import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
-import { type Environment, sealEnvironment } from "../../shared/pipelines/environment.ts";
-import type { Pipeline } from "../../shared/pipelines/store.ts";
-import { readConfig } from "../../shared/process/config.ts";
-import type { StepCheckout } from "../../shared/vocabulary.ts";
+import { type JobContext, jobEnvironment, unsentNames } from "../../../shared/agents/job-environment.ts";
+import type { Job } from "../../../shared/builds/job-store.ts";
+import { newScriptJob } from "../../../shared/builds/new-jobs.ts";
+import type { Build } from "../../../shared/builds/store.ts";
+import { createCipher } from "../../../shared/crypto/cipher.ts";
+import { sealedPlaces } from "../../../shared/crypto/sealed-places.ts";
+import { type Environment, sealEnvironment } from "../../../shared/pipelines/environment.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
+import { readConfig } from "../../../shared/process/config.ts";
+import type { StepCheckout } from "../../../shared/vocabulary.ts";
 
 const secretKey = "a key for tests that is at least 32 characters";
 const cipher = createCipher(secretKey);

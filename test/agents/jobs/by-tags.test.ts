@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { secondMs } from "../../shared/durations.ts";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { secondMs } from "../../../shared/durations.ts";
+import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
+import { type Api, openApi } from "../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 
 describeOnBothDatabases("jobs with tags", (database) => {
   let api: Api;
