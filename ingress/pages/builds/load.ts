@@ -36,6 +36,8 @@ const jobsPerPage = 100;
 const maxEarlierAttempts = 100;
 /** Forms of steps that somebody can unblock. */
 const maxUnblocks = 10;
+/** Of their questions. Those of one step may have a megabyte, which is six as HTML: the first form is always there. */
+const maxUnblockBytes = 256 * 1024;
 
 export type LoadedBuild = Awaited<ReturnType<typeof loadBuildDetails>>;
 
@@ -67,11 +69,12 @@ export async function loadBuildDetails(services: Services, request: MemberReques
   ];
   const retried = jobs.filter(({ retryOfJobId }) => retryOfJobId).map(({ position }) => position);
   const unblockable = build.hasGraph ? await listUnblockable(db, build.id, maxUnblocks + 1) : [];
+  const forms = thatFit(unblockable.slice(0, maxUnblocks));
   const [rebuiltFrom] = await listBuildNumbers(db, rebuiltFromId === null ? [] : [rebuiltFromId]);
   return {
     ...{ build, pipeline, list, queues, pausedQueues, rebuiltFrom, stages, reasons },
-    unblockable: unblockable.slice(0, maxUnblocks),
-    hasMoreUnblockable: unblockable.length > maxUnblocks,
+    unblockable: forms,
+    hasMoreUnblockable: unblockable.length > forms.length,
     warnings: graph.warnings,
     artifacts: await countArtifactsUpTo(db, { buildId: build.id, jobId: undefined }, maxCounted + 1),
     blocking: await listJobsById(db, jobsOfReasons(reasons.values())),
@@ -138,4 +141,12 @@ export async function admitPayload(
   const bytes = deliveryId === null ? 0 : ((await findPayloadSize(db, deliveryId)) ?? 0);
   const holder = `session ${hashToken(visitor.token)}`;
   admitDownload(event, { holder, organizationId: organization.id, bytes });
+}
+
+function thatFit(unblockable: Job[]): Job[] {
+  let bytes = 0;
+  return unblockable.filter(({ options }, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(options?.manual ?? null));
+    return index === 0 || bytes <= maxUnblockBytes;
+  });
 }

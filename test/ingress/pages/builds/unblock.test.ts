@@ -121,4 +121,20 @@ describeWithDatabase("the page of a blocked build", (database) => {
     assert.match(home, /\d+ builds wait for you/);
     assert.match((await bob.get("/organizations/acme/builds?state=blocked")).text, /state blocked_passed/);
   });
+
+  it("shows few forms with many options: further ones follow when these are unblocked", async () => {
+    const many = Array.from({ length: 200 }, (_, index) => ({ label: `o${index}`, value: `${index}` }));
+    const fields = Array.from({ length: 50 }, (_, index) => ({
+      ...{ select: `s${index}`, key: `k${index}` },
+      options: many,
+    }));
+    const steps = Array.from({ length: 5 }, (_, index) => ({ input: `Input ${index}`, fields }));
+    const { path } = await newBuild(...steps);
+
+    const { text } = await bob.get(path);
+
+    assert.match(text, /Input 0/);
+    assert.match(text, /More steps wait/);
+    assert.equal(text.match(/<option /g)?.length, 50 * 201);
+  });
 });
