@@ -1,9 +1,13 @@
 import { artifactBlob, type Blobs, BlobsUnavailable, type Mismatch, NoRoomForBlob } from "../blobs/blobs.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal, retryAfter, unavailable } from "../refusal.ts";
+import { turns as bounds } from "../sharing/bounds.ts";
+import { openTurns, takeOwnTurn } from "../sharing/turns.ts";
 import { discardBytes } from "./fail.ts";
 import type { BatchKey } from "./signatures.ts";
 import { type Artifact, findArtifact, listBatch, setStoredIfOpen } from "./store.ts";
+
+const turns = openTurns(bounds.storedArtifacts);
 
 /** Stores the bytes of artifacts that come through this process. */
 export class Receiver {
@@ -48,10 +52,11 @@ export class Receiver {
     }
   }
 
-  async #write(...given: Parameters<Blobs["write"]>): Promise<Mismatch | undefined> {
+  async #write(...[name, content, expected]: Parameters<Blobs["write"]>): Promise<Mismatch | undefined> {
     const { blobs, log } = this.#services;
+    const isOver = Promise.withResolvers<void>();
     try {
-      return await blobs.write(...given);
+      return await blobs.write(name, endInTurn(content, isOver.promise), expected);
     } catch (error) {
       if (!(error instanceof BlobsUnavailable)) throw error;
       log.error({ err: error }, "an artifact could not be stored");
@@ -60,6 +65,8 @@ export class Receiver {
           headers: retryAfter(),
         });
       throw unavailable();
+    } finally {
+      isOver.resolve();
     }
   }
 
@@ -72,6 +79,18 @@ export class Receiver {
     await discardBytes(this.#services, [{ id, uploadId: null }]);
     throw new Refusal(422, "The artifact was given up meanwhile");
   }
+}
+
+/** The content ends once its owner has a turn, which lasts until it is stored: then the store syncs what it got. */
+async function* endInTurn(content: AsyncIterable<Uint8Array>, isOver: Promise<void>) {
+  yield* content;
+  await new Promise<void>((begin, refuse) => {
+    const untilOver = () => {
+      begin();
+      return isOver;
+    };
+    takeOwnTurn(turns, untilOver).catch(refuse);
+  });
 }
 
 const sentences: Record<Mismatch, string> = {

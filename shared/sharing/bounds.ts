@@ -256,6 +256,13 @@ export const turns = {
     refusal: 503,
   },
   /** A worker reads and hashes a whole file of up to 5 GB. */
+  /** Small files need the disk and the event loop more often than their bytes say. */
+  storedArtifacts: {
+    resource: "storing of artifacts that have arrived",
+    file: "shared/artifacts/receive.ts",
+    maxRunningPerOwner: 1,
+    restFactor: 2,
+  },
   artifactChecks: {
     resource: "checks of artifacts that a bucket got in parts",
     file: "shared/artifacts/check.ts",
