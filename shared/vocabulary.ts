@@ -183,6 +183,9 @@ export type DeviceCodeState = "pending" | "approved" | "denied" | "expired" | "u
 /** Names of variables that every build sets itself. */
 export const reservedVariable = /^SIGNALBOX(_|$)/;
 
+/** Keys of secrets begin with a letter, so that they can be names of variables. */
+export const secretKeyPattern = /^[A-Za-z][A-Za-z0-9_]*$/;
+
 /** A step of a pipeline as it is stored. Callers can send it again. */
 export type Step = PlainStep | GroupStep;
 export type PlainStep = CommandStep | WaitStep | ManualStep | TriggerStep;

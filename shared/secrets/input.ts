@@ -2,6 +2,7 @@ import { z } from "zod";
 import { exactSize } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
 import { blankToNull, description, isStorable, requiredText } from "../validation.ts";
+import { secretKeyPattern } from "../vocabulary.ts";
 import { parsePolicy } from "./policy.ts";
 
 // The members of a secret as callers send them, by REST, pages and the operator's command alike.
@@ -9,10 +10,7 @@ import { parsePolicy } from "./policy.ts";
 const maxKeyLength = 255;
 const { "bytes of the value": maxValueBytes, "bytes of the policy": maxPolicyBytes } = stored.secretBytes.max;
 
-/** Begins with a letter, so that it can be the name of a variable. */
-export const keyPattern = /^[A-Za-z][A-Za-z0-9_]*$/;
-
-export const secretKeyText = requiredText("Key", maxKeyLength).refine((key) => keyPattern.test(key), {
+export const secretKeyText = requiredText("Key", maxKeyLength).refine((key) => secretKeyPattern.test(key), {
   error: "Key can only contain letters, numbers and underscores, and must start with a letter",
   when: ({ value }) => typeof value === "string" && value.trim() !== "",
 });

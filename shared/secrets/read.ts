@@ -7,7 +7,7 @@ import { findPipelineFactsById } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById, type Queue } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { keyPattern } from "./input.ts";
+import { secretKeyPattern } from "../vocabulary.ts";
 import { isAllowed, type JobClaims, type Policy, parsePolicy } from "./policy.ts";
 import { findSecretByKey, type Secret, setLastReadIfBefore } from "./store.ts";
 
@@ -32,7 +32,8 @@ export async function readSecret(
 ): Promise<{ id: string; key: string; value: string }> {
   const { db, cipher } = services;
   const queue = job.queueId === null ? undefined : await findQueueById(db, job.queueId);
-  const secret = queue && keyPattern.test(key) ? await findSecretByKey(db, queue.clusterId, key) : undefined;
+  const secret =
+    queue && secretKeyPattern.test(key) ? await findSecretByKey(db, queue.clusterId, key) : undefined;
   if (!queue || !secret) throw notFound("secret");
   if (!(await mayRead(services, secret, { ...job, queue })))
     throw new Refusal(403, "The policy of the secret does not let this job read it");

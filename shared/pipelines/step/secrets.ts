@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { excerpt } from "../../refusal.ts";
 import { record } from "../../validation.ts";
-import { reservedVariable, type StepSecret } from "../../vocabulary.ts";
+import { reservedVariable, type StepSecret, secretKeyPattern } from "../../vocabulary.ts";
 import { type Member, member } from "./declaration.ts";
 import { nullable, oneOf } from "./forms.ts";
 
@@ -10,7 +10,6 @@ import { nullable, oneOf } from "./forms.ts";
 /** Agents fetch one after the other. */
 const maxSecrets = 100;
 const maxLength = 255;
-const keyPattern = /^[A-Za-z][A-Za-z0-9_]*$/;
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** The server and agents set these. Two kinds of tokens of other services are exceptions. */
 const ownVariable = /^(?:BUILDKITE|BK)/i;
@@ -42,7 +41,7 @@ export function givenSecrets(member: string) {
 }
 
 function problemOf({ key, environment_variable: variable }: StepSecret): string | undefined {
-  if (!keyPattern.test(key) || key.length > maxLength)
+  if (!secretKeyPattern.test(key) || key.length > maxLength)
     return `cannot have the key ${JSON.stringify(excerpt(key))}`;
   const isOwn =
     (ownVariable.test(variable) && !allowedVariable.test(variable)) || reservedVariable.test(variable);
