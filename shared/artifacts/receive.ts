@@ -56,7 +56,8 @@ export class Receiver {
     const { blobs, log } = this.#services;
     const isOver = Promise.withResolvers<void>();
     try {
-      return await blobs.write(name, endInTurn(content, isOver.promise), expected);
+      const arriving = blobs.kind === "files" ? endInTurn(content, isOver.promise) : content;
+      return await blobs.write(name, arriving, expected);
     } catch (error) {
       if (!(error instanceof BlobsUnavailable)) throw error;
       log.error({ err: error }, "an artifact could not be stored");

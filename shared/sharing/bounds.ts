@@ -60,6 +60,17 @@ export interface NumberBound extends StoredBound {
   remedy?: string;
 }
 
+/** One thread renders, and large bodies have another. */
+const rendering = {
+  file: "shared/annotations/html.ts",
+  maxRunning: 1,
+  maxRunningPerOwner: 1,
+  restFactor: 1,
+  maxWaiting: 1000,
+  maxWaitingPerOwner: 200,
+  refusal: 503,
+} as const;
+
 export const turns = {
   /** A request's own work takes about a millisecond. Whoever sends more than fits gets a third of the event loop. */
   beginnings: {
@@ -169,24 +180,12 @@ export const turns = {
   /** In a thread. Most take milliseconds, the worst a second. */
   annotations: {
     resource: "rendering of annotations",
-    file: "shared/annotations/html.ts",
-    maxRunning: 1,
-    maxRunningPerOwner: 1,
-    restFactor: 1,
-    maxWaiting: 1000,
-    maxWaitingPerOwner: 200,
-    refusal: 503,
+    ...rendering,
   },
   /** In another thread. A megabyte takes a quarter of a second, and ten if it is made to be slow: then it stays text. */
   largeAnnotations: {
     resource: "rendering of annotations over 64 KB",
-    file: "shared/annotations/html.ts",
-    maxRunning: 1,
-    maxRunningPerOwner: 1,
-    restFactor: 1,
-    maxWaiting: 1000,
-    maxWaitingPerOwner: 200,
-    refusal: 503,
+    ...rendering,
   },
   /** While the read of one owner runs, that of another waits in the thread. */
   longReadsOfSqlite: {
@@ -255,14 +254,14 @@ export const turns = {
     maxWaitingPerOwner: 100,
     refusal: 503,
   },
-  /** A worker reads and hashes a whole file of up to 5 GB. */
-  /** Small files need the disk and the event loop more often than their bytes say. */
+  /** Small files need the disk and the event loop more often than their bytes say. A bucket has a disk of its own. */
   storedArtifacts: {
-    resource: "storing of artifacts that have arrived",
+    resource: "storing of artifacts in files",
     file: "shared/artifacts/receive.ts",
     maxRunningPerOwner: 1,
     restFactor: 2,
   },
+  /** A worker reads and hashes a whole file of up to 5 GB. */
   artifactChecks: {
     resource: "checks of artifacts that a bucket got in parts",
     file: "shared/artifacts/check.ts",
