@@ -7,7 +7,7 @@ type Counted = Pick<Artifact, "organizationId" | "createdAt" | "size">;
 
 /**
  * Locks the total of this hour, and measures all of them: of announces that come together, each sees those before it.
- * @returns the bytes that an organization stores, with those that are announced
+ * @returns the bytes of all artifacts that an organization stores or has announced
  */
 export async function lockArtifactBytes(tx: Tx, organizationId: string): Promise<number> {
   const { artifactTotals } = tx.tables;

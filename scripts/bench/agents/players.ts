@@ -34,7 +34,7 @@ export async function registerAll(url: string, token: string, count: number) {
   return { accepted: count, seconds: secondsSince(startedAt) };
 }
 
-/** For all agents, also those that another course leaves alone for minutes: the server would take them for lost. */
+/** Sends heartbeats of all agents, as a course may leave some alone for minutes: the server would take these for lost. */
 async function sendHeartbeats(): Promise<void> {
   const connection = await AgentConnection.open(serverUrl);
   for (;;)

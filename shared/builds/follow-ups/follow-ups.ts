@@ -19,8 +19,8 @@ const maxOfOwner = 2000;
 
 export interface FollowUps {
   /**
-   * Does those that are a few seconds old, oldest first, up to a bound of each organization. The next call goes on after
-   * them, and begins anew after the last one: those that fail again and again do not keep it from the others.
+   * Does follow-ups that are a few seconds old, oldest first, up to a bound of each organization. The next call goes on
+   * behind them, and begins anew after the last follow-up: one that fails again and again holds up no other.
    */
   doLeftOver(): Promise<void>;
   /** Resolves once nothing runs. */
@@ -63,7 +63,7 @@ export function openFollowUps(services: Services, handlers: FollowUpHandlers = f
     for (const each of handled) tasks.add(keyOf(each, owners.get(each.subjectId) ?? nobody));
   };
   const adding = new Tasks();
-  /** Of the next call for those that were left. Undefined: the oldest. */
+  /** The next call of `doLeftOver` begins behind this id. Undefined: with the oldest follow-up. */
   let startId: string | undefined;
   const stopListening = events.listen((due) => adding.add(add(due)));
   const idle = async () => {

@@ -9,7 +9,7 @@ import { isMap, nullable, oneOf, truth, wholeNumber } from "./forms.ts";
 const maxDepth = 2_147_483_647;
 const maxFlagsLength = 4096;
 const maxPathsLength = 16_384;
-/** Of keys that secrets can have. */
+/** A key that a secret can have: none begins with either word. */
 const secretKey = /^(?!buildkite|bk)[a-z][a-z0-9_]{0,254}$/i;
 
 /** The checkout that a caller gave, and the members in it that nothing reads. */
@@ -83,7 +83,7 @@ const readMembers: Members = {
   ssh_secret: true,
 };
 
-/** Parts the members that are read from others. Others that are null or empty text count as absent. */
+/** Parts members that the program reads from all others. Of the others, null and empty text count as absent. */
 function divide(given: Given, members: Members): { known: Given; others: Given } {
   const known: [string, unknown][] = [];
   const others: [string, unknown][] = [];
@@ -141,7 +141,7 @@ export const checkout: Member<StepCheckout> = member({
     checkout.skip === true ? "not checked out" : `checked out with ${leavesOf(checkout).join(", ")}`,
 });
 
-/** Those that win over variables of the same name. Absent ones take nothing from those. */
+/** Variables that win over others of the same name. An absent member leaves those as they are. */
 function winningVariables({ skip, submodules, lfs }: StepCheckout): Record<string, string> {
   return {
     ...(skip !== undefined && { SKIP_CHECKOUT: String(skip) }),
