@@ -1,9 +1,9 @@
 import type { H3Event } from "h3";
-import { LRUCache } from "lru-cache";
 import type { Services } from "../../shared/process/services.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
 import { tooMany } from "../../shared/refusal.ts";
 import { turns } from "../../shared/sharing/bounds.ts";
+import { rememberRecent } from "../../shared/sharing/recent.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
 import type { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
@@ -32,7 +32,7 @@ const maxSenders = 10_000;
 export class RefusedSenders {
   readonly #services: Services;
   /** The times until which senders are over their limits, by limit. */
-  readonly #over = new LRUCache<string, number>({ max: maxSenders });
+  readonly #over = rememberRecent<number>(maxSenders);
   readonly #turns = openTurns(turns.signatures);
 
   constructor(services: Services) {

@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import type { Clock } from "../process/clock.ts";
+import { rememberRecent } from "../sharing/recent.ts";
 import { bucketsPerWindow, type RateLimiter, type RateLimitState } from "./rate-limiter.ts";
 
 const span = bucketsPerWindow + 1;
@@ -15,7 +15,7 @@ interface Counts {
 
 /** `sliding-window.lua` in memory. */
 export function memoryRateLimiter(clock: Clock): RateLimiter {
-  const windows = new LRUCache<string, Counts>({ max: maxKeys });
+  const windows = rememberRecent<Counts>(maxKeys);
 
   const change = (key: string, limit: number, bucketMs: number, by: 1 | 0 | -1): RateLimitState => {
     const counts = windows.get(key) ?? { buckets: [], newest: 0, oldest: 0, total: 0 };

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
-import { LRUCache } from "lru-cache";
 import { secondMs } from "../durations.ts";
 import { createBatcher } from "../sharing/batcher.ts";
+import { rememberRecent } from "../sharing/recent.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
@@ -60,7 +60,7 @@ export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: 
 
 /** `pacing.lua` in memory. */
 export function memoryPacing(): Pacing {
-  const polls = new LRUCache<string, { lastMs: number; intervalMs: number }>({ max: maxSubjects });
+  const polls = rememberRecent<{ lastMs: number; intervalMs: number }>(maxSubjects);
   return {
     async isTooSoon({ subject, now, intervalMs }) {
       const nowMs = now.getTime();

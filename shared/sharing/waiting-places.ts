@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import { minuteMs } from "../durations.ts";
+import { rememberRecent } from "./recent.ts";
 import { type CallerNetworks, type ShareBound, Shares } from "./shares.ts";
 import { openTurns, type ResourceFull, type TurnBounds } from "./turns.ts";
 
@@ -38,7 +38,7 @@ export class WaitingPlaces {
   readonly #waiting = new Set<Waiting>();
   readonly #keptFor = new Set<string>();
   /** By wide network. */
-  readonly #wrong = new LRUCache<string, number>({ max: maxWrongNetworks, ttl: wrongForMs });
+  readonly #wrong = rememberRecent<number>(maxWrongNetworks, { ttl: wrongForMs });
 
   constructor(options: WaitingPlacesOptions) {
     this.#options = options;

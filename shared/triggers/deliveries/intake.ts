@@ -1,8 +1,8 @@
-import { LRUCache } from "lru-cache";
 import { hashToken } from "../../crypto/tokens.ts";
 import { secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import { createBatcher } from "../../sharing/batcher.ts";
+import { rememberRecent } from "../../sharing/recent.ts";
 import { secretOf } from "../members.ts";
 import { findTriggerByToken } from "../store.ts";
 import { type TriggerType, typeOfTrigger } from "../types.ts";
@@ -43,7 +43,7 @@ const defaultMaxWaitMs = 5 * secondMs;
 
 /** @param maxWaitMs wait for the commits of earlier deliveries */
 export function openIntake(services: Services, maxWaitMs = defaultMaxWaitMs): Intake {
-  const hints = new LRUCache<string, EnabledTrigger>({ max: maxHints, ttl: hintTtlMs });
+  const hints = rememberRecent<EnabledTrigger>(maxHints, { ttl: hintTtlMs });
   const group = createBatcher<Arrival, Acceptance>({
     flush: (arrivals) => commitArrivals(services, arrivals),
     maxItems: maxGroupItems,

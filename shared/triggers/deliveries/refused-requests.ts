@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import { hourMs, secondMs } from "../../durations.ts";
 import { isId, newId } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
@@ -6,6 +5,7 @@ import { notFound } from "../../refusal.ts";
 import { expiring } from "../../retention/expiring.ts";
 import { stored } from "../../sharing/bounds.ts";
 import { createPeriodicFlush } from "../../sharing/periodic-flush.ts";
+import { rememberRecent } from "../../sharing/recent.ts";
 import type { RefusalCause, StoredHeader } from "../../vocabulary.ts";
 import type { RefusedTrigger } from "./refusals.ts";
 import { refusedBodiesUntil } from "./refused-bodies.ts";
@@ -43,7 +43,7 @@ export interface RefusedRequests {
 }
 
 export function openRefusedRequests({ config, db, clock, log }: Services): RefusedRequests {
-  const added = new LRUCache<string, true>({ max: maxTriggersAndCauses, ttl: flushEveryMs });
+  const added = rememberRecent<true>(maxTriggersAndCauses, { ttl: flushEveryMs });
   const requests = createPeriodicFlush<{ organizationId: string; row: RefusedRequest }>({
     everyMs: flushEveryMs,
     maxItems: stored.refusedRequests.max["in all"],

@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import { turns } from "../../sharing/bounds.ts";
+import { rememberRecent } from "../../sharing/recent.ts";
 import { openTurns, type TurnBounds } from "../../sharing/turns.ts";
 import { type FilterEvaluator, openFilterEvaluator } from "./evaluator.ts";
 
@@ -36,7 +36,7 @@ const maxOrganizations = 10_000;
 const moved = Symbol("moved");
 
 export function openFilterLanes(openEvaluator: () => FilterEvaluator = openFilterEvaluator): FilterLanes {
-  const averages = new LRUCache<string, number>({ max: maxOrganizations });
+  const averages = rememberRecent<number>(maxOrganizations);
   const quick = openLane(openEvaluator(), turns.quickFilters);
   const slow = openLane(openEvaluator(), turns.slowFilters);
 
