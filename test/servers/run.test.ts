@@ -19,7 +19,10 @@ describe("npm test", () => {
 
     assert.equal(status, 1);
     assert.match(stderr, /Redis: none.*TEST_CONTAINERS=off, and there is no redis-server/);
-    assert.match(stderr, /Chromium: none.*there is no chromium, chromium-browser or google-chrome/);
+    assert.match(
+      stderr,
+      /Chromium: none.*none of chromium-headless-shell, chromium, chromium-browser, google-chrome is on/,
+    );
   });
 
   it("fails, instead of skipping, when a named server does not answer", () => {
