@@ -8,12 +8,12 @@ import { type AcceptedJob, type ArtifactFile, PublicAgent, versions } from "../a
 import { type S3Server, startS3 } from "../blobs/s3/server.ts";
 import { agentTokenOf } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { leaveArtifact } from "./left-by-job.ts";
 
 const mb = 1024 ** 2;
 
-describeOnBothDatabases("artifacts in a bucket", (database) => {
+describeOnSqlite("artifacts in a bucket", (database) => {
   let server: S3Server;
   let api: Api;
 

@@ -7,12 +7,12 @@ import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { newId } from "../../shared/ids.ts";
 import { findApplication } from "../../shared/oauth/application-store.ts";
 import { insertGrants } from "../../shared/oauth/grant-store.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { postForm } from "../helpers/device.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
 
-describeWithDatabase("the operator's command for applications", (database) => {
+describeOnSqlite("the operator's command for applications", (database) => {
   let world: World;
   before(async () => {
     world = await startWorld(database);

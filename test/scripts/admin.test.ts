@@ -13,7 +13,7 @@ import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { allBuilds } from "../helpers/builds.ts";
-import { describeWithDatabase, sqlite } from "../helpers/databases.ts";
+import { describeOnSqlite, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
 import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
 
@@ -28,7 +28,7 @@ async function run(env: Record<string, string>, args: string[], input = "") {
   return { stdout, stderr, code };
 }
 
-describeWithDatabase("the operator's command", (database) => {
+describeOnSqlite("the operator's command", (database) => {
   let world: World;
   before(async () => {
     world = await startWorld(database);

@@ -5,10 +5,10 @@ import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import { hourMs } from "../../shared/durations.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { buildStates } from "../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeWithDatabase("npm run demo:data", (database) => {
+describeOnSqlite("npm run demo:data", (database) => {
   let world: World;
   let services: Services;
 

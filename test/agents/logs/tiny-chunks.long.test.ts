@@ -5,12 +5,12 @@ import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agen
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 
 const size = 12_000;
 const lineLength = 40;
 
-describeOnBothDatabases("a log of single bytes", (database) => {
+describeOnSqlite("a log of single bytes", (database) => {
   let api: Api;
   before(async () => {
     api = await openApi(database);

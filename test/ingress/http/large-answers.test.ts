@@ -12,7 +12,7 @@ import { type Api, openApi } from "../../helpers/api.ts";
 import { describeWithDatabase } from "../../helpers/databases.ts";
 import { eventually } from "../../helpers/http.ts";
 
-const large = 30;
+const large = 12;
 const maxDownloads = 4;
 
 describeWithDatabase("answers of many megabytes", (database) => {

@@ -5,13 +5,13 @@ import { createAgentToken } from "../../../shared/agents/tokens.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Step } from "../../../shared/vocabulary.ts";
 import { buildWebhook } from "../../helpers/builds.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { eventually, get } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 import { type RunningAgent, startAgent } from "./agent.ts";
 
-describeOnBothDatabases("npm run agent, artifacts", (database) => {
+describeOnSqlite("npm run agent, artifacts", (database) => {
   let world: World;
   let acme: TestOrganization;
   let agent: RunningAgent;

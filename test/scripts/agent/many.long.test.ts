@@ -4,13 +4,13 @@ import { count, inArray } from "drizzle-orm";
 import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { agentTokenOf } from "../../helpers/agent.ts";
 import { openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { eventually } from "../../helpers/http.ts";
 import { startAgent } from "./agent.ts";
 
 const amount = 120;
 
-describeOnBothDatabases("20 agents at two ingress processes", (database) => {
+describeOnSqlite("20 agents at two ingress processes", (database) => {
   it(`run ${amount} jobs of a queue, each once`, async () => {
     const api = await openApi(database, { AGENT_PING_SECONDS: "1" });
     const { db } = api.world.services;

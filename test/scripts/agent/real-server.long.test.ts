@@ -6,13 +6,13 @@ import { cancelBuild } from "../../../shared/builds/cancel.ts";
 import { createPipeline, requirePipeline } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import { buildOfDelivery, buildWebhook } from "../../helpers/builds.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { eventually, get, post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 import { startAgent, startProgram } from "./agent.ts";
 
-describeOnBothDatabases("npm run agent with the real server", (database) => {
+describeOnSqlite("npm run agent with the real server", (database) => {
   let world: World;
   let acme: TestOrganization;
   let token: string;
