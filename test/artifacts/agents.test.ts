@@ -65,7 +65,7 @@ describeOnBothDatabases("artifacts of the public agent", (database) => {
         { path: "empty", bytes: Buffer.alloc(0) },
         { path: "one", bytes: Buffer.from("1") },
         { path: "log/100 KB.bin", bytes: randomBytes(100 * 1024) },
-        { path: "50 MB.bin", bytes: randomBytes(50 * 1024 * 1024) },
+        { path: "5 MB.bin", bytes: randomBytes(5 * 1024 * 1024) },
         { path: "../outside/a", bytes: Buffer.from("outside") },
         { path: "with space/ünï ☃.txt", bytes: Buffer.from("snow") },
         { path: 'quo"te;a=b/%2e%2e/x\ty', bytes: Buffer.from("quotes") },

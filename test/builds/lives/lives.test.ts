@@ -13,7 +13,7 @@ import { type ModelBuild, type ModelJob, openModel, type Rows } from "./model.ts
 import { randomPipelines, stepOf } from "./pipelines.ts";
 
 const firstSeed = Number(process.env.TEST_SEED ?? randomInt(2 ** 31));
-const lives = Number(process.env.TEST_LIVES ?? repeat(1, 4));
+const lives = Number(process.env.TEST_LIVES ?? repeat(1, 2));
 const events = 120;
 const maxOpenBuilds = 10;
 
