@@ -30,24 +30,22 @@ const maxQuickMs = 10;
 export function openLogSync(file: string, guard: Pick<SyncGuard, "requireWhole" | "fail">): LogSync {
   let descriptor: number | undefined;
   let isSlow = false;
-  let slowUntil = 0;
-  let slowForMs = minSlowForMs;
+  let slowAt = 0;
+  /** Slow syncs on the event loop since one was quick. */
+  let slowTrials = 0;
 
+  const slowForMs = () => Math.min(minSlowForMs * 2 ** (slowTrials - 1), maxSlowForMs);
   const syncOnLoop = (open: number) => {
     const start = performance.now();
     fdatasyncSync(open);
     const end = performance.now();
-    if (end - start <= slowMs) {
-      slowForMs = minSlowForMs;
-      return;
-    }
-    isSlow = true;
-    slowUntil = end + slowForMs;
-    slowForMs = Math.min(2 * slowForMs, maxSlowForMs);
+    isSlow = end - start > slowMs;
+    slowTrials = isSlow ? slowTrials + 1 : 0;
+    slowAt = end;
   };
   /**
    * The event loop may be busy when the sync ends: that time is not the disk's. So beside a busy loop a disk of some
-   * milliseconds looks quick, and only a trial on the loop tells.
+   * milliseconds looks quick too, and only a trial on the loop tells, or a sync that was quick with all of that time.
    */
   const syncOffLoop = async (open: number) => {
     const start = performance.now();
@@ -56,7 +54,8 @@ export function openLogSync(file: string, guard: Pick<SyncGuard, "requireWhole" 
     const end = performance.now();
     const busyMs = performance.eventLoopUtilization(before).active;
     const isQuick = end - start <= maxQuickMs && end - start - busyMs <= quickInPoolMs;
-    if (isQuick && end >= slowUntil) isSlow = false;
+    if (end - start <= slowMs) slowTrials = 1;
+    if (isQuick && end >= slowAt + slowForMs()) isSlow = false;
   };
   const syncFile = async (open: number) => {
     try {
