@@ -131,8 +131,8 @@ export function limitUserCodeFailures<T>(
   check: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const onUser = limitOn(services, "user-code-user", userId);
-  const taken = [onUser, limitOn(services, "user-code-ip", networkOf(ip))];
-  return limitFailures(services, "user_code", { taken, check });
+  const onIp = limitOn(services, "user-code-ip", networkOf(ip));
+  return limitFailures(services, "user_code", { taken: [onUser, onIp], check });
 }
 
 /** Limits wrong passwords. */
@@ -145,13 +145,14 @@ export function limitSignInFailures<T>(
   const caller = networksOf(ip);
   const { network, wideNetwork } = caller;
   const subject = `${hashToken(email.trim().toLowerCase())}:${network}`;
-  // The widest comes first, so that a refused caller opens no windows for invented addresses.
-  const taken = [
-    limitOn(services, "sign-in-wide", wideNetwork),
-    limitOn(services, "sign-in-ip", network),
-    limitOn(services, "sign-in", subject),
-  ];
-  return limitFailures(services, "sign_in", { taken, check: () => check(caller) });
+  return limitFailures(services, "sign_in", {
+    taken: [
+      limitOn(services, "sign-in-wide", wideNetwork),
+      limitOn(services, "sign-in-ip", network),
+      limitOn(services, "sign-in", subject),
+    ],
+    check: () => check(caller),
+  });
 }
 
 function limitOn({ config }: Services, name: keyof typeof windows, subject: string): RateLimit {

@@ -8,6 +8,8 @@ import { nodeResponse } from "./node.ts";
 /** As metrics name them. */
 type Attempt = "sign_in" | "user_code";
 
+type RateLimits = [RateLimit, ...RateLimit[]];
+
 /**
  * Runs a check and limits its failures, which return undefined, and its refusals with 429. Takes the slots before the
  * check: counting afterwards would let parallel guesses through.
@@ -15,7 +17,7 @@ type Attempt = "sign_in" | "user_code";
 export async function limitFailures<T>(
   services: Services,
   attempt: Attempt,
-  { taken, check }: { taken: RateLimit[]; check: () => Promise<T | undefined> },
+  { taken, check }: { taken: RateLimits; check: () => Promise<T | undefined> },
 ): Promise<T | undefined> {
   let cause: "wrong" | "too_many" | undefined;
   let isTaken = false;
@@ -30,26 +32,16 @@ export async function limitFailures<T>(
     throw error;
   } finally {
     if (cause) services.metrics.attemptsRefused.inc({ attempt, cause });
-    else if (isTaken) await giveBackAll(services, taken);
+    else if (isTaken) await Promise.all(taken.map((limit) => services.rateLimiter.giveBack(limit)));
   }
 }
 
 /** Takes a slot of each limit, or of none. @throws Refusal 429 */
-export async function admitAll(services: Services, wanted: RateLimit[]): Promise<void> {
-  const taken: RateLimit[] = [];
-  for (const limit of wanted) {
-    const state = await services.rateLimiter.admit(limit);
-    if (!state.admitted) {
-      await giveBackAll(services, taken);
-      const wait = seconds(state.resetMs);
-      throw tooMany(`Too many attempts. Please wait ${wait} seconds, then try again.`, { seconds: wait });
-    }
-    taken.push(limit);
-  }
-}
-
-async function giveBackAll(services: Services, taken: RateLimit[]): Promise<void> {
-  await Promise.all(taken.map((limit) => services.rateLimiter.giveBack(limit)));
+export async function admitAll({ rateLimiter }: Services, wanted: RateLimits): Promise<void> {
+  const state = await rateLimiter.admit(...wanted);
+  if (state.admitted) return;
+  const wait = seconds(state.resetMs);
+  throw tooMany(`Too many attempts. Please wait ${wait} seconds, then try again.`, { seconds: wait });
 }
 
 /** Takes a slot and sets the rate-limit headers, old and new (IETF draft). */

@@ -1,6 +1,6 @@
 import type { Clock } from "../process/clock.ts";
 import { rememberRecent } from "../sharing/recent.ts";
-import { bucketsPerWindow, type RateLimiter, type RateLimitState } from "./rate-limiter.ts";
+import { bucketsPerWindow, type RateLimit, type RateLimiter, type RateLimitState } from "./rate-limiter.ts";
 
 const span = bucketsPerWindow + 1;
 const maxKeys = 100_000;
@@ -17,7 +17,9 @@ interface Counts {
 export function memoryRateLimiter(clock: Clock): RateLimiter {
   const windows = rememberRecent<Counts>(maxKeys);
 
-  const change = (key: string, limit: number, bucketMs: number, by: 1 | 0 | -1): RateLimitState => {
+  const change = ({ name, subject, limit, windowMs }: RateLimit, by: 1 | 0 | -1): RateLimitState => {
+    const key = `${name}:${subject}`;
+    const bucketMs = windowMs / bucketsPerWindow;
     const counts = windows.get(key) ?? { buckets: [], newest: 0, oldest: 0, total: 0 };
     windows.set(key, counts);
     const now = Math.max(clock.now().getTime(), counts.newest * bucketMs);
@@ -34,12 +36,18 @@ export function memoryRateLimiter(clock: Clock): RateLimiter {
     return { admitted, limit, remaining: Math.max(0, limit - counts.total), resetMs };
   };
 
-  const key = (name: string, subject: string) => `${name}:${subject}`;
   return {
-    admit: async (w) => change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, 1),
-    peek: async (w) => change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, 0),
-    async giveBack(w) {
-      change(key(w.name, w.subject), w.limit, w.windowMs / bucketsPerWindow, -1);
+    async admit(...wanted) {
+      for (const window of wanted) {
+        const state = change(window, 0);
+        if (!state.admitted) return state;
+      }
+      const states = wanted.map((window) => change(window, 1));
+      return states.reduce((least, state) => (state.remaining < least.remaining ? state : least));
+    },
+    peek: async (window) => change(window, 0),
+    async giveBack(window) {
+      change(window, -1);
     },
   };
 }

@@ -23,8 +23,11 @@ export interface RateLimitState {
 }
 
 export interface RateLimiter {
-  /** Takes a slot, unless refused. */
-  admit(window: RateLimit): Promise<RateLimitState>;
+  /**
+   * Takes a slot of each window, or of none.
+   * @returns the state of the first window with the fewest slots left: of a refusal, the one that refuses
+   */
+  admit(window: RateLimit, ...others: RateLimit[]): Promise<RateLimitState>;
   /** Takes no slot. */
   peek(window: RateLimit): Promise<RateLimitState>;
   /** Returns the slot of a call that turned out not to count. */
@@ -33,18 +36,25 @@ export interface RateLimiter {
 
 const script = readFileSync(join(import.meta.dirname, "sliding-window.lua"), "utf8");
 
-type Reply = [taken: number, remaining: number, resetMs: number];
+type Reply = [taken: number, number: number, remaining: number, resetMs: number];
 interface WithScript {
-  slidingWindow(key: string, limit: number, bucketMs: number, change: number): Promise<Reply>;
+  slidingWindow(windows: number, ...keysAndArguments: (string | number)[]): Promise<Reply>;
 }
 
-/** Calls of one turn of the event loop on one window. */
+type Windows = [RateLimit, ...RateLimit[]];
+
+/** Calls of one turn of the event loop on the same windows. */
 interface Calls {
-  window: RateLimit;
+  windows: Windows;
   waiting: ((state: RateLimitState | Promise<RateLimitState>) => void)[];
 }
 
-function stateOf([taken, remaining, resetMs]: Reply, index: number, limit: number): RateLimitState {
+function stateOf(
+  [taken, number, remaining, resetMs]: Reply,
+  index: number,
+  windows: Windows,
+): RateLimitState {
+  const { limit } = windows[number - 1] ?? windows[0];
   const takenAfterwards = Math.max(0, taken - 1 - index);
   return { admitted: index < taken, limit, remaining: remaining + takenAfterwards, resetMs };
 }
@@ -58,20 +68,21 @@ export function createRateLimiter(options: {
   onFallback: () => void;
 }): RateLimiter {
   const { redis, keys, breaker, fallback, onFallback } = options;
-  redis.defineCommand("slidingWindow", { numberOfKeys: 1, lua: script });
+  redis.defineCommand("slidingWindow", { lua: script });
   const scripted = redis as unknown as WithScript;
 
-  const change = ({ name, subject, limit, windowMs }: RateLimit, by: number) =>
-    breaker.try(() =>
-      scripted.slidingWindow(keys.window(name, subject), limit, windowMs / bucketsPerWindow, by),
-    );
+  const change = (windows: Windows, by: number) => {
+    const names = windows.map(({ name, subject }) => keys.window(name, subject));
+    const bounds = windows.flatMap(({ limit, windowMs }) => [limit, windowMs / bucketsPerWindow]);
+    return breaker.try(() => scripted.slidingWindow(windows.length, ...names, by, ...bounds));
+  };
 
   /** Makes one trip to Redis. */
-  const admitTogether = async ({ window, waiting }: Calls) => {
-    const reply = await change(window, waiting.length);
+  const admitTogether = async ({ windows, waiting }: Calls) => {
+    const reply = await change(windows, waiting.length);
     for (let index = 0; index < waiting.length; index++) {
       if (!reply) onFallback();
-      waiting[index]?.(reply ? stateOf(reply, index, window.limit) : fallback.admit(window));
+      waiting[index]?.(reply ? stateOf(reply, index, windows) : fallback.admit(...windows));
     }
   };
 
@@ -82,30 +93,30 @@ export function createRateLimiter(options: {
     for (const calls of gathered.values()) void admitTogether(calls);
   };
 
-  const callsOn = (window: RateLimit): Calls => {
+  const callsOn = (windows: Windows): Calls => {
     // A caller with an older limit must not decide for others.
-    const key = `${window.name}:${window.subject} ${window.limit}`;
+    const key = windows.map(({ name, subject, limit }) => `${name}:${subject} ${limit}`).join("\n");
     const known = gathering.get(key);
     if (known) return known;
     if (gathering.size === 0) setImmediate(flush);
-    const calls: Calls = { window, waiting: [] };
+    const calls: Calls = { windows, waiting: [] };
     gathering.set(key, calls);
     return calls;
   };
 
   return {
-    admit: (window) =>
+    admit: (...windows) =>
       new Promise((resolve) => {
-        callsOn(window).waiting.push(resolve);
+        callsOn(windows).waiting.push(resolve);
       }),
     async peek(window) {
-      const reply = await change(window, 0);
+      const reply = await change([window], 0);
       if (!reply) return fallback.peek(window);
-      const [, remaining, resetMs] = reply;
+      const [, , remaining, resetMs] = reply;
       return { admitted: remaining > 0, limit: window.limit, remaining, resetMs };
     },
     async giveBack(window) {
-      if (!(await change(window, -1))) await fallback.giveBack(window);
+      if (!(await change([window], -1))) await fallback.giveBack(window);
     },
   };
 }

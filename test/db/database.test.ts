@@ -52,6 +52,7 @@ const landed = {
   "sqlite/0031_step_graphs": "0f55459733a5a106",
   "sqlite/0032_all_steps": "73f018006ff35db4",
   "sqlite/0033_left_by_jobs": "9c51e8a58dcf879c",
+  "sqlite/0034_claimed_codes": "dc1af71e623a6762",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -86,6 +87,7 @@ const landed = {
   "postgres/0031_step_graphs": "2e07d840adc830e1",
   "postgres/0032_all_steps": "f207e647f9dc4cf0",
   "postgres/0033_left_by_jobs": "fac4ad107bfbcbaf",
+  "postgres/0034_claimed_codes": "8a7c443366f18152",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

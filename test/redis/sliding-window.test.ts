@@ -77,6 +77,24 @@ describe("a sliding window in memory", () => {
     assert.deepEqual([admitted, remaining], [false, 0]);
   });
 
+  it("takes a slot of each of several windows, or of none", async () => {
+    const windows = memoryRateLimiter(clockAt(1_700_000_000_000));
+    const wide = { name: "w", subject: "s", limit: 5, windowMs };
+    const narrow = { name: "n", subject: "s", limit: 2, windowMs };
+    const states = [];
+    for (let call = 0; call < 3; call++) states.push(await windows.admit(wide, narrow));
+
+    assert.deepEqual(
+      states.map(({ admitted, limit, remaining }) => [admitted, limit, remaining]),
+      [
+        [true, 2, 1],
+        [true, 2, 0],
+        [false, 2, 0],
+      ],
+    );
+    assert.equal((await windows.peek(wide)).remaining, 3);
+  });
+
   it("stays right when the clock is set back", async () => {
     const clock = clockAt(1_700_000_000_000);
     const windows = memoryRateLimiter(clock);
@@ -153,6 +171,30 @@ describe("a sliding window in Redis", { skip }, () => {
     await windows.giveBack(one);
     assert.equal((await windows.admit(one)).admitted, true);
     assert.equal((await windows.admit(one)).admitted, false);
+  });
+
+  it("takes a slot of each of several windows, or of none", async () => {
+    const [wide, narrow] = [window(5), window(2)] as const;
+    const states = await Promise.all([1, 2, 3].map(() => windows.admit(wide, narrow)));
+
+    assert.deepEqual(
+      states.map(({ admitted, limit, remaining }) => [admitted, limit, remaining]),
+      [
+        [true, 2, 1],
+        [true, 2, 0],
+        [false, 2, 0],
+      ],
+    );
+    assert.equal((await windows.peek(wide)).remaining, 3);
+  });
+
+  it("opens no window for a caller that another window refuses", async () => {
+    const [full, unknown] = [window(1), window(5)] as const;
+    await windows.admit(full);
+
+    const refused = await windows.admit(full, unknown);
+    assert.deepEqual([refused.admitted, refused.limit], [false, 1]);
+    assert.equal(await redis.exists(redisKeys(prefix).window(unknown.name, unknown.subject)), 0);
   });
 
   it("never counts below zero when too many slots are given back", async () => {

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { isNotNull, sql } from "drizzle-orm";
 import type { DeviceCodeState } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
@@ -41,7 +41,8 @@ export function defineDeviceTables(
     },
     (t) => [
       uniqueIndex("device_codes_user_code").on(t.userCodeMac).where(sql`${t.state} = 'pending'`),
-      index("device_codes_claim").on(t.userCodeMac, t.claimedById),
+      // Claimed ones only: each new code would write a page of an index of all, as their order is random.
+      index("device_codes_claimed").on(t.userCodeMac, t.claimedById).where(isNotNull(t.claimedById)),
       index("device_codes_approved").on(t.claimedById, t.organizationId).where(sql`${t.state} = 'approved'`),
       index("device_codes_expiry").on(t.expiresAt),
     ],

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
-import { secondMs } from "../../durations.ts";
+import { minuteMs, secondMs } from "../../durations.ts";
 import { createBatcher } from "../../sharing/batcher.ts";
 import { DatabaseUnavailable } from "../database.ts";
 import type { SyncGuard } from "./sync-guard.ts";
@@ -15,7 +15,9 @@ export interface LogSync {
 const syncInPool = promisify(fdatasync);
 /** A disk is slow from here on. A trip to the thread pool costs more than a quick sync. */
 const slowMs = 1;
-const slowForMs = secondMs;
+/** A slow disk is tried on the event loop again after this time. It doubles with each trial that is slow. */
+const minSlowForMs = secondMs;
+const maxSlowForMs = minuteMs;
 /** A disk is quick again below this time, trip included, so that it comes back to the event loop. */
 const quickInPoolMs = 3;
 /** No quick disk takes longer, however busy the event loop is. */
@@ -28,17 +30,23 @@ const maxQuickMs = 10;
 export function openLogSync(file: string, guard: Pick<SyncGuard, "requireWhole" | "fail">): LogSync {
   let descriptor: number | undefined;
   let isSlow = false;
-  let slowUntil = 0;
+  let slowAt = 0;
+  /** Slow syncs on the event loop since one was quick. */
+  let slowTrials = 0;
 
+  const slowForMs = () => Math.min(minSlowForMs * 2 ** (slowTrials - 1), maxSlowForMs);
   const syncOnLoop = (open: number) => {
     const start = performance.now();
     fdatasyncSync(open);
     const end = performance.now();
-    if (end - start <= slowMs) return;
-    isSlow = true;
-    slowUntil = end + slowForMs;
+    isSlow = end - start > slowMs;
+    slowTrials = isSlow ? slowTrials + 1 : 0;
+    slowAt = end;
   };
-  /** The event loop may be busy when the sync ends: that time is not the disk's. */
+  /**
+   * The event loop may be busy when the sync ends: that time is not the disk's. So beside a busy loop a disk of some
+   * milliseconds looks quick too, and only a trial on the loop tells, or a sync that was quick with all of that time.
+   */
   const syncOffLoop = async (open: number) => {
     const start = performance.now();
     const before = performance.eventLoopUtilization();
@@ -46,7 +54,8 @@ export function openLogSync(file: string, guard: Pick<SyncGuard, "requireWhole" 
     const end = performance.now();
     const busyMs = performance.eventLoopUtilization(before).active;
     const isQuick = end - start <= maxQuickMs && end - start - busyMs <= quickInPoolMs;
-    if (isQuick && end >= slowUntil) isSlow = false;
+    if (end - start <= slowMs) slowTrials = 1;
+    if (isQuick && end >= slowAt + slowForMs()) isSlow = false;
   };
   const syncFile = async (open: number) => {
     try {
