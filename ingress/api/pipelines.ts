@@ -23,7 +23,6 @@ import {
 } from "../../shared/pipelines/pipelines.ts";
 import {
   listPipelineIds,
-  listUnparsedPipelines,
   type Pipeline,
   type PipelineFacts,
   type PipelineFilter,
@@ -31,12 +30,11 @@ import {
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
 import { readPage } from "../http/number-pager.ts";
-import { jsonText } from "../http/respond.ts";
-import { answerJson, inBrackets } from "../http/transfers/json-stream.ts";
+import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stream.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { holderOf } from "./holder.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import { pipelineSchema, presentPipeline, writePipeline } from "./json/pipeline.ts";
+import { pipelineSchema, presentPipeline } from "./json/pipeline.ts";
 import { writeCounted } from "./json/pipelines.ts";
 
 const tag = "Pipelines";
@@ -102,10 +100,9 @@ export function pipelineOperations(services: Services, configurations: Configura
       success: { status: 200, schema: pipelineSchema, description: "The pipeline" },
       run: async (call) => {
         const { id } = await pipelineOf(services, call);
-        const [pipeline] = await listUnparsedPipelines(db, { ids: [id] });
-        if (!pipeline) throw notFound("pipeline");
-        const counts = await findCounts(services, id);
-        return jsonText(200, writePipeline(services, call.caller.organization, { ...pipeline, counts }));
+        const { organization } = call.caller;
+        const parts = requireSome(writeCounted(services, organization, [id]), "pipeline");
+        return answerJson(call.event, { organizationId: organization.id }, parts);
       },
     }),
     operation({
@@ -173,7 +170,7 @@ async function presentOne(services: Services, organization: Organization, pipeli
 }
 
 async function findCounts({ db }: Services, id: string): Promise<PipelineCounts | undefined> {
-  return (await countWorkOfPipelines(db.offLoop, [id]))[0];
+  return (await countWorkOfPipelines(db, { ids: [id] }))[0];
 }
 
 /** Finds the pipeline of the path, without its steps. @throws Refusal 404 */

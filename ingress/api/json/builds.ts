@@ -61,12 +61,15 @@ export async function* writeBuilds(
     for (const { id, pipelineId } of group) {
       const next = builds.slice(++done, done + maxBuildsAhead).map((build) => build.pipelineId);
       const head = heads.get(id);
-      const pipeline = content.hasPipeline ? await texts.find(pipelineId, next) : "";
-      if (!head || pipeline === undefined) continue;
+      const pipeline = content.hasPipeline ? await texts.find(pipelineId, next) : [];
+      if (!head || !pipeline) continue;
       const details = answer.details && presentBuildDetails(answer.details);
       yield `${comma}${JSON.stringify({ ...head.members, ...details }).slice(0, -1)}`;
       comma = ",";
-      if (content.hasPipeline) yield `,"pipeline":${pipeline}`;
+      if (content.hasPipeline) {
+        yield ',"pipeline":';
+        yield* pipeline;
+      }
       if (content.hasJobs) {
         yield ',"jobs":[';
         if (jobsOf) yield jobsOf(id);

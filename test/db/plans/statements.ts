@@ -130,10 +130,12 @@ import {
   findPipeline,
   findPipelineFacts,
   findPipelineFactsById,
+  listLargeUnparsedPipelines,
   listPipelineIds,
   listPipelineNames,
   listPipelineNamesById,
   listUnparsedPipelines,
+  measurePipelines,
   takeBuildNumbers,
 } from "../../../shared/pipelines/store.ts";
 import {
@@ -437,7 +439,9 @@ export const statements: Record<string, Statement> = {
   "some jobs, as answers show them": (db) => listAnsweredJobs(db, { ids }),
   "a job of a build": (db) => findJobOfBuild(db, id, id),
   "builds by id": (db) => listBuildsById(db, ids),
+  "sizes of pipelines": async (db) => measurePipelines(db, { ids }),
   "pipelines with unparsed steps": async (db) => listUnparsedPipelines(db, { ids }),
+  "large pipelines with unparsed steps": async (db) => listLargeUnparsedPipelines(db, { ids }),
   "a page of a build's jobs": (db) => listJobsPage(db, id, { limit: 100, offset: 100 }),
   "the graph of a build with its jobs": (db) => findPlacedGraph(db, { id, hasGraph: true }),
   "jobs by id": (db) => listJobsById(db, ids),
@@ -466,7 +470,7 @@ export const statements: Record<string, Statement> = {
   "highest figures": (db) => putIfHigher(db, [minute], 10),
   "work of queues": (db) => countWorkOfQueues(db, id, 50),
   "work of a cluster": (db) => listWorkOfCluster(db, pipelineId, id, 50),
-  "work of pipelines": (db) => countWorkOfPipelines(db, ids),
+  "work of pipelines": async (db) => countWorkOfPipelines(db, { ids }),
   "the last result of a branch": (db) => findLastResult(db, { id: pipelineId, organizationId }, "main"),
   "figures of an hour": (db) => addToHours(db, [minute]),
   "minutes to fold": (db) =>
