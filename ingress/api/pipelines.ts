@@ -35,7 +35,7 @@ import { type Call, type Operation, operation } from "../operations/operation.ts
 import { holderOf } from "./holder.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { pipelineSchema, presentPipeline } from "./json/pipeline.ts";
-import { writeCounted } from "./json/pipelines.ts";
+import { PipelineTexts, writePipelines } from "./json/pipelines.ts";
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };
@@ -70,7 +70,9 @@ export function pipelineOperations(services: Services, configurations: Configura
         const list = await listPipelineIds(db, readFilter(event, organization.id), page);
         linkPages(event, { ...list, page }, config.baseUrl);
         const ids = list.rows.map(({ id }) => id);
-        return answerJson(event, holderOf(caller), inBrackets(writeCounted(services, organization, ids)));
+        const texts = await PipelineTexts.open(services, organization, ids, { hasCounts: true });
+        const { bytes } = texts;
+        return answerJson(event, holderOf(caller), inBrackets(writePipelines(texts, ids)), { bytes });
       },
     }),
     operation({
@@ -101,8 +103,10 @@ export function pipelineOperations(services: Services, configurations: Configura
       run: async (call) => {
         const { id } = await pipelineOf(services, call);
         const { organization } = call.caller;
-        const parts = requireSome(writeCounted(services, organization, [id]), "pipeline");
-        return answerJson(call.event, { organizationId: organization.id }, parts);
+        const texts = await PipelineTexts.open(services, organization, [id], { hasCounts: true });
+        const { bytes } = texts;
+        const parts = requireSome(writePipelines(texts, [id]), "pipeline");
+        return answerJson(call.event, { organizationId: organization.id }, parts, { bytes });
       },
     }),
     operation({

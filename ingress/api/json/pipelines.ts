@@ -20,13 +20,36 @@ export class PipelineTexts {
   readonly #services: Services;
   readonly #organization: Organization;
   readonly #hasCounts: boolean;
+  readonly #sizes: ReadonlyMap<string, number>;
   readonly #kept = new Map<string, string[]>();
   #keptLength = 0;
 
-  constructor(services: Services, organization: Organization, { hasCounts = false } = {}) {
+  private constructor(
+    services: Services,
+    organization: Organization,
+    { sizes, hasCounts }: { sizes: ReadonlyMap<string, number>; hasCounts: boolean },
+  ) {
     this.#services = services;
     this.#organization = organization;
+    this.#sizes = sizes;
     this.#hasCounts = hasCounts;
+  }
+
+  /** @param ids of all pipelines of the answer */
+  static async open(
+    services: Services,
+    organization: Organization,
+    ids: readonly string[],
+    { hasCounts = false } = {},
+  ): Promise<PipelineTexts> {
+    const measured = ids.length === 0 ? [] : await measurePipelines(services.db, { ids: [...new Set(ids)] });
+    const sizes = new Map(measured.map(({ id, bytes }) => [id, bytes]));
+    return new PipelineTexts(services, organization, { sizes, hasCounts });
+  }
+
+  /** Of all, each once. */
+  get bytes(): number {
+    return [...this.#sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   /**
@@ -42,8 +65,7 @@ export class PipelineTexts {
   async #load(wanted: readonly string[]): Promise<void> {
     const { db } = this.#services;
     const missing = [...new Set(wanted)].filter((id) => !this.#kept.has(id));
-    const sizes = new Map((await measurePipelines(db, { ids: missing })).map(({ id, bytes }) => [id, bytes]));
-    const sizeOf = (id: string) => sizes.get(id) ?? 0;
+    const sizeOf = (id: string) => this.#sizes.get(id) ?? 0;
     const [ids = []] = inGroups(missing, sizeOf, maxBytes);
     const isLarge = ids.some((id) => sizeOf(id) > maxBytes);
 
@@ -65,13 +87,8 @@ export class PipelineTexts {
   }
 }
 
-/** The items of a list, with counts and with commas between them. Leaves out pipelines that were deleted. */
-export async function* writeCounted(
-  services: Services,
-  organization: Organization,
-  ids: readonly string[],
-): AsyncGenerator<string> {
-  const texts = new PipelineTexts(services, organization, { hasCounts: true });
+/** The items of a list, with commas between them. Leaves out pipelines that were deleted. */
+export async function* writePipelines(texts: PipelineTexts, ids: readonly string[]): AsyncGenerator<string> {
   let comma = "";
   for (const [index, id] of ids.entries()) {
     const parts = await texts.find(id, ids.slice(index + 1, index + maxAhead));

@@ -1,6 +1,12 @@
 import { type H3Event, HTTPResponse } from "h3";
 import { notFound } from "../../../shared/refusal.ts";
-import { type DownloadOwner, streamDownload } from "../downloads.ts";
+import {
+  admitDownload,
+  type DownloadOwner,
+  minDownloadBytes,
+  streamDownload,
+  takePieceTurn,
+} from "../downloads.ts";
 import { jsonText, jsonType } from "../respond.ts";
 
 /** A piece has so much of the text. A turn of the event loop makes one. */
@@ -12,6 +18,8 @@ interface JsonAnswer {
   status?: 200 | 201;
   /** True: something was changed, so the answer is not refused. */
   isOfChange?: boolean;
+  /** About what it has, if that is known: a large answer is admitted before any of it is made. */
+  bytes?: number;
 }
 
 /**
@@ -23,12 +31,15 @@ export async function answerJson(
   event: H3Event,
   owner: DownloadOwner,
   parts: AsyncGenerator<string>,
-  { status = 200, isOfChange = false }: JsonAnswer = {},
+  { status = 200, isOfChange = false, bytes = 0 }: JsonAnswer = {},
 ): Promise<HTTPResponse> {
-  const pieces = piecesOf(parts);
-  const first = await pieces.next();
-  if (first.done) return jsonText(status, first.value);
   const download = { ...owner, bytes: bytesInMemory, isForced: isOfChange };
+  const pieces = piecesOf(parts);
+  const isLarge = bytes >= minDownloadBytes;
+  if (isLarge && !isOfChange) admitDownload(event, download);
+  const makeFirst = () => pieces.next();
+  const first = await (isLarge ? takePieceTurn(owner.organizationId, makeFirst) : makeFirst());
+  if (first.done) return jsonText(status, first.value);
   const stream = streamDownload(event, download, bytesOf(first.value, pieces));
   return new HTTPResponse(stream, { status, headers: { "content-type": jsonType } });
 }
