@@ -183,7 +183,7 @@ export async function hasDeletedPipelines(db: Db, organizationId: string): Promi
 }
 
 /** The bytes of the texts of some pipelines, without reading them. */
-export const measurePipelines = prepared<{ ids: string[] }, { id: string; bytes: number }>((db) => {
+export const listPipelineSizes = prepared<{ ids: string[] }, { id: string; bytes: number }>((db) => {
   const { id, steps, configuration } = db.tables.pipelines;
   const text = isPostgres(steps) ? asText(steps) : steps; // a cast would read it
   const bytes = sql`octet_length(${text}) + coalesce(octet_length(${configuration}), 0)`;

@@ -2,8 +2,8 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { countWorkOfPipelines } from "../../../shared/builds/pipeline-counts-store.ts";
 import {
   listLargeUnparsedPipelines,
+  listPipelineSizes,
   listUnparsedPipelines,
-  measurePipelines,
 } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
@@ -42,7 +42,7 @@ export class PipelineTexts {
     ids: readonly string[],
     { hasCounts = false } = {},
   ): Promise<PipelineTexts> {
-    const measured = ids.length === 0 ? [] : await measurePipelines(services.db, { ids: [...new Set(ids)] });
+    const measured = ids.length === 0 ? [] : await listPipelineSizes(services.db, { ids: [...new Set(ids)] });
     const sizes = new Map(measured.map(({ id, bytes }) => [id, bytes]));
     return new PipelineTexts(services, organization, { sizes, hasCounts });
   }

@@ -134,8 +134,8 @@ import {
   listPipelineIds,
   listPipelineNames,
   listPipelineNamesById,
+  listPipelineSizes,
   listUnparsedPipelines,
-  measurePipelines,
   takeBuildNumbers,
 } from "../../../shared/pipelines/store.ts";
 import {
@@ -439,7 +439,7 @@ export const statements: Record<string, Statement> = {
   "some jobs, as answers show them": (db) => listAnsweredJobs(db, { ids }),
   "a job of a build": (db) => findJobOfBuild(db, id, id),
   "builds by id": (db) => listBuildsById(db, ids),
-  "sizes of pipelines": async (db) => measurePipelines(db, { ids }),
+  "sizes of pipelines": async (db) => listPipelineSizes(db, { ids }),
   "pipelines with unparsed steps": async (db) => listUnparsedPipelines(db, { ids }),
   "large pipelines with unparsed steps": async (db) => listLargeUnparsedPipelines(db, { ids }),
   "a page of a build's jobs": (db) => listJobsPage(db, id, { limit: 100, offset: 100 }),
