@@ -13,7 +13,7 @@ export interface Excess {
   parts: Request[][];
 }
 
-/** The builds of an organization would have more jobs together than a single one may have. Nothing was written. */
+/** The builds of an organization would have more jobs together than a transaction may make. Nothing was written. */
 export class TooManyJobs extends Error {
   override readonly name = "TooManyJobs";
   readonly excesses: Excess[];
@@ -24,17 +24,24 @@ export class TooManyJobs extends Error {
   }
 }
 
-/** @throws TooManyJobs */
-export function requireFewJobs(pipelines: Pipeline[], byPipeline: Map<string, Request[]>): void {
+/**
+ * @param maxShare of the largest build that there may be. 1: only several builds together may be too many
+ * @throws TooManyJobs
+ */
+export function requireFewJobs(
+  pipelines: Pipeline[],
+  byPipeline: Map<string, Request[]>,
+  maxShare: number,
+): void {
   const loads = pipelines.map(({ id, organizationId, steps }) => {
     const requests = byPipeline.get(id) ?? [];
     const share = shareOf(steps);
     return { organizationId, requests, share, total: share * requests.length };
   });
   const excesses = [...Map.groupBy(loads, ({ organizationId }) => organizationId)]
-    .filter(([, own]) => own.reduce((sum, { total }) => sum + total, 0) > 1)
+    .filter(([, own]) => own.reduce((sum, { total }) => sum + total, 0) > maxShare)
     .map(([organizationId, own]) => ({ organizationId, parts: own.flatMap(divide) }))
-    .filter(({ parts }) => parts.length > 1);
+    .filter(({ parts }) => parts.length > 1 || maxShare < 1);
   if (excesses.length > 0) throw new TooManyJobs(excesses);
 }
 
