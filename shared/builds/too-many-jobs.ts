@@ -13,7 +13,10 @@ export interface Excess {
   parts: Request[][];
 }
 
-/** The builds of an organization would have more jobs together than a transaction may make. Nothing was written. */
+/**
+ * The builds of an organization would have more jobs together than a single one may have, or one of them is large.
+ * Nothing was written.
+ */
 export class TooManyJobs extends Error {
   override readonly name = "TooManyJobs";
   readonly excesses: Excess[];
@@ -25,7 +28,7 @@ export class TooManyJobs extends Error {
 }
 
 /**
- * @param maxShare of the largest build that there may be. 1: only several builds together may be too many
+ * @param maxShare of the largest build that there may be: a build beyond it is large. 1: none is
  * @throws TooManyJobs
  */
 export function requireFewJobs(
@@ -39,10 +42,15 @@ export function requireFewJobs(
     return { organizationId, requests, share, total: share * requests.length };
   });
   const excesses = [...Map.groupBy(loads, ({ organizationId }) => organizationId)]
-    .filter(([, own]) => own.reduce((sum, { total }) => sum + total, 0) > maxShare)
+    .filter(([, own]) => isTooMuch(own, maxShare))
     .map(([organizationId, own]) => ({ organizationId, parts: own.flatMap(divide) }))
     .filter(({ parts }) => parts.length > 1 || maxShare < 1);
   if (excesses.length > 0) throw new TooManyJobs(excesses);
+}
+
+function isTooMuch(loads: { share: number; total: number }[], maxShare: number): boolean {
+  const isLarge = loads.some(({ share, total }) => total > 0 && share > maxShare);
+  return isLarge || loads.reduce((sum, { total }) => sum + total, 0) > 1;
 }
 
 /** Keeps the order, in which builds are numbered. */

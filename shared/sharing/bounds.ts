@@ -222,7 +222,8 @@ export const turns = {
     refusal: 503,
   },
   largeGroups: {
-    resource: "groups of builds with over 500 jobs or 4 MB of steps, on Postgres",
+    resource:
+      "builds with over 500 jobs or 4 MB of steps, and groups with too many jobs for one transaction, on Postgres",
     file: "shared/triggers/deliveries/build.ts",
     maxRunning: 1,
     maxRunningPerOwner: 1,
@@ -230,7 +231,8 @@ export const turns = {
   },
   /** 2,000 jobs take 40 ms, in which nobody else writes. Writes of others must seldom meet them. */
   largeGroupsOnSqlite: {
-    resource: "groups of builds with over 500 jobs or 4 MB of steps, on SQLite",
+    resource:
+      "builds with over 500 jobs or 4 MB of steps, and groups with too many jobs for one transaction, on SQLite",
     file: "shared/triggers/deliveries/build.ts",
     maxRunning: 1,
     maxRunningPerOwner: 1,
