@@ -17,6 +17,8 @@ import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 
+/** 500 steps may have 100 of each. */
+const maxValues = 50_000;
 const upload = z.object({
   uuid: z
     .string({ error: "uuid must be text" })
@@ -47,7 +49,7 @@ export function uploadOperations(services: Services): Operation[] {
       id: "uploadPipeline",
       summary: "Add steps to the build of a running job, directly after its step",
       query: { async: z.string().optional().meta({ description: "Makes no difference" }) },
-      body: { schema: upload, refuse: unprocessable },
+      body: { schema: upload, refuse: unprocessable, maxValues },
       success: appliedWithWarnings,
       refusals: {
         422: [

@@ -1,5 +1,6 @@
 import { getRouterParam } from "h3";
 import { z } from "zod";
+import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { storageFull } from "../../shared/accounts/storage.ts";
 import { countJobStates } from "../../shared/builds/answer-store.ts";
 import { measurePage, requireBuild } from "../../shared/builds/builds.ts";
@@ -25,8 +26,9 @@ import {
 } from "./build-filter.ts";
 import { holderOf } from "./holder.ts";
 import { buildSchema } from "./json/build.ts";
-import { writeBuilds } from "./json/builds.ts";
+import { measureAnswer, writeBuilds } from "./json/builds.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
+import { PipelineTexts } from "./json/pipelines.ts";
 import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Builds";
@@ -37,6 +39,10 @@ const found = { status: 200, schema: buildSchema, description: "The build" } as 
 export function buildOperations(services: Services): Operation[] {
   const { db, config } = services;
 
+  const textsOf = (organization: Organization, builds: { pipelineId: string }[], content: BuildContent) => {
+    const ids = content.hasPipeline ? builds.map(({ pipelineId }) => pipelineId) : [];
+    return PipelineTexts.open(services, organization, ids);
+  };
   const list = async (call: Call<unknown>) => {
     const { event, caller } = call;
     const { organization } = caller;
@@ -50,8 +56,10 @@ export function buildOperations(services: Services): Operation[] {
     const ids = rows.map(({ id }) => id);
     const sizes = await measurePage(db, ids, content);
     linkPages(event, { ...around, page: wanted }, config.baseUrl);
-    const builds = writeBuilds(services, rows, { organization, content, sizes });
-    return answerJson(event, holderOf(caller), inBrackets(builds));
+    const texts = await textsOf(organization, rows, content);
+    const builds = writeBuilds(services, rows, { organization, content, sizes, texts });
+    const bytes = measureAnswer({ sizes, texts });
+    return answerJson(event, holderOf(caller), inBrackets(builds), { bytes });
   };
   const one = async (
     { event, caller }: Pick<Call<unknown>, "event" | "caller">,
@@ -60,12 +68,14 @@ export function buildOperations(services: Services): Operation[] {
   ) => {
     const { organization } = caller;
     const sizes = await measurePage(db, [build.id], content);
-    const details = {
+    const readDetails = async () => ({
       jobStates: await countJobStates(db, build.id),
       warnings: await listWarnings(db, build.id),
-    };
-    const parts = writeBuilds(services, [build], { organization, content, sizes, details });
-    return answerJson(event, holderOf(caller), requireSome(parts, "build"), answer);
+    });
+    const texts = await textsOf(organization, [build], content);
+    const parts = writeBuilds(services, [build], { organization, content, sizes, texts, readDetails });
+    const bytes = measureAnswer({ sizes, texts });
+    return answerJson(event, holderOf(caller), requireSome(parts, "build"), { ...answer, bytes });
   };
   const query = { ...pageQuery, ...buildFilterQuery };
 

@@ -23,7 +23,6 @@ import {
 } from "../../shared/pipelines/pipelines.ts";
 import {
   listPipelineIds,
-  listUnparsedPipelines,
   type Pipeline,
   type PipelineFacts,
   type PipelineFilter,
@@ -31,13 +30,12 @@ import {
 import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
 import { readPage } from "../http/number-pager.ts";
-import { jsonText } from "../http/respond.ts";
-import { answerJson, inBrackets } from "../http/transfers/json-stream.ts";
+import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stream.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { holderOf } from "./holder.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import { pipelineSchema, presentPipeline, writePipeline } from "./json/pipeline.ts";
-import { writeCounted } from "./json/pipelines.ts";
+import { pipelineSchema, presentPipeline } from "./json/pipeline.ts";
+import { PipelineTexts, writePipelines } from "./json/pipelines.ts";
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };
@@ -72,7 +70,9 @@ export function pipelineOperations(services: Services, configurations: Configura
         const list = await listPipelineIds(db, readFilter(event, organization.id), page);
         linkPages(event, { ...list, page }, config.baseUrl);
         const ids = list.rows.map(({ id }) => id);
-        return answerJson(event, holderOf(caller), inBrackets(writeCounted(services, organization, ids)));
+        const texts = await PipelineTexts.open(services, organization, ids, { hasCounts: true });
+        const { bytes } = texts;
+        return answerJson(event, holderOf(caller), inBrackets(writePipelines(texts, ids)), { bytes });
       },
     }),
     operation({
@@ -102,10 +102,11 @@ export function pipelineOperations(services: Services, configurations: Configura
       success: { status: 200, schema: pipelineSchema, description: "The pipeline" },
       run: async (call) => {
         const { id } = await pipelineOf(services, call);
-        const [pipeline] = await listUnparsedPipelines(db, { ids: [id] });
-        if (!pipeline) throw notFound("pipeline");
-        const counts = await findCounts(services, id);
-        return jsonText(200, writePipeline(services, call.caller.organization, { ...pipeline, counts }));
+        const { organization } = call.caller;
+        const texts = await PipelineTexts.open(services, organization, [id], { hasCounts: true });
+        const { bytes } = texts;
+        const parts = requireSome(writePipelines(texts, [id]), "pipeline");
+        return answerJson(call.event, { organizationId: organization.id }, parts, { bytes });
       },
     }),
     operation({
@@ -173,7 +174,7 @@ async function presentOne(services: Services, organization: Organization, pipeli
 }
 
 async function findCounts({ db }: Services, id: string): Promise<PipelineCounts | undefined> {
-  return (await countWorkOfPipelines(db.offLoop, [id]))[0];
+  return (await countWorkOfPipelines(db, { ids: [id] }))[0];
 }
 
 /** Finds the pipeline of the path, without its steps. @throws Refusal 404 */

@@ -16,7 +16,7 @@ const everywhere: Reasons = {
 };
 const ofRest: Reasons = {
   ...everywhere,
-  "400": "The body is not valid JSON, or not an object; or a cursor is malformed",
+  "400": "The body is not valid JSON, has too many values or is not an object; or a cursor is malformed",
   "401": "No valid access token",
   "403": "The token lacks the scope, or the user the role",
   "404": "No such resource in the token's organization",
@@ -24,7 +24,7 @@ const ofRest: Reasons = {
 };
 const ofAgents: Reasons = {
   ...everywhere,
-  "400": "The body is not valid JSON, or not an object",
+  "400": "The body is not valid JSON, has too many values or is not an object",
   "401": "No valid token of these kinds, or the session has ended",
   "422": "A member is missing or wrong",
 };

@@ -31,7 +31,7 @@ interface StreamedDownload extends DownloadOwner {
 }
 
 /** Smaller payloads are not limited. */
-const minDownloadBytes = 256 * 1024;
+export const minDownloadBytes = 256 * 1024;
 /** Clients may stop reading for a while, to ask where a file goes. */
 const graceMs = 30 * secondMs;
 const turns = openTurns(bounds.pieces);
@@ -119,7 +119,7 @@ export function streamDownload(
   { bytes = minDownloadBytes, isForced = false, ...owner }: StreamedDownload,
   pieces: AsyncGenerator<Uint8Array>,
 ): ReadableStream<Uint8Array> {
-  if (!isForced) admitDownload(event, { ...owner, bytes });
+  if (!isForced && !admittedDownload(event)) admitDownload(event, { ...owner, bytes });
   const transfer = isForced ? downloadsOf(event).send(event, bytes) : admittedDownload(event);
   const { organizationId } = owner;
   // The stream is read wherever the connection has room: its reads have no owner but this one.
@@ -128,7 +128,7 @@ export function streamDownload(
     {
       async pull(controller) {
         transfer?.stop(); // the client waits for us
-        const { done, value } = await turns.take(organizationId, makePiece);
+        const { done, value } = await takePieceTurn(organizationId, makePiece);
         if (done) return controller.close();
         controller.enqueue(value);
         transfer?.start();
@@ -138,6 +138,11 @@ export function streamDownload(
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Makes a piece of an answer in a turn of its organization. */
+export function takePieceTurn<Piece>(organizationId: string, make: () => Promise<Piece>): Promise<Piece> {
+  return turns.take(organizationId, make);
 }
 
 /** Call before a payload is loaded. @throws Refusal 429, 503 */

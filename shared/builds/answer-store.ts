@@ -1,8 +1,8 @@
-import { and, asc, count, eq, inArray, isNull, type SQL, sql, sum } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNull, or, type SQL, sql, sum } from "drizzle-orm";
 import type { Db, Reader } from "../db/database.ts";
-import { countUpTo } from "../db/list-page.ts";
-import { preparedRow } from "../db/prepared.ts";
-import type { JobState } from "../vocabulary.ts";
+import { countUpTo, selectCountUpTo } from "../db/list-page.ts";
+import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
+import { jobStates as allJobStates, type JobState } from "../vocabulary.ts";
 import { someOptions } from "./job-list-store.ts";
 import { factColumns, firstOfStep, type Job, selectJobs, wholeJob } from "./job-store.ts";
 import { sizeOfStep } from "./store.ts";
@@ -34,20 +34,51 @@ export interface AnswerSize {
 export async function measureAnswers(
   db: Db,
   ids: string[],
-  filter: JobFilter,
+  { hasJobs, hasRetriedJobs = false, jobStates = [...allJobStates] }: JobFilter,
 ): Promise<Map<string, AnswerSize>> {
   if (ids.length === 0) return new Map();
-  const { builds, jobs, metaData } = db.tables;
-  const { hasJobs } = filter;
-  const rows =
-    (hasJobs ? await countUpTo(db, jobs, inArray(jobs.buildId, ids), maxRowsOnLoop) : 0) +
-    (await countUpTo(db, metaData, inArray(metaData.buildId, ids), maxRowsOnLoop));
-  const reader = rows < maxRowsOnLoop ? db : db.offLoop;
+  const [ofJobs] = hasJobs ? await countJobs(db, { ids }) : [];
+  const [ofMetaData] = await countMetaData(db, { ids });
+  const rows = (ofJobs?.total ?? 0) + (ofMetaData?.total ?? 0);
+  const { onLoop, offLoop } = hasJobs ? withJobs : withoutJobs;
+  const measure = rows < maxRowsOnLoop ? onLoop : offLoop;
+  const found = await measure(db, { ids, jobStates, withRetried: hasRetriedJobs ? 1 : 0 });
+  return new Map(found.map(({ id, ...size }): [string, AnswerSize] => [id, size]));
+}
 
-  const first = firstOfStep(db);
-  const isOfBuild = and(eq(jobs.buildId, builds.id), isAnswered(db, filter));
+const countJobs = prepared<{ ids: string[] }, { total: number }, Db>((db) => {
+  const { jobs } = db.tables;
+  return selectCountUpTo(db, jobs, isOneOf(jobs.buildId, "ids"), maxRowsOnLoop);
+});
+
+const countMetaData = prepared<{ ids: string[] }, { total: number }, Db>((db) => {
+  const { metaData } = db.tables;
+  return selectCountUpTo(db, metaData, isOneOf(metaData.buildId, "ids"), maxRowsOnLoop);
+});
+
+type SizeOfBuild = AnswerSize & { id: string };
+type Measured = { ids: string[]; jobStates: JobState[]; withRetried: 0 | 1 };
+
+const withJobs = sizesOf(true);
+const withoutJobs = sizesOf(false);
+
+function sizesOf(hasJobs: boolean) {
+  return {
+    onLoop: prepared<Measured, SizeOfBuild, Db>((db) => selectSizes(db, hasJobs)),
+    offLoop: prepared<Measured, SizeOfBuild, Db>(({ offLoop }) => selectSizes(offLoop, hasJobs)),
+  };
+}
+
+function selectSizes(reader: Reader, hasJobs: boolean) {
+  const { builds, jobs, metaData } = reader.tables;
+  const first = firstOfStep(reader);
+  const isOfBuild = and(
+    eq(jobs.buildId, builds.id),
+    isOneOf(jobs.state, "jobStates"),
+    or(isNull(jobs.retriedInJobId), sql`${sql.placeholder("withRetried")} = 1`),
+  );
   const ofSteps = reader
-    .select({ bytes: sum(sizeOfStep(db)) })
+    .select({ bytes: sum(sizeOfStep(reader)) })
     .from(jobs)
     .leftJoin(first.table, first.isReferredTo)
     .where(isOfBuild);
@@ -67,8 +98,7 @@ export async function measureAnswers(
     jobs: (hasJobs ? sql`(${number})` : sql`0`).mapWith(Number),
     bytes: bytes.mapWith(Number),
   };
-  const found = await reader.select(columns).from(builds).where(inArray(builds.id, ids));
-  return new Map(found.map(({ id, ...size }): [string, AnswerSize] => [id, size]));
+  return reader.select(columns).from(builds).where(isOneOf(builds.id, "ids"));
 }
 
 export interface JobSize {
@@ -96,13 +126,23 @@ export async function listAnsweredJobs(
   db: Db,
   given: { ids: string[] } | ({ buildIds: string[] } & AnsweredJobs),
 ) {
+  const { jobs } = db.tables;
+  const rows =
+    "ids" in given
+      ? await answeredJobs(db, given)
+      : await selectAnswered(db, and(inArray(jobs.buildId, given.buildIds), isAnswered(db, given)));
+  return rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
+}
+
+type AnsweredRow = Awaited<ReturnType<typeof selectAnswered>>[number];
+const answeredJobs = prepared<{ ids: string[] }, AnsweredRow, Db>((db) =>
+  selectAnswered(db, isOneOf(db.tables.jobs.id, "ids")),
+);
+
+function selectAnswered(db: Db, where: SQL | undefined) {
   const { jobs, queues } = db.tables;
   const first = firstOfStep(db);
-  const where =
-    "ids" in given
-      ? inArray(jobs.id, given.ids)
-      : and(inArray(jobs.buildId, given.buildIds), isAnswered(db, given));
-  const rows = await db
+  return db
     .select({
       job: { ...factColumns(db), ...answeredText(jobs) },
       first: { id: first.columns.id, ...answeredText(first.table) },
@@ -113,7 +153,6 @@ export async function listAnsweredJobs(
     .leftJoin(queues, eq(queues.id, jobs.queueId)) // a waiter has none
     .where(where)
     .orderBy(asc(jobs.position), asc(jobs.id));
-  return rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
 }
 
 const storedJob = preparedRow<{ id: string }, Parameters<typeof wholeJob>[0], Db>((db) =>

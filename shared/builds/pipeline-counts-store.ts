@@ -1,7 +1,8 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { countOf } from "../db/columns.ts";
-import type { Reader } from "../db/database.ts";
+import type { Db } from "../db/database.ts";
 import { maxCounted } from "../db/list-page.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import {
   type BuildState,
   type JobState,
@@ -11,20 +12,27 @@ import {
   waitingJobStates,
 } from "../vocabulary.ts";
 
-export type PipelineCounts = Awaited<ReturnType<typeof countWorkOfPipelines>>[number];
+export interface PipelineCounts {
+  id: string;
+  scheduledBuilds: number;
+  runningBuilds: number;
+  scheduledJobs: number;
+  runningJobs: number;
+  waitingJobs: number;
+}
 
 /** Counts unfinished builds and jobs of pipelines, up to 1,000 of each. Jobs are those of as many builds. */
-export async function countWorkOfPipelines(db: Reader, ids: string[]) {
-  const { builds, jobs, pipelines } = db.tables;
+export const countWorkOfPipelines = prepared<{ ids: string[] }, PipelineCounts, Db>(({ offLoop }: Db) => {
+  const { builds, jobs, pipelines } = offLoop.tables;
   const buildsIn = (states: BuildState[]) =>
-    db
+    offLoop
       .select({ id: builds.id })
       .from(builds)
       .where(and(eq(builds.pipelineId, pipelines.id), inArray(builds.state, states)))
       .limit(maxCounted);
   const jobsIn = (states: JobState[]) => {
     const unfinished = buildsIn(unfinishedBuildStates).as("unfinished");
-    const found = db
+    const found = offLoop
       .select({ id: jobs.id })
       .from(unfinished)
       .innerJoin(jobs, eq(jobs.buildId, unfinished.id))
@@ -32,7 +40,7 @@ export async function countWorkOfPipelines(db: Reader, ids: string[]) {
       .limit(maxCounted);
     return countOf(found);
   };
-  return db
+  return offLoop
     .select({
       id: pipelines.id,
       scheduledBuilds: countOf(buildsIn(["scheduled"])),
@@ -42,5 +50,5 @@ export async function countWorkOfPipelines(db: Reader, ids: string[]) {
       waitingJobs: jobsIn([...waitingJobStates, "limited"]),
     })
     .from(pipelines)
-    .where(inArray(pipelines.id, ids));
-}
+    .where(isOneOf(pipelines.id, "ids"));
+});

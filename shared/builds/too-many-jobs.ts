@@ -13,7 +13,10 @@ export interface Excess {
   parts: Request[][];
 }
 
-/** The builds of an organization would have more jobs together than a single one may have. Nothing was written. */
+/**
+ * The builds of an organization would have more jobs together than a single one may have, or one of them is large.
+ * Nothing was written.
+ */
 export class TooManyJobs extends Error {
   override readonly name = "TooManyJobs";
   readonly excesses: Excess[];
@@ -24,18 +27,30 @@ export class TooManyJobs extends Error {
   }
 }
 
-/** @throws TooManyJobs */
-export function requireFewJobs(pipelines: Pipeline[], byPipeline: Map<string, Request[]>): void {
+/**
+ * @param maxShare of the largest build that there may be: a build beyond it is large. 1: none is
+ * @throws TooManyJobs
+ */
+export function requireFewJobs(
+  pipelines: Pipeline[],
+  byPipeline: Map<string, Request[]>,
+  maxShare: number,
+): void {
   const loads = pipelines.map(({ id, organizationId, steps }) => {
     const requests = byPipeline.get(id) ?? [];
     const share = shareOf(steps);
     return { organizationId, requests, share, total: share * requests.length };
   });
   const excesses = [...Map.groupBy(loads, ({ organizationId }) => organizationId)]
-    .filter(([, own]) => own.reduce((sum, { total }) => sum + total, 0) > 1)
+    .filter(([, own]) => isTooMuch(own, maxShare))
     .map(([organizationId, own]) => ({ organizationId, parts: own.flatMap(divide) }))
-    .filter(({ parts }) => parts.length > 1);
+    .filter(({ parts }) => parts.length > 1 || maxShare < 1);
   if (excesses.length > 0) throw new TooManyJobs(excesses);
+}
+
+function isTooMuch(loads: { share: number; total: number }[], maxShare: number): boolean {
+  const isLarge = loads.some(({ share, total }) => total > 0 && share > maxShare);
+  return isLarge || loads.reduce((sum, { total }) => sum + total, 0) > 1;
 }
 
 /** Keeps the order, in which builds are numbered. */

@@ -87,14 +87,18 @@ export async function countUpTo(
   where: SQL | undefined,
   limit = maxCounted + 1,
 ): Promise<number> {
+  const [row] = await selectCountUpTo(db, table, where, limit);
+  return row?.total ?? 0;
+}
+
+export function selectCountUpTo(db: Reader | Tx, table: SQLiteTable, where: SQL | undefined, limit: number) {
   const some = db
     .select({ one: sql`1`.as("one") })
     .from(table)
     .where(where)
     .limit(limit)
     .as("some");
-  const [row] = await db.select({ total: count() }).from(some);
-  return row?.total ?? 0;
+  return db.select({ total: count() }).from(some);
 }
 
 function positionByCreation({ createdAt, id }: Record<string, unknown>): ListPosition {

@@ -1,8 +1,8 @@
 import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Db, Tx } from "../db/database.ts";
+import type { Db, Reader, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
+import { isOneOf, isPostgres, prepared, preparedRow } from "../db/prepared.ts";
 import { countRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { isStorable } from "../validation.ts";
@@ -19,6 +19,8 @@ export type PipelineFacts = Omit<Pipeline, "steps" | "configuration" | "document
 /** A pipeline whose steps are JSON as they are stored: to parse and write them again takes long. */
 export interface UnparsedPipeline extends PipelineFacts {
   steps: string;
+  /** False: the steps are answered as they are stored. Most are. */
+  mayBeOther: boolean;
   configuration: string | null;
 }
 
@@ -68,7 +70,7 @@ const timeoutsById = preparedRow<{ pipelineId: string }, Timeouts, Tx>((tx) => {
     .where(eq(id, sql.placeholder("pipelineId")));
 });
 
-function factColumns({ tables: { pipelines } }: Db | Tx) {
+function factColumns({ tables: { pipelines } }: Reader | Tx) {
   const { steps: _, configuration: __, document: ___, ...facts } = getTableColumns(pipelines);
   return facts;
 }
@@ -180,14 +182,40 @@ export async function hasDeletedPipelines(db: Db, organizationId: string): Promi
   return found.length > 0;
 }
 
-export const listUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPipeline>((db) => {
-  const { pipelines } = db.tables;
-  const steps = sql<string>`cast(${pipelines.steps} as text)`;
+/** The bytes of the texts of some pipelines, without reading them. */
+export const listPipelineSizes = prepared<{ ids: string[] }, { id: string; bytes: number }>((db) => {
+  const { id, steps, configuration } = db.tables.pipelines;
+  const text = isPostgres(steps) ? asText(steps) : steps; // a cast would read it
+  const bytes = sql`octet_length(${text}) + coalesce(octet_length(${configuration}), 0)`;
   return db
-    .select({ ...factColumns(db), configuration: pipelines.configuration, steps })
-    .from(pipelines)
-    .where(and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt)));
+    .select({ id, bytes: bytes.mapWith(Number) })
+    .from(db.tables.pipelines)
+    .where(isPresentAmong(db));
 });
+
+/** Runs on the event loop: for small ones. */
+export const listUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPipeline>(selectUnparsed);
+export const listLargeUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPipeline, Db>(({ offLoop }) =>
+  selectUnparsed(offLoop),
+);
+
+function selectUnparsed(db: Reader) {
+  const { configuration, steps } = db.tables.pipelines;
+  const text = asText(steps);
+  const isOther = sql`${text} like '%"others":%' or ${text} like '%"command":""%'`;
+  return db
+    .select({ ...factColumns(db), configuration, steps: text, mayBeOther: isOther.mapWith(Boolean) })
+    .from(db.tables.pipelines)
+    .where(isPresentAmong(db));
+}
+
+function isPresentAmong({ tables: { pipelines } }: Reader): SQL | undefined {
+  return and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt));
+}
+
+function asText(json: SQLiteColumn): SQL<string> {
+  return sql`cast(${json} as text)`;
+}
 
 const pipelineNamesById = prepared<{ ids: string[] }, ListedPipeline>((db) => {
   const { pipelines } = db.tables;

@@ -62,7 +62,7 @@ function describeTurns({
   return [
     maxRunningPerOwner && `${maxRunningPerOwner} at once${maxRunning ? `, ${maxRunning} in all` : ""}`,
     each && `a turn is for ${each.max} ${each.unit}`,
-    restFactor && `the next one after a rest of ${rests.get(restFactor)}`,
+    restFactor && `the next one after a rest of ${rests.get(restFactor) ?? `${restFactor} times the time`}`,
     maxWaitingPerOwner &&
       `${count(maxWaitingPerOwner)} wait${time ?? ""}${maxWaiting ? `, ${count(maxWaiting)} in all` : ""}`,
     describeRefusal(refusal),

@@ -13,7 +13,7 @@ describe("large JSON bodies of one organization at once", () => {
     const requests = async (slug: string) => {
       const organization = await setUpOrganization(world, slug);
       const token = await organization.token("write_pipelines");
-      const members = Array.from({ length: 60_000 }, (_, index) => `"key${index}":1`);
+      const members = Array.from({ length: 19_000 }, (_, index) => `"key${index}":1`);
       return (body = `{${members.join(",")}}`) =>
         fetch(`${world.url}/v2/organizations/${slug}/pipelines`, {
           method: "POST",
@@ -39,7 +39,7 @@ describe("large JSON bodies of one organization at once", () => {
   });
 });
 
-describe("deep JSON", () => {
+describe("deep JSON, and JSON of many values", () => {
   let api: Api;
   before(async () => {
     api = await openApi(sqlite);
@@ -60,6 +60,15 @@ describe("deep JSON", () => {
 
   it("is read up to a depth of 100", async () => {
     assert.equal((await create(nested(99))).status, 422);
+  });
+
+  it("is refused with 400 above 20,000 values, however small", async () => {
+    const list = (values: number) => `{"name":"Many","extra":[${Array(values).fill(1)}]}`;
+    assert.equal((await create(list(19_997))).status, 422);
+
+    const answer = await create(list(19_998));
+    assert.equal(answer.status, 400);
+    assert.deepEqual(answer.body, { message: "Body has more than 20,000 values" });
   });
 
   it("is one kind of wrong JSON among others", async () => {

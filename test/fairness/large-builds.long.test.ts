@@ -57,4 +57,29 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
       ids.slice(0, 3),
     );
   });
+
+  it("rest after each, also when they come one by one", async () => {
+    const { db } = world.services;
+    const { builds } = db.tables;
+    const [attacker, victim] = [
+      await setUpOrganization(world, "one-by-one"),
+      await setUpOrganization(world, "another"),
+    ];
+    const { operator, pipeline } = attacker;
+    await updatePipeline(world.services, operator, pipeline, {
+      steps: Array.from({ length: 20 }, () => ({ command: "true", parallelism: 100 })),
+    });
+    const [large, small] = [await attacker.trigger(), await victim.trigger()];
+    const countBuilds = async (of: { id: string }) =>
+      (await db.select().from(builds).where(eq(builds.pipelineId, of.id))).length;
+
+    for (const path of [large.path, large.path, small.path])
+      await builder.add((await post(world.url + path, "{}")).body.id);
+    const made = [await countBuilds(pipeline), await countBuilds(victim.pipeline)];
+    await builder.idle();
+
+    assert.ok((made[0] ?? 0) < 2, "the second large build did not rest");
+    assert.equal(made[1], 1);
+    assert.equal(await countBuilds(pipeline), 2);
+  });
 });

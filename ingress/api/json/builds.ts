@@ -19,7 +19,7 @@ import { inGroups } from "../../http/transfers/json-stream.ts";
 import type { BuildContent } from "../build-filter.ts";
 import { type BuildDetails, presentBuild, presentBuildDetails } from "./build.ts";
 import { presentJob } from "./job.ts";
-import { PipelineTexts } from "./pipelines.ts";
+import type { PipelineTexts } from "./pipelines.ts";
 
 /** Builds or jobs of so many bytes are read at once: that takes a few milliseconds of the event loop. */
 const maxBytes = 64 * 1024;
@@ -33,10 +33,21 @@ type AddressedBuild = Pick<Build, "id" | "pipelineId">;
 interface BuildsOfAnswer {
   organization: Organization;
   content: BuildContent;
+  /** Pipelines of the builds, if it has them. */
+  texts: PipelineTexts;
   /** By id of the build. */
   sizes: ReadonlyMap<string, AnswerSize>;
   /** Of a single build. */
-  details?: BuildDetails;
+  readDetails?: () => Promise<BuildDetails>;
+}
+
+/** About the bytes of the answer. */
+export function measureAnswer({ sizes, texts }: Pick<BuildsOfAnswer, "sizes" | "texts">): number {
+  return [...sizes.values()].reduce((sum, size) => sum + costOfBuild(size), texts.bytes);
+}
+
+function costOfBuild({ jobs, bytes }: AnswerSize = { jobs: 0, bytes: 0 }): number {
+  return bytes + jobs * bytesOfJob;
 }
 
 /** The items of a list, with commas between them, in parts. Leaves out builds that were deleted meanwhile. */
@@ -45,12 +56,8 @@ export async function* writeBuilds(
   builds: readonly AddressedBuild[],
   answer: BuildsOfAnswer,
 ): AsyncGenerator<string> {
-  const { content, sizes } = answer;
-  const texts = new PipelineTexts(services, answer.organization);
-  const costOf = ({ id }: { id: string }) => {
-    const { jobs = 0, bytes = 0 } = sizes.get(id) ?? {};
-    return bytes + jobs * bytesOfJob;
-  };
+  const { content, sizes, texts } = answer;
+  const costOf = ({ id }: { id: string }) => costOfBuild(sizes.get(id));
   let comma = "";
   let done = 0;
   for (const group of inGroups(builds, costOf, maxBytes)) {
@@ -61,12 +68,15 @@ export async function* writeBuilds(
     for (const { id, pipelineId } of group) {
       const next = builds.slice(++done, done + maxBuildsAhead).map((build) => build.pipelineId);
       const head = heads.get(id);
-      const pipeline = content.hasPipeline ? await texts.find(pipelineId, next) : "";
-      if (!head || pipeline === undefined) continue;
-      const details = answer.details && presentBuildDetails(answer.details);
+      const pipeline = content.hasPipeline ? await texts.find(pipelineId, next) : [];
+      if (!head || !pipeline) continue;
+      const details = answer.readDetails && presentBuildDetails(await answer.readDetails());
       yield `${comma}${JSON.stringify({ ...head.members, ...details }).slice(0, -1)}`;
       comma = ",";
-      if (content.hasPipeline) yield `,"pipeline":${pipeline}`;
+      if (content.hasPipeline) {
+        yield ',"pipeline":';
+        yield* pipeline;
+      }
       if (content.hasJobs) {
         yield ',"jobs":[';
         if (jobsOf) yield jobsOf(id);

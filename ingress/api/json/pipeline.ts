@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { PipelineCounts } from "../../../shared/builds/pipeline-counts-store.ts";
@@ -11,7 +12,10 @@ import { triggerMembers } from "../../../shared/pipelines/step/trigger.ts";
 import type { Pipeline, UnparsedPipeline } from "../../../shared/pipelines/store.ts";
 import { writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import type { Config } from "../../../shared/process/config.ts";
+import { openSlices } from "../../../shared/sharing/loop-turns.ts";
 import { api, web } from "../../../shared/urls.ts";
+import type { Step } from "../../../shared/vocabulary.ts";
+import { pieceLength } from "../../http/transfers/json-stream.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentSettings, settingsSchema } from "./members/pipeline-settings.ts";
@@ -100,20 +104,29 @@ export interface PipelineContext {
 
 type WithCounts<Facts> = Facts & { counts?: PipelineCounts | undefined };
 
-/** JSON of a pipeline. */
-export function writePipeline(
+/** JSON of a pipeline, in parts. */
+export async function writePipeline(
   context: PipelineContext,
   organization: Organization,
-  { steps, ...facts }: WithCounts<UnparsedPipeline>,
-): string {
+  { steps, mayBeOther, ...facts }: WithCounts<UnparsedPipeline>,
+): Promise<string[]> {
   const { steps: _, ...members } = presentPipeline(context, organization, { ...facts, steps: [] });
   const before = JSON.stringify(members).slice(0, -1);
-  return `${before},"steps":${writeStored(steps)}}`;
+  return [`${before},"steps":`, ...(mayBeOther ? await writeAgain(steps) : [steps]), "}"];
 }
 
-/** Most stored steps are as they are answered: only few are parsed. */
-function writeStored(steps: string): string {
-  return /"others":|"command":""/.test(steps) ? JSON.stringify(writeSteps(JSON.parse(steps))) : steps;
+/** Takes a turn of the event loop for each piece of an answer. */
+async function writeAgain(stored: string): Promise<string[]> {
+  const turn = openSlices(() => nextTurn(), pieceLength);
+  const texts: string[] = [];
+  for (const step of JSON.parse(stored) as Step[]) {
+    const text = writeSteps([step])
+      .map((written) => JSON.stringify(written))
+      .join();
+    texts.push(texts.length === 0 ? "[" : ",", text);
+    await turn(text.length);
+  }
+  return texts.length === 0 ? ["[]"] : [...texts, "]"];
 }
 
 export function presentPipeline(

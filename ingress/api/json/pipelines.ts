@@ -1,58 +1,84 @@
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { countWorkOfPipelines } from "../../../shared/builds/pipeline-counts-store.ts";
-import { listUnparsedPipelines } from "../../../shared/pipelines/store.ts";
+import {
+  listLargeUnparsedPipelines,
+  listPipelineSizes,
+  listUnparsedPipelines,
+} from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { inGroups } from "../../http/transfers/json-stream.ts";
 import { writePipeline } from "./pipeline.ts";
 
-/** A pipeline may have more than a megabyte. */
-const maxRead = 4;
-/** While pipelines are smaller than this together, more are read at once. */
-const smallLength = 64 * 1024;
+/** Pipelines of so many bytes are read at once. A larger one is read alone, off the event loop. */
+const maxBytes = 64 * 1024;
+/** Pipelines of a list that are read together, while they are small. */
+const maxAhead = 10;
 const maxKeptLength = 2 * 1024 * 1024;
 
-/** The JSON of pipelines of an answer: reads a few megabytes at a time, and keeps no more. */
+/** The JSON of pipelines of an answer, in parts: reads a megabyte at a time, and keeps a few. */
 export class PipelineTexts {
   readonly #services: Services;
   readonly #organization: Organization;
   readonly #hasCounts: boolean;
-  readonly #kept = new Map<string, string>();
+  readonly #sizes: ReadonlyMap<string, number>;
+  readonly #kept = new Map<string, string[]>();
   #keptLength = 0;
-  #read = 1;
 
-  constructor(services: Services, organization: Organization, { hasCounts = false } = {}) {
+  private constructor(
+    services: Services,
+    organization: Organization,
+    { sizes, hasCounts }: { sizes: ReadonlyMap<string, number>; hasCounts: boolean },
+  ) {
     this.#services = services;
     this.#organization = organization;
+    this.#sizes = sizes;
     this.#hasCounts = hasCounts;
+  }
+
+  /** @param ids of all pipelines of the answer */
+  static async open(
+    services: Services,
+    organization: Organization,
+    ids: readonly string[],
+    { hasCounts = false } = {},
+  ): Promise<PipelineTexts> {
+    const measured = ids.length === 0 ? [] : await listPipelineSizes(services.db, { ids: [...new Set(ids)] });
+    const sizes = new Map(measured.map(({ id, bytes }) => [id, bytes]));
+    return new PipelineTexts(services, organization, { sizes, hasCounts });
+  }
+
+  /** Of all, each once. */
+  get bytes(): number {
+    return [...this.#sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   /**
    * Undefined if the pipeline was deleted.
    * @param next ids of pipelines that are asked for after this one
    */
-  async find(id: string, next: readonly string[]): Promise<string | undefined> {
-    if (!this.#kept.has(id)) await this.#load(id, next);
+  async find(id: string, next: readonly string[]): Promise<string[] | undefined> {
+    if (!this.#kept.has(id)) await this.#load([id, ...next]);
     return this.#kept.get(id);
   }
 
-  async #load(id: string, next: readonly string[]): Promise<void> {
-    const missing = new Set([id]);
-    for (const other of next) {
-      if (missing.size >= this.#read) break;
-      if (!this.#kept.has(other)) missing.add(other);
-    }
-    if (this.#keptLength > maxKeptLength) this.#drop();
+  /** Loads the first, and others while they are small. */
+  async #load(wanted: readonly string[]): Promise<void> {
     const { db } = this.#services;
-    const found = await listUnparsedPipelines(db, { ids: [...missing] });
-    const counted = this.#hasCounts ? await countWorkOfPipelines(db.offLoop, [...missing]) : [];
+    const missing = [...new Set(wanted)].filter((id) => !this.#kept.has(id));
+    const sizeOf = (id: string) => this.#sizes.get(id) ?? 0;
+    const [ids = []] = inGroups(missing, sizeOf, maxBytes);
+    const isLarge = ids.some((id) => sizeOf(id) > maxBytes);
+
+    if (this.#keptLength > maxKeptLength) this.#drop();
+    const found = await (isLarge ? listLargeUnparsedPipelines : listUnparsedPipelines)(db, { ids });
+    const counted = this.#hasCounts ? await countWorkOfPipelines(db, { ids }) : [];
     const countsOf = new Map(counted.map((counts) => [counts.id, counts]));
-    const before = this.#keptLength;
     for (const pipeline of found) {
       const counts = countsOf.get(pipeline.id);
-      const text = writePipeline(this.#services, this.#organization, { ...pipeline, counts });
-      this.#kept.set(pipeline.id, text);
-      this.#keptLength += text.length;
+      const parts = await writePipeline(this.#services, this.#organization, { ...pipeline, counts });
+      this.#kept.set(pipeline.id, parts);
+      this.#keptLength += parts.reduce((sum, part) => sum + part.length, 0);
     }
-    this.#read = this.#keptLength - before < smallLength ? Math.min(2 * this.#read, maxRead) : 1;
   }
 
   #drop(): void {
@@ -61,18 +87,14 @@ export class PipelineTexts {
   }
 }
 
-/** The items of a list, with counts and with commas between them. Leaves out pipelines that were deleted. */
-export async function* writeCounted(
-  services: Services,
-  organization: Organization,
-  ids: readonly string[],
-): AsyncGenerator<string> {
-  const texts = new PipelineTexts(services, organization, { hasCounts: true });
+/** The items of a list, with commas between them. Leaves out pipelines that were deleted. */
+export async function* writePipelines(texts: PipelineTexts, ids: readonly string[]): AsyncGenerator<string> {
   let comma = "";
   for (const [index, id] of ids.entries()) {
-    const text = await texts.find(id, ids.slice(index + 1, index + maxRead));
-    if (text === undefined) continue;
-    yield comma + text;
+    const parts = await texts.find(id, ids.slice(index + 1, index + maxAhead));
+    if (!parts) continue;
+    yield comma;
+    yield* parts;
     comma = ",";
   }
 }

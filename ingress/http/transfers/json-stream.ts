@@ -1,10 +1,16 @@
 import { type H3Event, HTTPResponse } from "h3";
 import { notFound } from "../../../shared/refusal.ts";
-import { type DownloadOwner, streamDownload } from "../downloads.ts";
+import {
+  admitDownload,
+  type DownloadOwner,
+  minDownloadBytes,
+  streamDownload,
+  takePieceTurn,
+} from "../downloads.ts";
 import { jsonText, jsonType } from "../respond.ts";
 
-/** A piece has parts of the text until it is so long. */
-const pieceLength = 64 * 1024;
+/** A piece has so much of the text. A turn of the event loop makes one. */
+export const pieceLength = 64 * 1024;
 /** The largest part, and what it is made of, in memory. */
 const bytesInMemory = 3 * 1024 * 1024;
 
@@ -12,6 +18,8 @@ interface JsonAnswer {
   status?: 200 | 201;
   /** True: something was changed, so the answer is not refused. */
   isOfChange?: boolean;
+  /** About what it has, if that is known: a large answer is admitted before any of it is made. */
+  bytes?: number;
 }
 
 /**
@@ -23,32 +31,49 @@ export async function answerJson(
   event: H3Event,
   owner: DownloadOwner,
   parts: AsyncGenerator<string>,
-  { status = 200, isOfChange = false }: JsonAnswer = {},
+  { status = 200, isOfChange = false, bytes = 0 }: JsonAnswer = {},
 ): Promise<HTTPResponse> {
-  const first = await readPiece(parts);
-  if (first.isLast) return jsonText(status, first.text);
   const download = { ...owner, bytes: bytesInMemory, isForced: isOfChange };
-  const stream = streamDownload(event, download, piecesOf(first.text, parts));
+  const pieces = piecesOf(parts);
+  const isLarge = bytes >= minDownloadBytes;
+  if (isLarge && !isOfChange) admitDownload(event, download);
+  const makeFirst = () => pieces.next();
+  const first = await (isLarge ? takePieceTurn(owner.organizationId, makeFirst) : makeFirst());
+  if (first.done) return jsonText(status, first.value);
+  const stream = streamDownload(event, download, bytesOf(first.value, pieces));
   return new HTTPResponse(stream, { status, headers: { "content-type": jsonType } });
 }
 
-async function* piecesOf(first: string, parts: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+async function* bytesOf(first: string, pieces: Pieces): AsyncGenerator<Uint8Array> {
   yield Buffer.from(first);
   for (;;) {
-    const { text, isLast } = await readPiece(parts);
-    yield Buffer.from(text);
-    if (isLast) return;
+    const { value, done } = await pieces.next();
+    yield Buffer.from(value);
+    if (done) return;
   }
 }
 
-async function readPiece(parts: AsyncGenerator<string>): Promise<{ text: string; isLast: boolean }> {
-  let text = "";
-  while (text.length < pieceLength) {
-    const { done, value } = await parts.next();
-    if (done) return { text, isLast: true };
-    text += value;
+type Pieces = AsyncGenerator<string, string>;
+
+/** Joins short parts and cuts long ones. Returns the last piece, which is shorter. */
+async function* piecesOf(parts: AsyncGenerator<string>): Pieces {
+  let piece = "";
+  for await (const part of parts) {
+    let cutAt = 0;
+    while (piece.length + part.length - cutAt >= pieceLength) {
+      const end = endOfCharacter(part, cutAt + pieceLength - piece.length);
+      yield piece + part.slice(cutAt, end);
+      piece = "";
+      cutAt = end;
+    }
+    piece += part.slice(cutAt);
   }
-  return { text, isLast: false };
+  return piece;
+}
+
+/** Moves an index that is between the two halves of a character behind it. */
+function endOfCharacter(text: string, index: number): number {
+  return (text.codePointAt(index - 1) ?? 0) > 0xffff ? index + 1 : index;
 }
 
 /** The parts of a list, from those of its items, which have their commas. */

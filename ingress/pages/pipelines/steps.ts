@@ -4,10 +4,9 @@ import { anyStep } from "../../../shared/pipelines/step/step.ts";
 import { pipelineSteps } from "../../../shared/pipelines/steps.ts";
 import { type WrittenStep, writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
-import { findPayloadProblem } from "../../../shared/triggers/payloads/problem.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
-import { maxJsonDepth } from "../../http/json-body.ts";
+import { findJsonProblem, maxJsonValues } from "../../http/json-body.ts";
 import { readEnvironment } from "../ui/environment-field.tsx";
 
 // The steps of a pipeline's form: rows of fields, JSON, or YAML. Members without a field are JSON in their row. Other
@@ -169,12 +168,16 @@ function toCommandStep(
   };
 }
 
-/** Checks the depth first. */
 async function parse(json: string): Promise<{ value?: unknown; problem?: string }> {
-  const problem = await findPayloadProblem(Buffer.from(json.toWellFormed()), maxJsonDepth);
-  if (problem === "too_deep") return { problem: "are nested too deeply" };
-  return problem ? { problem: "are not valid JSON" } : { value: JSON.parse(json) };
+  const problem = await findJsonProblem(Buffer.from(json.toWellFormed()));
+  return problem ? { problem: jsonProblems[problem] } : { value: JSON.parse(json) };
 }
+
+const jsonProblems = {
+  invalid_json: "are not valid JSON",
+  too_deep: "are nested too deeply",
+  too_many_values: `have more than ${maxJsonValues.toLocaleString("en")} values`,
+};
 
 /**
  * The act of a button of the form: `add`, `add wait`, `remove 0`, `up 1`, `down 0`, `json`, `rows`, `yaml`.

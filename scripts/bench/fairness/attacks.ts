@@ -16,6 +16,8 @@ export interface Attack {
   title: string;
   /** Requests of the victim that share something with it. */
   probes: ProbeName[];
+  /** Its work outlasts it by minutes: each round has an installation of its own. */
+  leavesWork?: true;
   /** Runs until it is stopped. */
   run(assault: Assault): Promise<unknown>;
 }
@@ -145,6 +147,7 @@ export const attacks = {
   /** Webhooks of 2 bytes that become 2,000 jobs of 8 KB each. */
   amplified: {
     title: "amplified webhooks",
+    leavesWork: true,
     probes: ["accept", "build", "list"],
     run(assault) {
       const post = postJson(assault.attacker.amplifiedUrl ?? "", "{}");

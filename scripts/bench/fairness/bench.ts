@@ -63,14 +63,39 @@ export const fairness: Bench<AttackName> = {
   },
 };
 
+interface Attacked {
+  rounds: { alone: Measured[]; attacked: Measured[] }[];
+  attackerAnswers: Record<string, number>;
+  peakMb: number;
+}
+
+async function measureAttack(name: AttackName, options: Options): Promise<Cell[][]> {
+  const { title, probes, leavesWork }: Attack = attacks[name];
+  const installations: Attacked[] = [];
+  const counts = leavesWork ? Array.from({ length: options.rounds }, () => 1) : [options.rounds];
+  for (const rounds of counts) installations.push(await attackInstallation(name, { ...options, rounds }));
+
+  const rounds = installations.flatMap((each) => each.rounds);
+  const attackerAnswers: Record<string, number> = {};
+  for (const each of installations) addAll(attackerAnswers, each.attackerAnswers);
+  const peakMb = Math.max(...installations.map((each) => each.peakMb));
+  const probeRows = probes.map((probe, index) => {
+    const pairs = rounds.map(
+      ({ alone, attacked }) => [alone[index], attacked[index]] as [Measured, Measured],
+    );
+    return rowOf(probe, pairs);
+  });
+  return [[title, "", "", "", "", formatAnswers(attackerAnswers), peakMb], ...probeRows];
+}
+
 /** Each attack has an installation of its own. */
-function measureAttack(name: AttackName, { seconds, rounds, postgres }: Options): Promise<Cell[][]> {
+function attackInstallation(name: AttackName, { seconds, rounds, postgres }: Options): Promise<Attacked> {
   const { title, probes }: Attack = attacks[name];
   return withScratch(async (scratch) => {
     const tenants = await startTenants(scratch, { postgres, prepare: preparationOf[name] });
     await using victim = await openVictim(tenants);
     const attacker = startPlayer<typeof import("./attacker.ts")>(scratch, "fairness/attacker.ts");
-    const found: { alone: Measured[]; attacked: Measured[] }[] = [];
+    const found: Attacked["rounds"] = [];
     const attackerAnswers: Record<string, number> = {};
 
     await measureProbes(victim, probes, warmUpSeconds);
@@ -84,14 +109,8 @@ function measureAttack(name: AttackName, { seconds, rounds, postgres }: Options)
       found.push({ alone, attacked });
       if (round < rounds) await untilRecovered(victim, probes, alone);
     }
-    const probeRows = probes.map((probe, index) => {
-      const pairs = found.map(
-        ({ alone, attacked }) => [alone[index], attacked[index]] as [Measured, Measured],
-      );
-      return rowOf(probe, pairs);
-    });
     const peakMb = Math.round(kilobytesOf(tenants.ingressPid, "VmHWM") / 1024);
-    return [[title, "", "", "", "", formatAnswers(attackerAnswers), peakMb], ...probeRows];
+    return { rounds: found, attackerAnswers, peakMb };
   });
 }
 

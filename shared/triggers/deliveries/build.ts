@@ -18,6 +18,8 @@ import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, decideIfWaiting, listFilteredDeliveries, setOutcome } from "./store.ts";
 
 const maxGroupItems = 500;
+/** Of the largest build. Larger ones are made in turns: 500 jobs take 10 ms, in which nobody else writes to SQLite. */
+const maxShare = 1 / 4;
 
 export interface DeliveryBuilder {
   /**
@@ -35,10 +37,10 @@ export function openDeliveryBuilder(
   lanes: FilterLanes = openFilterLanes(),
 ): DeliveryBuilder {
   const largeGroups = openLargeGroups(services, (group) =>
-    buildDeliveries(services, { backlog, largeGroups }, group),
+    buildDeliveries(services, { backlog, largeGroups, maxShare: 1 }, group),
   );
   const groups = createBatcher<Evaluated, undefined>({
-    flush: (group) => buildDeliveries(services, { backlog, largeGroups }, group),
+    flush: (group) => buildDeliveries(services, { backlog, largeGroups, maxShare }, group),
     maxItems: maxGroupItems,
   });
   const backlog: FilterBacklog = openFilterBacklog(services, lanes, (evaluated) =>
@@ -65,9 +67,10 @@ interface LargeGroups {
   close(): Promise<void>;
 }
 
-/** Builds deliveries whose builds have thousands of jobs: organizations take turns, so that others' need not wait. */
+/** Builds deliveries whose builds have many jobs: organizations take turns, so that others' need not wait. */
 function openLargeGroups(services: Services, build: (group: Evaluated[]) => Promise<unknown>): LargeGroups {
-  const turns = openTurns(bounds.largeGroups);
+  const isOnSqlite = services.db.dialect === "sqlite";
+  const turns = openTurns(isOnSqlite ? bounds.largeGroupsOnSqlite : bounds.largeGroups);
   const waiting = new Set<string>();
   const tasks = new Tasks();
 
@@ -104,7 +107,7 @@ function openLargeGroups(services: Services, build: (group: Evaluated[]) => Prom
 /** Decides deliveries that need no filter or have a result. The others wait in the backlog. */
 async function buildDeliveries(
   services: Services,
-  { backlog, largeGroups }: { backlog: FilterBacklog; largeGroups: LargeGroups },
+  { backlog, largeGroups, maxShare }: { backlog: FilterBacklog; largeGroups: LargeGroups; maxShare: number },
   group: Evaluated[],
 ): Promise<undefined[]> {
   const { db, events, metrics } = services;
@@ -119,7 +122,8 @@ async function buildDeliveries(
     const decidable = ids.filter((id) => !waitingIds.has(id));
     try {
       if (decidable.length > 0) {
-        const decided = await db.transaction((tx) => decideAndBuild(tx, services, decidable, results));
+        const decide = (tx: Tx) => decideAndBuild(tx, services, { ids: decidable, results, maxShare });
+        const decided = await db.transaction(decide);
         events.publish(decided.changed);
         for (const [status, count] of Object.entries(decided.counts))
           metrics.deliveriesDecided.inc({ status }, count);
@@ -158,7 +162,11 @@ class StaleFilterResult extends Error {
   override readonly name = "StaleFilterResult";
 }
 
-async function decideAndBuild(tx: Tx, services: Services, ids: string[], results: Map<string, FilterResult>) {
+async function decideAndBuild(
+  tx: Tx,
+  services: Services,
+  { ids, results, maxShare }: { ids: string[]; results: Map<string, FilterResult>; maxShare: number },
+) {
   const deliveries = await decideIfWaiting(tx, { ids });
   if (deliveries.length === 0) return { counts: {}, built: [], outcomes: [], changed: [] };
   deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // sorted: number builds in order of arrival
@@ -175,7 +183,7 @@ async function decideAndBuild(tx: Tx, services: Services, ids: string[], results
     else requests.push(requestBuild(delivery, planOf));
   }
 
-  const made = await createBuilds(tx, services, requests, services.clock.now());
+  const made = await createBuilds(tx, services, requests, services.clock.now(), maxShare);
   const { builds, refused, unwanted, changed } = made;
   for (const request of refused) outcomes.push(outcomeOfRefused(request, unwanted.get(request)));
   await storeOutcomes(tx, outcomes);

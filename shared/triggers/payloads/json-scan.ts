@@ -10,7 +10,7 @@ const openArray = jsonState("openArray");
 const closeObject = jsonState("closeObject");
 const comma = jsonState("comma");
 
-/** Checks slices of valid UTF-8, without making values. */
+/** Checks slices of valid UTF-8, and counts values, without making them. */
 export class JsonScan {
   readonly #bytes: Uint8Array;
   readonly #maxDepth: number;
@@ -19,6 +19,7 @@ export class JsonScan {
   #depth = 0;
   #state = value;
   #index = 0;
+  #values = 1;
 
   constructor(bytes: Uint8Array, maxDepth: number) {
     this.#bytes = bytes;
@@ -34,6 +35,11 @@ export class JsonScan {
     return this.#depth === 0 && endsValue[this.#state] === true;
   }
 
+  /** The number of values so far. An empty object or list counts as two. */
+  get values(): number {
+    return this.#values;
+  }
+
   advance(byteCount: number): PayloadProblem | undefined {
     // Local variables halve the time.
     const bytes = this.#bytes;
@@ -42,6 +48,7 @@ export class JsonScan {
     let depth = this.#depth;
     let state = this.#state;
     let index = this.#index;
+    let values = this.#values;
     for (; index < end; index++) {
       // Plain bytes keep the state; a transition takes twice the time.
       if (state === string || state === key) {
@@ -54,18 +61,22 @@ export class JsonScan {
         state = next;
       } else if (next === openObject || next === openArray) {
         if (++depth > this.#maxDepth) return "too_deep";
+        values++;
         isObject[depth] = next === openObject;
         state = next === openObject ? firstKey : firstElement;
       } else {
         if (depth === 0) return "invalid_json";
-        if (next === comma) state = isObject[depth] ? nextKey : value;
-        else if (isObject[depth--] === (next === closeObject)) state = afterValue;
+        if (next === comma) {
+          state = isObject[depth] ? nextKey : value;
+          values++;
+        } else if (isObject[depth--] === (next === closeObject)) state = afterValue;
         else return "invalid_json";
       }
     }
     this.#depth = depth;
     this.#state = state;
     this.#index = index;
+    this.#values = values;
     return undefined;
   }
 }
