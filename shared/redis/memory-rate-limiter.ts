@@ -15,9 +15,12 @@ interface Counts {
 
 /** `sliding-window.lua` in memory. */
 export function memoryRateLimiter(clock: Clock): RateLimiter {
-  const windows = new LRUCache<string, Counts>({ max: maxKeys });
+  let made: LRUCache<string, Counts> | undefined;
+  /** Made while Redis is away for the first time: it takes 3 MB at once. */
+  const openWindows = () => (made ??= new LRUCache({ max: maxKeys }));
 
   const change = (key: string, limit: number, bucketMs: number, by: 1 | 0 | -1): RateLimitState => {
+    const windows = openWindows();
     const counts = windows.get(key) ?? { buckets: [], newest: 0, oldest: 0, total: 0 };
     windows.set(key, counts);
     const now = Math.max(clock.now().getTime(), counts.newest * bucketMs);

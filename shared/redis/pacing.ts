@@ -60,9 +60,12 @@ export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: 
 
 /** `pacing.lua` in memory. */
 export function memoryPacing(): Pacing {
-  const polls = new LRUCache<string, { lastMs: number; intervalMs: number }>({ max: maxSubjects });
+  let made: LRUCache<string, { lastMs: number; intervalMs: number }> | undefined;
+  /** Made while Redis is away for the first time: it takes 3 MB at once. */
+  const openPolls = () => (made ??= new LRUCache({ max: maxSubjects }));
   return {
     async isTooSoon({ subject, now, intervalMs }) {
+      const polls = openPolls();
       const nowMs = now.getTime();
       const last = polls.get(subject);
       const required = last?.intervalMs ?? intervalMs;
