@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { secondMs } from "../durations.ts";
 
-const require = createRequire(import.meta.url);
+const modules = createRequire(import.meta.url);
 const endsWithinMs = secondMs;
 
 /**
@@ -21,7 +21,7 @@ export function endCompiler(): void {
 /** Returns undefined in a bundle, which needs no compiler. */
 function findLoaded(name: string): unknown {
   try {
-    return require.cache[require.resolve(name)]?.exports;
+    return modules.cache[modules.resolve(name)]?.exports;
   } catch {
     return undefined;
   }
