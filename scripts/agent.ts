@@ -1,11 +1,16 @@
 import "../shared/process/node-version.ts";
 import { setMaxListeners } from "node:events";
+import { endCompiler } from "../shared/process/compiler.ts";
+import { releaseMemory } from "../shared/process/heap.ts";
 import { runAgent } from "./agent/run.ts";
 
+endCompiler();
 const afterJob = new AbortController();
 const now = new AbortController();
 setMaxListeners(0, afterJob.signal, now.signal); // each session listens
 
+/** The first calls load what calls need. */
+const registeredAfterMs = 5000;
 /** npm repeats a signal that both get, such as that of Ctrl-C. */
 const repeatedWithinMs = 300;
 let lastMs = Number.NEGATIVE_INFINITY;
@@ -28,6 +33,7 @@ process.exitCode = await runAgent(process.argv.slice(2), {
   writeError: (text) => process.stderr.write(text),
   onStart: () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
+    setTimeout(releaseMemory, registeredAfterMs).unref();
   },
   stop: { afterJob: afterJob.signal, now: now.signal },
 });

@@ -1,4 +1,5 @@
 import { parentPort, Worker } from "node:worker_threads";
+import { endCompiler } from "./compiler.ts";
 
 /** Requests sent ahead: enough to keep the thread busy, and few to send again. */
 const maxSent = 32;
@@ -53,6 +54,7 @@ export function handleRequests<Request extends object, Response>(
   const port = parentPort;
   if (!port) throw new Error("Requests are handled in a thread only.");
   port.on("message", (request: Request) => port.postMessage({ response: handle(request) }));
+  endCompiler();
   port.postMessage(ready);
 }
 

@@ -37,8 +37,21 @@ export function choice<Forms extends Record<string, z.ZodType>>(
     .meta(documentationOf(z.union(Object.values(forms))));
 }
 
-/** The JSON schema of what callers give. */
+/** The JSON schema of what callers give, made when it is first read: those of steps contain each other, and are large. */
 export function documentationOf(schema: z.ZodType): Record<string, unknown> {
+  let made: Record<string, unknown> | undefined;
+  const read = () => (made ??= describeInput(schema));
+  return new Proxy(
+    {},
+    {
+      ownKeys: () => Reflect.ownKeys(read()),
+      getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(read(), name),
+      get: (_, name) => Reflect.get(read(), name),
+    },
+  );
+}
+
+function describeInput(schema: z.ZodType): Record<string, unknown> {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return json;
 }
