@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { after, before, describe, it, mock } from "node:test";
-import type { LogSync } from "../../shared/db/sqlite/log-sync.ts";
+import { type LogSync, openLogSync } from "../../shared/db/sqlite/log-sync.ts";
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -31,7 +31,6 @@ describe("a disk whose syncs take two milliseconds, and look quick from the thre
       setImmediate(done);
     });
     syncBuiltinESMExports();
-    const { openLogSync } = await import("../../shared/db/sqlite/log-sync.ts");
     log = openLogSync(join(folder, "file.db"), { requireWhole: () => {}, fail: assert.fail });
   });
   after(async () => {

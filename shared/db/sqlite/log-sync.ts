@@ -12,7 +12,6 @@ export interface LogSync {
   close(): Promise<void>;
 }
 
-const syncInPool = promisify(fdatasync);
 /** A disk is slow from here on. A trip to the thread pool costs more than a quick sync. */
 const slowMs = 1;
 /** A slow disk is tried on the event loop again after this time. It doubles with each trial that is slow. */
@@ -28,6 +27,7 @@ const maxQuickMs = 10;
  * loop does not wait. Calls made during a sync share the next one (shared/decisions/03-sqlite-one-writer.md).
  */
 export function openLogSync(file: string, guard: Pick<SyncGuard, "requireWhole" | "fail">): LogSync {
+  const syncInPool = promisify(fdatasync);
   let descriptor: number | undefined;
   let isSlow = false;
   let slowAt = 0;
