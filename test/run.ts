@@ -30,7 +30,7 @@ const testOptions = [
   `--test-reporter-destination=${failedFiles}`,
   "--test-reporter=./test/servers/durations-reporter.ts",
   `--test-reporter-destination=${durations}`,
-  "--test-concurrency=4",
+  "--test-concurrency=5",
   "--test-timeout=600000",
   // Ends files whose timed-out tests leave connections open.
   "--test-force-exit",
@@ -49,8 +49,8 @@ function finish(exitCode: number): Promise<never> {
   return finishing;
 }
 
-/** More of them end closer together, but each loads the program. */
-const processes = { quick: 8, all: 12 };
+/** Rounds of as many as run at once. More would end closer together, but each loads the program. */
+const processes = { quick: 10, all: 15 };
 /** What tests start more than once, besides the programs of the image. */
 const bundled = ["scripts/prove/main.ts", "scripts/bench/main.ts", "scripts/admin.ts", "scripts/login.ts"];
 /** Absolute: some programs run in another folder. */

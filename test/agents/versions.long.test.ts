@@ -5,7 +5,7 @@ import { sign } from "@octokit/webhooks-methods";
 import { agentTokenOf } from "../helpers/agent.ts";
 import { unknownId } from "../helpers/api.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 import { PublicAgent, type Version, versions } from "./public-agent.ts";
 
@@ -14,7 +14,7 @@ const secret = "a secret of the sender";
 const payload = '{"ref":  "refs/heads/main", "text": "wörld \\u00e9 🚀",\t"n": 1.0}\n';
 const sha = "0123456789abcdef0123456789abcdef01234567";
 
-describeOnBothDatabases("the public agent", (database) => {
+describeOnSqlite("the public agent", (database) => {
   let api: TriggerApi;
   let token: string;
   let logToken: string;

@@ -3,9 +3,9 @@ import { after, before, it } from "node:test";
 import { listArtifactsOfPaths } from "../../shared/annotations/store.ts";
 import { leaveArtifact } from "../artifacts/left-by-job.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
-describeOnBothDatabases("the artifacts that an annotation names", (database) => {
+describeOnSqlite("the artifacts that an annotation names", (database) => {
   let api: Api;
 
   before(async () => {

@@ -4,9 +4,9 @@ import { after, before, it } from "node:test";
 import { type AcceptedJob, type ArtifactFile, PublicAgent, versions } from "../agents/public-agent.ts";
 import { agentTokenOf } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
-describeOnBothDatabases("artifacts of the public agent", (database) => {
+describeOnSqlite("artifacts of the public agent", (database) => {
   let api: Api;
   let token: string;
 

@@ -5,9 +5,9 @@ import { newScriptJob } from "../../shared/builds/new-jobs.ts";
 import { newIds } from "../../shared/ids.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
-describeWithDatabase("the size of builds", (database) => {
+describeOnSqlite("the size of builds", (database) => {
   let api: Api;
   before(async () => {
     api = await openApi(database);

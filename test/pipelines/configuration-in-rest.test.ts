@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi, unique } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
 const yaml = `# Why we do this
 env:
@@ -19,7 +19,7 @@ steps:
   - command: make deploy
 `;
 
-describeOnBothDatabases("the configuration of a pipeline", (database) => {
+describeOnSqlite("the configuration of a pipeline", (database) => {
   let api: Api;
 
   before(async () => {

@@ -16,11 +16,11 @@ import { openLane } from "../../scripts/prove/traffic/lane.ts";
 import { writeLate } from "../../scripts/prove/traffic/late-writes.ts";
 import { observeNothing } from "../../scripts/prove/traffic/observed.ts";
 import { startAgent } from "../helpers/agent.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { startWorld } from "../helpers/world.ts";
 
-describeWithDatabase("npm run prove, callers", (database) => {
+describeOnSqlite("npm run prove, callers", (database) => {
   /** An installation of two ingress processes, and a caller of it. */
   async function startLane() {
     const world = await startWorld(database);

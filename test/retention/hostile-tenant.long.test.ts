@@ -10,7 +10,7 @@ import { recountRecords } from "../../shared/retention/records.ts";
 import { bytesOfBuild } from "../../shared/sharing/hourly-bytes.ts";
 import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import { agentTokenOf, registration, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { type Answer, request } from "../helpers/http.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
@@ -18,7 +18,7 @@ const mb = 1024 ** 2;
 const limit = 20 * mb;
 const deliveriesPerHour = 8;
 
-describeOnBothDatabases("a tenant that stores as much as it can", (database) => {
+describeOnSqlite("a tenant that stores as much as it can", (database) => {
   let api: TriggerApi;
   let trigger: MadeTrigger;
   let agent: ScriptedAgent;

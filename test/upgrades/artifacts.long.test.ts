@@ -4,7 +4,7 @@ import { it } from "node:test";
 import { freePort } from "../../scripts/scratch/ports.ts";
 import { agentTokenOf, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
 import { openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { run, runIngress } from "../helpers/processes.ts";
 import { settingsOf } from "../helpers/world.ts";
@@ -13,7 +13,7 @@ import { checkOut, releases, releasesMissing } from "./releases.ts";
 const variable = "BUILDKITE_ARTIFACT_PATHS";
 const bytes = Buffer.from("left during an upgrade");
 
-describeOnBothDatabases("artifacts beside processes of a former release", (database) => {
+describeOnSqlite("artifacts beside processes of a former release", (database) => {
   it("are left through the present ones, and by steps once the former are gone", {
     skip: releasesMissing,
   }, async () => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { verify } from "../../identity/in-a-job.ts";
 import { type AcceptedJob, type PublicAgent, versions } from "../public-agent.ts";
 import { runJobs } from "../run-jobs.ts";
 
-describeOnBothDatabases("commands of the public agent in a job", (database) => {
+describeOnSqlite("commands of the public agent in a job", (database) => {
   let api: Api;
 
   before(async () => {

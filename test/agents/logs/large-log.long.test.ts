@@ -5,14 +5,14 @@ import { readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.t
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import type { Db } from "../../../shared/db/database.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
 const logBytes = 100 * 1024 * 1024;
 const chunkBytes = 102_400;
 const line = `${"x".repeat(63)}\n`;
 
-describeOnBothDatabases("a log of 100 MB", (database) => {
+describeOnSqlite("a log of 100 MB", (database) => {
   let api: Api;
 
   before(async () => {

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 
 const signature = { value: "eyJ…", algorithm: "EdDSA", signed_fields: ["command", "env", "matrix"] };
 
-describeWithDatabase("the answer to accept", (database) => {
+describeOnSqlite("the answer to accept", (database) => {
   let api: Api;
   let registration: string;
 

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
 import { agentTokenOf, sendAsAgent, startAgent } from "../../helpers/agent.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 
-describeOnBothDatabases("the answer to a pipeline upload", (database) => {
+describeOnSqlite("the answer to a pipeline upload", (database) => {
   let api: Api;
   let send: (pipeline: unknown, uuid?: string) => ReturnType<typeof sendAsAgent>;
 

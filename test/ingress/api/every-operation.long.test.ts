@@ -8,7 +8,6 @@ import { type Api, openApi, unknownId } from "../../helpers/api.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { type Answer, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
-import { onlyInFullRun } from "../../helpers/run-mode.ts";
 import {
   allowed,
   type Example,
@@ -40,7 +39,7 @@ function strict(schema: z.ZodType): z.ZodType {
   return schema;
 }
 
-/** All operations share one body reader: the quick run tries two. */
+/** All operations share one body reader: two are tried with all forms, the others with the first of each. */
 const bodySamples = ["createQueue", "pauseDispatch"];
 
 describe("every operation on clusters, queues, pipelines, builds and triggers", () => {
@@ -201,41 +200,41 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       }
 
       if (example.body) {
-        const options = bodySamples.includes(id) ? {} : onlyInFullRun;
-        it("answers 400 to a body that is not a JSON object", options, async () => {
+        const some = <Form>(forms: Form[]) => (bodySamples.includes(id) ? forms : forms.slice(0, 1));
+        it("answers 400 to a body that is not a JSON object", async () => {
           const json = { "Content-Type": "application/json" };
-          for (const raw of ["{", "undefined", '{"a":1}}', "\u0000", "[".repeat(50), " "])
+          for (const raw of some(["{", "undefined", '{"a":1}}', "\u0000", "[".repeat(50), " "]))
             assertRefused(await call(example, { raw, headers: json }), 400, "Body is not valid JSON");
-          for (const bytes of ["\xff", '{"a":"\xff"}', '{"a":"\xc3"}', '{"a":"\xed\xa0\x80"}'])
+          for (const bytes of some(["\xff", '{"a":"\xff"}', '{"a":"\xc3"}', '{"a":"\xed\xa0\x80"}']))
             assertRefused(
               await call(example, { raw: Buffer.from(bytes, "latin1"), headers: json }),
               400,
               "Body is not valid JSON",
             );
-          for (const raw of ["[]", '"x"', "1", "true", ...(example.takesNoBodyToo ? [] : ["null"])])
+          for (const raw of some(["[]", '"x"', "1", "true", ...(example.takesNoBodyToo ? [] : ["null"])]))
             assertRefused(await call(example, { raw, headers: json }), 400, "Body must be a JSON object");
         });
 
-        it("answers 415 to another content type, before it looks at the body", options, async () => {
+        it("answers 415 to another content type, before it looks at the body", async () => {
           const others = ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"];
           const charsets = ["utf-16", '"latin1"', "", "utf-88"];
-          for (const type of [...others, ...charsets.map((name) => `application/json; charset=${name}`)]) {
+          for (const type of some([...others, ...charsets.map((name) => `application/json; charset=${name}`)])) {
             const answer = await call(example, { raw: "{", headers: { "Content-Type": type } });
             assertRefused(answer, 415, "Content-Type must be application/json");
           }
         });
 
-        it("accepts JSON media types with parameters and with a +json suffix", options, async () => {
+        it("accepts JSON media types with parameters and with a +json suffix", async () => {
           const plain = ["APPLICATION/JSON", "application/x+json", "application/json; x=y"];
           const utf8 = ["charset=utf-8", 'Charset="UTF-8"', "x=y ; charset=utf8"];
-          for (const type of [...plain, ...utf8.map((parameter) => `application/json;${parameter}`)]) {
+          for (const type of some([...plain, ...utf8.map((parameter) => `application/json;${parameter}`)])) {
             const raw = JSON.stringify(example.body?.(api));
             const answer = await call(example, { raw, headers: { "Content-Type": type } });
             assert.equal(answer.status, example.status, `${type} ${answer.text}`);
           }
         });
 
-        it("answers 413 to more than it reads", options, async () => {
+        it("answers 413 to more than it reads", async () => {
           const { maxBytes = 1024 * 1024 } =
             (declared.get(id.replace("ByPatch", "")) as Operation).body ?? {};
           const raw = `{"padding":"${"x".repeat(maxBytes - 13)}"}`;

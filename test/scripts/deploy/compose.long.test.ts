@@ -104,7 +104,7 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
 
   it("loses and doubles nothing while containers are killed, paused and restarted", async (context) => {
     // By this seed there are faults of all four kinds.
-    const options = ["--compose", project, "--minutes", "0.5", "--per-second", "0.3", "--seed", "1"];
+    const options = ["--compose", project, "--minutes", "0.3", "--per-second", "0.5", "--seed", "1"];
     const proving = runScript(["scripts/prove/main.ts", ...options], env as Record<string, string>);
     const [exitCode] = await once(proving.process, "exit");
 

@@ -10,10 +10,10 @@ import { findRegistrar } from "../../../../shared/agents/tokens.ts";
 import { minuteMs, secondMs } from "../../../../shared/durations.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import { build } from "../../../helpers/api.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the pages of agents", (database) => {
+describeOnSqlite("the pages of agents", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
   let bob: Visitor;

@@ -6,7 +6,7 @@ import { annotateByHand } from "../../../../shared/annotations/by-hand.ts";
 import { newJob } from "../../../agents/logs/jobs-with-logs.ts";
 import { leaveArtifact } from "../../../artifacts/left-by-job.ts";
 import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
-import { describeOnBothDatabases, sqlite } from "../../../helpers/databases.ts";
+import { describeOnSqlite, sqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { assertLooks } from "../looks/assert-looks.ts";
 
@@ -17,7 +17,7 @@ async function makeJob(pages: QueuePages) {
   return { ...job, annotate, build: `/organizations/acme/pipelines/${job.slug}/builds/1` };
 }
 
-describeOnBothDatabases("the annotations of a page", (database) => {
+describeOnSqlite("the annotations of a page", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
 

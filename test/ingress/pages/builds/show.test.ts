@@ -4,7 +4,7 @@ import { asc, eq } from "drizzle-orm";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import {
   failedBuild,
@@ -19,7 +19,7 @@ import {
 
 const maxPageBytes = 300_000;
 
-describeWithDatabase("the page of a build", (database) => {
+describeOnSqlite("the page of a build", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
   let builds = 0;

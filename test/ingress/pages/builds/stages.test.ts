@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import type { CommandStep, Step } from "../../../../shared/vocabulary.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { diamond, groups, makeStagedBuild, matrix, type StagedBuild } from "./staged-builds.ts";
 
 const maxPageBytes = 300_000;
 
-describeOnBothDatabases("the stages on the page of a build", (database) => {
+describeOnSqlite("the stages on the page of a build", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
 

@@ -5,10 +5,10 @@ import { openFollowUps } from "../../../../shared/builds/follow-ups/follow-ups.t
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { CommandStep } from "../../../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the pages of concurrency groups", (database) => {
+describeOnSqlite("the pages of concurrency groups", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
   const groups = "/organizations/acme/groups";

@@ -7,11 +7,11 @@ import { minuteMs, secondMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { makeStagedBuild } from "../builds/staged-builds.ts";
 
-describeWithDatabase("the page of a job that waits", (database) => {
+describeOnSqlite("the page of a job that waits", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
   let bob: Visitor;

@@ -7,12 +7,12 @@ import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import { findQueue } from "../../../../shared/queues/store.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the pages of an organization", (database) => {
+describeOnSqlite("the pages of an organization", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
   let bob: Visitor;

@@ -3,10 +3,10 @@ import { after, before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../../../shared/pipelines/steps.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the form of a new build, of a pipeline that begins with questions", (database) => {
+describeOnSqlite("the form of a new build, of a pipeline that begins with questions", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
   let bob: Visitor;
