@@ -23,6 +23,8 @@ const opened = new AsyncDisposableStack();
 const reports = makeScratchFolder("reports", opened);
 const failedFiles = join(reports, "failed");
 const durations = join(reports, "durations.json");
+/** As many as run at once: loading and compiling the program takes three seconds of CPU time in each. */
+const processes = 5;
 const testOptions = [
   "--test-reporter=spec",
   "--test-reporter-destination=stdout",
@@ -30,7 +32,7 @@ const testOptions = [
   `--test-reporter-destination=${failedFiles}`,
   "--test-reporter=./test/servers/durations-reporter.ts",
   `--test-reporter-destination=${durations}`,
-  "--test-concurrency=5",
+  `--test-concurrency=${processes}`,
   "--test-timeout=600000",
   // Ends files whose timed-out tests leave connections open.
   "--test-force-exit",
@@ -49,8 +51,6 @@ function finish(exitCode: number): Promise<never> {
   return finishing;
 }
 
-/** Rounds of as many as run at once. More would end closer together, but each loads the program. */
-const processes = { quick: 10, all: 15 };
 /** What tests start more than once, besides the programs of the image. */
 const bundled = ["scripts/prove/main.ts", "scripts/bench/main.ts", "scripts/admin.ts", "scripts/login.ts"];
 /** Absolute: some programs run in another folder. */
@@ -62,11 +62,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 try {
   const { options, files, isQuick } = selectTests(process.argv.slice(2));
-  const groups = groupTests(
-    files,
-    isQuick ? processes.quick : processes.all,
-    makeScratchFolder("groups", opened),
-  );
+  const groups = groupTests(files, processes, makeScratchFolder("groups", opened));
   const servers = await acquireServers(process.env);
   const env: NodeJS.ProcessEnv = {
     ...process.env,

@@ -30,19 +30,26 @@ export interface AnswerSize {
   bytes: number;
 }
 
-/** Measures what answers have of each build. */
+/** Runs a long read in a turn of its owner. */
+export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>;
+
+/**
+ * Measures what answers have of each build.
+ * @param inTurn of many rows
+ */
 export async function measureAnswers(
   db: Db,
   ids: string[],
   { hasJobs, hasRetriedJobs = false, jobStates = [...allJobStates] }: JobFilter,
+  inTurn: InTurn,
 ): Promise<Map<string, AnswerSize>> {
   if (ids.length === 0) return new Map();
   const [ofJobs] = hasJobs ? await countJobs(db, { ids }) : [];
   const [ofMetaData] = await countMetaData(db, { ids });
   const rows = (ofJobs?.total ?? 0) + (ofMetaData?.total ?? 0);
   const { onLoop, offLoop } = hasJobs ? withJobs : withoutJobs;
-  const measure = rows < maxRowsOnLoop ? onLoop : offLoop;
-  const found = await measure(db, { ids, jobStates, withRetried: hasRetriedJobs ? 1 : 0 });
+  const given: Measured = { ids, jobStates, withRetried: hasRetriedJobs ? 1 : 0 };
+  const found = await (rows < maxRowsOnLoop ? onLoop(db, given) : inTurn(async () => offLoop(db, given)));
   return new Map(found.map(({ id, ...size }): [string, AnswerSize] => [id, size]));
 }
 

@@ -9,7 +9,7 @@ import { exactSize, notFound, Refusal } from "../refusal.ts";
 import { afterDays, atOnce, expiring } from "../retention/expiring.ts";
 import { uncountBuilds } from "../retention/records.ts";
 import { measureBuilds } from "../retention/records-store.ts";
-import { type AnswerSize, type JobFilter, measureAnswers } from "./answer-store.ts";
+import { type AnswerSize, type InTurn, type JobFilter, measureAnswers } from "./answer-store.ts";
 import { deleteJobTokensExpiredBefore } from "./meta-data-store.ts";
 import {
   type Build,
@@ -30,14 +30,16 @@ const maxPageBytes = 2 * maxJobBytes;
 
 /**
  * Measures a page of builds for an answer.
+ * @param inTurn of many rows
  * @throws Refusal 422 if it is too large
  */
 export async function measurePage(
   db: Db,
   ids: string[],
   content: JobFilter,
+  inTurn: InTurn,
 ): Promise<Map<string, AnswerSize>> {
-  const sizes = await measureAnswers(db, ids, content);
+  const sizes = await measureAnswers(db, ids, content, inTurn);
   const bytes = [...sizes.values()].reduce((sum, size) => sum + size.bytes, 0);
   if (ids.length > 1 && bytes > maxPageBytes)
     throw new Refusal(

@@ -6,6 +6,7 @@ import {
   listUnparsedPipelines,
 } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
+import { takePieceTurn } from "../../http/downloads.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import { writePipeline } from "./pipeline.ts";
 
@@ -42,7 +43,10 @@ export class PipelineTexts {
     ids: readonly string[],
     { hasCounts = false } = {},
   ): Promise<PipelineTexts> {
-    const measured = ids.length === 0 ? [] : await listPipelineSizes(services.db, { ids: [...new Set(ids)] });
+    const distinct = [...new Set(ids)];
+    const measure = async () => listPipelineSizes(services.db, { ids: distinct });
+    // Postgres reads each text to measure it.
+    const measured = await (distinct.length > 1 ? takePieceTurn(organization.id, measure) : measure());
     const sizes = new Map(measured.map(({ id, bytes }) => [id, bytes]));
     return new PipelineTexts(services, organization, { sizes, hasCounts });
   }

@@ -69,8 +69,7 @@ interface LargeGroups {
 
 /** Builds deliveries whose builds have many jobs: organizations take turns, so that others' need not wait. */
 function openLargeGroups(services: Services, build: (group: Evaluated[]) => Promise<unknown>): LargeGroups {
-  const isOnSqlite = services.db.dialect === "sqlite";
-  const turns = openTurns(isOnSqlite ? bounds.largeGroupsOnSqlite : bounds.largeGroups);
+  const turns = openTurns(bounds.largeGroups);
   const waiting = new Set<string>();
   const tasks = new Tasks();
 

@@ -426,7 +426,7 @@ export const statements: Record<string, Statement> = {
       shared.few.map((each) => ({ id: each, lastBuildNumber: 7 })),
     ),
   "jobs of builds": (db) => listJobs(db, ids),
-  "sizes of answers": (db) => measureAnswers(db, ids, { hasJobs: true }),
+  "sizes of answers": (db) => measureAnswers(db, ids, { hasJobs: true }, (read) => read()),
   "sizes of a build's jobs": (db) => listJobSizes(db, id, {}),
   "a page of a build's jobs, by keys": (db) =>
     listJobsOfPage(db, id, { limit: 30, after: id }, { jobStates: ["failed"], stepKey: "a", groupKey: "b" }),

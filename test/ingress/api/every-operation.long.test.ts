@@ -218,7 +218,10 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
         it("answers 415 to another content type, before it looks at the body", async () => {
           const others = ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"];
           const charsets = ["utf-16", '"latin1"', "", "utf-88"];
-          for (const type of some([...others, ...charsets.map((name) => `application/json; charset=${name}`)])) {
+          for (const type of some([
+            ...others,
+            ...charsets.map((name) => `application/json; charset=${name}`),
+          ])) {
             const answer = await call(example, { raw: "{", headers: { "Content-Type": type } });
             assertRefused(answer, 415, "Content-Type must be application/json");
           }
