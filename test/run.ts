@@ -23,8 +23,9 @@ const opened = new AsyncDisposableStack();
 const reports = makeScratchFolder("reports", opened);
 const failedFiles = join(reports, "failed");
 const durations = join(reports, "durations.json");
-/** As many as run at once: loading and compiling the program takes three seconds of CPU time in each. */
-const processes = 5;
+const processesAtOnce = 5;
+/** Rounds of as many as run at once. More would end closer together, but loading the program takes CPU time in each. */
+const processes = 3 * processesAtOnce;
 const testOptions = [
   "--test-reporter=spec",
   "--test-reporter-destination=stdout",
@@ -32,7 +33,7 @@ const testOptions = [
   `--test-reporter-destination=${failedFiles}`,
   "--test-reporter=./test/servers/durations-reporter.ts",
   `--test-reporter-destination=${durations}`,
-  `--test-concurrency=${processes}`,
+  `--test-concurrency=${processesAtOnce}`,
   "--test-timeout=600000",
   // Ends files whose timed-out tests leave connections open.
   "--test-force-exit",

@@ -140,7 +140,8 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     });
 
     for (const id of [...many.ids, other.queue.id]) fanOuts.add(id);
-    assert.ok((await before.promise) <= 10, `${await before.promise} transactions of 32 came before`);
+    // Postgres runs some at once. Without turns all come before.
+    assert.ok((await before.promise) <= 16, `${await before.promise} transactions of 32 came before`);
     await fanOuts.idle();
     assert.deepEqual(await differences(many), []);
   });

@@ -160,8 +160,14 @@ describeWithDatabase("what operators see of an installation", (database) => {
       return found?.[0] && found;
     });
 
-    const listed = await admin("jobs", "list", "--queue", "maintenance");
-    const retried = await admin("jobs", "retry", "--queue", "maintenance", failed?.id ?? "");
+    // The command cannot wait for a transaction of the worker, which has the same thread.
+    const whileWorking = (...args: string[]) =>
+      eventually(args.join(" "), async () => {
+        const { code, stdout } = await run(args);
+        return code === 0 && JSON.parse(stdout);
+      });
+    const listed = await whileWorking("jobs", "list", "--queue", "maintenance");
+    const retried = await whileWorking("jobs", "retry", "--queue", "maintenance", failed?.id ?? "");
 
     assert.deepEqual([listed.jobs[0].name, listed.jobs[0].about], ["of-another-version", undefined]);
     assert.match(listed.jobs[0].failure, /no worker knows/);
