@@ -202,7 +202,7 @@ export const turns = {
     resource: "long reads of Postgres",
     file: "shared/db/postgres.ts",
     maxRunningPerOwner: 1,
-    restFactor: 1,
+    restFactor: 0.5,
     maxWaitingPerOwner: 500,
     refusal: 503,
   },
