@@ -140,7 +140,7 @@ export function streamDownload(
   );
 }
 
-/** Makes a piece of an answer in a turn of its organization. */
+/** Makes a piece of an answer, or measures the answer, in a turn of its organization. */
 export function takePieceTurn<Piece>(organizationId: string, make: () => Promise<Piece>): Promise<Piece> {
   return turns.take(organizationId, make);
 }

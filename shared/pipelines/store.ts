@@ -182,7 +182,7 @@ export async function hasDeletedPipelines(db: Db, organizationId: string): Promi
   return found.length > 0;
 }
 
-/** The bytes of the texts of some pipelines, without reading them. */
+/** The bytes of the texts of some pipelines. SQLite knows them without reading the texts, Postgres reads each. */
 export const listPipelineSizes = prepared<{ ids: string[] }, { id: string; bytes: number }>((db) => {
   const { id, steps, configuration } = db.tables.pipelines;
   const text = isPostgres(steps) ? asText(steps) : steps; // a cast would read it

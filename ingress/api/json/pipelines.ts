@@ -44,14 +44,15 @@ export class PipelineTexts {
     { hasCounts = false } = {},
   ): Promise<PipelineTexts> {
     const distinct = [...new Set(ids)];
-    const measure = async () => listPipelineSizes(services.db, { ids: distinct });
+    const measure = async () =>
+      distinct.length === 0 ? [] : listPipelineSizes(services.db, { ids: distinct });
     // Postgres reads each text to measure it.
     const measured = await (distinct.length > 1 ? takePieceTurn(organization.id, measure) : measure());
     const sizes = new Map(measured.map(({ id, bytes }) => [id, bytes]));
     return new PipelineTexts(services, organization, { sizes, hasCounts });
   }
 
-  /** Of all, each once. */
+  /** The bytes of all pipelines of the answer, each once. */
   get bytes(): number {
     return [...this.#sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
@@ -65,7 +66,7 @@ export class PipelineTexts {
     return this.#kept.get(id);
   }
 
-  /** Loads the first, and others while they are small. */
+  /** Loads the first pipeline, and the next ones while they are small together. */
   async #load(wanted: readonly string[]): Promise<void> {
     const { db } = this.#services;
     const missing = [...new Set(wanted)].filter((id) => !this.#kept.has(id));
