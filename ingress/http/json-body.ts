@@ -7,6 +7,7 @@ import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
 import { hasUtf8Charset, mediaType } from "./content-type.ts";
+import { freeBuffers } from "./transfers/free-buffers.ts";
 
 const defaultMaxBytes = 1024 * 1024;
 /** No body of ours nests deeper than a pipeline's steps. */
@@ -59,11 +60,11 @@ export async function readJson<T>(
   const tooLarge = () => new Refusal(413, `Body is larger than ${exactSize(maxBytes)}`);
   using body = await bodies.read(event, maxBytes, tooLarge, { organization: organizationId });
   if (body.bytes.length === 0 && !isOptional) throw new Refusal(400, missingBody(schema));
+  const isLarge = body.bytes.length > maxBytesAtOnce;
   const check = async () => {
-    const given = await parseObject(body.bytes, declared);
+    const given = await parseObject(body.bytes, declared).finally(() => isLarge && freeBuffers([body.bytes]));
     return { given, parsed: schema.safeParse(given) };
   };
-  const isLarge = body.bytes.length > maxBytesAtOnce;
   const { given, parsed } = await (isLarge ? turns.take(organizationId, check, event.req.signal) : check());
   if (parsed.success) return parsed.data;
   const problems = await alsoCheck?.(validMembers(schema, given, parsed.error));

@@ -9,6 +9,7 @@ import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
 import type { TransferBudget } from "./budget.ts";
+import { freeBuffers } from "./free-buffers.ts";
 import { type Cuttable, Transfer } from "./transfer.ts";
 
 /** The client closed the connection before its body was complete. */
@@ -191,8 +192,7 @@ export class Upload implements RequestBody, Cuttable {
 
   /** Otherwise a body of single bytes costs a hundred times its size. */
   #merge(): void {
-    const small = this.#chunks.splice(-maxSmallChunks);
-    this.#chunks.push(Buffer.concat(small));
+    this.#chunks.push(joinChunks(this.#chunks.splice(-maxSmallChunks)));
     this.#smallChunks = 0;
   }
 
@@ -202,13 +202,14 @@ export class Upload implements RequestBody, Cuttable {
     this.#isDone = true;
     this.#transfer?.stop();
     const [first] = this.#chunks;
-    if (first) this.bytes = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    if (first) this.bytes = this.#chunks.length === 1 ? first : joinChunks(this.#chunks);
     this.#chunks = []; // else each body is in memory twice until its answer
     this.#options.resolve(this);
   }
 
   #refuse(refusal: Refusal): void {
     this.#refusal = Object.assign(refusal, { headers: { ...refusal.headers, Connection: "close" } });
+    freeBuffers(this.#chunks);
     this.#chunks = [];
     this.release();
     setTimeout(() => this.#fail(refusal), discardMs).unref();
@@ -225,4 +226,11 @@ export class Upload implements RequestBody, Cuttable {
     this.release();
     this.#options.reject(error);
   }
+}
+
+/** Frees the chunks. */
+function joinChunks(chunks: Buffer[]): Buffer {
+  const joined = Buffer.concat(chunks);
+  freeBuffers(chunks);
+  return joined;
 }

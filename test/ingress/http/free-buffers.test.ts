@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { freeBuffers } from "../../../ingress/http/transfers/free-buffers.ts";
+
+describe("buffers that are freed", () => {
+  it("leave the process at once", () => {
+    const bytes = 64 * 1024 * 1024;
+    const { arrayBuffers } = process.memoryUsage();
+    const large = Buffer.alloc(bytes);
+
+    freeBuffers([large]);
+
+    assert.equal(large.length, 0);
+    assert.ok(process.memoryUsage().arrayBuffers - arrayBuffers < bytes / 2);
+  });
+
+  it("keep the memory that they share with others", () => {
+    const whole = Buffer.from("abcdef".repeat(1000));
+    const pooled = Buffer.from("pooled");
+
+    freeBuffers([whole.subarray(0, 3), pooled]);
+
+    assert.equal(whole.toString("utf8", 0, 6), "abcdef");
+    assert.equal(pooled.toString(), "pooled");
+  });
+});
