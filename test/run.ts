@@ -24,8 +24,8 @@ const reports = makeScratchFolder("reports", opened);
 const failedFiles = join(reports, "failed");
 const durations = join(reports, "durations.json");
 const processesAtOnce = 5;
-/** Rounds of as many as run at once. More would end closer together, but loading the program takes CPU time in each. */
-const processes = 3 * processesAtOnce;
+/** Full runs have rounds of processes, which end closer together. Each process costs 3 s of CPU time, until V8 has compiled the program. */
+const fullRounds = 3;
 const testOptions = [
   "--test-reporter=spec",
   "--test-reporter-destination=stdout",
@@ -53,7 +53,7 @@ function finish(exitCode: number): Promise<never> {
 }
 
 /** What tests start more than once, besides the programs of the image. */
-const bundled = ["scripts/prove/main.ts", "scripts/bench/main.ts", "scripts/admin.ts", "scripts/login.ts"];
+const bundled = ["scripts/prove/main.ts", "scripts/bench/main.ts", "scripts/login.ts"];
 /** Absolute: some programs run in another folder. */
 const compileCache = resolve("node_modules/.cache/compile");
 
@@ -63,6 +63,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 try {
   const { options, files, isQuick } = selectTests(process.argv.slice(2));
+  const processes = processesAtOnce * (isQuick ? 1 : fullRounds);
   const groups = groupTests(files, processes, makeScratchFolder("groups", opened));
   const servers = await acquireServers(process.env);
   const env: NodeJS.ProcessEnv = {

@@ -13,6 +13,7 @@ import type { Bodies } from "../http/body.ts";
 import { answerDeliveryRefusal } from "../http/errors.ts";
 import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
+import { freeBuffers } from "../http/transfers/free-buffers.ts";
 import { readIdempotencyKey, readIndexed, requireJson, storedHeaders } from "./headers.ts";
 import { RefusedSenders } from "./refused-senders.ts";
 import { requestParts } from "./samples.ts";
@@ -143,6 +144,7 @@ class Posting {
       await limitDeliveries(services, event, trigger);
     }
     const body = await this.#checkBody(trigger);
+    if (body.bytes !== this.#body) freeBuffers([this.#body]);
     this.#body = noBytes;
     return await this.#accept(trigger, { contentType, keys, body });
   }

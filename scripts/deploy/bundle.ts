@@ -9,7 +9,13 @@ import { nameInBundle } from "./bundled.ts";
 const root = join(import.meta.dirname, "../..");
 const [folder = "dist", ...others] = process.argv.slice(2);
 
-const programs = ["ingress/main.ts", "workers/main.ts", "scripts/migrate.ts", "scripts/agent.ts"];
+const programs = [
+  "ingress/main.ts",
+  "workers/main.ts",
+  "scripts/migrate.ts",
+  "scripts/admin.ts",
+  "scripts/agent.ts",
+];
 const threads = [
   "shared/db/sqlite/checkpoint-thread.ts",
   "shared/db/sqlite/off-loop-thread.ts",

@@ -4,11 +4,11 @@ import { authenticate, createOwnAccessToken } from "../../shared/accounts/access
 import { addMember, removeMember } from "../../shared/accounts/members.ts";
 import { setPassword } from "../../shared/accounts/users.ts";
 import { newId } from "../../shared/ids.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeWithDatabase("a member who is removed", (database) => {
+describeOnBothDatabases("a member who is removed", (database) => {
   let world: World;
   let acme: TestOrganization;
 
@@ -40,7 +40,7 @@ describeWithDatabase("a member who is removed", (database) => {
   });
 });
 
-describeWithDatabase("the built-in Operator", (database) => {
+describeOnBothDatabases("the built-in Operator", (database) => {
   it("gets no password and no membership", async () => {
     const world = await startWorld(database);
     await setUpOrganization(world);

@@ -3,10 +3,10 @@ import { after, before, it } from "node:test";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { findRegistrar } from "../../shared/agents/tokens.ts";
 import { type Api, base, graphqlId, openApi, timestamp, unknownId } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 
-describeWithDatabase("…/clusters/:id/tokens", (database) => {
+describeOnBothDatabases("…/clusters/:id/tokens", (database) => {
   let api: Api;
   let path: string;
   before(async () => {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
 import { type Api, base, graphqlId, openApi, timestamp, unknownId, webBase } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 
-describeWithDatabase("…/agents", (database) => {
+describeOnBothDatabases("…/agents", (database) => {
   let api: Api;
   let token: string;
   before(async () => {
@@ -183,7 +183,7 @@ describeWithDatabase("…/agents", (database) => {
   });
 });
 
-describeWithDatabase("…/jobs/:id", (database) => {
+describeOnBothDatabases("…/jobs/:id", (database) => {
   let api: Api;
   before(async () => {
     api = await openApi(database);

@@ -10,12 +10,12 @@ import { newId } from "../../shared/ids.ts";
 import { artifactStates } from "../../shared/vocabulary.ts";
 import { newJob } from "../agents/logs/jobs-with-logs.ts";
 import { chunks, expect } from "../blobs/contract.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 import { leaveArtifact } from "./left-by-job.ts";
 
-describeWithDatabase("blobs that no artifact names", (database) => {
+describeOnBothDatabases("blobs that no artifact names", (database) => {
   let world: World;
   let job: Awaited<ReturnType<typeof newJob>>;
   beforeEach(async () => {

@@ -13,14 +13,14 @@ import { pipelineSteps } from "../../shared/pipelines/steps.ts";
 import type { BuildState } from "../../shared/vocabulary.ts";
 import { linkHeader } from "../helpers/api.ts";
 import { allBuilds } from "../helpers/builds.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { get, request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-describeWithDatabase("GET builds and pipelines", (database) => {
+describeOnBothDatabases("GET builds and pipelines", (database) => {
   let world: World;
   let acme: TestOrganization;
   let other: TestOrganization;
@@ -576,7 +576,7 @@ describeWithDatabase("GET builds and pipelines", (database) => {
   });
 });
 
-describeWithDatabase("the REST rate limit", (database) => {
+describeOnBothDatabases("the REST rate limit", (database) => {
   it("answers 429 with Retry-After above the limit, counted by token", async () => {
     const world = await startWorld(database, { API_REQUESTS_PER_MINUTE: "5" });
     const acme = await setUpOrganization(world);

@@ -11,9 +11,9 @@ import {
   unknownId,
   webBase,
 } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 
-describeWithDatabase("clusters", (database) => {
+describeOnBothDatabases("clusters", (database) => {
   let api: Api;
 
   before(async () => {

@@ -5,7 +5,7 @@ import { scopes } from "../../shared/accounts/scopes.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import {
   allGrants,
   approveCode,
@@ -22,7 +22,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 const hourMs = 3_600_000;
 
-describeWithDatabase("POST /oauth/token, device grant", (database) => {
+describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type Api, graphqlId, openApi, type Sent, timestamp } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
 
-describeWithDatabase("POST …/pause_dispatch and …/resume_dispatch", (database) => {
+describeOnBothDatabases("POST …/pause_dispatch and …/resume_dispatch", (database) => {
   let api: Api;
 
   before(async () => {

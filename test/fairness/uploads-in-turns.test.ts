@@ -17,7 +17,7 @@ async function read(bodies: AllBodies, bytes: number, options: { ip?: string; on
   const request = new Readable({
     read() {
       left -= chunk.length;
-      this.push(left < 0 ? null : chunk);
+      this.push(left < 0 ? null : Buffer.from(chunk)); // its reader frees it
     },
   });
   const req = Object.assign(request, { headers: { "content-length": String(bytes) } });

@@ -21,25 +21,19 @@ const postgresMissing = process.env.TEST_DATABASE_MISSING ?? "TEST_DATABASE_URL 
 /** Why tests on Postgres are skipped. */
 export const skipPostgres = postgresServer ? false : postgresMissing;
 
-/** Runs the tests on both databases at once. */
+/** Runs the tests on SQLite; in a full run on Postgres too, at once. */
 export function describeOnBothDatabases(title: string, body: (database: TestDatabase) => void): void {
   // Concurrency is inherited: only the databases run in parallel.
   const concurrency = 1;
   describe(title, { concurrency: true }, () => {
     describe("on SQLite", { concurrency }, () => body(sqlite));
-    describe("on Postgres", { skip: skipPostgres, concurrency }, () => body(postgres));
+    if (runsOnPostgresToo) describe("on Postgres", { skip: skipPostgres, concurrency }, () => body(postgres));
   });
 }
 
 /** Runs on SQLite alone: other tests run the same statements on Postgres. */
 export function describeOnSqlite(title: string, body: (database: TestDatabase) => void): void {
   describe(title, () => body(sqlite));
-}
-
-/** Runs on SQLite, in a full run also on Postgres: some statements run in no other test. */
-export function describeWithDatabase(title: string, body: (database: TestDatabase) => void): void {
-  if (runsOnPostgresToo) describeOnBothDatabases(title, body);
-  else describeOnSqlite(title, body);
 }
 
 let sqliteTemplate: Promise<string> | undefined;

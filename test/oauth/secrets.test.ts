@@ -4,7 +4,7 @@ import { recordUsage } from "../../shared/accounts/access-tokens.ts";
 import { createUser } from "../../shared/accounts/users.ts";
 import type { Tables } from "../../shared/db/schema.ts";
 import { rotateSecret } from "../../shared/oauth/applications.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import {
   approveCode,
   authorize,
@@ -21,7 +21,7 @@ import { get, request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeWithDatabase("the secrets of a sign-in", (database) => {
+describeOnBothDatabases("the secrets of a sign-in", (database) => {
   let world: World;
   let acme: TestOrganization;
   /** Names identify secrets in failures. */

@@ -5,9 +5,9 @@ import type { Db } from "../../shared/db/database.ts";
 import { deleteQueue } from "../../shared/queues/queues.ts";
 import { findQueue } from "../../shared/queues/store.ts";
 import { type Api, base, linkHeader, openApi, unique } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 
-describeWithDatabase("GET …/queues", (database) => {
+describeOnBothDatabases("GET …/queues", (database) => {
   let api: Api;
   let path: string;
   let keys: string[];
@@ -88,7 +88,7 @@ describeWithDatabase("GET …/queues", (database) => {
   });
 });
 
-describeWithDatabase("DELETE …/queues/{id}", (database) => {
+describeOnBothDatabases("DELETE …/queues/{id}", (database) => {
   let api: Api;
 
   before(async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 
-describeWithDatabase("PUT and PATCH …/queues/{id}", (database) => {
+describeOnBothDatabases("PUT and PATCH …/queues/{id}", (database) => {
   let api: Api;
 
   before(async () => {

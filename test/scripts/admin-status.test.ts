@@ -7,12 +7,12 @@ import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { createBuildsJob, evictPayloadsJob, fanOutDispatchPauseJob } from "../../shared/jobs/contracts.ts";
 import { buildWebhook } from "../helpers/builds.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
 
-describeWithDatabase("what operators see of an installation", (database) => {
+describeOnBothDatabases("what operators see of an installation", (database) => {
   let world: World;
   let acme: TestOrganization;
   before(async () => {

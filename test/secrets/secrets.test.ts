@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { type Api, base, graphqlId, openApi, timestamp, unique, unknownId, webBase } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 
-describeWithDatabase("…/clusters/:id/secrets", (database) => {
+describeOnBothDatabases("…/clusters/:id/secrets", (database) => {
   let api: Api;
   let path: string;
   before(async () => {

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { openBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/run.ts";
 import { unknownId } from "../helpers/api.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
-describeWithDatabase("…/triggers/{id}/rebuilds", (database) => {
+describeOnBothDatabases("…/triggers/{id}/rebuilds", (database) => {
   let api: TriggerApi;
 
   before(async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { newId } from "../../shared/ids.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
-describeWithDatabase("GET …/triggers/{id}/deliveries, filtered", (database) => {
+describeOnBothDatabases("GET …/triggers/{id}/deliveries, filtered", (database) => {
   let api: TriggerApi;
   let trigger: { id: string; path: string; endpoint_url: string };
   const named: Record<string, string> = {};

@@ -8,14 +8,14 @@ import { Client } from "pg";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { findTriggerWithOwners } from "../../shared/triggers/store.ts";
-import { describeWithDatabase } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 const signingSecrets = ["signing-secret-number-one", "signing-secret-number-two"];
 const values = ["environment-value-number-one", "environment-value-number-two"];
 const credentials = ["header-credential-number-one"];
 
-describeWithDatabase("the secrets of triggers", (database) => {
+describeOnBothDatabases("the secrets of triggers", (database) => {
   let api: TriggerApi;
   const answered: string[] = [];
   const tokens: string[] = [];

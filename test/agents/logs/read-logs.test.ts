@@ -4,10 +4,10 @@ import { after, before, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, base, openApi } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
-describeWithDatabase("…/jobs/{id}/log", (database) => {
+describeOnBothDatabases("…/jobs/{id}/log", (database) => {
   let api: Api;
   let token: string;
 
@@ -109,7 +109,7 @@ describeWithDatabase("…/jobs/{id}/log", (database) => {
   });
 });
 
-describeWithDatabase("POST /v3/jobs/{id}/chunks", (database) => {
+describeOnBothDatabases("POST /v3/jobs/{id}/chunks", (database) => {
   let api: Api;
 
   before(async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type Api, openApi, timestamp } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { addPerson } from "../../helpers/organization.ts";
 
-describeWithDatabase("GET …/audit_events", (database) => {
+describeOnBothDatabases("GET …/audit_events", (database) => {
   let api: Api;
   let token: string;
   before(async () => {

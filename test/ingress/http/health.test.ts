@@ -4,11 +4,11 @@ import { eq } from "drizzle-orm";
 import { Client } from "pg";
 import { startIngress } from "../../../ingress/server.ts";
 import { freePort } from "../../../scripts/scratch/ports.ts";
-import { describeWithDatabase, sqlite } from "../../helpers/databases.ts";
+import { describeOnBothDatabases, sqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
 import { startWorld } from "../../helpers/world.ts";
 
-describeWithDatabase("GET /healthz and /readyz", (database) => {
+describeOnBothDatabases("GET /healthz and /readyz", (database) => {
   it("answer 200 with every part named when all is well", async () => {
     const world = await startWorld(database);
 

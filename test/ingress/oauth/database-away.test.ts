@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import Sqlite from "better-sqlite3";
 import { Client } from "pg";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import {
   approveCode,
   assertOAuthError,
@@ -19,7 +19,7 @@ import type { Answer } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
-describeWithDatabase("the OAuth endpoints with a missing database table", (database) => {
+describeOnBothDatabases("the OAuth endpoints with a missing database table", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { deactivateUser } from "../../../shared/accounts/users.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { listConnectedApps } from "../../../shared/oauth/grants.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import {
   assertOAuthError,
   postForm,
@@ -18,7 +18,7 @@ import { startWorld, type World } from "../../helpers/world.ts";
 
 const dayMs = 86_400_000;
 
-describeWithDatabase("revoking and introspecting tokens", (database) => {
+describeOnBothDatabases("revoking and introspecting tokens", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

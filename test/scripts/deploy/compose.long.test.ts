@@ -93,10 +93,7 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
   }
   const runIn = (service: string, ...args: string[]) =>
     run("docker", "exec", containerOf(service), ...args).trim();
-  const modules = ["--import", "tsx", "--import", "./shared/process/drizzle-modules.ts"];
-  const admin = (...args: string[]) => {
-    return JSON.parse(runIn("ingress", "node", ...modules, "scripts/admin.ts", ...args));
-  };
+  const admin = (...args: string[]) => JSON.parse(runIn("ingress", "node", "dist/admin.js", ...args));
   const addressesOf = (service: string): string[] => {
     const format = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}";
     return run("docker", "inspect", "--format", format, containerOf(service)).trim().split(" ");
@@ -138,7 +135,7 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
     const names = admin("status").processes.map(({ name }: { name: string }) => name.split(":")[0]);
     assert.deepEqual(names.sort(), [...Array(3).fill("ingress"), ...Array(4).fill("worker")]);
     const { findings }: { findings: { check: string; state: string }[] } = JSON.parse(
-      runIn("ingress", "sh", "-c", `node ${modules.join(" ")} scripts/admin.ts doctor || true`),
+      runIn("ingress", "sh", "-c", "node dist/admin.js doctor || true"),
     );
     // Containers of the proof know the proxy by a plain address.
     assert.deepEqual(

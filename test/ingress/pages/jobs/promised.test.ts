@@ -3,10 +3,10 @@ import { after, before, it } from "node:test";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the page of a job that promised to fail", (database) => {
+describeOnBothDatabases("the page of a job that promised to fail", (database) => {
   let pages: QueuePages;
 
   before(async () => {

@@ -4,10 +4,10 @@ import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createSecret } from "../../../../shared/secrets/secrets.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("the page of a job whose checkout needs a secret", (database) => {
+describeOnBothDatabases("the page of a job whose checkout needs a secret", (database) => {
   let pages: QueuePages;
 
   before(async () => {

@@ -5,12 +5,12 @@ import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { newIds } from "../../../../shared/ids.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 const path = "/organizations/acme/audit";
 
-describeWithDatabase("the search of the audit log", (database) => {
+describeOnBothDatabases("the search of the audit log", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
 

@@ -11,12 +11,12 @@ import { audit } from "../../../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { setPassword } from "../../../../shared/accounts/users.ts";
 import { newId } from "../../../../shared/ids.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 const path = "/organizations/acme/audit";
 
-describeWithDatabase("the audit log", (database) => {
+describeOnBothDatabases("the audit log", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
 

@@ -6,7 +6,7 @@ import { createBuilds } from "../../../../shared/builds/create.ts";
 import { createBuildByHand, newBuild } from "../../../../shared/builds/new-build.ts";
 import { requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState } from "../../../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 const builds: { state: BuildState; branch: string; commit: string; message: string }[] = [
@@ -19,7 +19,7 @@ const builds: { state: BuildState; branch: string; commit: string; message: stri
 
 const allBuilds = "/organizations/acme/builds";
 
-describeWithDatabase("the search for builds", (database) => {
+describeOnBothDatabases("the search for builds", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
 

@@ -5,11 +5,11 @@ import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause
 import { hourMs, minuteMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { FigureName } from "../../../../shared/vocabulary.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
 import { exhibitQueue } from "../looks/figures.ts";
 
-describeWithDatabase("the charts of a queue", (database) => {
+describeOnBothDatabases("the charts of a queue", (database) => {
   let pages: QueuePages;
 
   before(async () => {

@@ -9,10 +9,10 @@ import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { Queue } from "../../../../shared/queues/store.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeWithDatabase("a job of a paused queue", (database) => {
+describeOnBothDatabases("a job of a paused queue", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
 import { newId } from "../../../../shared/ids.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import { setUpOrganization } from "../../../helpers/organization.ts";
 import {
@@ -14,7 +14,7 @@ import {
   triggersPath,
 } from "./trigger-pages.ts";
 
-describeWithDatabase("the pages of triggers", (database) => {
+describeOnBothDatabases("the pages of triggers", (database) => {
   let pages: TriggerPages;
 
   before(async () => {

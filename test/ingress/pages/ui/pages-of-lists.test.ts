@@ -9,13 +9,13 @@ import { rebuildDelivery } from "../../../../shared/triggers/deliveries/rebuild.
 import { findDelivery } from "../../../../shared/triggers/deliveries/store.ts";
 import { findTrigger } from "../../../../shared/triggers/store.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeWithDatabase } from "../../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { addApplication, type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
 const things = 65;
 const perPage = 30;
 
-describeWithDatabase("a list that is longer than a page", (database) => {
+describeOnBothDatabases("a list that is longer than a page", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
 

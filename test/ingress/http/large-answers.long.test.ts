@@ -9,13 +9,13 @@ import { newIds } from "../../../shared/ids.ts";
 import { createPipeline, updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeWithDatabase } from "../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { eventually } from "../../helpers/http.ts";
 
 const large = 12;
 const maxDownloads = 4;
 
-describeWithDatabase("answers of many megabytes", (database) => {
+describeOnBothDatabases("answers of many megabytes", (database) => {
   let api: Api;
   const pipelines: Pipeline[] = [];
 
