@@ -9,13 +9,7 @@ import { openDatabase } from "../../shared/db/open.ts";
 import { query } from "../db/migrating/catalog.ts";
 import { migrateWithDrizzle, ofFirstRelease } from "../db/migrating/drizzle.ts";
 import { addHistory, historyIds } from "../db/migrating/history.ts";
-import {
-  describeOnBothDatabases,
-  describeOnSqlite,
-  postgres,
-  skipPostgres,
-  type TestDatabase,
-} from "../helpers/databases.ts";
+import { describeOnBothDatabases, postgres, skipPostgres, type TestDatabase } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { openVersions, type Versions } from "./processes.ts";
 import { releases, releasesMissing } from "./releases.ts";
@@ -74,21 +68,7 @@ async function travel(
 
 const upgrading = { release: releases.first, isMigrated: false };
 
-// Nothing runs beside these migrations, and `db/migrating` holds what they do to rows on Postgres.
-describeOnSqlite("upgrading from the first release, stop-start", (database) => {
-  it("loses and doubles nothing under load", { skip: releasesMissing }, (context) =>
-    travel(database, context, {
-      ...upgrading,
-      async go({ versions, urls }) {
-        await versions.stop("former");
-        await versions.migrate();
-        await versions.start("present", "worker");
-        urls.splice(0, 1, (await versions.start("present", "ingress")).url);
-      },
-    }),
-  );
-});
-
+// An upgrade that stops all processes first does the same with nothing beside it.
 describeOnBothDatabases("upgrading from the first release, rolling", (database) => {
   it("loses and doubles nothing under load", { skip: releasesMissing }, (context) =>
     travel(database, context, {
