@@ -1,6 +1,6 @@
 import "../shared/process/node-version.ts";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endCompiler } from "../shared/process/compiler.ts";
 import { releaseMemory } from "../shared/process/heap.ts";
@@ -36,8 +36,10 @@ const stopSignal = onStopSignal();
 process.umask(0o077);
 // Compiled code of the last start makes the processes ready a second earlier.
 process.env.NODE_COMPILE_CACHE ??= "node_modules/.cache/compile";
-// More arenas of glibc, one a thread, would keep 30 MB of what threads freed.
+const compiles = !existsSync(process.env.NODE_COMPILE_CACHE);
+// By its own choice glibc has an arena for each thread, and keeps as much as the largest block that was freed: 50 MB.
 process.env.MALLOC_ARENA_MAX ??= "2";
+process.env.MALLOC_TRIM_THRESHOLD_ ??= "131072";
 try {
   await start(process.argv.slice(2));
 } catch (error) {
@@ -57,7 +59,7 @@ async function start(args: string[]): Promise<void> {
   if (needsRedis) process.env.REDIS_URL = privateRedisSocket;
 
   const waiting = { signal: stopSignal, say };
-  const order = { listens: hasIngress(processes), given };
+  const order = { listens: hasIngress(processes), given, compiles };
   const prepared = await whileDiskIsFull(() => runPrepare(order), waiting);
   process.env.PORT = String(prepared.port);
   const redis = needsRedis ? await whileDiskIsFull(() => startPrivateRedis(say), waiting) : undefined;

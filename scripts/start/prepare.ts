@@ -17,6 +17,8 @@ export interface Order {
   listens: boolean;
   /** Names of settings set by hand. */
   given: string[];
+  /** No former start has left compiled code. */
+  compiles: boolean;
 }
 
 export interface Prepared {
@@ -39,7 +41,8 @@ const answer = await prepare(order).then(
 );
 process.send?.(answer, () => process.exit());
 
-async function prepare({ listens, given }: Order): Promise<Prepared> {
+async function prepare({ listens, given, compiles }: Order): Promise<Prepared> {
+  if (compiles) await compileProgram();
   const { host, port: wanted } = readConfig(process.env);
   const port = listens ? await claimPort(host, wanted) : wanted;
   process.env.PORT = String(port); // the public addresses default to it
@@ -60,6 +63,16 @@ async function prepare({ listens, given }: Order): Promise<Prepared> {
     demoAgentToken: demo?.agentToken,
     banner: banner(config, demo, commands),
   };
+}
+
+/** Leaves compiled code for the processes: each that had to compile for itself would keep 10 MB more. */
+async function compileProgram(): Promise<void> {
+  process.stdout.write("Compiling the program, at the first start only.\n");
+  await Promise.all([
+    import("../../ingress/server.ts"),
+    import("../../workers/run.ts"),
+    import("../agent/run.ts"),
+  ]);
 }
 
 function addressesOf({ baseUrl, authUrl, webhookUrl, appUrl }: Config): Addresses {
