@@ -153,9 +153,10 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
         429: ["one test of the organization runs and two wait: wait as Retry-After says"],
       },
       run: async (call) => {
+        const { id: organizationId } = call.caller.organization;
+        filterTests.requireRoom(organizationId);
         const { trigger } = await triggerOf(services, call);
         const { expression, delivery_id } = await call.readBody();
-        const { id: organizationId } = call.caller.organization;
         const test = { organizationId, trigger, expression, deliveryId: delivery_id };
         const outcome = await filterTests.run(test, call.event.req.signal);
         return "error" in outcome ? { result: null, error: outcome.error } : { result: outcome.verdict };

@@ -9,6 +9,8 @@ export interface Turns {
    * @throws the refusal when too many wait; the signal's reason
    */
   take<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+  /** For callers that read what the task needs before they take the turn. @throws the refusal that `take` would throw now */
+  requireRoom(owner: string): void;
 }
 
 /** Absent: unbounded. */
@@ -49,6 +51,8 @@ interface OwnerTasks {
   /** Oldest first; each starts a task. */
   waiting: Set<() => void>;
 }
+
+const noTasks: OwnerTasks = { running: 0, waiting: new Set() };
 
 class RoundRobin implements Turns {
   readonly #bounds: Required<TurnBounds>;
@@ -110,12 +114,23 @@ class RoundRobin implements Turns {
     this.#owners.set(owner, tasks);
   }
 
-  #wait(owner: string, tasks: OwnerTasks, signal: AbortSignal | undefined): Promise<void> {
+  requireRoom(owner: string): void {
+    const tasks = this.#owners.get(owner) ?? noTasks;
+    const full = this.#canStart(tasks) ? undefined : this.#findFull(tasks);
+    if (full) throw this.#refuse(full);
+  }
+
+  #findFull({ waiting }: OwnerTasks): ResourceFull | undefined {
     const { maxWaiting, maxWaitingPerOwner } = this.#bounds;
-    const isOwnerFull = tasks.waiting.size >= maxWaitingPerOwner;
-    if (isOwnerFull || this.#waiting >= maxWaiting) {
+    if (waiting.size >= maxWaitingPerOwner) return "owner";
+    return this.#waiting >= maxWaiting ? "all" : undefined;
+  }
+
+  #wait(owner: string, tasks: OwnerTasks, signal: AbortSignal | undefined): Promise<void> {
+    const full = this.#findFull(tasks);
+    if (full) {
       this.#removeIfIdle(owner, tasks);
-      throw this.#refuse(isOwnerFull ? "owner" : "all");
+      throw this.#refuse(full);
     }
     return new Promise((resolve, reject) => {
       const leave = () => {

@@ -10,6 +10,7 @@ function open(bounds: TurnBounds) {
   const ends = new Map<string, () => void>();
   return {
     started,
+    requireRoom: turns.requireRoom.bind(turns),
     run: (owner: string, name: string, signal?: AbortSignal) =>
       turns
         .take(
@@ -63,6 +64,18 @@ describe("turns", () => {
     assert.deepEqual(await Promise.all(first), ["a1", "a2", "a3"]);
     void run("c", "c2");
     assert.equal(started.at(-1), "c2");
+  });
+
+  it("tell before that a task would be refused", () => {
+    const { run, requireRoom } = open({ maxRunning: 1, maxWaitingPerOwner: 1, maxWaiting: 2 });
+    requireRoom("a");
+    void run("a", "a1");
+    requireRoom("a");
+    void run("a", "a2");
+    assert.throws(() => requireRoom("a"), { message: "refused: owner" });
+    requireRoom("b");
+    void run("b", "b1");
+    assert.throws(() => requireRoom("c"), { message: "refused: all" });
   });
 
   it("pass over a task whose signal aborted, and free its place", async () => {

@@ -31,6 +31,8 @@ export interface FilterTestOptions {
 }
 
 export interface FilterTests {
+  /** A test that would be refused needs no trigger and no body. @throws Refusal 429, 503 */
+  requireRoom(organizationId: string): void;
   /**
    * @param signal ends the test: its caller disconnected
    * @throws Refusal 404, 422 when the payload is gone, 429, 503; the signal's reason
@@ -104,6 +106,7 @@ export function openFilterTests(
   };
 
   return {
+    requireRoom: turns.requireRoom.bind(turns),
     run: (test, signal) => turns.take(test.organizationId, () => tryChosen(test, signal), signal),
     runOnLatest: (test, signal) =>
       turns.take(
