@@ -140,9 +140,16 @@ export function streamDownload(
   );
 }
 
-/** Makes a piece of an answer, or measures the answer, in a turn of its organization. */
-export function takePieceTurn<Piece>(organizationId: string, make: () => Promise<Piece>): Promise<Piece> {
-  return turns.take(organizationId, make);
+/**
+ * Makes a piece of an answer, or measures the answer, in a turn of its organization. The signal ends the wait.
+ * @throws the signal's reason
+ */
+export function takePieceTurn<Piece>(
+  organizationId: string,
+  make: () => Promise<Piece>,
+  signal?: AbortSignal,
+): Promise<Piece> {
+  return turns.take(organizationId, make, signal);
 }
 
 /** Call before a payload is loaded. @throws Refusal 429, 503 */

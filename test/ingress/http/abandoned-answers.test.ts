@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { takePieceTurn } from "../../../ingress/http/downloads.ts";
+import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
+import { sqlite } from "../../helpers/databases.ts";
+import { eventually, get } from "../../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { sendRaw } from "../../helpers/sockets.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+const path = "/v2/organizations/acme/pipelines";
+
+describe("answers that wait for a turn of their organization", () => {
+  let world: World;
+  let acme: TestOrganization;
+  let token: string;
+  before(async () => {
+    world = await startWorld(sqlite);
+    acme = await setUpOrganization(world);
+    token = await acme.token("read_pipelines");
+    const steps = Array.from({ length: 40 }, () => ({ command: "x".repeat(10_000) }));
+    const input = { clusterId: acme.cluster.id, slug: "large", name: "Large", steps };
+    await createPipeline(world.services, acme.operator, input);
+  });
+  after(() => world.close());
+
+  const countClosed = () => world.logged.filter((line) => line.includes('"status":499')).length;
+
+  for (const [kind, address] of [
+    ["a list that is to be measured", path],
+    ["a large pipeline", `${path}/large`],
+  ] as const)
+    it(`leave their place once their caller has left: ${kind}`, async () => {
+      const { promise: over, resolve: end } = Promise.withResolvers<void>();
+      const before = countClosed();
+      const turn = takePieceTurn(acme.id, () => over);
+      const head = `GET ${address} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+      const sent = await Promise.all(Array.from({ length: 5 }, () => sendRaw(world.url, head)));
+      await get(`${world.url}/readyz`); // the others have come before
+      for (const { socket } of sent) socket.destroy();
+
+      await eventually("the callers have left", async () => countClosed() - before === 5);
+      end();
+      await turn;
+
+      assert.equal((await get(world.url + address, token)).status, 200);
+      assert.deepEqual(
+        world.logged.filter((line) => line.includes("unexpected error")),
+        [],
+      );
+    });
+});
