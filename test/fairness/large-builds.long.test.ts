@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { eq, inArray } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull } from "drizzle-orm";
+import { secondMs } from "../../shared/durations.ts";
 import { createPipeline, updatePipeline } from "../../shared/pipelines/pipelines.ts";
 import { type DeliveryBuilder, openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
+import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
 import { sqlite } from "../helpers/databases.ts";
-import { post } from "../helpers/http.ts";
+import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
@@ -107,5 +109,29 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
     await builder.idle();
 
     assert.deepEqual(found.map(({ status }) => status).slice(1), [null, "build_created"]);
+  });
+
+  it("are not requeued while they wait for their turn", async () => {
+    const { services, clock } = world;
+    const { operator, pipeline, trigger } = await setUpOrganization(world, "patient");
+    await updatePipeline(services, operator, pipeline, {
+      steps: Array.from({ length: 20 }, () => ({ command: "true", parallelism: 100 })),
+    });
+    const { path } = await trigger();
+    const ids: string[] = [];
+    for (let each = 0; each < 3; each++) ids.push((await post(world.url + path, "{}")).body.id);
+    clock.advance(6 * secondMs);
+    await Promise.all(ids.map((id) => builder.add(id)));
+    const { db } = services;
+    const { builds, deliveries } = db.tables;
+    const isLeased = and(isNull(deliveries.status), gt(deliveries.enqueuedAt, clock.now()));
+    await eventually("leases", async () => (await db.select().from(deliveries).where(isLeased)).length > 0);
+
+    clock.advance(6 * secondMs);
+    const requeued = await requeueStranded(services);
+    await builder.idle();
+
+    assert.equal(requeued, 0);
+    assert.equal((await db.select().from(builds).where(eq(builds.pipelineId, pipeline.id))).length, 3);
   });
 });
