@@ -11,7 +11,7 @@ import { rebuild } from "../../shared/builds/rebuild.ts";
 import type { Build } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { takePieceTurn } from "../http/downloads.ts";
+import { takeMeasureTurn } from "../http/downloads.ts";
 import { readPage } from "../http/number-pager.ts";
 import { parseBuildNumber } from "../http/routing.ts";
 import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stream.ts";
@@ -52,7 +52,7 @@ export function buildOperations(services: Services): Operation[] {
   const inTurnOf =
     ({ event, caller }: Answered): InTurn =>
     (read) =>
-      takePieceTurn(caller.organization.id, read, event.req.signal);
+      takeMeasureTurn(caller.organization.id, read, event.req.signal);
   const list = async (call: Call<unknown>) => {
     const { event, caller } = call;
     const { organization } = caller;

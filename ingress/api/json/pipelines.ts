@@ -6,7 +6,7 @@ import {
   listUnparsedPipelines,
 } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { takePieceTurn } from "../../http/downloads.ts";
+import { takeMeasureTurn } from "../../http/downloads.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import { writePipeline } from "./pipeline.ts";
 
@@ -52,7 +52,7 @@ export class PipelineTexts {
       distinct.length === 0 ? [] : listPipelineSizes(services.db, { ids: distinct });
     // Postgres reads each text to measure it.
     const measured = await (distinct.length > 1
-      ? takePieceTurn(organization.id, measure, request.signal)
+      ? takeMeasureTurn(organization.id, measure, request.signal)
       : measure());
     const sizes = new Map(measured.map(({ id, bytes }) => [id, bytes]));
     return new PipelineTexts(services, organization, { sizes, hasCounts });
