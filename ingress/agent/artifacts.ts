@@ -19,6 +19,8 @@ import { accepted, batch, type instructions, reports } from "./artifact-members.
 import { foundArtifact, presentFound } from "./found-artifacts.ts";
 
 const flag = z.enum(["true", "false"]).optional();
+/** Of a megabyte of parts with their etags. Agents do not repeat a refused report: its files would be lost. */
+const maxValuesOfReports = 50_000;
 
 /** The calls of programs in jobs for artifacts. Agents repeat a refused search for 45 seconds. */
 export function artifactOperations(services: Services, leases: LeaseGroup): Operation[] {
@@ -70,7 +72,7 @@ export function artifactOperations(services: Services, leases: LeaseGroup): Oper
       path: patterns.jobArtifacts,
       id: "reportArtifacts",
       summary: "Say which artifacts are uploaded, and which cannot be",
-      body: { schema: reports, refuse: unprocessable },
+      body: { schema: reports, refuse: unprocessable, maxValues: maxValuesOfReports },
       success: done,
       refusals: { 422: ["an artifact is not one of the job, or was not uploaded"] },
       isQuiet: true,

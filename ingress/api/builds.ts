@@ -1,6 +1,5 @@
 import { getRouterParam } from "h3";
 import { z } from "zod";
-import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { storageFull } from "../../shared/accounts/storage.ts";
 import { countJobStates, type InTurn } from "../../shared/builds/answer-store.ts";
 import { measurePage, requireBuild } from "../../shared/builds/builds.ts";
@@ -12,7 +11,7 @@ import { rebuild } from "../../shared/builds/rebuild.ts";
 import type { Build } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { takePieceTurn } from "../http/downloads.ts";
+import { takeMeasureTurn } from "../http/downloads.ts";
 import { readPage } from "../http/number-pager.ts";
 import { parseBuildNumber } from "../http/routing.ts";
 import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stream.ts";
@@ -37,17 +36,23 @@ const reading = { tag, scope: "read_builds" as const };
 const page = { status: 200, schema: z.array(buildSchema), description: "A page of builds" } as const;
 const found = { status: 200, schema: buildSchema, description: "The build" } as const;
 
+type Answered = Pick<Call<unknown>, "event" | "caller">;
+
 export function buildOperations(services: Services): Operation[] {
   const { db, config } = services;
 
-  const textsOf = (organization: Organization, builds: { pipelineId: string }[], content: BuildContent) => {
+  const textsOf = (
+    { event, caller: { organization } }: Answered,
+    builds: { pipelineId: string }[],
+    content: BuildContent,
+  ) => {
     const ids = content.hasPipeline ? builds.map(({ pipelineId }) => pipelineId) : [];
-    return PipelineTexts.open(services, organization, ids);
+    return PipelineTexts.open(services, organization, ids, { request: event.req });
   };
   const inTurnOf =
-    ({ id }: Organization): InTurn =>
+    ({ event, caller }: Answered): InTurn =>
     (read) =>
-      takePieceTurn(id, read);
+      takeMeasureTurn(caller.organization.id, read, event.req.signal);
   const list = async (call: Call<unknown>) => {
     const { event, caller } = call;
     const { organization } = caller;
@@ -59,25 +64,26 @@ export function buildOperations(services: Services): Operation[] {
 
     const { rows, ...around } = await listBuildsInBrief(db, filter, wanted);
     const ids = rows.map(({ id }) => id);
-    const sizes = await measurePage(db, ids, content, inTurnOf(organization));
+    const sizes = await measurePage(db, ids, content, inTurnOf(call));
     linkPages(event, { ...around, page: wanted }, config.baseUrl);
-    const texts = await textsOf(organization, rows, content);
+    const texts = await textsOf(call, rows, content);
     const builds = writeBuilds(services, rows, { organization, content, sizes, texts });
     const bytes = measureAnswer({ sizes, texts });
     return answerJson(event, holderOf(caller), inBrackets(builds), { bytes });
   };
   const one = async (
-    { event, caller }: Pick<Call<unknown>, "event" | "caller">,
+    call: Answered,
     build: Build,
     { content = allOfBuild, ...answer }: { content?: BuildContent; status?: 200 | 201; isOfChange?: boolean },
   ) => {
+    const { event, caller } = call;
     const { organization } = caller;
-    const sizes = await measurePage(db, [build.id], content, inTurnOf(organization));
+    const sizes = await measurePage(db, [build.id], content, inTurnOf(call));
     const readDetails = async () => ({
       jobStates: await countJobStates(db, build.id),
       warnings: await listWarnings(db, build.id),
     });
-    const texts = await textsOf(organization, [build], content);
+    const texts = await textsOf(call, [build], content);
     const parts = writeBuilds(services, [build], { organization, content, sizes, texts, readDetails });
     const bytes = measureAnswer({ sizes, texts });
     return answerJson(event, holderOf(caller), requireSome(parts, "build"), { ...answer, bytes });

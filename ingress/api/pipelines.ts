@@ -70,7 +70,8 @@ export function pipelineOperations(services: Services, configurations: Configura
         const list = await listPipelineIds(db, readFilter(event, organization.id), page);
         linkPages(event, { ...list, page }, config.baseUrl);
         const ids = list.rows.map(({ id }) => id);
-        const texts = await PipelineTexts.open(services, organization, ids, { hasCounts: true });
+        const counted = { hasCounts: true, request: event.req };
+        const texts = await PipelineTexts.open(services, organization, ids, counted);
         const { bytes } = texts;
         return answerJson(event, holderOf(caller), inBrackets(writePipelines(texts, ids)), { bytes });
       },
@@ -103,7 +104,8 @@ export function pipelineOperations(services: Services, configurations: Configura
       run: async (call) => {
         const { id } = await pipelineOf(services, call);
         const { organization } = call.caller;
-        const texts = await PipelineTexts.open(services, organization, [id], { hasCounts: true });
+        const counted = { hasCounts: true, request: call.event.req };
+        const texts = await PipelineTexts.open(services, organization, [id], counted);
         const { bytes } = texts;
         const parts = requireSome(writePipelines(texts, [id]), "pipeline");
         return answerJson(call.event, { organizationId: organization.id }, parts, { bytes });

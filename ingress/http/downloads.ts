@@ -35,6 +35,7 @@ export const minDownloadBytes = 256 * 1024;
 /** Clients may stop reading for a while, to ask where a file goes. */
 const graceMs = 30 * secondMs;
 const turns = openTurns(bounds.pieces);
+const measuring = openTurns(bounds.answerSizes);
 
 /** Limits the memory of large answers: a client that does not read makes this process keep them. */
 export class Downloads {
@@ -140,9 +141,28 @@ export function streamDownload(
   );
 }
 
-/** Makes a piece of an answer, or measures the answer, in a turn of its organization. */
-export function takePieceTurn<Piece>(organizationId: string, make: () => Promise<Piece>): Promise<Piece> {
-  return turns.take(organizationId, make);
+/**
+ * Measures an answer in a turn of its organization. The signal ends the wait.
+ * @throws the signal's reason
+ */
+export function takeMeasureTurn<Sizes>(
+  organizationId: string,
+  measure: () => Promise<Sizes>,
+  signal: AbortSignal,
+): Promise<Sizes> {
+  return measuring.take(organizationId, measure, signal);
+}
+
+/**
+ * Makes a piece of an answer in a turn of its organization. The signal ends the wait.
+ * @throws the signal's reason
+ */
+export function takePieceTurn<Piece>(
+  organizationId: string,
+  make: () => Promise<Piece>,
+  signal?: AbortSignal,
+): Promise<Piece> {
+  return turns.take(organizationId, make, signal);
 }
 
 /** Call before a payload is loaded. @throws Refusal 429, 503 */

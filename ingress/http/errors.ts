@@ -60,7 +60,9 @@ function oauthError({ metrics }: Services, event: H3Event, refusal: Refusal): HT
 function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusal {
   const thrown = error.cause instanceof Error ? error.cause : error;
   if (thrown instanceof Refusal) return thrown;
-  if (thrown instanceof ClientDisconnected || thrown.name === "AbortError")
+  // Node names an error of its own as the reason if nobody has read the request to its end.
+  const isOfLeaving = thrown.name === "AbortError" || thrown === event.req.signal.reason;
+  if (thrown instanceof ClientDisconnected || isOfLeaving)
     return new Refusal(499, "Client closed the connection");
   if (!error.unhandled) return routingRefusal(error, event);
 

@@ -36,21 +36,30 @@ export function requireFewJobs(
   byPipeline: Map<string, Request[]>,
   maxShare: number,
 ): void {
-  const loads = pipelines.map(({ id, organizationId, steps }) => {
+  const loads = pipelines.map(({ id, organizationId, steps }): Load => {
     const requests = byPipeline.get(id) ?? [];
     const share = shareOf(steps);
     return { organizationId, requests, share, total: share * requests.length };
   });
+  const findLarge = maxShare < 1;
+  const isLarge = ({ share, total }: Load) => findLarge && total > 0 && share > maxShare;
   const excesses = [...Map.groupBy(loads, ({ organizationId }) => organizationId)]
-    .filter(([, own]) => isTooMuch(own, maxShare))
-    .map(([organizationId, own]) => ({ organizationId, parts: own.flatMap(divide) }))
-    .filter(({ parts }) => parts.length > 1 || maxShare < 1);
+    .map(([organizationId, own]) => ({ organizationId, parts: findExcess(own, isLarge).flatMap(divide) }))
+    .filter(({ parts }) => parts.length > (findLarge ? 0 : 1));
   if (excesses.length > 0) throw new TooManyJobs(excesses);
 }
 
-function isTooMuch(loads: { share: number; total: number }[], maxShare: number): boolean {
-  const isLarge = loads.some(({ share, total }) => total > 0 && share > maxShare);
-  return isLarge || loads.reduce((sum, { total }) => sum + total, 0) > 1;
+interface Load {
+  organizationId: string;
+  requests: Request[];
+  share: number;
+  total: number;
+}
+
+/** All of an organization if its small builds alone are too much, else its large ones: small ones do not wait for them. */
+function findExcess(own: Load[], isLarge: (load: Load) => boolean): Load[] {
+  const total = own.reduce((sum, load) => (isLarge(load) ? sum : sum + load.total), 0);
+  return total > 1 ? own : own.filter(isLarge);
 }
 
 /** Keeps the order, in which builds are numbered. */

@@ -110,6 +110,13 @@ export const turns = {
     maxRunningPerOwner: 1,
     restFactor: 2,
   },
+  /** A list must not wait for downloads whose store stalls. */
+  answerSizes: {
+    resource: "measuring of lists and of large builds",
+    file: "ingress/http/downloads.ts",
+    maxRunningPerOwner: 1,
+    restFactor: 2,
+  },
   /**
    * scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. One network
    * leaves a core to others.

@@ -143,6 +143,17 @@ describeOnBothDatabases("an artifact", (database) => {
     assert.equal(status, 200);
   });
 
+  it("is reported with as many parts as an artifact may have", async () => {
+    const { agent, announce, report } = await startJob();
+    const { ids, form } = await announce();
+    assert.equal((await agent.sendArtifact(form, file)).status, 200);
+    const parts = Array.from({ length: 10_000 }, (_, index) => ({ part_number: index + 1, etag: '"0"' }));
+
+    const { status } = await report([{ id: ids[0], state: "finished", multipart_etags: parts }]);
+
+    assert.equal(status, 200);
+  });
+
   it("that its agent gives up leaves no bytes, and counts no longer", async () => {
     const { agent, announce, report, search } = await startJob();
     const before = await totalBytes();

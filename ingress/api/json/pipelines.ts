@@ -6,7 +6,7 @@ import {
   listUnparsedPipelines,
 } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { takePieceTurn } from "../../http/downloads.ts";
+import { takeMeasureTurn } from "../../http/downloads.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import { writePipeline } from "./pipeline.ts";
 
@@ -36,18 +36,24 @@ export class PipelineTexts {
     this.#hasCounts = hasCounts;
   }
 
-  /** @param ids of all pipelines of the answer */
+  /**
+   * @param ids of all pipelines of the answer
+   * @param options.request its signal ends the wait for a turn
+   * @throws the signal's reason
+   */
   static async open(
     services: Services,
     organization: Organization,
     ids: readonly string[],
-    { hasCounts = false } = {},
+    { hasCounts = false, request }: { hasCounts?: boolean; request: { readonly signal: AbortSignal } },
   ): Promise<PipelineTexts> {
     const distinct = [...new Set(ids)];
     const measure = async () =>
       distinct.length === 0 ? [] : listPipelineSizes(services.db, { ids: distinct });
     // Postgres reads each text to measure it.
-    const measured = await (distinct.length > 1 ? takePieceTurn(organization.id, measure) : measure());
+    const measured = await (distinct.length > 1
+      ? takeMeasureTurn(organization.id, measure, request.signal)
+      : measure());
     const sizes = new Map(measured.map(({ id, bytes }) => [id, bytes]));
     return new PipelineTexts(services, organization, { sizes, hasCounts });
   }

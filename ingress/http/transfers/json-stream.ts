@@ -38,7 +38,9 @@ export async function answerJson(
   const isLarge = bytes >= minDownloadBytes;
   if (isLarge && !isOfChange) admitDownload(event, download);
   const makeFirst = () => pieces.next();
-  const first = await (isLarge ? takePieceTurn(owner.organizationId, makeFirst) : makeFirst());
+  const first = await (isLarge
+    ? takePieceTurn(owner.organizationId, makeFirst, event.req.signal)
+    : makeFirst());
   if (first.done) return jsonText(status, first.value);
   const stream = streamDownload(event, download, bytesOf(first.value, pieces));
   return new HTTPResponse(stream, { status, headers: { "content-type": jsonType } });

@@ -12,6 +12,7 @@ import type { DeliveryReason, DeliveryStatus, UnwantedReason } from "../../vocab
 import { type FilterBacklog, openFilterBacklog } from "../filter/backlog.ts";
 import type { FilterResult } from "../filter/deliveries.ts";
 import { type FilterLanes, openFilterLanes } from "../filter/lanes.ts";
+import { type Leased, openLeases } from "../filter/leases.ts";
 import type { Evaluated } from "../filter/turn.ts";
 import { planBuild } from "../members.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
@@ -63,14 +64,15 @@ export function openDeliveryBuilder(
 interface LargeGroups {
   add(organizationId: string, group: Evaluated[]): void;
   idle(): Promise<void>;
-  /** Leaves waiting deliveries to `requeueStranded`. */
+  /** Leaves waiting deliveries to other workers. */
   close(): Promise<void>;
 }
 
 /** Builds deliveries whose builds have many jobs: organizations take turns, so that others' need not wait. */
 function openLargeGroups(services: Services, build: (group: Evaluated[]) => Promise<unknown>): LargeGroups {
   const turns = openTurns(bounds.largeGroups);
-  const waiting = new Set<string>();
+  /** Of deliveries that wait. */
+  const leases = openLeases(services);
   const tasks = new Tasks();
 
   const buildInTurn = async (organizationId: string, group: Evaluated[]) => {
@@ -78,7 +80,7 @@ function openLargeGroups(services: Services, build: (group: Evaluated[]) => Prom
       await turns.take(
         organizationId,
         () => {
-          for (const { id } of group) waiting.delete(id);
+          for (const { id } of group) leases.delete(id);
           return build(group);
         },
         tasks.signal,
@@ -87,20 +89,28 @@ function openLargeGroups(services: Services, build: (group: Evaluated[]) => Prom
       if (!tasks.signal.aborted)
         services.log.warn({ err: error, deliveries: group.length }, "could not build; will be requeued");
     } finally {
-      for (const { id } of group) waiting.delete(id);
+      for (const { id } of group) leases.delete(id);
     }
   };
   return {
     add(organizationId, group) {
       // The other deliveries wait already: their background jobs were sent again.
-      const added = group.filter(({ id }) => !waiting.has(id));
+      const added = group.filter((each) => !leases.isTaken(leasedOf(each)));
       if (added.length === 0) return;
-      for (const { id } of added) waiting.add(id);
+      for (const each of added) leases.add(leasedOf(each));
       tasks.add(buildInTurn(organizationId, added));
     },
     idle: () => tasks.idle(),
-    close: () => tasks.close(),
+    async close() {
+      await leases.close();
+      await tasks.close();
+    },
   };
+}
+
+/** It may have been enqueued again since it was received: then its lease begins earlier than it must. */
+function leasedOf({ id }: Evaluated): Leased {
+  return { id, enqueuedAt: timeOfId(id) };
 }
 
 /** Decides deliveries that need no filter or have a result. The others wait in the backlog. */

@@ -74,6 +74,8 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
     sqlite: /device_codes_approved/,
     postgres: /device_codes_approved/,
   },
+  "a code to claim": { sqlite: /device_codes_user_code/, postgres: /device_codes_user_code/ },
+  "a claimed code": { sqlite: /device_codes_claimed/, postgres: /device_codes_claimed/ },
   "the oldest sessions of a user": { sqlite: /sessions_oldest/, postgres: /sessions_oldest/ },
   "open invitations": { sqlite: /invitations_list/, postgres: /invitations_list/ },
   "builds of an organization by meta-data": readsEachBuild,

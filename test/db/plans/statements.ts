@@ -89,7 +89,7 @@ import {
   sealedColumns,
 } from "../../../shared/db/sealed-store.ts";
 import { insideTransaction } from "../../../shared/db/transaction-guard.ts";
-import { findClaimed } from "../../../shared/device/decision-store.ts";
+import { claimIfPending, findClaimed } from "../../../shared/device/decision-store.ts";
 import { deleteExpiredBefore, listPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
 import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
 import { countWorkOfQueues, listWorkOfCluster } from "../../../shared/dispatch/figures-store.ts";
@@ -531,6 +531,7 @@ export const statements: Record<string, Statement> = {
   "queues to fan out": (db) => listQueuesToFanOut(db),
   "a polled code": (db) => listPolledCodes(db, { hashes: ["hash"] }),
   "a redeemed code": (db) => redeemIfApproved(db, { ids, expiredBefore: time }),
+  "a code to claim": (db) => claimIfPending(db, ["mac", "former"], { userId, cameByLink: false, now: time }),
   "a claimed code": (db) => findClaimed(db, ["mac"], userId),
   "old codes": (db) => deleteExpiredBefore(db, time, 200),
   "the holder of a token": (db) => findTokenHolder(db, "hash", time),

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { takeMeasureTurn, takePieceTurn } from "../../../ingress/http/downloads.ts";
+import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
+import { sqlite } from "../../helpers/databases.ts";
+import { eventually, get } from "../../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { sendRaw } from "../../helpers/sockets.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+const path = "/v2/organizations/acme/pipelines";
+
+type Take = (organizationId: string, make: () => Promise<void>, signal: AbortSignal) => Promise<void>;
+const kinds: [kind: string, address: string, take: Take][] = [
+  ["a list that is to be measured", path, takeMeasureTurn],
+  ["a large pipeline", `${path}/large`, takePieceTurn],
+];
+
+describe("answers that wait for a turn of their organization", () => {
+  let world: World;
+  let acme: TestOrganization;
+  let token: string;
+  before(async () => {
+    world = await startWorld(sqlite);
+    acme = await setUpOrganization(world);
+    token = await acme.token("read_pipelines");
+    const steps = Array.from({ length: 40 }, () => ({ command: "x".repeat(10_000) }));
+    const input = { clusterId: acme.cluster.id, slug: "large", name: "Large", steps };
+    await createPipeline(world.services, acme.operator, input);
+  });
+  after(() => world.close());
+
+  const countClosed = () => world.logged.filter((line) => line.includes('"status":499')).length;
+
+  for (const [kind, address, take] of kinds)
+    it(`leave their place once their caller has left: ${kind}`, async () => {
+      const { promise: over, resolve: end } = Promise.withResolvers<void>();
+      const before = countClosed();
+      const turn = take(acme.id, () => over, new AbortController().signal);
+      const head = `GET ${address} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+      const sent = await Promise.all(Array.from({ length: 5 }, () => sendRaw(world.url, head)));
+      await get(`${world.url}/readyz`); // the others have come before
+      for (const { socket } of sent) socket.destroy();
+
+      await eventually("the callers have left", async () => countClosed() - before === 5);
+      end();
+      await turn;
+
+      assert.equal((await get(world.url + address, token)).status, 200);
+      assert.deepEqual(
+        world.logged.filter((line) => line.includes("unexpected error")),
+        [],
+      );
+    });
+
+  it("are no short lists: a download that stalls does not delay them", async () => {
+    const other = await setUpOrganization(world, "other");
+    const input = { clusterId: other.cluster.id, slug: "second", name: "Second", steps: [{ command: "x" }] };
+    await createPipeline(world.services, other.operator, input);
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const turn = takePieceTurn(other.id, () => over);
+
+    const address = `${world.url}/v2/organizations/other/pipelines`;
+    const list = get(address, await other.token("read_pipelines"));
+    const first = await Promise.race([list, sleep(5000, undefined, { ref: false })]);
+    end();
+    await Promise.all([turn, list]);
+
+    assert.equal(first?.body.length, 2);
+  });
+});
