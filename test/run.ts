@@ -24,7 +24,7 @@ const reports = makeScratchFolder("reports", opened);
 const failedFiles = join(reports, "failed");
 const durations = join(reports, "durations.json");
 const processesAtOnce = 5;
-/** Full runs have rounds of processes, which end closer together. Each process costs 3 s of CPU time, until V8 has compiled the program. */
+/** Full runs have more and shorter processes, which end closer together. Each costs 3 s of CPU time to compile code. */
 const fullRounds = 3;
 const testOptions = [
   "--test-reporter=spec",

@@ -35,7 +35,7 @@ export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>;
 
 /**
  * Measures what answers have of each build.
- * @param inTurn of many rows
+ * @param inTurn runs the read if it has many rows
  */
 export async function measureAnswers(
   db: Db,

@@ -30,7 +30,7 @@ const maxPageBytes = 2 * maxJobBytes;
 
 /**
  * Measures a page of builds for an answer.
- * @param inTurn of many rows
+ * @param inTurn runs the read if it has many rows
  * @throws Refusal 422 if it is too large
  */
 export async function measurePage(

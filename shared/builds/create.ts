@@ -48,7 +48,7 @@ export interface BuildRequest {
 
 /**
  * Creates a build for each request, numbered in request order, with the jobs of its pipeline's steps.
- * @param maxShare as of `requireFewJobs`
+ * @param maxShare the same as that of `requireFewJobs`
  * @returns refused: requests whose pipeline is deleted or has a step without a queue, or a condition that cannot be
  * evaluated, for which there are problems; unwanted: the reasons of those that the pipeline does not want, which are
  * refused too; changed: topics to publish after the commit

@@ -28,7 +28,7 @@ export class TooManyJobs extends Error {
 }
 
 /**
- * @param maxShare of the largest build that there may be: a build beyond it is large. 1: none is
+ * @param maxShare a build is large if it is more than this part of the largest one that there may be. 1: no build is
  * @throws TooManyJobs
  */
 export function requireFewJobs(

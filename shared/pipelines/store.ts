@@ -19,7 +19,7 @@ export type PipelineFacts = Omit<Pipeline, "steps" | "configuration" | "document
 /** A pipeline whose steps are JSON as they are stored: to parse and write them again takes long. */
 export interface UnparsedPipeline extends PipelineFacts {
   steps: string;
-  /** False: the steps are answered as they are stored. Most are. */
+  /** True: answers may have other steps than these. False for most: they are answered as they are stored. */
   mayBeOther: boolean;
   configuration: string | null;
 }
@@ -185,7 +185,7 @@ export async function hasDeletedPipelines(db: Db, organizationId: string): Promi
 /** The bytes of the texts of some pipelines. SQLite knows them without reading the texts, Postgres reads each. */
 export const listPipelineSizes = prepared<{ ids: string[] }, { id: string; bytes: number }>((db) => {
   const { id, steps, configuration } = db.tables.pipelines;
-  const text = isPostgres(steps) ? asText(steps) : steps; // a cast would read it
+  const text = isPostgres(steps) ? asText(steps) : steps; // SQLite would read the text for a cast
   const bytes = sql`octet_length(${text}) + coalesce(octet_length(${configuration}), 0)`;
   return db
     .select({ id, bytes: bytes.mapWith(Number) })
@@ -193,8 +193,9 @@ export const listPipelineSizes = prepared<{ ids: string[] }, { id: string; bytes
     .where(isPresentAmong(db));
 });
 
-/** Runs on the event loop: for small ones. */
+/** Reads small pipelines. On SQLite it blocks the event loop. */
 export const listUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPipeline>(selectUnparsed);
+/** Reads large pipelines off the event loop. */
 export const listLargeUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPipeline, Db>(({ offLoop }) =>
   selectUnparsed(offLoop),
 );

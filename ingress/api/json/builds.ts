@@ -33,15 +33,15 @@ type AddressedBuild = Pick<Build, "id" | "pipelineId">;
 interface BuildsOfAnswer {
   organization: Organization;
   content: BuildContent;
-  /** Pipelines of the builds, if it has them. */
+  /** The pipelines of the builds; none if the content has none. */
   texts: PipelineTexts;
   /** By id of the build. */
   sizes: ReadonlyMap<string, AnswerSize>;
-  /** Of a single build. */
+  /** Reads what only the answer about a single build has. */
   readDetails?: () => Promise<BuildDetails>;
 }
 
-/** About the bytes of the answer. */
+/** Estimates the bytes of the answer. */
 export function measureAnswer({ sizes, texts }: Pick<BuildsOfAnswer, "sizes" | "texts">): number {
   return [...sizes.values()].reduce((sum, size) => sum + costOfBuild(size), texts.bytes);
 }

@@ -104,7 +104,7 @@ export interface PipelineContext {
 
 type WithCounts<Facts> = Facts & { counts?: PipelineCounts | undefined };
 
-/** JSON of a pipeline, in parts. */
+/** Writes a pipeline as JSON, in parts. */
 export async function writePipeline(
   context: PipelineContext,
   organization: Organization,
@@ -115,7 +115,7 @@ export async function writePipeline(
   return [`${before},"steps":`, ...(mayBeOther ? await writeAgain(steps) : [steps]), "}"];
 }
 
-/** Takes a turn of the event loop for each piece of an answer. */
+/** Writes stored steps anew, as much as a piece of an answer in each turn of the event loop. */
 async function writeAgain(stored: string): Promise<string[]> {
   const turn = openSlices(() => nextTurn(), pieceLength);
   const texts: string[] = [];

@@ -10,13 +10,13 @@ import { takePieceTurn } from "../../http/downloads.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import { writePipeline } from "./pipeline.ts";
 
-/** Pipelines of so many bytes are read at once. A larger one is read alone, off the event loop. */
+/** Pipelines of this many bytes together are read at once. A larger one is read alone, off the event loop. */
 const maxBytes = 64 * 1024;
 /** Pipelines of a list that are read together, while they are small. */
 const maxAhead = 10;
 const maxKeptLength = 2 * 1024 * 1024;
 
-/** The JSON of pipelines of an answer, in parts: reads a megabyte at a time, and keeps a few. */
+/** Writes the pipelines of an answer as JSON, in parts. Reads a megabyte at a time, and keeps a few. */
 export class PipelineTexts {
   readonly #services: Services;
   readonly #organization: Organization;

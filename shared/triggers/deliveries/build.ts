@@ -18,7 +18,7 @@ import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, decideIfWaiting, listFilteredDeliveries, setOutcome } from "./store.ts";
 
 const maxGroupItems = 500;
-/** Of the largest build. Larger ones are made in turns: 500 jobs take 10 ms, in which nobody else writes to SQLite. */
+/** Builds above this part of the largest one take turns: 500 jobs take 10 ms, in which nobody else writes to SQLite. */
 const maxShare = 1 / 4;
 
 export interface DeliveryBuilder {
