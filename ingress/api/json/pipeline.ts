@@ -4,12 +4,13 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { PipelineCounts } from "../../../shared/builds/pipeline-counts-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
+import type { UnparsedPipeline } from "../../../shared/pipelines/answer-store.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { storedBy } from "../../../shared/pipelines/step/declaration.ts";
 import { manualMembers } from "../../../shared/pipelines/step/manual.ts";
 import { commandMembers, groupMembers, waitMembers } from "../../../shared/pipelines/step/members.ts";
 import { triggerMembers } from "../../../shared/pipelines/step/trigger.ts";
-import type { Pipeline, UnparsedPipeline } from "../../../shared/pipelines/store.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { openSlices } from "../../../shared/sharing/loop-turns.ts";

@@ -4,7 +4,7 @@ import {
   listLargeUnparsedPipelines,
   listPipelineSizes,
   listUnparsedPipelines,
-} from "../../../shared/pipelines/store.ts";
+} from "../../../shared/pipelines/answer-store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { takePieceTurn } from "../../http/downloads.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
