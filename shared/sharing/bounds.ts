@@ -226,7 +226,7 @@ export const turns = {
   /** 2,000 jobs take 40 ms, in which nobody else writes to SQLite. Writes of others must seldom meet them. */
   largeGroups: {
     resource: "builds with over 500 jobs or 4 MB of steps, and groups with too many jobs for one transaction",
-    file: "shared/triggers/deliveries/build.ts",
+    file: "shared/triggers/deliveries/large-groups.ts",
     maxRunning: 1,
     maxRunningPerOwner: 1,
     restFactor: 9,
