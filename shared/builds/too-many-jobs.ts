@@ -28,41 +28,42 @@ export class TooManyJobs extends Error {
 }
 
 /**
- * @param maxShare a build is large if it is more than this part of the largest one that there may be. 1: no build is
+ * @param maxSize builds above it are large. It is a part of the largest build that there may be; with 1 none is large
  * @throws TooManyJobs
  */
 export function requireFewJobs(
   pipelines: Pipeline[],
   byPipeline: Map<string, Request[]>,
-  maxShare: number,
+  maxSize: number,
 ): void {
   const loads = pipelines.map(({ id, organizationId, steps }) => {
     const requests = byPipeline.get(id) ?? [];
-    const share = shareOf(steps);
-    return { organizationId, requests, share, total: share * requests.length };
+    const size = sizeOf(steps);
+    return { organizationId, requests, size, total: size * requests.length };
   });
   const excesses = [...Map.groupBy(loads, ({ organizationId }) => organizationId)]
-    .filter(([, own]) => isTooMuch(own, maxShare))
+    .filter(([, own]) => isTooMuch(own, maxSize))
     .map(([organizationId, own]) => ({ organizationId, parts: own.flatMap(divide) }))
-    .filter(({ parts }) => parts.length > 1 || maxShare < 1);
+    .filter(({ parts }) => parts.length > 1 || maxSize < 1);
   if (excesses.length > 0) throw new TooManyJobs(excesses);
 }
 
-function isTooMuch(loads: { share: number; total: number }[], maxShare: number): boolean {
-  const isLarge = loads.some(({ share, total }) => total > 0 && share > maxShare);
+function isTooMuch(loads: { size: number; total: number }[], maxSize: number): boolean {
+  const isLarge = loads.some(({ size, total }) => total > 0 && size > maxSize);
   return isLarge || loads.reduce((sum, { total }) => sum + total, 0) > 1;
 }
 
 /** Keeps the order, in which builds are numbered. */
-function divide({ requests, share }: { requests: Request[]; share: number }): Request[][] {
-  const size = Math.max(1, Math.floor(1 / share));
+function divide({ requests, size }: { requests: Request[]; size: number }): Request[][] {
+  const length = Math.max(1, Math.floor(1 / size));
   const parts: Request[][] = [];
-  for (let start = 0; start < requests.length; start += size) parts.push(requests.slice(start, start + size));
+  for (let start = 0; start < requests.length; start += length)
+    parts.push(requests.slice(start, start + length));
   return parts;
 }
 
-/** A build's part of the largest one, from 0 to 1. */
-function shareOf(steps: Step[]): number {
+/** The size of a build: 1 is that of the largest one that there may be. */
+function sizeOf(steps: Step[]): number {
   const bytes = jobBytes(steps) + estimateAddedCharacters(steps);
   return Math.max(countJobs(steps) / maxJobsOfBuild, bytes / maxJobBytes);
 }

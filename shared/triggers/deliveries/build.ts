@@ -16,8 +16,8 @@ import { type LargeGroups, openLargeGroups } from "./large-groups.ts";
 import { type Delivery, decideIfWaiting, listFilteredDeliveries, setOutcome } from "./store.ts";
 
 const maxGroupItems = 500;
-/** Builds above this part of the largest one take turns: 500 jobs take 10 ms, in which nobody else writes to SQLite. */
-const maxShare = 1 / 4;
+/** Larger builds take turns: 500 jobs, a quarter of the most, take 10 ms, in which nobody else writes to SQLite. */
+const maxSize = 1 / 4;
 
 export interface DeliveryBuilder {
   /**
@@ -35,10 +35,10 @@ export function openDeliveryBuilder(
   lanes: FilterLanes = openFilterLanes(),
 ): DeliveryBuilder {
   const largeGroups = openLargeGroups(services, (group) =>
-    buildDeliveries(services, { backlog, largeGroups, maxShare: 1 }, group),
+    buildDeliveries(services, { backlog, largeGroups, maxSize: 1 }, group),
   );
   const groups = createBatcher<Evaluated, undefined>({
-    flush: (group) => buildDeliveries(services, { backlog, largeGroups, maxShare }, group),
+    flush: (group) => buildDeliveries(services, { backlog, largeGroups, maxSize }, group),
     maxItems: maxGroupItems,
   });
   const backlog: FilterBacklog = openFilterBacklog(services, lanes, (evaluated) =>
@@ -61,7 +61,7 @@ export function openDeliveryBuilder(
 /** Decides deliveries that need no filter or have a result. The others wait in the backlog. */
 async function buildDeliveries(
   services: Services,
-  { backlog, largeGroups, maxShare }: { backlog: FilterBacklog; largeGroups: LargeGroups; maxShare: number },
+  { backlog, largeGroups, maxSize }: { backlog: FilterBacklog; largeGroups: LargeGroups; maxSize: number },
   group: Evaluated[],
 ): Promise<undefined[]> {
   const { db, events, metrics } = services;
@@ -76,7 +76,7 @@ async function buildDeliveries(
     const decidable = ids.filter((id) => !waitingIds.has(id));
     try {
       if (decidable.length > 0) {
-        const decide = (tx: Tx) => decideAndBuild(tx, services, { ids: decidable, results, maxShare });
+        const decide = (tx: Tx) => decideAndBuild(tx, services, { ids: decidable, results, maxSize });
         const decided = await db.transaction(decide);
         events.publish(decided.changed);
         for (const [status, count] of Object.entries(decided.counts))
@@ -119,7 +119,7 @@ class StaleFilterResult extends Error {
 async function decideAndBuild(
   tx: Tx,
   services: Services,
-  { ids, results, maxShare }: { ids: string[]; results: Map<string, FilterResult>; maxShare: number },
+  { ids, results, maxSize }: { ids: string[]; results: Map<string, FilterResult>; maxSize: number },
 ) {
   const deliveries = await decideIfWaiting(tx, { ids });
   if (deliveries.length === 0) return { counts: {}, built: [], outcomes: [], changed: [] };
@@ -137,7 +137,7 @@ async function decideAndBuild(
     else requests.push(requestBuild(delivery, planOf));
   }
 
-  const made = await createBuilds(tx, services, requests, services.clock.now(), maxShare);
+  const made = await createBuilds(tx, services, requests, services.clock.now(), maxSize);
   const { builds, refused, unwanted, changed } = made;
   for (const request of refused) outcomes.push(outcomeOfRefused(request, unwanted.get(request)));
   await storeOutcomes(tx, outcomes);
