@@ -2,7 +2,7 @@ import { getRouterParam } from "h3";
 import { z } from "zod";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { storageFull } from "../../shared/accounts/storage.ts";
-import { countJobStates, type InTurn } from "../../shared/builds/answer-store.ts";
+import { countJobStates } from "../../shared/builds/answer-store.ts";
 import { measurePage, requireBuild } from "../../shared/builds/builds.ts";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
 import { listWarnings } from "../../shared/builds/graph-store.ts";
@@ -44,10 +44,6 @@ export function buildOperations(services: Services): Operation[] {
     const ids = content.hasPipeline ? builds.map(({ pipelineId }) => pipelineId) : [];
     return PipelineTexts.open(services, organization, ids);
   };
-  const inTurnOf =
-    ({ id }: Organization): InTurn =>
-    (read) =>
-      takePieceTurn(id, read);
   const list = async (call: Call<unknown>) => {
     const { event, caller } = call;
     const { organization } = caller;
@@ -59,7 +55,7 @@ export function buildOperations(services: Services): Operation[] {
 
     const { rows, ...around } = await listBuildsInBrief(db, filter, wanted);
     const ids = rows.map(({ id }) => id);
-    const sizes = await measurePage(db, ids, content, inTurnOf(organization));
+    const sizes = await measurePage(db, ids, content, (read) => takePieceTurn(organization.id, read));
     linkPages(event, { ...around, page: wanted }, config.baseUrl);
     const texts = await textsOf(organization, rows, content);
     const builds = writeBuilds(services, rows, { organization, content, sizes, texts });
@@ -72,7 +68,7 @@ export function buildOperations(services: Services): Operation[] {
     { content = allOfBuild, ...answer }: { content?: BuildContent; status?: 200 | 201; isOfChange?: boolean },
   ) => {
     const { organization } = caller;
-    const sizes = await measurePage(db, [build.id], content, inTurnOf(organization));
+    const sizes = await measurePage(db, [build.id], content, (read) => takePieceTurn(organization.id, read));
     const readDetails = async () => ({
       jobStates: await countJobStates(db, build.id),
       warnings: await listWarnings(db, build.id),

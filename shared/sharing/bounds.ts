@@ -103,7 +103,7 @@ export const turns = {
     restFactor: 2,
     each: { max: 16, unit: "KB" },
   },
-  /** Of logs, exports and other answers that are larger than memory. */
+  /** Pieces of logs, exports and other answers that are larger than memory. Long measuring of answers takes turns too. */
   pieces: {
     resource: "making the pieces of streamed answers",
     file: "ingress/http/downloads.ts",
@@ -129,8 +129,9 @@ export const turns = {
     restFactor: 2,
   },
   /**
-   * Takes three of libuv's four threads, which also deflate small bodies that come at once. A second body of an organization would take
-   * another core, and slow others more than it helps: a payload takes 40 ms. Waiting bodies stay in memory.
+   * Takes three of libuv's four threads, which also deflate small bodies that come at once. A second body of an
+   * organization would take another core, and slow others more than it helps: a payload takes 40 ms. Waiting bodies
+   * stay in memory.
    */
   payloads: {
     resource: "checks of large payloads",
