@@ -179,6 +179,7 @@ function answeredText(step: ReturnType<typeof firstOfStep>["table"] | Db["tables
 
 export type AnsweredJobs = Pick<JobFilter, "hasRetriedJobs" | "jobStates">;
 
+/** The condition that finds the jobs that an answer has. */
 export function isAnswered(
   { tables: { jobs } }: Reader,
   { hasRetriedJobs = false, jobStates }: AnsweredJobs,

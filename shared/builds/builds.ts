@@ -132,6 +132,7 @@ function inParts(builds: { id: string; bytes: number }[]): string[][] {
   return parts;
 }
 
+/** A build as audit entries name it. */
 export function auditSubject({ id, number }: Build, { slug }: Pick<Pipeline, "slug">) {
   return { type: "build", id, name: `${slug} #${number}` } as const;
 }

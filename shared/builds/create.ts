@@ -225,6 +225,7 @@ async function insertGraphs(tx: Tx, made: NewBuild[]): Promise<void> {
   await tx.insertMany(tx.tables.buildGraphs, rows);
 }
 
+/** The topics to publish when a build and some of its jobs have changed. */
 export function buildTopics({ id, pipelineId }: Build, jobs: Pick<Job, "queueId">[]): Topic[] {
   return [`build:${id}`, `pipeline:${pipelineId}`, ...queueTopics(jobs)];
 }

@@ -137,6 +137,7 @@ function hasPart(column: SQLiteColumn, part: string): SQL | undefined {
   );
 }
 
+/** Counts the pipelines of an organization, archived ones too, up to a limit. */
 export function countPipelines(tx: Tx, organizationId: string, limit: number): Promise<number> {
   return countUpTo(tx, tx.tables.pipelines, isPresent(tx, organizationId), limit);
 }
@@ -219,6 +220,7 @@ export async function lockPipeline(tx: Tx, id: string): Promise<Pipeline | undef
   return locked;
 }
 
+/** Undefined if the pipeline is deleted. */
 export async function updatePipelineIfPresent(
   tx: Tx,
   id: string,
@@ -253,6 +255,7 @@ async function setArchivedAt(tx: Tx, id: string, { from, to }: { from: SQL; to: 
   return changed;
 }
 
+/** Counts the unfinished jobs of all builds of a pipeline. */
 export function countUnfinishedJobs(tx: Tx, pipelineId: string): Promise<number> {
   const { builds, jobs } = tx.tables;
   const buildIds = tx

@@ -130,6 +130,7 @@ async function writeAgain(stored: string): Promise<string[]> {
   return texts.length === 0 ? ["[]"] : [...texts, "]"];
 }
 
+/** A pipeline as REST answers it, with its steps written as callers send them. */
 export function presentPipeline(
   { config, cipher }: PipelineContext,
   organization: Organization,

@@ -30,6 +30,7 @@ export interface DeliveryBuilder {
   close(): Promise<void>;
 }
 
+/** Builds deliveries in groups. Those with a filter go through the lanes first. */
 export function openDeliveryBuilder(
   services: Services,
   lanes: FilterLanes = openFilterLanes(),
