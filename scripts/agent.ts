@@ -9,8 +9,8 @@ const afterJob = new AbortController();
 const now = new AbortController();
 setMaxListeners(0, afterJob.signal, now.signal); // each session listens
 
-/** The first calls load what calls need. */
-const registeredAfterMs = 5000;
+/** Until then the agent has registered: its first calls load the modules that calls need. */
+const releaseAfterMs = 5000;
 /** npm repeats a signal that both get, such as that of Ctrl-C. */
 const repeatedWithinMs = 300;
 let lastMs = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ process.exitCode = await runAgent(process.argv.slice(2), {
   writeError: (text) => process.stderr.write(text),
   onStart: () => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
-    setTimeout(releaseMemory, registeredAfterMs).unref();
+    setTimeout(releaseMemory, releaseAfterMs).unref();
   },
   stop: { afterJob: afterJob.signal, now: now.signal },
 });

@@ -25,7 +25,7 @@ const failedFiles = join(reports, "failed");
 const durations = join(reports, "durations.json");
 /** Some wait while others work: of two cores, five leave 5 % idle. */
 const processesAtOnce = 6;
-/** Full runs have rounds of processes, which end closer together. Each process costs 3 s of CPU time, until V8 has compiled the program. */
+/** Full runs have more and shorter processes, which end closer together. Each costs 3 s of CPU time to compile code. */
 const fullRounds = 2;
 const testOptions = [
   "--test-reporter=spec",

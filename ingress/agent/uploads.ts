@@ -17,7 +17,7 @@ import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 
-/** 500 steps may have 100 of each. */
+/** An upload has at most 500 steps: 100 values for each. */
 const maxValues = 50_000;
 const upload = z.object({
   uuid: z

@@ -30,7 +30,7 @@ interface StreamedDownload extends DownloadOwner {
   isForced?: boolean;
 }
 
-/** Smaller payloads are not limited. */
+/** Smaller payloads and answers are not limited. */
 export const minDownloadBytes = 256 * 1024;
 /** Clients may stop reading for a while, to ask where a file goes. */
 const graceMs = 30 * secondMs;

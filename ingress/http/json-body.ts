@@ -12,7 +12,7 @@ import { freeBuffers } from "./transfers/free-buffers.ts";
 const defaultMaxBytes = 1024 * 1024;
 /** No body of ours nests deeper than a pipeline's steps. */
 const maxDepth = 100;
-/** A pipeline of 100 steps may have 200 of each. Parsing as many blocks the event loop for 3 ms. */
+/** A pipeline has at most 100 steps: 200 values for each. To parse them blocks the event loop for 3 ms. */
 export const maxJsonValues = 20_000;
 /** Organizations take turns with larger bodies. */
 const maxBytesAtOnce = 64 * 1024;
@@ -112,7 +112,7 @@ async function parseObject(
   return value;
 }
 
-/** Checks before `JSON.parse` makes an object for each level, or values for long. */
+/** Call before `JSON.parse`: it makes an object for each level, and blocks the event loop while it makes values. */
 export function findJsonProblem(bytes: Uint8Array, maxValues = maxJsonValues) {
   return findPayloadProblem(bytes, maxDepth, maxValues);
 }

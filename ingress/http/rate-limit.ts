@@ -1,14 +1,12 @@
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
 import type { Services } from "../../shared/process/services.ts";
-import type { RateLimit, RateLimitState } from "../../shared/redis/rate-limiter.ts";
+import type { RateLimit, RateLimitState, RateLimits } from "../../shared/redis/rate-limiter.ts";
 import { Refusal, tooMany } from "../../shared/refusal.ts";
 import { nodeResponse } from "./node.ts";
 
 /** As metrics name them. */
 type Attempt = "sign_in" | "user_code";
-
-type RateLimits = [RateLimit, ...RateLimit[]];
 
 /**
  * Runs a check and limits its failures, which return undefined, and its refusals with 429. Takes the slots before the
@@ -74,6 +72,7 @@ function stageRateLimit(event: H3Event, { name, windowMs }: RateLimit, state: Ra
   response.stage("RateLimit", `"${name}";r=${remaining};t=${reset}`);
 }
 
+/** Whole seconds, rounded up: 1 at least. */
 export function seconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / secondMs));
 }

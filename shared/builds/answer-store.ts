@@ -35,7 +35,7 @@ export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>;
 
 /**
  * Measures what answers have of each build.
- * @param inTurn of many rows
+ * @param inTurn runs the read if it has many rows
  */
 export async function measureAnswers(
   db: Db,
@@ -179,6 +179,7 @@ function answeredText(step: ReturnType<typeof firstOfStep>["table"] | Db["tables
 
 export type AnsweredJobs = Pick<JobFilter, "hasRetriedJobs" | "jobStates">;
 
+/** The condition that finds the jobs that an answer has. */
 export function isAnswered(
   { tables: { jobs } }: Reader,
   { hasRetriedJobs = false, jobStates }: AnsweredJobs,

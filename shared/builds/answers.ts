@@ -5,7 +5,7 @@ import type { Entry } from "./meta-data.ts";
 
 // The answers of the person who unblocks a step. They become meta-data.
 
-/** The answer names so many of the unknown fields: a request may have a hundred thousand. */
+/** The refusal names this many of the unknown fields: a request may have thousands. */
 const maxUnknown = 10;
 
 /** By the key of the field. Null: as if it were absent. */

@@ -30,7 +30,7 @@ const maxPageBytes = 2 * maxJobBytes;
 
 /**
  * Measures a page of builds for an answer.
- * @param inTurn of many rows
+ * @param inTurn runs the read if it has many rows
  * @throws Refusal 422 if it is too large
  */
 export async function measurePage(
@@ -132,6 +132,7 @@ function inParts(builds: { id: string; bytes: number }[]): string[][] {
   return parts;
 }
 
+/** A build as audit entries name it. */
 export function auditSubject({ id, number }: Build, { slug }: Pick<Pipeline, "slug">) {
   return { type: "build", id, name: `${slug} #${number}` } as const;
 }

@@ -48,7 +48,7 @@ export interface BuildRequest {
 
 /**
  * Creates a build for each request, numbered in request order, with the jobs of its pipeline's steps.
- * @param maxShare as of `requireFewJobs`
+ * @param maxSize the same as that of `requireFewJobs`
  * @returns refused: requests whose pipeline is deleted or has a step without a queue, or a condition that cannot be
  * evaluated, for which there are problems; unwanted: the reasons of those that the pipeline does not want, which are
  * refused too; changed: topics to publish after the commit
@@ -59,7 +59,7 @@ export async function createBuilds(
   reader: ConditionReader,
   requests: BuildRequest[],
   now: Date,
-  maxShare = 1,
+  maxSize = 1,
 ): Promise<{
   builds: Build[];
   refused: BuildRequest[];
@@ -70,7 +70,7 @@ export async function createBuilds(
   const byPipeline = Map.groupBy(requests, (request) => request.pipelineId);
   const pipelines = await lockPipelines(tx, [...byPipeline.keys()]);
   const unwanted = takeOutUnwanted(pipelines, byPipeline);
-  requireFewJobs(pipelines, byPipeline, maxShare);
+  requireFewJobs(pipelines, byPipeline, maxSize);
   const queueOf = await resolveStepQueues(tx, pipelines);
 
   const made: NewBuild[] = [];
@@ -225,6 +225,7 @@ async function insertGraphs(tx: Tx, made: NewBuild[]): Promise<void> {
   await tx.insertMany(tx.tables.buildGraphs, rows);
 }
 
+/** The topics to publish when a build and some of its jobs have changed. */
 export function buildTopics({ id, pipelineId }: Build, jobs: Pick<Job, "queueId">[]): Topic[] {
   return [`build:${id}`, `pipeline:${pipelineId}`, ...queueTopics(jobs)];
 }

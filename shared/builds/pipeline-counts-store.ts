@@ -21,7 +21,7 @@ export interface PipelineCounts {
   waitingJobs: number;
 }
 
-/** Counts unfinished builds and jobs of pipelines, up to 1,000 of each. Jobs are those of as many builds. */
+/** Counts unfinished builds and jobs of pipelines, up to 1,000 of each. Looks at the jobs of as many builds. */
 export const countWorkOfPipelines = prepared<{ ids: string[] }, PipelineCounts, Db>(({ offLoop }: Db) => {
   const { builds, jobs, pipelines } = offLoop.tables;
   const buildsIn = (states: BuildState[]) =>

@@ -28,21 +28,21 @@ export class TooManyJobs extends Error {
 }
 
 /**
- * @param maxShare of the largest build that there may be: a build beyond it is large. 1: none is
+ * @param maxSize builds above it are large. It is a part of the largest build that there may be; with 1 none is large
  * @throws TooManyJobs
  */
 export function requireFewJobs(
   pipelines: Pipeline[],
   byPipeline: Map<string, Request[]>,
-  maxShare: number,
+  maxSize: number,
 ): void {
   const loads = pipelines.map(({ id, organizationId, steps }): Load => {
     const requests = byPipeline.get(id) ?? [];
-    const share = shareOf(steps);
-    return { organizationId, requests, share, total: share * requests.length };
+    const size = sizeOf(steps);
+    return { organizationId, requests, size, total: size * requests.length };
   });
-  const findLarge = maxShare < 1;
-  const isLarge = ({ share, total }: Load) => findLarge && total > 0 && share > maxShare;
+  const findLarge = maxSize < 1;
+  const isLarge = ({ size, total }: Load) => findLarge && total > 0 && size > maxSize;
   const excesses = [...Map.groupBy(loads, ({ organizationId }) => organizationId)]
     .map(([organizationId, own]) => ({ organizationId, parts: findExcess(own, isLarge).flatMap(divide) }))
     .filter(({ parts }) => parts.length > (findLarge ? 0 : 1));
@@ -52,7 +52,7 @@ export function requireFewJobs(
 interface Load {
   organizationId: string;
   requests: Request[];
-  share: number;
+  size: number;
   total: number;
 }
 
@@ -63,15 +63,16 @@ function findExcess(own: Load[], isLarge: (load: Load) => boolean): Load[] {
 }
 
 /** Keeps the order, in which builds are numbered. */
-function divide({ requests, share }: { requests: Request[]; share: number }): Request[][] {
-  const size = Math.max(1, Math.floor(1 / share));
+function divide({ requests, size }: { requests: Request[]; size: number }): Request[][] {
+  const length = Math.max(1, Math.floor(1 / size));
   const parts: Request[][] = [];
-  for (let start = 0; start < requests.length; start += size) parts.push(requests.slice(start, start + size));
+  for (let start = 0; start < requests.length; start += length)
+    parts.push(requests.slice(start, start + length));
   return parts;
 }
 
-/** A build's part of the largest one, from 0 to 1. */
-function shareOf(steps: Step[]): number {
+/** The size of a build: 1 is that of the largest one that there may be. */
+function sizeOf(steps: Step[]): number {
   const bytes = jobBytes(steps) + estimateAddedCharacters(steps);
   return Math.max(countJobs(steps) / maxJobsOfBuild, bytes / maxJobBytes);
 }

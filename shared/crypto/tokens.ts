@@ -6,7 +6,7 @@ import { customAlphabet } from "nanoid";
  * A prefix, 43 random base62 characters (256 bits) and 6 of CRC-32: typos are refused without the database, and secret
  * scanners recognize leaks. Only the SHA-256 is stored.
  */
-export const tokenPrefixes = {
+const tokenPrefixes = {
   access: "sbat_",
   refresh: "sbrt_",
   deviceCode: "sbdc_",
@@ -19,7 +19,7 @@ export const tokenPrefixes = {
   agentSession: "sbag_",
 } as const;
 
-export type TokenKind = keyof typeof tokenPrefixes;
+type TokenKind = keyof typeof tokenPrefixes;
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomLength = 43;

@@ -91,6 +91,7 @@ export async function countUpTo(
   return row?.total ?? 0;
 }
 
+/** The statement of `countUpTo`, to be prepared. */
 export function selectCountUpTo(db: Reader | Tx, table: SQLiteTable, where: SQL | undefined, limit: number) {
   const some = db
     .select({ one: sql`1`.as("one") })

@@ -107,7 +107,7 @@ export function isWaiting(jobs: Tx["tables"]["jobs"]): SQL {
  * The order that only the index of waiting jobs has. For an order by id, Postgres could use the primary key, and read
  * every job that has ended. Marks differ only while a fan-out clears them after a pause.
  */
-export function orderOfArrival(jobs: Tx["tables"]["jobs"]): SQL[] {
+function orderOfArrival(jobs: Tx["tables"]["jobs"]): SQL[] {
   return [asc(jobs.dispatchPausedAt), asc(jobs.id)];
 }
 

@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, or, type SQL
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { isOneOf, isPostgres, prepared, preparedRow } from "../db/prepared.ts";
+import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
 import { countRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { isStorable } from "../validation.ts";
@@ -15,14 +15,6 @@ export type Pipeline = Tables["pipelines"]["$inferSelect"];
 
 /** A pipeline without its steps, which may have a megabyte. */
 export type PipelineFacts = Omit<Pipeline, "steps" | "configuration" | "document">;
-
-/** A pipeline whose steps are JSON as they are stored: to parse and write them again takes long. */
-export interface UnparsedPipeline extends PipelineFacts {
-  steps: string;
-  /** False: the steps are answered as they are stored. Most are. */
-  mayBeOther: boolean;
-  configuration: string | null;
-}
 
 /** A pipeline as lists show it. */
 export type ListedPipeline = Pick<
@@ -70,7 +62,8 @@ const timeoutsById = preparedRow<{ pipelineId: string }, Timeouts, Tx>((tx) => {
     .where(eq(id, sql.placeholder("pipelineId")));
 });
 
-function factColumns({ tables: { pipelines } }: Reader | Tx) {
+/** The columns of `PipelineFacts`. */
+export function factColumns({ tables: { pipelines } }: Reader | Tx) {
   const { steps: _, configuration: __, document: ___, ...facts } = getTableColumns(pipelines);
   return facts;
 }
@@ -144,6 +137,7 @@ function hasPart(column: SQLiteColumn, part: string): SQL | undefined {
   );
 }
 
+/** Counts the pipelines of an organization, archived ones too, up to a limit. */
 export function countPipelines(tx: Tx, organizationId: string, limit: number): Promise<number> {
   return countUpTo(tx, tx.tables.pipelines, isPresent(tx, organizationId), limit);
 }
@@ -182,48 +176,14 @@ export async function hasDeletedPipelines(db: Db, organizationId: string): Promi
   return found.length > 0;
 }
 
-/** The bytes of the texts of some pipelines. SQLite knows them without reading the texts, Postgres reads each. */
-export const listPipelineSizes = prepared<{ ids: string[] }, { id: string; bytes: number }>((db) => {
-  const { id, steps, configuration } = db.tables.pipelines;
-  const text = isPostgres(steps) ? asText(steps) : steps; // a cast would read it
-  const bytes = sql`octet_length(${text}) + coalesce(octet_length(${configuration}), 0)`;
-  return db
-    .select({ id, bytes: bytes.mapWith(Number) })
-    .from(db.tables.pipelines)
-    .where(isPresentAmong(db));
-});
-
-/** Runs on the event loop: for small ones. */
-export const listUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPipeline>(selectUnparsed);
-export const listLargeUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPipeline, Db>(({ offLoop }) =>
-  selectUnparsed(offLoop),
-);
-
-function selectUnparsed(db: Reader) {
-  const { configuration, steps } = db.tables.pipelines;
-  const text = asText(steps);
-  const isOther = sql`${text} like '%"others":%' or ${text} like '%"command":""%'`;
-  return db
-    .select({ ...factColumns(db), configuration, steps: text, mayBeOther: isOther.mapWith(Boolean) })
-    .from(db.tables.pipelines)
-    .where(isPresentAmong(db));
-}
-
-function isPresentAmong({ tables: { pipelines } }: Reader): SQL | undefined {
+/** Of the pipelines with the given `ids`, those that are not deleted. */
+export function isPresentAmong({ tables: { pipelines } }: Reader | Tx): SQL | undefined {
   return and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt));
 }
 
-function asText(json: SQLiteColumn): SQL<string> {
-  return sql`cast(${json} as text)`;
-}
-
-const pipelineNamesById = prepared<{ ids: string[] }, ListedPipeline>((db) => {
-  const { pipelines } = db.tables;
-  return db
-    .select(listedColumns(db))
-    .from(pipelines)
-    .where(and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt)));
-});
+const pipelineNamesById = prepared<{ ids: string[] }, ListedPipeline>((db) =>
+  db.select(listedColumns(db)).from(db.tables.pipelines).where(isPresentAmong(db)),
+);
 
 export async function listPipelineNamesById(db: Db | Tx, ids: string[]): Promise<ListedPipeline[]> {
   return ids.length === 0 ? [] : pipelineNamesById(db, { ids });
@@ -237,10 +197,9 @@ export async function lockPipelines(tx: Tx, ids: string[]): Promise<Pipeline[]> 
   return found;
 }
 
-const lockPresentPipelines = prepared<{ ids: string[] }, Pipeline, Tx>((tx) => {
-  const { pipelines } = tx.tables;
-  return tx.lock(pipelines, and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt)), "exclusive");
-});
+const lockPresentPipelines = prepared<{ ids: string[] }, Pipeline, Tx>((tx) =>
+  tx.lock(tx.tables.pipelines, isPresentAmong(tx), "exclusive"),
+);
 
 const lockClusters = prepared<{ ids: string[] }, Tables["clusters"]["$inferSelect"], Tx>((tx) =>
   tx.lock(tx.tables.clusters, isOneOf(tx.tables.clusters.id, "ids"), "shared"),
@@ -261,6 +220,7 @@ export async function lockPipeline(tx: Tx, id: string): Promise<Pipeline | undef
   return locked;
 }
 
+/** Undefined if the pipeline is deleted. */
 export async function updatePipelineIfPresent(
   tx: Tx,
   id: string,
@@ -295,6 +255,7 @@ async function setArchivedAt(tx: Tx, id: string, { from, to }: { from: SQL; to: 
   return changed;
 }
 
+/** Counts the unfinished jobs of all builds of a pipeline. */
 export function countUnfinishedJobs(tx: Tx, pipelineId: string): Promise<number> {
   const { builds, jobs } = tx.tables;
   const buildIds = tx

@@ -5,7 +5,7 @@ const modules = createRequire(import.meta.url);
 const endsWithinMs = secondMs;
 
 /**
- * Ends what tsx has started in this thread to compile modules that it had not in its cache: a process of esbuild and a
+ * Ends what tsx has started in this thread to compile modules that its cache did not have: a process of esbuild and a
  * thread that talks to it, together 25 MB. They start again for a module that comes later. Blocks for milliseconds.
  */
 export function endCompiler(): void {

@@ -10,7 +10,7 @@ const drizzle = "/node_modules/drizzle-orm/";
 /** The imports of our modules from packages. All modules have the same `node_modules`. */
 const resolved = new Map<string, module.ResolveFnOutput>();
 
-// tsx lets Node read the source maps of packages too: 3 MB, for stacks that name lines of files nobody has.
+// tsx lets Node read the source maps of packages too: 3 MB, for stacks that name lines of files that nobody has.
 module.setSourceMapsSupport?.(true, { nodeModules: false });
 
 // An older Node has no hooks, and node-version.ts must be able to say that it is too old.

@@ -6,7 +6,7 @@ const sentinelHost = /^(?:\[([^\]]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/;
 const sentinelPort = 26_379;
 const sentinelParameters = ["sentinel_username", "sentinel_password"];
 
-export const redisAddressRule =
+const redisAddressRule =
   "must be redis://…, rediss://…, the path of a socket, or redis+sentinel://host:port,host:port/master-name/database";
 
 /** Returns what is wrong with a value of REDIS_URL, or undefined. */

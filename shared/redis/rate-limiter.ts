@@ -14,6 +14,8 @@ export interface RateLimit {
   windowMs: number;
 }
 
+export type RateLimits = [RateLimit, ...RateLimit[]];
+
 export interface RateLimitState {
   admitted: boolean;
   limit: number;
@@ -27,7 +29,7 @@ export interface RateLimiter {
    * Takes a slot of each window, or of none.
    * @returns the state of the first window with the fewest slots left: of a refusal, the one that refuses
    */
-  admit(window: RateLimit, ...others: RateLimit[]): Promise<RateLimitState>;
+  admit(...windows: RateLimits): Promise<RateLimitState>;
   /** Takes no slot. */
   peek(window: RateLimit): Promise<RateLimitState>;
   /** Returns the slot of a call that turned out not to count. */
@@ -36,25 +38,24 @@ export interface RateLimiter {
 
 const script = readFileSync(join(import.meta.dirname, "sliding-window.lua"), "utf8");
 
-type Reply = [taken: number, number: number, remaining: number, resetMs: number];
+/** `windowNumber` begins at 1. */
+type Reply = [taken: number, windowNumber: number, remaining: number, resetMs: number];
 interface WithScript {
   slidingWindow(windows: number, ...keysAndArguments: (string | number)[]): Promise<Reply>;
 }
 
-type Windows = [RateLimit, ...RateLimit[]];
-
 /** Calls of one turn of the event loop on the same windows. */
 interface Calls {
-  windows: Windows;
+  windows: RateLimits;
   waiting: ((state: RateLimitState | Promise<RateLimitState>) => void)[];
 }
 
 function stateOf(
-  [taken, number, remaining, resetMs]: Reply,
+  [taken, windowNumber, remaining, resetMs]: Reply,
   index: number,
-  windows: Windows,
+  windows: RateLimits,
 ): RateLimitState {
-  const { limit } = windows[number - 1] ?? windows[0];
+  const { limit } = windows[windowNumber - 1] ?? windows[0];
   const takenAfterwards = Math.max(0, taken - 1 - index);
   return { admitted: index < taken, limit, remaining: remaining + takenAfterwards, resetMs };
 }
@@ -71,7 +72,7 @@ export function createRateLimiter(options: {
   redis.defineCommand("slidingWindow", { lua: script });
   const scripted = redis as unknown as WithScript;
 
-  const change = (windows: Windows, by: number) => {
+  const change = (windows: RateLimits, by: number) => {
     const names = windows.map(({ name, subject }) => keys.window(name, subject));
     const bounds = windows.flatMap(({ limit, windowMs }) => [limit, windowMs / bucketsPerWindow]);
     return breaker.try(() => scripted.slidingWindow(windows.length, ...names, by, ...bounds));
@@ -93,7 +94,7 @@ export function createRateLimiter(options: {
     for (const calls of gathered.values()) void admitTogether(calls);
   };
 
-  const callsOn = (windows: Windows): Calls => {
+  const callsOn = (windows: RateLimits): Calls => {
     // A caller with an older limit must not decide for others.
     const key = windows.map(({ name, subject, limit }) => `${name}:${subject} ${limit}`).join("\n");
     const known = gathering.get(key);

@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import { listUsersById } from "../accounts/user-store.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tables } from "../db/schema.ts";
@@ -7,12 +6,13 @@ import { findPipelineFactsById } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById, type Queue } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import { rememberRecent } from "../sharing/recent.ts";
 import { secretKeyPattern } from "../vocabulary.ts";
 import { isAllowed, type JobClaims, type Policy, parsePolicy } from "./policy.ts";
 import { findSecretByKey, type Secret, setLastReadIfBefore } from "./store.ts";
 
 /** By their texts: jobs of a build read the same secrets. */
-const parsedPolicies = new LRUCache<string, Policy>({ max: 1000 });
+const parsedPolicies = rememberRecent<Policy>(1000);
 
 /** A job that asks for a secret. The queue decides about its cluster: its pipeline may have moved. */
 export interface ReadingJob {

@@ -103,7 +103,7 @@ export const turns = {
     restFactor: 2,
     each: { max: 16, unit: "KB" },
   },
-  /** Of logs, exports and other answers that are larger than memory. */
+  /** Pieces of logs, exports and other answers that are larger than memory. Long measuring of answers takes turns too. */
   pieces: {
     resource: "making the pieces of streamed answers",
     file: "ingress/http/downloads.ts",
@@ -136,8 +136,9 @@ export const turns = {
     restFactor: 2,
   },
   /**
-   * Takes three of libuv's four threads, which also deflate small bodies that come at once. A second body of an organization would take
-   * another core, and slow others more than it helps: a payload takes 40 ms. Waiting bodies stay in memory.
+   * Takes three of libuv's four threads, which also deflate small bodies that come at once. A second body of an
+   * organization would take another core, and slow others more than it helps: a payload takes 40 ms. Waiting bodies
+   * stay in memory.
    */
   payloads: {
     resource: "checks of large payloads",
@@ -233,7 +234,7 @@ export const turns = {
   /** 2,000 jobs take 40 ms, in which nobody else writes to SQLite. Writes of others must seldom meet them. */
   largeGroups: {
     resource: "builds with over 500 jobs or 4 MB of steps, and groups with too many jobs for one transaction",
-    file: "shared/triggers/deliveries/build.ts",
+    file: "shared/triggers/deliveries/large-groups.ts",
     maxRunning: 1,
     maxRunningPerOwner: 1,
     restFactor: 9,

@@ -7,7 +7,7 @@ interface Options {
   updateAgeOnGet?: boolean;
 }
 
-/** Remembers the entries that were used last. Given as `max`, their number would be allocated at once. */
+/** Remembers the entries that were used last. An `LRUCache` with a `max` would allocate the room for all at once. */
 export function rememberRecent<Value extends {}>(
   maxEntries: number,
   options: Options = {},

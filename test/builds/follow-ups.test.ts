@@ -144,7 +144,7 @@ describeOnBothDatabases("what a transaction makes due", (database) => {
     await late.close();
 
     assert.equal(done.filter((each) => many.includes(each)).length, 300);
-    // Pages are read while those of the first are done.
+    // Follow-ups of the first organization are done while more are read.
     assert.ok(done.indexOf(one[0] as string) < 150, `as the ${done.indexOf(one[0] as string)}th`);
   });
 

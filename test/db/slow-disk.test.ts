@@ -6,9 +6,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { after, before, describe, it, mock } from "node:test";
 import { type LogSync, openLogSync } from "../../shared/db/sqlite/log-sync.ts";
-
-const secondMs = 1000;
-const minuteMs = 60 * secondMs;
+import { minuteMs, secondMs } from "../../shared/durations.ts";
 
 describe("a disk whose syncs take two milliseconds, and look quick from the thread pool", () => {
   let folder: string;

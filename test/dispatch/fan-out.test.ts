@@ -140,7 +140,7 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     });
 
     for (const id of [...many.ids, other.queue.id]) fanOuts.add(id);
-    // Postgres runs some at once. Without turns all come before.
+    // Postgres runs some transactions at once. Without turns all of them come before.
     assert.ok((await before.promise) <= 16, `${await before.promise} transactions of 32 came before`);
     await fanOuts.idle();
     assert.deepEqual(await differences(many), []);

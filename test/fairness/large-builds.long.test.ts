@@ -3,11 +3,12 @@ import { after, before, describe, it } from "node:test";
 import { and, eq, gt, inArray, isNull } from "drizzle-orm";
 import { secondMs } from "../../shared/durations.ts";
 import { createPipeline, updatePipeline } from "../../shared/pipelines/pipelines.ts";
+import type { Pipeline } from "../../shared/pipelines/store.ts";
 import { type DeliveryBuilder, openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
-import { setUpOrganization } from "../helpers/organization.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 describe("deliveries of an organization whose builds have 2,000 jobs each", () => {
@@ -23,6 +24,12 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
     await world.close();
   });
 
+  const enlarge = async ({ operator, pipeline }: TestOrganization): Promise<Pipeline> => {
+    const steps = Array.from({ length: 20 }, () => ({ command: "true", parallelism: 100 }));
+    await updatePipeline(world.services, operator, pipeline, { steps });
+    return pipeline;
+  };
+
   it("are built one by one, in their order, and another organization's before them", async () => {
     const { db } = world.services;
     const { builds, deliveries } = db.tables;
@@ -30,10 +37,7 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
       await setUpOrganization(world, "attacker"),
       await setUpOrganization(world, "victim"),
     ];
-    const { operator, pipeline } = attacker;
-    await updatePipeline(world.services, operator, pipeline, {
-      steps: Array.from({ length: 20 }, () => ({ command: "true", parallelism: 100 })),
-    });
+    const pipeline = await enlarge(attacker);
     const [large, small] = [await attacker.trigger(), await victim.trigger()];
     const ids: string[] = [];
     for (const path of [large.path, large.path, large.path, small.path])
@@ -67,13 +71,10 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
       await setUpOrganization(world, "one-by-one"),
       await setUpOrganization(world, "another"),
     ];
-    const { operator, pipeline } = attacker;
-    await updatePipeline(world.services, operator, pipeline, {
-      steps: Array.from({ length: 20 }, () => ({ command: "true", parallelism: 100 })),
-    });
+    const pipeline = await enlarge(attacker);
     const [large, small] = [await attacker.trigger(), await victim.trigger()];
-    const countBuilds = async (of: { id: string }) =>
-      (await db.select().from(builds).where(eq(builds.pipelineId, of.id))).length;
+    const countBuilds = async ({ id }: Pick<Pipeline, "id">) =>
+      (await db.select().from(builds).where(eq(builds.pipelineId, id))).length;
 
     for (const path of [large.path, large.path, small.path])
       await builder.add((await post(world.url + path, "{}")).body.id);

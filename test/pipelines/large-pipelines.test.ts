@@ -8,7 +8,7 @@ import { sendRaw } from "../helpers/sockets.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const kilobyte = 1024;
-/** 65,536 halves of characters of four bytes, and one more not to cut a character. */
+/** A piece has 65,536 halves of characters of four bytes, and one half more if it would cut a character. */
 const maxBytesOfPiece = 2 * 64 * kilobyte + 4;
 interface Answered {
   slug: string;

@@ -26,11 +26,10 @@ async function packagesOf(module: string): Promise<string[]> {
   return JSON.parse(stdout);
 }
 
-/** Each takes megabytes, and a part of the start. They are loaded, or their thread is started, when they are first used. */
-const laterOnes =
+/** Each takes megabytes and a part of the start, so it is loaded, or its thread is started, at its first use. */
+const loadedLater =
   /^(@aws-sdk|@smithy|@opentelemetry\/(sdk|exporter|resources)|markdown-it|sanitize-html|pino-pretty)/;
-/** Commands and agents have these. */
-const others = /^(commander|drizzle-kit|open|uqr)$/;
+const ofCommandsAndAgents = /^(commander|drizzle-kit|open|uqr)$/;
 
 describe("the packages that a process loads at its start", () => {
   for (const module of ["./ingress/server.ts", "./workers/run.ts"]) {
@@ -38,7 +37,7 @@ describe("the packages that a process loads at its start", () => {
       const packages = await packagesOf(module);
       assert.ok(packages.includes("drizzle-orm"));
       assert.deepEqual(
-        packages.filter((name) => laterOnes.test(name) || others.test(name)),
+        packages.filter((name) => loadedLater.test(name) || ofCommandsAndAgents.test(name)),
         [],
       );
     });

@@ -23,8 +23,6 @@ import type { PipelineTexts } from "./pipelines.ts";
 
 /** Builds or jobs of so many bytes are read at once: that takes a few milliseconds of the event loop. */
 const maxBytes = 64 * 1024;
-/** Pipelines of these are read together, while they are small. */
-const maxBuildsAhead = 10;
 /** Of the JSON of a job besides its step, with its agent. */
 const bytesOfJob = 2048;
 
@@ -33,15 +31,15 @@ type AddressedBuild = Pick<Build, "id" | "pipelineId">;
 interface BuildsOfAnswer {
   organization: Organization;
   content: BuildContent;
-  /** Pipelines of the builds, if it has them. */
+  /** The pipelines of the builds; none if the content has none. */
   texts: PipelineTexts;
   /** By id of the build. */
   sizes: ReadonlyMap<string, AnswerSize>;
-  /** Of a single build. */
+  /** Reads what only the answer about a single build has. */
   readDetails?: () => Promise<BuildDetails>;
 }
 
-/** About the bytes of the answer. */
+/** Estimates the bytes of the answer. */
 export function measureAnswer({ sizes, texts }: Pick<BuildsOfAnswer, "sizes" | "texts">): number {
   return [...sizes.values()].reduce((sum, size) => sum + costOfBuild(size), texts.bytes);
 }
@@ -59,16 +57,14 @@ export async function* writeBuilds(
   const { content, sizes, texts } = answer;
   const costOf = ({ id }: { id: string }) => costOfBuild(sizes.get(id));
   let comma = "";
-  let done = 0;
   for (const group of inGroups(builds, costOf, maxBytes)) {
     const heads = await presentHeads(services, answer, group);
     const isLarge = group.some((build) => costOf(build) > maxBytes);
     const jobsOf =
       isLarge || !content.hasJobs ? undefined : await readJobs(services, answer, group, [...heads.values()]);
     for (const { id, pipelineId } of group) {
-      const next = builds.slice(++done, done + maxBuildsAhead).map((build) => build.pipelineId);
       const head = heads.get(id);
-      const pipeline = content.hasPipeline ? await texts.find(pipelineId, next) : [];
+      const pipeline = content.hasPipeline ? await texts.find(pipelineId) : [];
       if (!head || !pipeline) continue;
       const details = answer.readDetails && presentBuildDetails(await answer.readDetails());
       yield `${comma}${JSON.stringify({ ...head.members, ...details }).slice(0, -1)}`;

@@ -4,12 +4,13 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { PipelineCounts } from "../../../shared/builds/pipeline-counts-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
+import type { UnparsedPipeline } from "../../../shared/pipelines/answer-store.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { storedBy } from "../../../shared/pipelines/step/declaration.ts";
 import { manualMembers } from "../../../shared/pipelines/step/manual.ts";
 import { commandMembers, groupMembers, waitMembers } from "../../../shared/pipelines/step/members.ts";
 import { triggerMembers } from "../../../shared/pipelines/step/trigger.ts";
-import type { Pipeline, UnparsedPipeline } from "../../../shared/pipelines/store.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { openSlices } from "../../../shared/sharing/loop-turns.ts";
@@ -104,7 +105,7 @@ export interface PipelineContext {
 
 type WithCounts<Facts> = Facts & { counts?: PipelineCounts | undefined };
 
-/** JSON of a pipeline, in parts. */
+/** Writes a pipeline as JSON, in parts. */
 export async function writePipeline(
   context: PipelineContext,
   organization: Organization,
@@ -115,7 +116,7 @@ export async function writePipeline(
   return [`${before},"steps":`, ...(mayBeOther ? await writeAgain(steps) : [steps]), "}"];
 }
 
-/** Takes a turn of the event loop for each piece of an answer. */
+/** Writes stored steps anew, as much as a piece of an answer in each turn of the event loop. */
 async function writeAgain(stored: string): Promise<string[]> {
   const turn = openSlices(() => nextTurn(), pieceLength);
   const texts: string[] = [];
@@ -129,6 +130,7 @@ async function writeAgain(stored: string): Promise<string[]> {
   return texts.length === 0 ? ["[]"] : [...texts, "]"];
 }
 
+/** A pipeline as REST answers it, with its steps written as callers send them. */
 export function presentPipeline(
   { config, cipher }: PipelineContext,
   organization: Organization,

@@ -4,23 +4,24 @@ import {
   listLargeUnparsedPipelines,
   listPipelineSizes,
   listUnparsedPipelines,
-} from "../../../shared/pipelines/store.ts";
+} from "../../../shared/pipelines/answer-store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { takeMeasureTurn } from "../../http/downloads.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import { writePipeline } from "./pipeline.ts";
 
-/** Pipelines of so many bytes are read at once. A larger one is read alone, off the event loop. */
+/** Pipelines of this many bytes together are read at once. A larger one is read alone, off the event loop. */
 const maxBytes = 64 * 1024;
-/** Pipelines of a list that are read together, while they are small. */
-const maxAhead = 10;
+/** Small pipelines that are read together. */
+const maxAtOnce = 10;
 const maxKeptLength = 2 * 1024 * 1024;
 
-/** The JSON of pipelines of an answer, in parts: reads a megabyte at a time, and keeps a few. */
+/** Writes the pipelines of an answer as JSON, in parts. Reads a megabyte at a time, and keeps a few. */
 export class PipelineTexts {
   readonly #services: Services;
   readonly #organization: Organization;
   readonly #hasCounts: boolean;
+  /** In the order of the answer. */
   readonly #sizes: ReadonlyMap<string, number>;
   readonly #kept = new Map<string, string[]>();
   #keptLength = 0;
@@ -37,7 +38,7 @@ export class PipelineTexts {
   }
 
   /**
-   * @param ids of all pipelines of the answer
+   * @param ids of all pipelines of the answer, in its order
    * @param options.request its signal ends the wait for a turn
    * @throws the signal's reason
    */
@@ -54,7 +55,8 @@ export class PipelineTexts {
     const measured = await (distinct.length > 1
       ? takeMeasureTurn(organization.id, measure, request.signal)
       : measure());
-    const sizes = new Map(measured.map(({ id, bytes }) => [id, bytes]));
+    const bytesOf = new Map(measured.map(({ id, bytes }) => [id, bytes]));
+    const sizes = new Map(distinct.map((id) => [id, bytesOf.get(id) ?? 0]));
     return new PipelineTexts(services, organization, { sizes, hasCounts });
   }
 
@@ -63,19 +65,30 @@ export class PipelineTexts {
     return [...this.#sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /**
-   * Undefined if the pipeline was deleted.
-   * @param next ids of pipelines that are asked for after this one
-   */
-  async find(id: string, next: readonly string[]): Promise<string[] | undefined> {
-    if (!this.#kept.has(id)) await this.#load([id, ...next]);
+  /** Undefined if the pipeline was deleted. */
+  async find(id: string): Promise<string[] | undefined> {
+    if (!this.#kept.has(id)) await this.#load(id);
     return this.#kept.get(id);
   }
 
-  /** Loads the first pipeline, and the next ones while they are small together. */
-  async #load(wanted: readonly string[]): Promise<void> {
+  /** The items of a list of all pipelines, with commas between them. Leaves out those that were deleted. */
+  async *writeList(): AsyncGenerator<string> {
+    let comma = "";
+    for (const id of this.#sizes.keys()) {
+      const parts = await this.find(id);
+      if (!parts) continue;
+      yield comma;
+      yield* parts;
+      comma = ",";
+    }
+  }
+
+  /** Loads a pipeline, and those behind it in the answer while they are small together. */
+  async #load(first: string): Promise<void> {
     const { db } = this.#services;
-    const missing = [...new Set(wanted)].filter((id) => !this.#kept.has(id));
+    const all = [...this.#sizes.keys()];
+    const index = all.indexOf(first);
+    const missing = all.slice(index, index + maxAtOnce).filter((id) => !this.#kept.has(id));
     const sizeOf = (id: string) => this.#sizes.get(id) ?? 0;
     const [ids = []] = inGroups(missing, sizeOf, maxBytes);
     const isLarge = ids.some((id) => sizeOf(id) > maxBytes);
@@ -95,17 +108,5 @@ export class PipelineTexts {
   #drop(): void {
     this.#kept.clear();
     this.#keptLength = 0;
-  }
-}
-
-/** The items of a list, with commas between them. Leaves out pipelines that were deleted. */
-export async function* writePipelines(texts: PipelineTexts, ids: readonly string[]): AsyncGenerator<string> {
-  let comma = "";
-  for (const [index, id] of ids.entries()) {
-    const parts = await texts.find(id, ids.slice(index + 1, index + maxAhead));
-    if (!parts) continue;
-    yield comma;
-    yield* parts;
-    comma = ",";
   }
 }

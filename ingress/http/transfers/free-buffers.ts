@@ -1,7 +1,6 @@
 /**
- * Frees memory at once that nobody reads again. V8 collects its whole heap whenever buffers of 64 MB are waiting for
- * that, which delays other requests by 20 ms.
- * @param buffers that are parts of a shared memory stay
+ * Frees the memory of buffers that nobody reads again. Otherwise V8 collects its whole heap whenever 64 MB of buffers
+ * are garbage, which delays other requests by 20 ms. A buffer that shares its memory with others stays.
  */
 export function freeBuffers(buffers: Iterable<Buffer>): void {
   for (const { buffer, length } of buffers)

@@ -9,7 +9,7 @@ import {
 } from "../downloads.ts";
 import { jsonText, jsonType } from "../respond.ts";
 
-/** A piece has so much of the text. A turn of the event loop makes one. */
+/** The length of a piece of the text. Each turn of the event loop makes one piece. */
 export const pieceLength = 64 * 1024;
 /** The largest part, and what it is made of, in memory. */
 const bytesInMemory = 3 * 1024 * 1024;
@@ -18,7 +18,7 @@ interface JsonAnswer {
   status?: 200 | 201;
   /** True: something was changed, so the answer is not refused. */
   isOfChange?: boolean;
-  /** About what it has, if that is known: a large answer is admitted before any of it is made. */
+  /** An estimate of its size, if there is one: a large answer is admitted before any of it is made. */
   bytes?: number;
 }
 

@@ -87,6 +87,7 @@ function writeMore(members: object): string {
   return Object.keys(members).length > 0 ? JSON.stringify(members, null, 2) : "";
 }
 
+/** Reads the steps of a form as they were typed. */
 export function readStepsDraft(form: URLSearchParams): StepsDraft {
   const yaml = form.get("configuration");
   // Browsers send line breaks as CRLF.
@@ -103,6 +104,7 @@ export function readStepsDraft(form: URLSearchParams): StepsDraft {
   return { as: "rows", rows };
 }
 
+/** The name of a field in the row of a step. */
 export function stepField(index: number, name: keyof StepRow): string {
   return `step-${index}-${name}`;
 }

@@ -10,6 +10,7 @@ import { readUpload, type Upload, uploadPipeline } from "../wire/requests.ts";
 import { retry, waits, whenRetryable } from "../wire/retry.ts";
 import { findJob, type InsideJob, refuse } from "./find-job.ts";
 
+/** Makes the command `signalbox-agent pipeline`. */
 export function pipelineCommand({ env, stdin }: Terminal): Command {
   const pipeline = new Command("pipeline").description("inside a job: the build's steps");
   pipeline

@@ -25,6 +25,7 @@ const waitForAcceptMs = 60_000;
 const sessions: Session[] = [];
 let serverUrl = "";
 
+/** Registers and connects agents at once, and keeps them alive. */
 export async function registerAll(url: string, token: string, count: number) {
   serverUrl = url;
   const startedAt = performance.now();

@@ -69,6 +69,7 @@ interface Attacked {
   peakMb: number;
 }
 
+/** Each attack has an installation of its own, or one for each round. */
 async function measureAttack(name: AttackName, options: Options): Promise<Cell[][]> {
   const { title, probes, leavesWork }: Attack = attacks[name];
   const installations: Attacked[] = [];
@@ -88,7 +89,7 @@ async function measureAttack(name: AttackName, options: Options): Promise<Cell[]
   return [[title, "", "", "", "", formatAnswers(attackerAnswers), peakMb], ...probeRows];
 }
 
-/** Each attack has an installation of its own. */
+/** Measures all rounds in one installation. */
 function attackInstallation(name: AttackName, { seconds, rounds, postgres }: Options): Promise<Attacked> {
   const { title, probes }: Attack = attacks[name];
   return withScratch(async (scratch) => {

@@ -134,7 +134,7 @@ interface Plan {
 }
 
 /** Exported for tests. */
-export function planMigration({ tag, statements }: Migration): Plan {
+function planMigration({ tag, statements }: Migration): Plan {
   const created = createdTables(statements);
   const own = backfills[tag] ?? [];
   const dropped = new Set(statements.flatMap((each) => (each.kind === "drop index" ? [each.name] : [])));

@@ -143,7 +143,7 @@ interface Plan {
 }
 
 /** Exported for tests. */
-export function planSqliteMigration({ tag, statements }: Migration): Plan {
+function planSqliteMigration({ tag, statements }: Migration): Plan {
   const created = createdTables(statements);
   const rewritten = rewrites[tag]?.table;
   const filled = new Set((backfills[tag] ?? []).map(({ table }) => table));

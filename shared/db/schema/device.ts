@@ -41,7 +41,7 @@ export function defineDeviceTables(
     },
     (t) => [
       uniqueIndex("device_codes_user_code").on(t.userCodeMac).where(sql`${t.state} = 'pending'`),
-      // Claimed ones only: each new code would write a page of an index of all, as their order is random.
+      // An index of all codes would cost each new one a page, because their order is random. Few are claimed.
       index("device_codes_claimed").on(t.userCodeMac, t.claimedById).where(isNotNull(t.claimedById)),
       index("device_codes_approved").on(t.claimedById, t.organizationId).where(sql`${t.state} = 'approved'`),
       index("device_codes_expiry").on(t.expiresAt),

@@ -63,7 +63,7 @@ export function readAt(descriptor: number, offset: number, length: number): Buff
   return bytes;
 }
 
-export class LogDamaged extends Error {
+class LogDamaged extends Error {
   override readonly name = "LogDamaged";
 }
 

@@ -44,8 +44,8 @@ export function openLogSync(file: string, guard: Pick<SyncGuard, "requireWhole" 
     slowAt = end;
   };
   /**
-   * The event loop may be busy when the sync ends: that time is not the disk's. So beside a busy loop a disk of some
-   * milliseconds looks quick too, and only a trial on the loop tells, or a sync that was quick with all of that time.
+   * The event loop may be busy when the sync ends: that time is not the disk's, and is subtracted. So beside a busy loop
+   * a disk that takes milliseconds looks quick too: only a trial on the loop tells, or a sync that is quick as it is.
    */
   const syncOffLoop = async (open: number) => {
     const start = performance.now();

@@ -4,10 +4,10 @@ import Client from "better-sqlite3";
 import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { LRUCache } from "lru-cache";
 import { secondMs } from "../../durations.ts";
 import type { Clock } from "../../process/clock.ts";
 import { openThread } from "../../process/thread.ts";
+import { rememberRecent } from "../../sharing/recent.ts";
 import { kits } from "../columns.ts";
 import { DatabaseUnavailable, type Db, type Tx, translateError } from "../database.ts";
 import { Inserts } from "../inserts.ts";
@@ -114,7 +114,7 @@ function connect(file: string): Client.Database {
 
 /** Preparing costs more than running. */
 function withStatementCache(client: Client.Database): Client.Database {
-  const cache = new LRUCache<string, Client.Statement>({ max: cachedStatements });
+  const cache = rememberRecent<Client.Statement>(cachedStatements);
   const prepare = (text: string) => {
     const cached = cache.get(text);
     if (!cached) {

@@ -9,7 +9,7 @@ import { isMap, nullable, oneOf, truth, wholeNumber } from "./forms.ts";
 const maxDepth = 2_147_483_647;
 const maxFlagsLength = 4096;
 const maxPathsLength = 16_384;
-/** A key that a secret can have: none begins with either word. */
+/** A key that a secret can have. None begins with `buildkite` or `bk`. */
 const secretKey = /^(?!buildkite|bk)[a-z][a-z0-9_]{0,254}$/i;
 
 /** The checkout that a caller gave, and the members in it that nothing reads. */
@@ -83,7 +83,7 @@ const readMembers: Members = {
   ssh_secret: true,
 };
 
-/** Parts members that the program reads from all others. Of the others, null and empty text count as absent. */
+/** Divides the members: those that the program reads, and others. Null and empty others count as absent. */
 function divide(given: Given, members: Members): { known: Given; others: Given } {
   const known: [string, unknown][] = [];
   const others: [string, unknown][] = [];

@@ -37,7 +37,7 @@ export function choice<Forms extends Record<string, z.ZodType>>(
     .meta(documentationOf(z.union(Object.values(forms))));
 }
 
-/** The JSON schema of what callers give, made when it is first read: those of steps contain each other, and are large. */
+/** The JSON schema of what callers give, made when it is first read: the schemas of steps contain each other. */
 export function documentationOf(schema: z.ZodType): Record<string, unknown> {
   let made: Record<string, unknown> | undefined;
   const read = () => (made ??= describeInput(schema));

@@ -5,22 +5,19 @@ import { secondsBetween } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
 import { createBatcher } from "../../sharing/batcher.ts";
-import { turns as bounds } from "../../sharing/bounds.ts";
-import { Tasks } from "../../sharing/tasks.ts";
-import { openTurns } from "../../sharing/turns.ts";
 import type { DeliveryReason, DeliveryStatus, UnwantedReason } from "../../vocabulary.ts";
 import { type FilterBacklog, openFilterBacklog } from "../filter/backlog.ts";
 import type { FilterResult } from "../filter/deliveries.ts";
 import { type FilterLanes, openFilterLanes } from "../filter/lanes.ts";
-import { type Leased, openLeases } from "../filter/leases.ts";
 import type { Evaluated } from "../filter/turn.ts";
 import { planBuild } from "../members.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
+import { type LargeGroups, openLargeGroups } from "./large-groups.ts";
 import { type Delivery, decideIfWaiting, listFilteredDeliveries, setOutcome } from "./store.ts";
 
 const maxGroupItems = 500;
-/** Of the largest build. Larger ones are made in turns: 500 jobs take 10 ms, in which nobody else writes to SQLite. */
-const maxShare = 1 / 4;
+/** Larger builds take turns: 500 jobs, a quarter of the most, take 10 ms, in which nobody else writes to SQLite. */
+const maxSize = 1 / 4;
 
 export interface DeliveryBuilder {
   /**
@@ -33,15 +30,16 @@ export interface DeliveryBuilder {
   close(): Promise<void>;
 }
 
+/** Builds deliveries in groups. Those with a filter go through the lanes first. */
 export function openDeliveryBuilder(
   services: Services,
   lanes: FilterLanes = openFilterLanes(),
 ): DeliveryBuilder {
   const largeGroups = openLargeGroups(services, (group) =>
-    buildDeliveries(services, { backlog, largeGroups, maxShare: 1 }, group),
+    buildDeliveries(services, { backlog, largeGroups, maxSize: 1 }, group),
   );
   const groups = createBatcher<Evaluated, undefined>({
-    flush: (group) => buildDeliveries(services, { backlog, largeGroups, maxShare }, group),
+    flush: (group) => buildDeliveries(services, { backlog, largeGroups, maxSize }, group),
     maxItems: maxGroupItems,
   });
   const backlog: FilterBacklog = openFilterBacklog(services, lanes, (evaluated) =>
@@ -61,62 +59,10 @@ export function openDeliveryBuilder(
   };
 }
 
-interface LargeGroups {
-  add(organizationId: string, group: Evaluated[]): void;
-  idle(): Promise<void>;
-  /** Leaves waiting deliveries to other workers. */
-  close(): Promise<void>;
-}
-
-/** Builds deliveries whose builds have many jobs: organizations take turns, so that others' need not wait. */
-function openLargeGroups(services: Services, build: (group: Evaluated[]) => Promise<unknown>): LargeGroups {
-  const turns = openTurns(bounds.largeGroups);
-  /** Of deliveries that wait. */
-  const leases = openLeases(services);
-  const tasks = new Tasks();
-
-  const buildInTurn = async (organizationId: string, group: Evaluated[]) => {
-    try {
-      await turns.take(
-        organizationId,
-        () => {
-          for (const { id } of group) leases.delete(id);
-          return build(group);
-        },
-        tasks.signal,
-      );
-    } catch (error) {
-      if (!tasks.signal.aborted)
-        services.log.warn({ err: error, deliveries: group.length }, "could not build; will be requeued");
-    } finally {
-      for (const { id } of group) leases.delete(id);
-    }
-  };
-  return {
-    add(organizationId, group) {
-      // The other deliveries wait already: their background jobs were sent again.
-      const added = group.filter((each) => !leases.isTaken(leasedOf(each)));
-      if (added.length === 0) return;
-      for (const each of added) leases.add(leasedOf(each));
-      tasks.add(buildInTurn(organizationId, added));
-    },
-    idle: () => tasks.idle(),
-    async close() {
-      await leases.close();
-      await tasks.close();
-    },
-  };
-}
-
-/** It may have been enqueued again since it was received: then its lease begins earlier than it must. */
-function leasedOf({ id }: Evaluated): Leased {
-  return { id, enqueuedAt: timeOfId(id) };
-}
-
 /** Decides deliveries that need no filter or have a result. The others wait in the backlog. */
 async function buildDeliveries(
   services: Services,
-  { backlog, largeGroups, maxShare }: { backlog: FilterBacklog; largeGroups: LargeGroups; maxShare: number },
+  { backlog, largeGroups, maxSize }: { backlog: FilterBacklog; largeGroups: LargeGroups; maxSize: number },
   group: Evaluated[],
 ): Promise<undefined[]> {
   const { db, events, metrics } = services;
@@ -131,7 +77,7 @@ async function buildDeliveries(
     const decidable = ids.filter((id) => !waitingIds.has(id));
     try {
       if (decidable.length > 0) {
-        const decide = (tx: Tx) => decideAndBuild(tx, services, { ids: decidable, results, maxShare });
+        const decide = (tx: Tx) => decideAndBuild(tx, services, { ids: decidable, results, maxSize });
         const decided = await db.transaction(decide);
         events.publish(decided.changed);
         for (const [status, count] of Object.entries(decided.counts))
@@ -174,7 +120,7 @@ class StaleFilterResult extends Error {
 async function decideAndBuild(
   tx: Tx,
   services: Services,
-  { ids, results, maxShare }: { ids: string[]; results: Map<string, FilterResult>; maxShare: number },
+  { ids, results, maxSize }: { ids: string[]; results: Map<string, FilterResult>; maxSize: number },
 ) {
   const deliveries = await decideIfWaiting(tx, { ids });
   if (deliveries.length === 0) return { counts: {}, built: [], outcomes: [], changed: [] };
@@ -192,7 +138,7 @@ async function decideAndBuild(
     else requests.push(requestBuild(delivery, planOf));
   }
 
-  const made = await createBuilds(tx, services, requests, services.clock.now(), maxShare);
+  const made = await createBuilds(tx, services, requests, services.clock.now(), maxSize);
   const { builds, refused, unwanted, changed } = made;
   for (const request of refused) outcomes.push(outcomeOfRefused(request, unwanted.get(request)));
   await storeOutcomes(tx, outcomes);

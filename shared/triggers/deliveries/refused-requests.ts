@@ -42,6 +42,7 @@ export interface RefusedRequests {
   close(): Promise<void>;
 }
 
+/** Keeps samples of refused requests in memory, and stores them every few seconds. */
 export function openRefusedRequests({ config, db, clock, log }: Services): RefusedRequests {
   const added = rememberRecent<true>(maxTriggersAndCauses, { ttl: flushEveryMs });
   const requests = createPeriodicFlush<{ organizationId: string; row: RefusedRequest }>({
@@ -98,6 +99,7 @@ function cutHeaders(headers: StoredHeader[]): StoredHeader[] {
   return cut;
 }
 
+/** The refused requests that the page of a trigger shows. */
 export function listLatestRefused({ config, db, clock }: Services, triggerId: string) {
   return listRefusedRequests(db, triggerId, shownSince(clock.now(), config), maxListed);
 }

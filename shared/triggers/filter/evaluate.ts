@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { rememberRecent } from "../../sharing/recent.ts";
 import type { PayloadCodec, StoredHeader } from "../../vocabulary.ts";
 import { decodeBodySync } from "../payloads/codec.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
@@ -15,7 +15,7 @@ export interface FilterInput {
   size: number;
 }
 
-const compiled = new LRUCache<string, ReturnType<typeof compileFilter>>({ max: 500 });
+const compiled = rememberRecent<ReturnType<typeof compileFilter>>(500);
 
 /** Never throws. May take long: use a `FilterEvaluator`. */
 export function evaluateFilter(input: FilterInput): FilterOutcome {

@@ -35,6 +35,7 @@ const maxOrganizations = 10_000;
 
 const moved = Symbol("moved");
 
+/** Starts each lane with an evaluator of its own. */
 export function openFilterLanes(openEvaluator: () => FilterEvaluator = openFilterEvaluator): FilterLanes {
   const averages = rememberRecent<number>(maxOrganizations);
   const quick = openLane(openEvaluator(), turns.quickFilters);

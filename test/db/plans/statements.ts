@@ -127,15 +127,17 @@ import {
   rotateIfCurrent,
 } from "../../../shared/oauth/grant-store.ts";
 import {
+  listLargeUnparsedPipelines,
+  listPipelineSizes,
+  listUnparsedPipelines,
+} from "../../../shared/pipelines/answer-store.ts";
+import {
   findPipeline,
   findPipelineFacts,
   findPipelineFactsById,
-  listLargeUnparsedPipelines,
   listPipelineIds,
   listPipelineNames,
   listPipelineNamesById,
-  listPipelineSizes,
-  listUnparsedPipelines,
   takeBuildNumbers,
 } from "../../../shared/pipelines/store.ts";
 import {
