@@ -110,12 +110,12 @@ export const turns = {
     maxRunningPerOwner: 1,
     restFactor: 2,
   },
-  /** A list must not wait for downloads whose store stalls. */
+  /** A list must not wait for downloads whose store stalls. It rests longer, as the pieces have their share besides. */
   answerSizes: {
     resource: "measuring of lists and of large builds",
     file: "ingress/http/downloads.ts",
     maxRunningPerOwner: 1,
-    restFactor: 2,
+    restFactor: 5,
   },
   /**
    * scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. One network
