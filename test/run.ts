@@ -23,7 +23,7 @@ const opened = new AsyncDisposableStack();
 const reports = makeScratchFolder("reports", opened);
 const failedFiles = join(reports, "failed");
 const durations = join(reports, "durations.json");
-/** Some wait while others work: of two cores, five leave 5 % idle. */
+/** Some wait while others work: five processes leave 5 % of two cores idle. */
 const processesAtOnce = 6;
 /** Full runs have more and shorter processes, which end closer together. Each costs 3 s of CPU time to compile code. */
 const fullRounds = 2;

@@ -176,7 +176,7 @@ export async function hasDeletedPipelines(db: Db, organizationId: string): Promi
   return found.length > 0;
 }
 
-/** Of the pipelines with the given `ids`, those that are not deleted. */
+/** The condition that finds the pipelines with the given `ids`, without deleted ones. */
 export function isPresentAmong({ tables: { pipelines } }: Reader | Tx): SQL | undefined {
   return and(isOneOf(pipelines.id, "ids"), isNull(pipelines.deletedAt));
 }

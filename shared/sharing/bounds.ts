@@ -103,7 +103,7 @@ export const turns = {
     restFactor: 2,
     each: { max: 16, unit: "KB" },
   },
-  /** Pieces of logs, exports and other answers that are larger than memory. Long measuring of answers takes turns too. */
+  /** Pieces of logs, exports and other answers that are larger than memory. */
   pieces: {
     resource: "making the pieces of streamed answers",
     file: "ingress/http/downloads.ts",

@@ -71,7 +71,7 @@ export class PipelineTexts {
     return this.#kept.get(id);
   }
 
-  /** The items of a list of all pipelines, with commas between them. Leaves out those that were deleted. */
+  /** The items of a list of all pipelines, with commas between them. Leaves out deleted pipelines. */
   async *writeList(): AsyncGenerator<string> {
     let comma = "";
     for (const id of this.#sizes.keys()) {

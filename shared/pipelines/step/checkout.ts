@@ -83,7 +83,7 @@ const readMembers: Members = {
   ssh_secret: true,
 };
 
-/** Divides the members: those that the program reads, and others. Null and empty others count as absent. */
+/** Separates the members that the program reads from all others. Null and empty members of the others count as absent. */
 function divide(given: Given, members: Members): { known: Given; others: Given } {
   const known: [string, unknown][] = [];
   const others: [string, unknown][] = [];
