@@ -1,5 +1,5 @@
 # Every process of the program from one image: ingress as it is, others by their command, for instance
-#   docker run … signalbox node dist/workers.js deliveries
+#   docker run … signalbox node --max-semi-space-size=4 dist/workers.js deliveries
 # Another image with Node 24 and npm, and a user node, will do.
 ARG BASE_IMAGE=node:24-slim
 
@@ -31,4 +31,4 @@ RUN mkdir -m 700 data && chown node:node data
 USER node
 
 EXPOSE 3000
-CMD ["node", "dist/ingress.js"]
+CMD ["node", "--max-semi-space-size=4", "dist/ingress.js"]

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { copyFileSync, readFileSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { join, relative, resolve } from "node:path";
-import { loaders } from "../scripts/loaders.ts";
+import { loaders } from "../scripts/node-options.ts";
 import { endGroup } from "../scripts/scratch/programs.ts";
 import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
 import { type FoundChromium, findChromium } from "./servers/chromium.ts";

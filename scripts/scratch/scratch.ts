@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loaders } from "../loaders.ts";
+import { loaders } from "../node-options.ts";
 
 /** The message is a sentence for the user. */
 export class RunFailed extends Error {
@@ -22,6 +22,8 @@ export interface ProcessOptions {
   args?: string[];
   env?: Record<string, string>;
   ipc?: boolean;
+  /** Of scripts. Default: the loaders. */
+  nodeOptions?: string[];
 }
 
 /**
@@ -59,7 +61,7 @@ export class Scratch {
   }
 
   startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
-    const args = [...loaders, join(projectRoot, file), ...(options.args ?? [])];
+    const args = [...(options.nodeOptions ?? loaders), join(projectRoot, file), ...(options.args ?? [])];
     return this.startProgram(name, process.execPath, { ...options, args });
   }
 

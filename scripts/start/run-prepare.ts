@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { loaders } from "../loaders.ts";
+import { programOptions } from "../node-options.ts";
 import { CannotStart } from "./cannot-start.ts";
 import type { Order, Prepared } from "./prepare.ts";
 
@@ -9,7 +9,7 @@ import type { Order, Prepared } from "./prepare.ts";
  * @throws CannotStart with its reason
  */
 export async function runPrepare(order: Order): Promise<Prepared> {
-  const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv: loaders });
+  const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv: programOptions });
   const ended = once(child, "exit");
   let outcome: { prepared: Prepared } | { problem: string } | undefined;
   child.on("message", (message) => {

@@ -10,7 +10,7 @@ export function letHeapGrow(): void {
   setFlagsFromString("--heap-growing-percent=100");
 }
 
-/** Call after the start: loading modules grows V8's young generation to 300 MB around a live heap of 30 MB. */
+/** Call after the start: loading modules leaves garbage of 10 to 15 MB. */
 export function releaseMemory(): void {
   setFlagsFromString("--expose-gc");
   const collect: (options: object) => void = runInNewContext("gc");

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { loaders } from "../../scripts/loaders.ts";
+import { loaders } from "../../scripts/node-options.ts";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openLogSync } from "../../shared/db/sqlite/log-sync.ts";

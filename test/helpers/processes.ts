@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { bundledFile } from "../../scripts/deploy/bundled.ts";
-import { loaders } from "../../scripts/loaders.ts";
+import { loaders } from "../../scripts/node-options.ts";
 import { freePort } from "../../scripts/scratch/ports.ts";
 import { eventually } from "./http.ts";
 import { secretKey, settingsOf, type World } from "./world.ts";

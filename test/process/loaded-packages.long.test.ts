@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
-import { loaders } from "../../scripts/loaders.ts";
+import { loaders } from "../../scripts/node-options.ts";
 
 const run = promisify(execFile);
 

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
-import { loaders } from "../../scripts/loaders.ts";
+import { loaders } from "../../scripts/node-options.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { requireOrganization } from "../../shared/accounts/organizations.ts";
 import { findUser } from "../../shared/accounts/user-store.ts";
