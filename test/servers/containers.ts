@@ -1,9 +1,12 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { reasonOf, say } from "./acquired.ts";
 
 const engineMs = 10_000;
 const pullMs = 180_000;
 const startMs = 30_000;
+const connectMs = 1000;
 
 export interface Container {
   image: string;
@@ -66,7 +69,24 @@ async function start(
     .withStartupTimeout(startMs)
     .start();
   const started = await starting;
-  return `${started.getHost()}:${started.getMappedPort(port)}`;
+  const host = started.getHost();
+  const [network] = started.getNetworkNames();
+  const own = network && started.getIpAddress(network);
+  if (own && /^(127\.|localhost$)/.test(host) && (await opens(own, port))) return `${own}:${port}`;
+  return `${host}:${started.getMappedPort(port)}`;
+}
+
+/** A published port of an engine on this machine leads through a process of the engine, which copies all bytes. */
+async function opens(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, "connect", { signal: AbortSignal.timeout(connectMs) });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
