@@ -1,12 +1,12 @@
 import { getRouterParam } from "h3";
 import { z } from "zod";
 import { storageFull } from "../../shared/accounts/storage.ts";
-import { countJobStates, type InTurn } from "../../shared/builds/answer-store.ts";
 import { measurePage, requireBuild } from "../../shared/builds/builds.ts";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
 import { listWarnings } from "../../shared/builds/graph-store.ts";
-import { listBuildsInBrief } from "../../shared/builds/list.ts";
 import { createBuildByHand, newBuild, newBuildProblems } from "../../shared/builds/new-build.ts";
+import { countJobStates, type InTurn } from "../../shared/builds/reading/answer-store.ts";
+import { listBuildsInBrief } from "../../shared/builds/reading/list.ts";
 import { rebuild } from "../../shared/builds/rebuild.ts";
 import type { Build } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";

@@ -2,7 +2,10 @@ import type { H3Event } from "h3";
 import { z } from "zod";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
-import { countWorkOfPipelines, type PipelineCounts } from "../../shared/builds/pipeline-counts-store.ts";
+import {
+  countWorkOfPipelines,
+  type PipelineCounts,
+} from "../../shared/builds/reading/pipeline-counts-store.ts";
 import { patterns } from "../../shared/paths.ts";
 import { archivePipeline, unarchivePipeline } from "../../shared/pipelines/archive.ts";
 import type { Configurations } from "../../shared/pipelines/configuration/given.ts";

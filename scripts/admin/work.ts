@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { listBuilds } from "../../shared/builds/list.ts";
+import { listBuilds } from "../../shared/builds/reading/list.ts";
 import type { Build } from "../../shared/builds/store.ts";
 import { listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import { listPipelineNamesById } from "../../shared/pipelines/store.ts";

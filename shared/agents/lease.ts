@@ -1,4 +1,3 @@
-import { buildTopics } from "../builds/create.ts";
 import { completeJob, type Job, type JobFacts, type JobRow } from "../builds/job-store.ts";
 import { deleteOldJobTokens, insertJobToken } from "../builds/meta-data-store.ts";
 import { settleBuild } from "../builds/progress.ts";
@@ -6,6 +5,7 @@ import { findJob, startBuildIfNot } from "../builds/progress-store.ts";
 import { isSoftFailure } from "../builds/promises.ts";
 import { retryIfRuled } from "../builds/retry.ts";
 import type { Build } from "../builds/store.ts";
+import { buildTopics } from "../builds/topics.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { lockQueueIfDispatching } from "../dispatch/store.ts";

@@ -1,6 +1,6 @@
 import { and, count, eq, inArray, type SQL } from "drizzle-orm";
-import { briefText } from "../builds/job-list-store.ts";
 import { factColumns, firstOfStep, type Job, type StoredJob, wholeJob } from "../builds/job-store.ts";
+import { briefText } from "../builds/reading/job-list-store.ts";
 import { listedColumns } from "../builds/store.ts";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db } from "../db/database.ts";

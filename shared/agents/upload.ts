@@ -6,7 +6,6 @@ import {
   readConditionFacts,
   uploadedEnvironment,
 } from "../builds/condition-facts.ts";
-import { buildTopics } from "../builds/create.ts";
 import { listStandings, putGraph, readGraph, type WholeGraph } from "../builds/graph-store.ts";
 import { haveGroups } from "../builds/groups/members.ts";
 import { moveMembers } from "../builds/groups/members-store.ts";
@@ -15,6 +14,7 @@ import { begin, newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, lockBuilds } from "../builds/progress-store.ts";
 import { type Build, measureJobs } from "../builds/store.ts";
+import { buildTopics } from "../builds/topics.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { evaluateAhead, openConditions } from "../graph/conditions.ts";

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { listJobsById } from "../builds/job-list-store.ts";
+import { listJobsById } from "../builds/reading/job-list-store.ts";
 import type { Db } from "../db/database.ts";
 import { isId, lowerCaseId } from "../ids.ts";
 import { excerpt, Refusal } from "../refusal.ts";

@@ -9,8 +9,8 @@ import { exactSize, notFound, Refusal } from "../refusal.ts";
 import { afterDays, atOnce, expiring } from "../retention/expiring.ts";
 import { uncountBuilds } from "../retention/records.ts";
 import { measureBuilds } from "../retention/records-store.ts";
-import { type AnswerSize, type InTurn, type JobFilter, measureAnswers } from "./answer-store.ts";
 import { deleteJobTokensExpiredBefore } from "./meta-data-store.ts";
+import { type AnswerSize, type InTurn, type JobFilter, measureAnswers } from "./reading/answer-store.ts";
 import {
   type Build,
   deleteBuilds,

@@ -6,11 +6,11 @@ import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
 import { auditSubject, requireBuild } from "./builds.ts";
-import { buildTopics } from "./create.ts";
 import type { JobFacts } from "./job-store.ts";
 import { settleBuild } from "./progress.ts";
 import { cancelBuildIfRunning, cancelJobsIfUnfinished, findJob, lockBuilds } from "./progress-store.ts";
 import type { Build } from "./store.ts";
+import { buildTopics } from "./topics.ts";
 
 /**
  * Cancels a build. Agents stop the jobs that they have, and then the build is canceled.

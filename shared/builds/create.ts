@@ -25,6 +25,7 @@ import { begin, newJobs } from "./new-jobs.ts";
 import { insertBranchFollowUps } from "./outdated/due.ts";
 import type { Build } from "./store.ts";
 import { requireFewJobs } from "./too-many-jobs.ts";
+import { queueTopics } from "./topics.ts";
 import { problemOf, reasonNotToBuild } from "./unwanted.ts";
 
 export interface BuildRequest {
@@ -223,15 +224,6 @@ async function insertGraphs(tx: Tx, made: NewBuild[]): Promise<void> {
   const graphs = made.filter(({ graph: { tree, warnings } }) => tree || warnings);
   const rows = graphs.map(({ build, graph }) => ({ buildId: build.id, ...graph }));
   await tx.insertMany(tx.tables.buildGraphs, rows);
-}
-
-/** The topics to publish when a build and some of its jobs have changed. */
-export function buildTopics({ id, pipelineId }: Build, jobs: Pick<Job, "queueId">[]): Topic[] {
-  return [`build:${id}`, `pipeline:${pipelineId}`, ...queueTopics(jobs)];
-}
-
-function queueTopics(jobs: Pick<Job, "queueId">[]): Topic[] {
-  return [...new Set(jobs.flatMap(({ queueId }): Topic[] => (queueId ? [`queue:${queueId}`] : [])))];
 }
 
 function canRun({ clusterId, steps }: Pipeline, queueOf: QueueOfStep): boolean {

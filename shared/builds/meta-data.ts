@@ -6,7 +6,6 @@ import type { Services } from "../process/services.ts";
 import { excerpt, Refusal } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
 import { isStorable } from "../validation.ts";
-import { buildTopics } from "./create.ts";
 import { isLeased } from "./is-leased.ts";
 import type { JobFacts } from "./job-store.ts";
 import {
@@ -18,6 +17,7 @@ import {
   putMetaData,
 } from "./meta-data-store.ts";
 import { type Build, resolveCommitIfStill } from "./store.ts";
+import { buildTopics } from "./topics.ts";
 
 /** Postgres refuses index keys over 2,704 bytes. */
 const maxKeyBytes = 1024;

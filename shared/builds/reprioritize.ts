@@ -5,10 +5,10 @@ import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { auditSubject } from "./builds.ts";
-import { buildTopics } from "./create.ts";
 import { setPriorityOfMember } from "./groups/members-store.ts";
 import { findJob, lockBuilds, reprioritizeIfWaiting } from "./progress-store.ts";
 import type { Build } from "./store.ts";
+import { buildTopics } from "./topics.ts";
 
 const error = `Priority must be a whole number from -${maxPriority.toLocaleString("en")} to ${maxPriority.toLocaleString("en")}`;
 

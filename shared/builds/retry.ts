@@ -8,7 +8,6 @@ import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
 import { auditSubject } from "./builds.ts";
-import { buildTopics } from "./create.ts";
 import { triggerBuilds } from "./follow-ups/of-jobs.ts";
 import { hasWaitingBefore, putGraph, readGraph, reopenFailedWaits } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
@@ -18,6 +17,7 @@ import { findJob, listFailedJobs, lockBuilds, markRetriedIfNot, reopenIfFinished
 import { isRetryRuled } from "./retry-rules.ts";
 import { type Build, measureJobs } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
+import { buildTopics } from "./topics.ts";
 import { isCanceledWithStep } from "./triggered/pass-on-cancel.ts";
 
 /** The most in a build with its retries: answers about a build have all of its jobs. */

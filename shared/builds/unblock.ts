@@ -12,12 +12,12 @@ import type { JobState } from "../vocabulary.ts";
 import { type GivenAnswers, readAnswers } from "./answers.ts";
 import { unblockIfUnblockable } from "./blocked-store.ts";
 import { auditSubject } from "./builds.ts";
-import { buildTopics } from "./create.ts";
 import type { Job, JobFacts } from "./job-store.ts";
 import { addMetaData, entryProblems } from "./meta-data.ts";
 import { settleBuild } from "./progress.ts";
 import { findJob, lockBuilds } from "./progress-store.ts";
 import type { Build } from "./store.ts";
+import { buildTopics } from "./topics.ts";
 
 const answerError = "Fields must be text or, of fields with several values, lists of text";
 const unblockerError = "Unblocker is not a valid user id for this organization";

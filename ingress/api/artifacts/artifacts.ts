@@ -6,7 +6,7 @@ import {
   listArtifacts,
   requireArtifact,
 } from "../../../shared/artifacts/artifacts.ts";
-import { findJobOfBuild } from "../../../shared/builds/answer-store.ts";
+import { findJobOfBuild } from "../../../shared/builds/reading/answer-store.ts";
 import type { Build } from "../../../shared/builds/store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";

@@ -1,6 +1,6 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
-import { type JobPageFilter, listJobsOfPage } from "../../../shared/builds/job-page-store.ts";
+import { type JobPageFilter, listJobsOfPage } from "../../../shared/builds/reading/job-page-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { jobStates } from "../../../shared/vocabulary.ts";

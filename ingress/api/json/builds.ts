@@ -2,15 +2,15 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listAgentsById } from "../../../shared/agents/list-store.ts";
 import { listReasonsOfBuilds } from "../../../shared/agents/waiting/reason.ts";
+import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/graph-store.ts";
+import { listMetaData } from "../../../shared/builds/meta-data-store.ts";
 import {
   type AnsweredJob,
   type AnswerSize,
   type JobSize,
   listAnsweredJobs,
   listJobSizes,
-} from "../../../shared/builds/answer-store.ts";
-import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/graph-store.ts";
-import { listMetaData } from "../../../shared/builds/meta-data-store.ts";
+} from "../../../shared/builds/reading/answer-store.ts";
 import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";

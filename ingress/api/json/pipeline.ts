@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import type { PipelineCounts } from "../../../shared/builds/pipeline-counts-store.ts";
+import type { PipelineCounts } from "../../../shared/builds/reading/pipeline-counts-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import type { UnparsedPipeline } from "../../../shared/pipelines/answer-store.ts";

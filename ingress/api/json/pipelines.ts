@@ -1,5 +1,5 @@
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import { countWorkOfPipelines } from "../../../shared/builds/pipeline-counts-store.ts";
+import { countWorkOfPipelines } from "../../../shared/builds/reading/pipeline-counts-store.ts";
 import {
   listLargeUnparsedPipelines,
   listPipelineSizes,

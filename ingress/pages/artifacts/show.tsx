@@ -1,6 +1,6 @@
 import { addressOfArtifact, deleteArtifact } from "../../../shared/artifacts/artifacts.ts";
 import type { Artifact } from "../../../shared/artifacts/store.ts";
-import { listJobsById } from "../../../shared/builds/job-list-store.ts";
+import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { buildPath, jobPath } from "../address/build.ts";

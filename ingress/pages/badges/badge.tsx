@@ -1,6 +1,6 @@
 import { defineHandler, getRouterParam } from "h3";
 import { render } from "preact-render-to-string";
-import { findLastResult } from "../../../shared/builds/last-result.ts";
+import { findLastResult } from "../../../shared/builds/reading/last-result.ts";
 import { isId } from "../../../shared/ids.ts";
 import { findPipelineFactsById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";

@@ -1,5 +1,5 @@
-import { findJobOfBuild } from "../../../shared/builds/answer-store.ts";
 import { cancelBuild, cancelJob } from "../../../shared/builds/cancel.ts";
+import { findJobOfBuild } from "../../../shared/builds/reading/answer-store.ts";
 import { rebuild } from "../../../shared/builds/rebuild.ts";
 import { retryFailedJobs, retryJob } from "../../../shared/builds/retry.ts";
 import { unblockJob } from "../../../shared/builds/unblock.ts";

@@ -1,6 +1,6 @@
 import { isWaitingAgain, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
-import type { ListedJob, RetriedJob } from "../../../shared/builds/job-list-store.ts";
 import type { Job } from "../../../shared/builds/job-store.ts";
+import type { ListedJob, RetriedJob } from "../../../shared/builds/reading/job-list-store.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { type JobState, unfinishedJobStates } from "../../../shared/vocabulary.ts";

@@ -5,14 +5,14 @@ import { countArtifactsUpTo } from "../../../shared/artifacts/browse-store.ts";
 import { listUnblockable } from "../../../shared/builds/blocked-store.ts";
 import { findCanceler } from "../../../shared/builds/builds.ts";
 import { findPlacedGraph } from "../../../shared/builds/graph-store.ts";
+import type { Job } from "../../../shared/builds/job-store.ts";
+import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
 import {
   listJobsById,
   listJobsPage,
   listQueueIdsOfScheduled,
   listRetriedJobs,
-} from "../../../shared/builds/job-list-store.ts";
-import type { Job } from "../../../shared/builds/job-store.ts";
-import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
+} from "../../../shared/builds/reading/job-list-store.ts";
 import { type ListedBuild, listBuildNumbers } from "../../../shared/builds/store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";

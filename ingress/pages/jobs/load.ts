@@ -6,7 +6,7 @@ import { isWaitingAgain, listWaitingReasons } from "../../../shared/agents/waiti
 import { findAgentThatLost } from "../../../shared/agents/waiting/takers-store.ts";
 import { countArtifactsUpTo } from "../../../shared/artifacts/browse-store.ts";
 import { requireBuild } from "../../../shared/builds/builds.ts";
-import { listJobsById } from "../../../shared/builds/job-list-store.ts";
+import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";

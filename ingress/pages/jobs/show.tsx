@@ -1,7 +1,7 @@
 import { unsentNames } from "../../../shared/agents/job-environment.ts";
 import type { LogPage } from "../../../shared/agents/logs/page.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
-import { findJobOfBuild } from "../../../shared/builds/answer-store.ts";
+import { findJobOfBuild } from "../../../shared/builds/reading/answer-store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";

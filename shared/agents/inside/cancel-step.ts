@@ -1,7 +1,7 @@
-import { buildTopics } from "../../builds/create.ts";
 import { settleBuild } from "../../builds/progress.ts";
 import { cancelJobsIfUnfinished, lockBuilds, setEndsAtIfCanceling } from "../../builds/progress-store.ts";
 import type { Build } from "../../builds/store.ts";
+import { buildTopics } from "../../builds/topics.ts";
 import { secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";

@@ -1,8 +1,8 @@
-import { buildTopics } from "../../builds/create.ts";
 import type { JobFacts } from "../../builds/job-store.ts";
 import { settleBuild } from "../../builds/progress.ts";
 import { lockBuilds } from "../../builds/progress-store.ts";
 import type { Build } from "../../builds/store.ts";
+import { buildTopics } from "../../builds/topics.ts";
 import type { Tx } from "../../db/database.ts";
 import { maxStepNameLength } from "../../pipelines/step/common.ts";
 import { maxPriority } from "../../pipelines/step/members.ts";

@@ -1,10 +1,10 @@
 import type { Db, Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
-import { buildTopics } from "../create.ts";
 import { deleteFollowUps, listFollowUps } from "../follow-ups/store.ts";
 import type { JobFacts } from "../job-store.ts";
 import { lockBuilds } from "../progress-store.ts";
 import type { Build } from "../store.ts";
+import { buildTopics } from "../topics.ts";
 import { type Candidate, decideStarts } from "./decide.ts";
 import { lockGroup, startIfLimited, viewGroup } from "./decide-store.ts";
 

@@ -6,12 +6,12 @@ import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import type { BuildState } from "../../vocabulary.ts";
 import { cancelIfUnfinished } from "../cancel.ts";
-import { buildTopics } from "../create.ts";
 import { takeFollowUps } from "../follow-ups/store.ts";
 import type { JobFacts } from "../job-store.ts";
 import { settleBuild } from "../progress.ts";
 import { lockBuilds } from "../progress-store.ts";
 import { type Build, listBuildsById } from "../store.ts";
+import { buildTopics } from "../topics.ts";
 import { outdatedBy } from "./reason.ts";
 import { hasAcceptedJob, listOlderOfBranch, skipJobsIfUnaccepted } from "./store.ts";
 

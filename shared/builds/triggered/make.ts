@@ -4,7 +4,6 @@ import { findPipelineFacts, findPipelineFactsById } from "../../pipelines/store.
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { Refusal } from "../../refusal.ts";
-import { buildTopics } from "../create.ts";
 import { takeFollowUps } from "../follow-ups/store.ts";
 import type { Job } from "../job-store.ts";
 import { settleBuild } from "../progress.ts";
@@ -12,6 +11,7 @@ import { findJob, lockBuilds, startBuildIfNot } from "../progress-store.ts";
 import { createOneBuild } from "../rebuild.ts";
 import type { Build } from "../store.ts";
 import { storeInTurn } from "../store-in-turn.ts";
+import { buildTopics } from "../topics.ts";
 import { endingOf } from "./ending.ts";
 import { requestOf } from "./request.ts";
 import { findBuildOfJobById, moveTriggerIfStill } from "./store.ts";

@@ -2,13 +2,13 @@ import type { Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { finishedJobStates, type JobState } from "../../vocabulary.ts";
-import { buildTopics } from "../create.ts";
 import { takeFollowUps } from "../follow-ups/store.ts";
 import { reopenFailedWaits } from "../graph-store.ts";
 import type { Job } from "../job-store.ts";
 import { settleBuild } from "../progress.ts";
 import { findJob, lockBuilds, reopenIfFinished } from "../progress-store.ts";
 import type { Build } from "../store.ts";
+import { buildTopics } from "../topics.ts";
 import { endingOf, followsCanceledBuild } from "./ending.ts";
 import { findBuildById, findBuildOfJobById, moveTriggerIfStill } from "./store.ts";
 

@@ -2,10 +2,10 @@ import type { Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { cancelIfUnfinished } from "../cancel.ts";
-import { buildTopics } from "../create.ts";
 import { takeFollowUps } from "../follow-ups/store.ts";
 import { findJob, lockBuilds } from "../progress-store.ts";
 import type { Build } from "../store.ts";
+import { buildTopics } from "../topics.ts";
 import { followsCanceledBuild } from "./ending.ts";
 import { findTriggeredBuild } from "./store.ts";
 

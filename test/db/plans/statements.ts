@@ -23,27 +23,8 @@ import {
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { findAgentThatLost, listTakers } from "../../../shared/agents/waiting/takers-store.ts";
-import {
-  countJobStates,
-  findJobOfBuild,
-  listAnsweredJobs,
-  listJobSizes,
-  measureAnswers,
-} from "../../../shared/builds/answer-store.ts";
-import { listCommitsFrom } from "../../../shared/builds/commit-store.ts";
 import { countBuilds } from "../../../shared/builds/figures-store.ts";
 import { findPlacedGraph, listWarnings } from "../../../shared/builds/graph-store.ts";
-import {
-  listJobsById,
-  listJobsPage,
-  listLongestWaiting,
-  listQueueIdsOfScheduled,
-  listRetriedJobs,
-} from "../../../shared/builds/job-list-store.ts";
-import { listJobsOfPage } from "../../../shared/builds/job-page-store.ts";
-import { findLastResult } from "../../../shared/builds/last-result.ts";
-import { countBuildsByStates, listBuilds, listBuildsInBrief } from "../../../shared/builds/list.ts";
-import type { BuildFilter } from "../../../shared/builds/list-store.ts";
 import {
   deleteJobTokensExpiredBefore,
   findJobOfToken,
@@ -56,13 +37,32 @@ import {
   skipJobsIfUnaccepted,
 } from "../../../shared/builds/outdated/store.ts";
 import { refreshPauses } from "../../../shared/builds/pause-store.ts";
-import { countWorkOfPipelines } from "../../../shared/builds/pipeline-counts-store.ts";
 import {
   cancelJobsIfUnfinished,
   countFailedJobs,
   finishBuildIfUnfinished,
   listFailedJobs,
 } from "../../../shared/builds/progress-store.ts";
+import {
+  countJobStates,
+  findJobOfBuild,
+  listAnsweredJobs,
+  listJobSizes,
+  measureAnswers,
+} from "../../../shared/builds/reading/answer-store.ts";
+import { listCommitsFrom } from "../../../shared/builds/reading/commit-store.ts";
+import {
+  listJobsById,
+  listJobsPage,
+  listLongestWaiting,
+  listQueueIdsOfScheduled,
+  listRetriedJobs,
+} from "../../../shared/builds/reading/job-list-store.ts";
+import { listJobsOfPage } from "../../../shared/builds/reading/job-page-store.ts";
+import { findLastResult } from "../../../shared/builds/reading/last-result.ts";
+import { countBuildsByStates, listBuilds, listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
+import type { BuildFilter } from "../../../shared/builds/reading/list-store.ts";
+import { countWorkOfPipelines } from "../../../shared/builds/reading/pipeline-counts-store.ts";
 import {
   findBuild,
   findBuildOfDelivery,

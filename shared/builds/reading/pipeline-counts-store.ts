@@ -1,8 +1,8 @@
 import { and, eq, inArray } from "drizzle-orm";
-import { countOf } from "../db/columns.ts";
-import type { Db } from "../db/database.ts";
-import { maxCounted } from "../db/list-page.ts";
-import { isOneOf, prepared } from "../db/prepared.ts";
+import { countOf } from "../../db/columns.ts";
+import type { Db } from "../../db/database.ts";
+import { maxCounted } from "../../db/list-page.ts";
+import { isOneOf, prepared } from "../../db/prepared.ts";
 import {
   type BuildState,
   type JobState,
@@ -10,7 +10,7 @@ import {
   runningBuildStates,
   unfinishedBuildStates,
   waitingJobStates,
-} from "../vocabulary.ts";
+} from "../../vocabulary.ts";
 
 export interface PipelineCounts {
   id: string;

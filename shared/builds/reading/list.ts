@@ -1,4 +1,4 @@
-import type { Db, Reader } from "../db/database.ts";
+import type { Db, Reader } from "../../db/database.ts";
 import {
   capTotal,
   type ListedRows,
@@ -6,11 +6,12 @@ import {
   listedRows,
   maxCounted,
   readerFor,
-} from "../db/list-page.ts";
-import { secondMs } from "../durations.ts";
-import { hasDeletedPipelines } from "../pipelines/store.ts";
-import { Refusal } from "../refusal.ts";
-import type { BuildState } from "../vocabulary.ts";
+} from "../../db/list-page.ts";
+import { secondMs } from "../../durations.ts";
+import { hasDeletedPipelines } from "../../pipelines/store.ts";
+import { Refusal } from "../../refusal.ts";
+import type { BuildState } from "../../vocabulary.ts";
+import { allColumns, type Build, type ListedBuild, listedColumns } from "../store.ts";
 import {
   type BuildColumns,
   type BuildFilter,
@@ -21,7 +22,6 @@ import {
   listSlice,
   planBuildList,
 } from "./list-store.ts";
-import { allColumns, type Build, type ListedBuild, listedColumns } from "./store.ts";
 
 /** One statement reads this many builds at most, so that others get their turn. */
 const maxSlice = 5000;

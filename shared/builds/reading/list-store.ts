@@ -14,12 +14,12 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Reader } from "../db/database.ts";
-import type { ListPosition } from "../db/list-page.ts";
-import { indexedCharacters, indexedText } from "../db/schema/builds.ts";
-import { lowestIdAt } from "../ids.ts";
-import { type BuildState, buildStates } from "../vocabulary.ts";
-import type { ListedBuild } from "./store.ts";
+import type { Reader } from "../../db/database.ts";
+import type { ListPosition } from "../../db/list-page.ts";
+import { indexedCharacters, indexedText } from "../../db/schema/builds.ts";
+import { lowestIdAt } from "../../ids.ts";
+import { type BuildState, buildStates } from "../../vocabulary.ts";
+import type { ListedBuild } from "../store.ts";
 
 export interface BuildFilter {
   organizationId: string;

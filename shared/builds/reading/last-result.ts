@@ -1,9 +1,9 @@
-import type { Reader } from "../db/database.ts";
-import type { PipelineFacts } from "../pipelines/store.ts";
-import { isStorable } from "../validation.ts";
-import type { BuildState } from "../vocabulary.ts";
+import type { Reader } from "../../db/database.ts";
+import type { PipelineFacts } from "../../pipelines/store.ts";
+import { isStorable } from "../../validation.ts";
+import type { BuildState } from "../../vocabulary.ts";
+import { type ListedBuild, listedColumns } from "../store.ts";
 import { listSlice, planBuildList } from "./list-store.ts";
-import { type ListedBuild, listedColumns } from "./store.ts";
 
 const good: BuildState[] = ["passed", "blocked_passed"];
 const bad: BuildState[] = ["failed", "failing", "blocked_failed"];

@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
-import type { Db } from "../db/database.ts";
+import type { Db } from "../../db/database.ts";
+import { firstOfStep } from "../job-store.ts";
+import { sizeOfStep } from "../store.ts";
 import { type AnsweredJobs, isAnswered, type JobSize } from "./answer-store.ts";
-import { firstOfStep } from "./job-store.ts";
-import { sizeOfStep } from "./store.ts";
 
 export interface JobPageFilter extends AnsweredJobs {
   stepKey?: string | undefined;

@@ -12,13 +12,13 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Db } from "../db/database.ts";
-import { type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
-import { isPostgres } from "../db/prepared.ts";
-import type { JobOptions } from "../db/schema/builds.ts";
-import type { BuildState } from "../vocabulary.ts";
-import { factColumns, firstOfStep, type Job, wholeJob } from "./job-store.ts";
-import { beginning } from "./store.ts";
+import type { Db } from "../../db/database.ts";
+import { type ListedRows, type ListPage, listedRows } from "../../db/list-page.ts";
+import { isPostgres } from "../../db/prepared.ts";
+import type { JobOptions } from "../../db/schema/builds.ts";
+import type { BuildState } from "../../vocabulary.ts";
+import { factColumns, firstOfStep, type Job, wholeJob } from "../job-store.ts";
+import { beginning } from "../store.ts";
 
 /** Commands have up to 64 KB. */
 const maxCommandCharacters = 400;

@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Db } from "../db/database.ts";
-import { indexedText } from "../db/schema/builds.ts";
+import type { Db } from "../../db/database.ts";
+import { indexedText } from "../../db/schema/builds.ts";
 import type { BuildFilter } from "./list-store.ts";
 
 /**

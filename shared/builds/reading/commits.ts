@@ -1,4 +1,4 @@
-import type { Db } from "../db/database.ts";
+import type { Db } from "../../db/database.ts";
 import { listCommitsFrom } from "./commit-store.ts";
 import type { BuildFilter } from "./list-store.ts";
 

@@ -1,11 +1,11 @@
 import { and, asc, count, eq, inArray, isNull, or, type SQL, sql, sum } from "drizzle-orm";
-import type { Db, Reader } from "../db/database.ts";
-import { countUpTo, selectCountUpTo } from "../db/list-page.ts";
-import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
-import { jobStates as allJobStates, type JobState } from "../vocabulary.ts";
+import type { Db, Reader } from "../../db/database.ts";
+import { countUpTo, selectCountUpTo } from "../../db/list-page.ts";
+import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
+import { jobStates as allJobStates, type JobState } from "../../vocabulary.ts";
+import { factColumns, firstOfStep, type Job, selectJobs, wholeJob } from "../job-store.ts";
+import { sizeOfStep } from "../store.ts";
 import { someOptions } from "./job-list-store.ts";
-import { factColumns, firstOfStep, type Job, selectJobs, wholeJob } from "./job-store.ts";
-import { sizeOfStep } from "./store.ts";
 
 // Answers of REST have whole builds. These reads tell how large they are, and read some jobs at a time.
 
