@@ -119,7 +119,7 @@ export const turns = {
   },
   /**
    * scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. One network
-   * leaves a core to others.
+   * leaves a core to others, and rests as long as its check took.
    */
   passwords: {
     resource: "checks of passwords",
@@ -127,6 +127,7 @@ export const turns = {
     file: "shared/crypto/passwords.ts",
     maxRunning: 2,
     maxRunningPerOwner: 1,
+    restFactor: 1,
   },
   signatures: {
     resource: "checks of signatures, over the limit of refused deliveries",
@@ -145,7 +146,7 @@ export const turns = {
     file: "shared/triggers/deliveries/check.ts",
     maxRunning: 3,
     maxRunningPerOwner: 1,
-    restFactor: 1,
+    restFactor: 2,
     maxWaiting: 400,
     maxWaitingPerOwner: 100,
     maxWaitMs: 5 * secondMs,

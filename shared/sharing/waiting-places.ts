@@ -10,7 +10,7 @@ export interface WaitingCaller extends CallerNetworks {
 
 export interface WaitingPlacesOptions {
   shares: { max: number; shares: readonly ShareBound[] };
-  turns: Pick<TurnBounds, "maxRunning" | "maxRunningPerOwner">;
+  turns: Pick<TurnBounds, "maxRunning" | "maxRunningPerOwner" | "restFactor">;
   /** Additional places for known users, one each. */
   maxKept: number;
   /** Makes the error of a caller that gets no place, or loses its own. */

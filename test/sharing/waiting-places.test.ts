@@ -22,7 +22,7 @@ describe("places for passwords", () => {
     const refusalOf = (reason: string) => new NoPlace(reason);
     places = new WaitingPlaces({
       shares: shares.passwords,
-      turns: turns.passwords,
+      turns: { ...turns.passwords, restFactor: 0 }, // a tick has no length to rest after
       maxKept: 4,
       refusalOf,
     });
