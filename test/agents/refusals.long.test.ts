@@ -7,11 +7,11 @@ import { issueToken } from "../../shared/crypto/tokens.ts";
 import { minuteMs } from "../../shared/durations.ts";
 import { agentTokenOf, registration, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi, unknownId } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 
-describeOnBothDatabases("an agent's calls", (database) => {
+describeOnSqlite("an agent's calls", (database) => {
   let api: Api;
   let globex: TestOrganization;
   let token: string;

@@ -8,12 +8,12 @@ import { dayMs, hourMs } from "../../shared/durations.ts";
 import { type AcceptedJob, PublicAgent, type UploadForm, versions } from "../agents/public-agent.ts";
 import { agentTokenOf } from "../helpers/agent.ts";
 import { type Api, openApi, unknownId } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
 const newest = versions.at(-1) ?? assert.fail();
 const file = { path: "a.txt", bytes: Buffer.from("the file") };
 
-describeOnBothDatabases("an artifact", (database) => {
+describeOnSqlite("an artifact", (database) => {
   let api: Api;
   const agents: PublicAgent[] = [];
 

@@ -31,7 +31,8 @@ describeOnBothDatabases("a search of the public agent for artifacts", (database)
   const texts = async (agent: PublicAgent, found: Found[]) =>
     Promise.all(found.map(async ({ url }) => (await agent.download(url)).text));
 
-  for (const version of versions) {
+  // The statements are those of each version.
+  for (const version of database.dialect === "sqlite" ? versions : versions.slice(-1)) {
     const inJobs = (steps: (string | object)[], run: Parameters<typeof runJobs>[3]) =>
       runJobs(api, version, steps, run);
 

@@ -4,11 +4,11 @@ import { eq } from "drizzle-orm";
 import { buildEnvironment } from "../../shared/builds/environment.ts";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { buildWebhook } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { get } from "../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
 
-describeOnBothDatabases("the variables of a build", (database) => {
+describeOnSqlite("the variables of a build", (database) => {
   let pages: QueuePages;
 
   before(async () => {

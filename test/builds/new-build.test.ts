@@ -7,10 +7,10 @@ import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { type Api, buildRequest, openApi } from "../helpers/api.ts";
 import { allBuilds, buildWebhook } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 
-describeOnBothDatabases("builds made by hand", (database) => {
+describeOnSqlite("builds made by hand", (database) => {
   let api: Api;
 
   before(async () => {

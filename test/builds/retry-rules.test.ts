@@ -4,7 +4,7 @@ import { timeOutJobs } from "../../shared/agents/expire.ts";
 import { minuteMs } from "../../shared/durations.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
 interface Ending {
   exit_status: string;
@@ -16,7 +16,7 @@ const failed = { exit_status: "1" };
 const lost = { exit_status: "-1" };
 const killed = { exit_status: "-1", signal: "SIGKILL", signal_reason: "agent_stop" };
 
-describeOnBothDatabases("retry.automatic", (database) => {
+describeOnSqlite("retry.automatic", (database) => {
   let api: Api;
   let token: string;
   before(async () => {

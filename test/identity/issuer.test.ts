@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import * as openid from "openid-client";
 import { freePort } from "../../scripts/scratch/ports.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeOnBothDatabases("GET /v3/.well-known/openid-configuration", (database) => {
+describeOnSqlite("GET /v3/.well-known/openid-configuration", (database) => {
   let world: World;
 
   before(async () => {

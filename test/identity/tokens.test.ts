@@ -6,10 +6,10 @@ import { findJob } from "../../shared/builds/progress-store.ts";
 import { enterJob } from "../agents/inside/in-a-job.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { askForToken, organizationPage, shownKeys, verify } from "./in-a-job.ts";
 
-describeOnBothDatabases("POST /v3/jobs/{job}/oidc/tokens", (database) => {
+describeOnSqlite("POST /v3/jobs/{job}/oidc/tokens", (database) => {
   let api: Api;
 
   before(async () => {

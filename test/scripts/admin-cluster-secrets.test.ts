@@ -3,11 +3,11 @@ import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
 
-describeOnBothDatabases("admin cluster-secret", (database) => {
+describeOnSqlite("admin cluster-secret", (database) => {
   let world: World;
   before(async () => {
     world = await startWorld(database);

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
-describeOnBothDatabases("a step with secrets", (database) => {
+describeOnSqlite("a step with secrets", (database) => {
   let api: Api;
   before(async () => {
     api = await openApi(database);

@@ -7,7 +7,7 @@ import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { DatabaseUnavailable } from "../../../shared/db/database.ts";
 import { disableApplication, enableApplication } from "../../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../../shared/oauth/grants.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { setUpClient, signIn } from "../../helpers/device.ts";
 import { type Answer, get, request } from "../../helpers/http.ts";
 import { addPerson, setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -15,7 +15,7 @@ import { startWorld, type World } from "../../helpers/world.ts";
 
 const unauthenticated = "Authentication required. Please supply a valid API Access Token";
 
-describeOnBothDatabases("access to the REST API", (database) => {
+describeOnSqlite("access to the REST API", (database) => {
   let world: World;
   let acme: TestOrganization;
 

@@ -3,11 +3,11 @@ import { after, before, describe, it } from "node:test";
 import { leaveArtifact } from "../../../artifacts/left-by-job.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../../../helpers/agent.ts";
 import { type Api, openApi } from "../../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
 import { membersOfGoClient } from "./members.ts";
 
-describeOnBothDatabases("answers to the public Go client", (database) => {
+describeOnSqlite("answers to the public Go client", (database) => {
   let api: Api;
   let token: string;
   let agent: ScriptedAgent;

@@ -4,10 +4,10 @@ import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createSecret } from "../../../../shared/secrets/secrets.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnBothDatabases("the page of a job whose checkout needs a secret", (database) => {
+describeOnSqlite("the page of a job whose checkout needs a secret", (database) => {
   let pages: QueuePages;
 
   before(async () => {

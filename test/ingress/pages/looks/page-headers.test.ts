@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type Answer, request } from "../../../helpers/http.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
 
@@ -14,7 +14,7 @@ const expected = {
   "cache-control": "no-store",
 };
 
-describeOnBothDatabases("every page", (database) => {
+describeOnSqlite("every page", (database) => {
   let pages: Pages;
   before(async () => {
     pages = await startPages(database);

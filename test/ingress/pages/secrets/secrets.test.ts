@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { sealedPlaces } from "../../../../shared/crypto/sealed-places.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnBothDatabases("the pages of secrets", (database) => {
+describeOnSqlite("the pages of secrets", (database) => {
   let pages: QueuePages;
   let ada: Visitor;
   let bob: Visitor;
