@@ -160,7 +160,8 @@ function hostOf(url: string): string {
 async function runTests(options: string[], files: string[], env: NodeJS.ProcessEnv): Promise<number> {
   let started: ChildProcess | undefined;
   opened.defer(() => started && endGroup(started));
-  const tests = spawn(process.execPath, [...loaders, "--test", ...options, ...files], {
+  const node = [...loaders, "--import", resolve("test/servers/runner-hooks.ts")];
+  const tests = spawn(process.execPath, [...node, "--test", ...options, ...files], {
     stdio: ["ignore", "inherit", "inherit"],
     detached: true,
     env,
