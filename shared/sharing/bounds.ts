@@ -93,7 +93,7 @@ export const turns = {
     resource: "parsing of large JSON bodies",
     file: "ingress/http/json-body.ts",
     maxRunningPerOwner: 1,
-    restFactor: 2,
+    restFactor: 3,
   },
   /** 16 KB full of colors take 10 ms. */
   logPages: {
@@ -108,7 +108,7 @@ export const turns = {
     resource: "making the pieces of streamed answers",
     file: "ingress/http/downloads.ts",
     maxRunningPerOwner: 1,
-    restFactor: 2,
+    restFactor: 3,
   },
   /** A list must not wait for downloads whose store stalls. It rests longer, as the pieces have their share besides. */
   answerSizes: {
@@ -118,8 +118,8 @@ export const turns = {
     restFactor: 5,
   },
   /**
-   * scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. One network
-   * leaves a core to others, and rests as long as its check took.
+   * scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. Without a rest
+   * one network's guesses kept one of two cores busy: webhooks took three times as long.
    */
   passwords: {
     resource: "checks of passwords",
@@ -138,15 +138,15 @@ export const turns = {
   },
   /**
    * Takes three of libuv's four threads, which also deflate small bodies that come at once. A second body of an
-   * organization would take another core, and slow others more than it helps: a payload takes 40 ms. Waiting bodies
-   * stay in memory.
+   * organization would take another core, and slow others more than it helps: a payload takes 40 ms. With a
+   * third of this rest a webhook of 70 KB took over three times as long beside it. Waiting bodies stay in memory.
    */
   payloads: {
     resource: "checks of large payloads",
     file: "shared/triggers/deliveries/check.ts",
     maxRunning: 3,
     maxRunningPerOwner: 1,
-    restFactor: 2,
+    restFactor: 3,
     maxWaiting: 400,
     maxWaitingPerOwner: 100,
     maxWaitMs: 5 * secondMs,
@@ -171,7 +171,7 @@ export const turns = {
     resource: "filter tests",
     file: "shared/triggers/filter/filter-tests.ts",
     maxRunningPerOwner: 1,
-    restFactor: 2,
+    restFactor: 3,
     maxWaiting: 100,
     maxWaitingPerOwner: 2,
     refusal: 429,

@@ -22,7 +22,7 @@ describe("places for passwords", () => {
     const refusalOf = (reason: string) => new NoPlace(reason);
     places = new WaitingPlaces({
       shares: shares.passwords,
-      turns: { ...turns.passwords, restFactor: 0 }, // a tick has no length to rest after
+      turns: { ...turns.passwords, restFactor: 0 }, // rests are timers, and these tests count turns of the event loop
       maxKept: 4,
       refusalOf,
     });
