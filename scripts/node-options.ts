@@ -9,8 +9,8 @@ export const loaders = [
 ];
 
 /**
- * Options of servers, agents and `npm start`, as the Procfile, package.json, the units and the image give them too.
- * V8 can only be told at its start: its young generation would grow to 96 MB, whose collections stop the event loop
- * for 10 ms. Of 12 MB they take 1 to 2 ms.
+ * Servers and agents have it: it stands in the Procfile, package.json, the units, the Dockerfile and compose.yaml too.
+ * V8 takes it at its start only. By default the young generation grows to 96 MB, and its collection stops the event
+ * loop for 10 ms. With semi-spaces of 4 MB it has 12 MB, and a collection takes 1 to 2 ms.
  */
-export const programOptions = ["--max-semi-space-size=4", ...loaders];
+export const youngGeneration = "--max-semi-space-size=4";

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { programOptions } from "../node-options.ts";
+import { loaders, youngGeneration } from "../node-options.ts";
 import { CannotStart } from "./cannot-start.ts";
 import type { Order, Prepared } from "./prepare.ts";
 
@@ -9,7 +9,9 @@ import type { Order, Prepared } from "./prepare.ts";
  * @throws CannotStart with its reason
  */
 export async function runPrepare(order: Order): Promise<Prepared> {
-  const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv: programOptions });
+  // V8 reuses compiled code only under the same options.
+  const execArgv = [youngGeneration, ...loaders];
+  const child = fork(`${import.meta.dirname}/prepare.ts`, { execArgv });
   const ended = once(child, "exit");
   let outcome: { prepared: Prepared } | { problem: string } | undefined;
   child.on("message", (message) => {

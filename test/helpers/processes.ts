@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { bundledFile } from "../../scripts/deploy/bundled.ts";
-import { loaders } from "../../scripts/node-options.ts";
+import { loaders, youngGeneration } from "../../scripts/node-options.ts";
 import { freePort } from "../../scripts/scratch/ports.ts";
 import { eventually } from "./http.ts";
 import { secretKey, settingsOf, type World } from "./world.ts";
@@ -32,7 +32,7 @@ export function run(
 ): Running {
   const bundled = bundle && (cwd ?? ".") === "." && bundledFile(bundle, program);
   const start = bundled && existsSync(bundled) ? [bundled] : [...loaders, program];
-  return runNode([...start, ...args], settings, limit, cwd);
+  return runNode([youngGeneration, ...start, ...args], settings, limit, cwd);
 }
 
 /** Like `run`, without loaders: for JavaScript. */

@@ -71,12 +71,14 @@ async function start(
   const started = await starting;
   const host = started.getHost();
   const [network] = started.getNetworkNames();
-  const own = network && started.getIpAddress(network);
-  if (own && /^(127\.|localhost$)/.test(host) && (await opens(own, port))) return `${own}:${port}`;
+  const ownAddress = network && started.getIpAddress(network);
+  // A published port leads through a process of the engine, which copies all bytes.
+  const isHere = /^(127\.|localhost$)/.test(host);
+  if (ownAddress && isHere && (await opens(ownAddress, port))) return `${ownAddress}:${port}`;
   return `${host}:${started.getMappedPort(port)}`;
 }
 
-/** A published port of an engine on this machine leads through a process of the engine, which copies all bytes. */
+/** Says if a connection is taken within a second. */
 async function opens(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port });
   try {

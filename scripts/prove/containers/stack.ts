@@ -72,7 +72,7 @@ export function startServices(stack: Stack, services: (keyof typeof scales | "pr
 function planServices(marksFolder: string) {
   const agent = (queue: string, ...more: string[]) => ({
     command: [
-      ...["node", "dist/agent.js", "start"],
+      ...["node", "--max-semi-space-size=4", "dist/agent.js", "start"],
       ...["--queue", queue, "--spawn", String(spawn), ...more],
     ],
     volumes: [`${marksFolder}:${marksInside}`],

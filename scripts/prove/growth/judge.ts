@@ -26,7 +26,7 @@ interface Rule {
 const rules: Rule[] = [
   // After a collection of garbage.
   { columns: / heap MB$/, figure: (values) => Math.min(...values), allowance: 3 },
-  // V8 keeps memory that it does not use: its young generation grows in steps of 16 and 32 MB.
+  // V8 keeps memory that it does not use.
   { columns: /^(ingress|worker)\S* MB$/, figure: median, allowance: 48 },
   { columns: /^(redis|postgres) MB$/, figure: median, allowance: 5 },
   // SQLite keeps a log of up to 64 MB after a large change.

@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
+import { hasText } from "../../db/schema/builds.ts";
 import { type BuildState, unfinishedJobStates } from "../../vocabulary.ts";
 import { factColumns, type JobFacts } from "../job-store.ts";
-import { hasText } from "../reading/list-store.ts";
 import type { Build } from "../store.ts";
 
 export interface OlderBuilds extends Pick<Build, "pipelineId" | "branch"> {

@@ -16,7 +16,7 @@ import {
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Reader } from "../../db/database.ts";
 import type { ListPosition } from "../../db/list-page.ts";
-import { indexedCharacters, indexedText } from "../../db/schema/builds.ts";
+import { hasText } from "../../db/schema/builds.ts";
 import { lowestIdAt } from "../../ids.ts";
 import { type BuildState, buildStates } from "../../vocabulary.ts";
 import type { ListedBuild } from "../store.ts";
@@ -109,14 +109,6 @@ function findIndex(db: Reader, { states: wanted, branches, commits, creatorId }:
   if (creatorId) return { conditions: [eq(builds.creatorId, creatorId)], indexed: new Set(["creator"]) };
   if (wanted) return { conditions: states, indexed: new Set(["state"]) };
   return { conditions: [undefined], indexed: new Set<string>() };
-}
-
-/** Compares a text so that its index helps, which has only the beginnings of texts. */
-export function hasText(column: SQLiteColumn, text: string): SQL | undefined {
-  const characters = [...text];
-  const beginning = characters.slice(0, indexedCharacters).join("");
-  const isWhole = characters.length < indexedCharacters;
-  return and(eq(indexedText(column), beginning), isWhole ? undefined : eq(column, text));
 }
 
 /** Ids carry the time of creation. */

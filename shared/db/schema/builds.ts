@@ -1,4 +1,4 @@
-import { isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type {
   BuildState,
@@ -29,6 +29,14 @@ export const indexedCharacters = 100;
  */
 export function indexedText(column: SQLiteColumn): SQL {
   return sql`substr(${column}, 1, 100)`;
+}
+
+/** Compares a text so that its index helps, which has only the beginnings of texts. */
+export function hasText(column: SQLiteColumn, text: string): SQL | undefined {
+  const characters = [...text];
+  const beginning = characters.slice(0, indexedCharacters).join("");
+  const isWhole = characters.length < indexedCharacters;
+  return and(eq(indexedText(column), beginning), isWhole ? undefined : eq(column, text));
 }
 
 /**

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { loaders } from "../../../scripts/node-options.ts";
+import { loaders, youngGeneration } from "../../../scripts/node-options.ts";
 
 /** Why tests that make system calls fail are skipped. */
 export const straceMissing = spawnSync("strace", ["-V"]).status === 0 ? false : "strace is not installed";
@@ -35,6 +35,7 @@ export function trace(
       "trace=fdatasync,fsync",
       ...options,
       process.execPath,
+      youngGeneration,
       ...loaders,
       ...args,
     ],

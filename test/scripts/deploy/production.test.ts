@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import { after, describe, it } from "node:test";
 import { runAdmin } from "../../../scripts/admin/run.ts";
 import { findProgram } from "../../../scripts/find-program.ts";
-import { programOptions } from "../../../scripts/node-options.ts";
+import { youngGeneration } from "../../../scripts/node-options.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { createMetrics } from "../../../shared/process/metrics/metrics.ts";
 import { settingGroups } from "../../../shared/process/settings/settings.ts";
@@ -29,22 +29,22 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 describe("the commands of servers and agents", () => {
   const servers =
     /\bnode\b.*(?:(?:ingress|workers)\/main\.ts|scripts\/agent\.ts|dist\/(?:ingress|workers|agent)\.js)/;
-  const [option = ""] = programOptions;
 
   for (const [file, count] of [
     ["Procfile", 6],
     ["package.json", 3],
     ["Dockerfile", 1],
     ["compose.yaml", 2],
+    ["scripts/prove/containers/stack.ts", 1],
     [`${folder}/systemd/signalbox-ingress@.service`, 1],
     [`${folder}/systemd/signalbox-worker@.service`, 1],
   ] as const) {
-    it(`have the options of node in ${file}`, () => {
+    it(`limit the young generation in ${file}`, () => {
       const lines = readFileSync(file, "utf8").split("\n");
       const commands = lines.filter((line) => !line.startsWith("#") && servers.test(line));
 
       assert.equal(commands.length, count);
-      for (const command of commands) assert.match(command, new RegExp(`node"?,? "?${option}[", ]`));
+      for (const command of commands) assert.match(command, new RegExp(`node"?,? "?${youngGeneration}[", ]`));
     });
   }
 });
