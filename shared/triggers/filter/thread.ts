@@ -4,6 +4,7 @@ import { evaluateFilter, type FilterInput } from "./evaluate.ts";
 
 export interface TimedOutcome {
   outcome: FilterOutcome;
+  /** CPU time: a filter is not slow because the machine is busy. */
   ms: number;
 }
 
@@ -15,9 +16,10 @@ handleRequests(({ inputs }: { inputs: FilterInput[] }): TimedOutcome[] => {
   const outcomes: TimedOutcome[] = [];
   let totalMs = 0;
   for (const input of inputs) {
-    const startedAt = performance.now();
+    const before = process.threadCpuUsage();
     const outcome = evaluateFilter(input);
-    const ms = performance.now() - startedAt;
+    const { user, system } = process.threadCpuUsage(before);
+    const ms = (user + system) / 1000;
     outcomes.push({ outcome, ms });
     totalMs += ms;
     if (totalMs > maxRequestMs) break;
