@@ -3,11 +3,11 @@ import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
 
-describeOnSqlite("admin cluster-secret", (database) => {
+describeOnBothDatabases("admin cluster-secret", (database) => {
   let world: World;
   before(async () => {
     world = await startWorld(database);

@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { minuteMs } from "../../shared/durations.ts";
 import { isSigned } from "../../shared/triggers/signatures.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 /** True if the type takes these headers. */
@@ -110,7 +110,7 @@ describe("documented signatures", () => {
   });
 });
 
-describeOnSqlite("messages of Standard Webhooks", (database) => {
+describeOnBothDatabases("messages of Standard Webhooks", (database) => {
   let api: TriggerApi;
   before(async () => {
     api = await openTriggerApi(database);
@@ -206,7 +206,7 @@ describeOnSqlite("messages of Standard Webhooks", (database) => {
   });
 });
 
-describeOnSqlite("deliveries of hosts", (database) => {
+describeOnBothDatabases("deliveries of hosts", (database) => {
   let api: TriggerApi;
   before(async () => {
     api = await openTriggerApi(database);
