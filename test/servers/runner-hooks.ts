@@ -5,7 +5,8 @@ import hooks from "node:async_hooks";
 const { createHook } = hooks;
 
 hooks.createHook = (callbacks) => {
-  const isRunner = new Error().stack?.includes("node:internal/test_runner/");
+  const [, , caller] = new Error().stack?.split("\n") ?? [];
+  const isRunner = caller?.includes("node:internal/test_runner/"); // tests are below it on the stack too
   return createHook(isRunner ? onlyOfTests(callbacks) : callbacks);
 };
 
