@@ -1,5 +1,5 @@
-// The image needs one script of the renderer of /docs, and none of the 270 packages that it is made of. `npm ci`
-// would install them all. This takes the one package, with the bytes that package-lock.json names.
+// The image needs one script of the renderer of /docs, which is a development dependency. `npm ci` would install all
+// of these. This takes the one package, with the bytes that package-lock.json names.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
