@@ -6,12 +6,15 @@ import type { Page } from "playwright-core";
 /** The minified source, because each page parses it again. */
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** No rule that is on needs the style sheets loaded once more. */
+const always = { resultTypes: ["violations"], preload: false } satisfies axe.RunOptions;
+
 /** Returns the faults of accessibility that axe-core finds. It is evaluated from outside: the CSP blocks page scripts. */
 export async function findViolations(page: Page, options: axe.RunOptions = {}): Promise<axe.Result[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source);
   const { violations } = await page.evaluate(
     (given) => (globalThis as unknown as { axe: typeof axe }).axe.run(document, given),
-    { resultTypes: ["violations"], ...options } satisfies axe.RunOptions,
+    { ...always, ...options },
   );
   return violations;
 }
