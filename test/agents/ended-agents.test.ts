@@ -3,11 +3,11 @@ import { after, before, it } from "node:test";
 import { descriptionsOfEndedAgents } from "../../shared/agents/lost.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
 const hourMs = 3_600_000;
 
-describeOnBothDatabases("an agent that has ended", (database) => {
+describeOnSqlite("an agent that has ended", (database) => {
   let api: Api;
   before(async () => {
     api = await openApi(database);

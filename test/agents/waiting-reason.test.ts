@@ -13,11 +13,11 @@ import { createQueue } from "../../shared/queues/queues.ts";
 import type { Queue } from "../../shared/queues/store.ts";
 import type { AgentTags, Step } from "../../shared/vocabulary.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeOnBothDatabases("the reason why a job waits", (database) => {
+describeOnSqlite("the reason why a job waits", (database) => {
   let world: World;
   let acme: TestOrganization;
   let queue: Queue;

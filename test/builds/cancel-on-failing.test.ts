@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi, timestamp } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
-describeOnBothDatabases("cancel_on_build_failing", (database) => {
+describeOnSqlite("cancel_on_build_failing", (database) => {
   let api: Api;
   let registration: string;
 
@@ -97,7 +97,7 @@ describeOnBothDatabases("cancel_on_build_failing", (database) => {
   });
 });
 
-describeOnBothDatabases("a build that is failing before its first job starts", (database) => {
+describeOnSqlite("a build that is failing before its first job starts", (database) => {
   it("has the time of its start all the same", async () => {
     const api = await openApi(database);
     const { slug } = await api.newPipeline({ steps: [{ command: "a" }, { command: "b" }] });

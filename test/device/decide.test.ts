@@ -17,7 +17,7 @@ import { readUserCode, showUserCode } from "../../shared/device/user-code.ts";
 import { newId } from "../../shared/ids.ts";
 import { disableApplication } from "../../shared/oauth/applications.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import {
   approveClaimed,
   approveCode,
@@ -53,7 +53,7 @@ describe("a typed user code", () => {
   });
 });
 
-describeOnBothDatabases("deciding on a device's request", (database) => {
+describeOnSqlite("deciding on a device's request", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { expireDeviceCodes } from "../../shared/device/expire.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import {
   allGrants,
   approveClaimed,
@@ -23,7 +23,7 @@ const secondMs = 1000;
 const hourMs = 3600 * secondMs;
 const lifetimeMs = 600 * secondMs;
 
-describeOnBothDatabases("the states of a device code", (database) => {
+describeOnSqlite("the states of a device code", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

@@ -5,7 +5,7 @@ import { deactivateUser } from "../../shared/accounts/users.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import {
   assertOAuthError,
   type Decider,
@@ -21,7 +21,7 @@ import { startWorld, type World } from "../helpers/world.ts";
 const secondMs = 1000;
 const dayMs = 86_400 * secondMs;
 
-describeOnBothDatabases("POST /oauth/token, refresh_token grant", (database) => {
+describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;

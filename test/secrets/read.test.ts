@@ -4,9 +4,9 @@ import { hourMs } from "../../shared/durations.ts";
 import { enterJob } from "../agents/inside/in-a-job.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
-describeOnBothDatabases("GET /v3/jobs/{job}/secrets", (database) => {
+describeOnSqlite("GET /v3/jobs/{job}/secrets", (database) => {
   let api: Api;
   before(async () => {
     api = await openApi(database);

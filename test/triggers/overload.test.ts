@@ -4,14 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Services } from "../../shared/process/services.ts";
 import { openIntake } from "../../shared/triggers/deliveries/intake.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld } from "../helpers/world.ts";
 
 /** Long enough for the first group to close on a busy machine. */
 const maxWaitMs = 1000;
 
-describeOnBothDatabases("deliveries that wait for a slow commit", (database) => {
+describeOnSqlite("deliveries that wait for a slow commit", (database) => {
   it("are refused with 503 and Retry-After after the maximum wait, and later ones are stored", async () => {
     const world = await startWorld(database);
     const { services } = world;

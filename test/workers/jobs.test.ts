@@ -6,7 +6,7 @@ import { dayMs } from "../../shared/durations.ts";
 import * as contracts from "../../shared/jobs/contracts.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { openWorkerJobs } from "../../workers/jobs.ts";
-import { describeOnBothDatabases, sqlite } from "../helpers/databases.ts";
+import { describeOnSqlite, sqlite } from "../helpers/databases.ts";
 import { setUpClient, startDevice } from "../helpers/device.ts";
 import { eventually } from "../helpers/http.ts";
 import { startWorld, type World } from "../helpers/world.ts";
@@ -56,7 +56,7 @@ describe("workers after an upgrade", () => {
   });
 });
 
-describeOnBothDatabases("a worker whose clock jumps ahead by days", (database) => {
+describeOnSqlite("a worker whose clock jumps ahead by days", (database) => {
   it("neither expires nor purges device codes", async () => {
     const world = await startWorld(database);
     await startDevice(world, await setUpClient(world));

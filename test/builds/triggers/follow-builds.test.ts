@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { type Chain, openChain } from "./open-chain.ts";
 
-describeOnBothDatabases("the job of a trigger step", (database) => {
+describeOnSqlite("the job of a trigger step", (database) => {
   let chain: Chain;
   before(async () => {
     chain = await openChain(database);

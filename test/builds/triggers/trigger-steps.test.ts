@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { base, webBase } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { type Chain, openChain } from "./open-chain.ts";
 
-describeOnBothDatabases("a trigger step", (database) => {
+describeOnSqlite("a trigger step", (database) => {
   let chain: Chain;
   before(async () => {
     chain = await openChain(database);

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, it } from "node:test";
 import { findPayload, findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
 const megabyte = 1024 * 1024;
 
-describeOnBothDatabases("the start of a payload", (database) => {
+describeOnSqlite("the start of a payload", (database) => {
   let world: World;
   let path: string;
 

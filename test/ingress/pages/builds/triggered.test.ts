@@ -5,10 +5,10 @@ import { openFollowUps } from "../../../../shared/builds/follow-ups/follow-ups.t
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnBothDatabases("the pages of a trigger step and its build", (database) => {
+describeOnSqlite("the pages of a trigger step and its build", (database) => {
   let pages: QueuePages;
   let bob: Visitor;
   before(async () => {
