@@ -1,10 +1,10 @@
-import { setPriority } from "node:os";
+import { constants, setPriority } from "node:os";
 import { Assault } from "./assault.ts";
 import { type AttackName, attacks } from "./attacks.ts";
 import type { Tenant } from "./tenants.ts";
 
 // The attacker is another machine: its work must not take the server's cores.
-setPriority(10);
+setPriority(constants.priority.PRIORITY_LOW);
 
 let stop = new AbortController();
 let assault: Assault | undefined;

@@ -36,7 +36,7 @@ export const fairness: Bench<AttackName> = {
   description: [
     "How long one organization waits while another attacks: the 95th percentile of its requests, undisturbed and " +
       "attacked, in turns, with the answers that both get.",
-    "The attacker runs in a process of low priority. Limits of rates are out of reach; shares, queues and bounds are " +
+    "The attacker runs in a process of the lowest priority. Limits of rates are out of reach; shares, queues and bounds are " +
       "those of the default settings.",
   ],
   parts: Object.keys(attacks) as AttackName[],
