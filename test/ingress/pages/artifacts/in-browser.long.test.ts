@@ -23,7 +23,7 @@ for (const isScripted of [true, false])
       await page.goto(artifacts.list);
       await tabTo(page, "compile/");
       await page.keyboard.press("Enter");
-      assert.equal(await page.getByRole("link", { name: "all.txt", exact: true }).isVisible(), false);
+      await page.getByRole("link", { name: "all.txt", exact: true }).waitFor({ state: "hidden" });
       await page.keyboard.press("Enter");
       await tabTo(page, "all.txt");
       await pressEnter();
