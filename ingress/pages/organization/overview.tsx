@@ -66,7 +66,7 @@ function WaitForPeople({ count, org }: { count: number; org: string }) {
   return (
     <li>
       <State state="blocked" />{" "}
-      <a href={`${pathTo(patterns.buildsPage, { org })}?state=blocked`}>{words} for you</a>
+      <a href={`${pathTo(patterns.buildsPage, { org })}?state=blocked`}>{words} for people</a>
     </li>
   );
 }

@@ -118,7 +118,7 @@ describeOnBothDatabases("the page of a blocked build", (database) => {
 
   it("is counted on the home page, and has a chip", async () => {
     const home = (await bob.get("/")).text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
-    assert.match(home, /\d+ builds wait for you/);
+    assert.match(home, /\d+ builds wait for people/);
     assert.match((await bob.get("/organizations/acme/builds?state=blocked")).text, /state blocked_passed/);
   });
 
