@@ -29,8 +29,11 @@ const slowMs = 50;
 const lateMs = 1000;
 /** The assumed time of an organization's first evaluation. */
 const initialMs = 5;
-/** A missed deadline makes an organization slow at once, and thirty quick evaluations make it quick again. */
-const weights = { slower: 0.25, quicker: 0.05 };
+/**
+ * One evaluation of 100 ms makes an organization slow at once: its next may take the thread until the deadline. After a
+ * missed deadline, thirty quick ones make it quick again.
+ */
+const weights = { slower: 0.5, quicker: 0.075 };
 const maxOrganizations = 10_000;
 
 const moved = Symbol("moved");
