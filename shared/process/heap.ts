@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { secondMs } from "../durations.ts";
@@ -11,22 +12,26 @@ export function letHeapGrow(): void {
   setFlagsFromString("--heap-growing-percent=100");
 }
 
-/** V8 gives up code that has not run between so many collections. */
-const bytecodeAge = { usual: 6, atStart: 1 };
-const secondReleaseAfterMs = 2 * secondMs;
+/** V8 gives up compiled code that has not run since this many collections of the whole heap. */
+const bytecodeAge = { usual: 6, ofStart: 1 };
+const codeReleaseAfterMs = 2 * secondMs;
+/** A busier process is about to need the code. */
+const maxUtilization = 0.2;
 
 /**
- * Call after the start: loading modules leaves garbage of 10 to 15 MB, and code that ran once. A second collection
- * gives up that code, 5 MB a process: until then it may run again.
+ * Call after the start: loading modules leaves 10 to 15 MB of garbage, and 5 MB of compiled code that ran once. The
+ * code is given up two seconds later, unless requests come already.
  */
 export function releaseMemory(): void {
   setFlagsFromString("--expose-gc");
-  setFlagsFromString(`--bytecode-old-age=${bytecodeAge.atStart}`);
   const collect: (options: object) => void = runInNewContext("gc");
   const release = () => collect({ type: "major", execution: "sync", flavor: "last-resort" }); // the default flavor keeps the pages
   release();
+  const before = performance.eventLoopUtilization();
   setTimeout(() => {
+    if (performance.eventLoopUtilization(before).utilization > maxUtilization) return;
+    setFlagsFromString(`--bytecode-old-age=${bytecodeAge.ofStart}`);
     release();
     setFlagsFromString(`--bytecode-old-age=${bytecodeAge.usual}`);
-  }, secondReleaseAfterMs).unref();
+  }, codeReleaseAfterMs).unref();
 }
