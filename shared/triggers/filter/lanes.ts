@@ -30,8 +30,8 @@ const lateMs = 1000;
 /** The assumed time of an organization's first evaluation. */
 const initialMs = 5;
 /**
- * One evaluation of 100 ms makes an organization slow at once: its next may take the thread until the deadline. After a
- * missed deadline, thirty quick ones make it quick again.
+ * One evaluation of 100 ms makes an organization slow at once, because its next one may hold the thread until the
+ * deadline. Then one or two quick ones make it quick again; after a missed deadline it takes thirty.
  */
 const weights = { slower: 0.5, quicker: 0.075 };
 const maxOrganizations = 10_000;
