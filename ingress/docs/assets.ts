@@ -8,8 +8,8 @@ import { Refusal } from "../../shared/refusal.ts";
 import { LazyFile } from "./lazy-file.ts";
 
 /**
- * Its script is whole. The packages that it was built from are two fifths of all that `npm ci` would install, so
- * `overrides` of package.json puts empty ones in their place.
+ * Its script contains everything it needs. The packages that it was built from would be half of the files that `npm ci`
+ * installs, so `overrides` of package.json replaces them with an empty one. A new version may have more of them.
  */
 const scalar = new URL("../../node_modules/@scalar/api-reference/", import.meta.url);
 const bundle = new URL("dist/browser/standalone.js", scalar);

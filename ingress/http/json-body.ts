@@ -121,7 +121,10 @@ async function parse(bytes: Buffer, maxValues: number): Promise<unknown> {
   const problem = await findJsonProblem(bytes, maxValues);
   if (problem === "too_deep") throw new Refusal(400, "Body is nested too deeply");
   if (problem === "too_many_values")
-    throw new Refusal(400, `Body has more than ${maxValues.toLocaleString("en")} values: send them in several requests`);
+    throw new Refusal(
+      400,
+      `Body has more than ${maxValues.toLocaleString("en")} values, the most that a request may have`,
+    );
   if (problem) throw new Refusal(400, "Body is not valid JSON");
   return JSON.parse(bytes.toString("utf8"));
 }

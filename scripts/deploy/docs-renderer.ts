@@ -1,5 +1,5 @@
-// The image needs one script of the renderer of /docs, which is a development dependency. `npm ci` would install all
-// of these. This takes the one package, with the bytes that package-lock.json names.
+// The image needs one script of the renderer of /docs, a development dependency. `npm ci` would install every
+// development dependency, so this program fetches that package alone, with the bytes that package-lock.json names.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -7,9 +7,9 @@ import { hourMs, secondMs } from "../../shared/durations.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 
-describeOnSqlite("a session that ends while its agent gets a job", (database) => {
+describeOnBothDatabases("a session that ends while its agent gets a job", (database) => {
   let api: Api;
 
   before(async () => {

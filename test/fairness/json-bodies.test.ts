@@ -68,7 +68,9 @@ describe("deep JSON, and JSON of many values", () => {
 
     const answer = await create(list(19_998));
     assert.equal(answer.status, 400);
-    assert.deepEqual(answer.body, { message: "Body has more than 20,000 values: send them in several requests" });
+    assert.deepEqual(answer.body, {
+      message: "Body has more than 20,000 values, the most that a request may have",
+    });
   });
 
   it("is one kind of wrong JSON among others", async () => {
