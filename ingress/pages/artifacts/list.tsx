@@ -73,21 +73,22 @@ function OfJob({
         {place && <span class="tag">{place}</span>} {job && <State state={job.state} />}
         {job?.retriedInJobId && <span class="quiet"> was retried</span>}
       </h2>
-      <Entries folder={foldersOf(artifacts)} request={request} />
+      <Entries folder={foldersOf(artifacts)} path="" request={request} />
     </section>
   );
 }
 
-function Entries({ folder, request }: { folder: Folder; request: MemberRequest }) {
+/** @param path of the folder, from the root. Empty: the root */
+function Entries({ folder, path, request }: { folder: Folder; path: string; request: MemberRequest }) {
   return (
     <ul class="files">
       {folder.folders.map((each) => (
         <li key={each.name}>
-          <details open>
+          <details id={`folder-${encodeURIComponent(`${path}${each.name}`)}`} open>
             <summary>
               <bdi>{each.name}</bdi>/
             </summary>
-            <Entries folder={each} request={request} />
+            <Entries folder={each} path={`${path}${each.name}/`} request={request} />
           </details>
         </li>
       ))}

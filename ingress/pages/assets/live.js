@@ -53,8 +53,8 @@ function takeLines(log, next) {
  */
 function update(next) {
   const main = document.querySelector("main");
-  for (const open of main.querySelectorAll("details[open][id]"))
-    next.getElementById(open.id)?.setAttribute("open", "");
+  for (const { id, open } of main.querySelectorAll("details[id]"))
+    next.getElementById(id)?.toggleAttribute("open", open);
   const outdated = [...main.children];
   const blocks = [...next.querySelector("main").children].map((block) => {
     const same = outdated.findIndex((old) => isFollowing(old, block) || old.isEqualNode(block));
