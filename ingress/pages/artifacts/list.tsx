@@ -73,22 +73,23 @@ function OfJob({
         {place && <span class="tag">{place}</span>} {job && <State state={job.state} />}
         {job?.retriedInJobId && <span class="quiet"> was retried</span>}
       </h2>
-      <Entries folder={foldersOf(artifacts)} path="" request={request} />
+      <Entries folder={foldersOf(artifacts)} id={`files-${id}`} request={request} />
     </section>
   );
 }
 
-/** @param path of the folder, from the root. Empty: the root */
-function Entries({ folder, path, request }: { folder: Folder; path: string; request: MemberRequest }) {
+/** @param id of the folder on the page. A refresh knows by it which folders are folded */
+function Entries({ folder, id, request }: { folder: Folder; id: string; request: MemberRequest }) {
+  const idOf = (name: string) => `${id}/${encodeURIComponent(name)}`;
   return (
     <ul class="files">
       {folder.folders.map((each) => (
         <li key={each.name}>
-          <details id={`folder-${encodeURIComponent(`${path}${each.name}`)}`} open>
+          <details id={idOf(each.name)} open>
             <summary>
               <bdi>{each.name}</bdi>/
             </summary>
-            <Entries folder={each} path={`${path}${each.name}/`} request={request} />
+            <Entries folder={each} id={idOf(each.name)} request={request} />
           </details>
         </li>
       ))}

@@ -62,6 +62,21 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
     assert.equal((await bob.get(`${job.at}?job=${job.id}`)).status, 200);
   });
 
+  it("give folders of the same name in two jobs ids of their own", async () => {
+    const [job, other] = [await makeJob(), await makeJob()];
+    for (const id of [job.id, other.id])
+      await leaveArtifact(pages.services, { ...job, id }, { path: "log/a.txt", size: 1 });
+
+    const { text } = await bob.get(job.at);
+
+    const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    assert.deepEqual(
+      ids.filter((id) => id?.startsWith("files-")).sort(),
+      [`files-${job.id}/log`, `files-${other.id}/log`].sort(),
+    );
+    assert.equal(new Set(ids).size, ids.length);
+  });
+
   it("show the start of a text, whatever it claims to be, and run none of it", async () => {
     const job = await makeJob();
     const evil = `<script>alert(document.cookie)</script>${"x".repeat(300_000)}`;

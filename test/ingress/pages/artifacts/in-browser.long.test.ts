@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import type { Page } from "playwright-core";
 import { describeInBrowser, follow, heading, mainText, openWindow, tabTo } from "../../../helpers/browser.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { type Pages, startPages } from "../../../helpers/pages.ts";
 import { type Exhibits, exhibit } from "../looks/every-page.ts";
 
-async function refresh(page: Page): Promise<void> {
-  const refreshed = page.waitForResponse((response) => response.url() === page.url());
-  await page.evaluate('dispatchEvent(new Event("stale"))');
-  await (await refreshed).finished();
-  await page.evaluate("new Promise((resolve) => setTimeout(resolve, 50))"); // the page replaces what differs
-}
+/** The page replaces what differs as soon as it has parsed the answer. */
+const refreshing = `new Promise((resolve) => {
+  addEventListener("parsed", () => resolve(), { once: true });
+  dispatchEvent(new Event("stale"));
+})`;
 
 for (const isScripted of [true, false])
   describeInBrowser(`the pages of artifacts, ${isScripted ? "with" : "without"} JavaScript`, () => {
@@ -31,7 +29,7 @@ for (const isScripted of [true, false])
       await page.goto(artifacts.list);
       await tabTo(page, "compile/");
       await page.keyboard.press("Enter");
-      if (isScripted) await refresh(page);
+      if (isScripted) await page.evaluate(refreshing);
       await page.getByRole("link", { name: "all.txt", exact: true }).waitFor({ state: "hidden" });
       await page.keyboard.press("Enter");
       await tabTo(page, "all.txt");
