@@ -93,7 +93,7 @@ export const turns = {
     resource: "parsing of large JSON bodies",
     file: "ingress/http/json-body.ts",
     maxRunningPerOwner: 1,
-    restFactor: 3,
+    restFactor: 5,
   },
   /** 16 KB full of colors take 10 ms. */
   logPages: {
@@ -103,14 +103,17 @@ export const turns = {
     restFactor: 2,
     each: { max: 16, unit: "KB" },
   },
-  /** Pieces of logs, exports and other answers that are larger than memory. */
+  /**
+   * Pieces of logs, exports and other answers that are larger than memory. With a rest of three times, others' lists
+   * took twice as long on Postgres, whose own work comes on top.
+   */
   pieces: {
     resource: "making the pieces of streamed answers",
     file: "ingress/http/downloads.ts",
     maxRunningPerOwner: 1,
-    restFactor: 3,
+    restFactor: 5,
   },
-  /** A list must not wait for downloads whose store stalls. It rests longer, as the pieces have their share besides. */
+  /** Apart from the pieces: a list must not wait for downloads whose store stalls. */
   answerSizes: {
     resource: "measuring of lists and of large builds",
     file: "ingress/http/downloads.ts",
@@ -206,12 +209,12 @@ export const turns = {
     maxWaitingPerOwner: 500,
     refusal: 503,
   },
-  /** Each takes a core of the server. */
+  /** Each takes a core of the server: an owner has half of one. */
   longReadsOfPostgres: {
     resource: "long reads of Postgres",
     file: "shared/db/postgres.ts",
     maxRunningPerOwner: 1,
-    restFactor: 0.5,
+    restFactor: 1,
     maxWaitingPerOwner: 500,
     refusal: 503,
   },
