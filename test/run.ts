@@ -9,11 +9,11 @@ import { loaders } from "../scripts/node-options.ts";
 import { endGroup } from "../scripts/scratch/programs.ts";
 import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
 import { type FoundChromium, findChromium } from "./servers/chromium.ts";
-import { groupTests, recordedDurations } from "./servers/group-tests.ts";
 import { acquirePostgres } from "./servers/postgres.ts";
 import { acquireRedis, findRedisServer } from "./servers/redis.ts";
 import { makeScratchFolder } from "./servers/scratch-folder.ts";
 import { selectTests } from "./servers/select-tests.ts";
+import { queueTests, recordedDurations } from "./servers/test-queue.ts";
 
 /**
  * `npm test [-- --all | folder | file | pattern | --test-option …]` starts the servers, runs the
@@ -25,8 +25,6 @@ const failedFiles = join(reports, "failed");
 const durations = join(reports, "durations.json");
 /** Some wait while others work: five processes leave 5 % of two cores idle. */
 const processesAtOnce = 6;
-/** Full runs have more and shorter processes, which end closer together. Each costs 3 s of CPU time to compile code. */
-const fullRounds = 2;
 /** With it V8 collects the whole heap less often, which saves a twentieth of the quick run's CPU time. */
 const largeHeap = "--initial-heap-size=400";
 const testOptions = [
@@ -41,8 +39,9 @@ const testOptions = [
   // Ends files whose timed-out tests leave connections open.
   "--test-force-exit",
 ];
-/** More are not chance. */
+/** More are not chance, and a process that crashed is none either. */
 const maxSecondTries = 5;
+const isTest = (file: string) => file.endsWith(".test.ts");
 
 let finishing: Promise<never> | undefined;
 
@@ -66,21 +65,20 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 try {
   const { options, files, isQuick } = selectTests(process.argv.slice(2));
-  const processes = processesAtOnce * (isQuick ? 1 : fullRounds);
-  const groups = groupTests(files, processes, makeScratchFolder("groups", opened));
+  const started = queueTests(files, processesAtOnce, makeScratchFolder("queues", opened));
   const servers = await acquireServers(process.env);
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...servers,
     TEST_QUICK: isQuick ? "1" : undefined,
     // Processes start from it with a third of the CPU time. Few files start too few to gain.
-    TEST_BUNDLE: process.env.TEST_BUNDLE ?? (groups === files || isQuick ? undefined : makeBundle()),
+    TEST_BUNDLE: process.env.TEST_BUNDLE ?? (started === files || isQuick ? undefined : makeBundle()),
     // A second try repeats the random tests.
     TEST_SEED: process.env.TEST_SEED ?? String(randomInt(2 ** 31)),
     // Compiles shared imports once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
   };
-  const exitCode = await runTests([...testOptions, ...options], groups, env);
+  const exitCode = await runTests([...testOptions, ...options], started, env);
   if (exitCode === 0 && env.TEST_DURATIONS === "write") copyFileSync(durations, recordedDurations);
   await finish(exitCode === 0 || !env.TEST_SECOND_TRY ? exitCode : await tryAgain(options, env));
 } catch (error) {
@@ -99,7 +97,7 @@ function makeBundle(): string {
 /** Runs the failed files again, one by one, unless they are many. */
 async function tryAgain(options: string[], env: NodeJS.ProcessEnv): Promise<number> {
   const failed = [...new Set(readFileSync(failedFiles, "utf8").trim().split("\n"))].filter(Boolean);
-  if (failed.length === 0 || failed.length > maxSecondTries || finishing) return 1;
+  if (failed.length === 0 || failed.length > maxSecondTries || !failed.every(isTest) || finishing) return 1;
   const names = failed.map((file) => `  ${relative("", file)}\n`).join("");
   say(`Tests failed in:\n${names}These files run once more, one by one, with the seed ${env.TEST_SEED}.`);
   const exitCode = await runTests([...testOptions, ...options, "--test-concurrency=1"], failed, env);

@@ -31,16 +31,26 @@ const nothing = () => {};
 
 let world: SignInWorld;
 let shortLived: SignInWorld;
-before(async () => {
-  world = await startSignInWorld({ DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000", POLL_INTERVAL_SECONDS: "1" });
-  shortLived = await startSignInWorld({ DEVICE_CODE_SECONDS: "12" });
-  world.clock.freeze();
-  shortLived.clock.freeze();
-});
-after(async () => {
-  await world.close();
-  await shortLived.close();
-});
+
+function describeLogin(title: string, body: () => void): void {
+  describe(title, () => {
+    before(async () => {
+      world = await startSignInWorld({
+        DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000",
+        POLL_INTERVAL_SECONDS: "1",
+      });
+      shortLived = await startSignInWorld({ DEVICE_CODE_SECONDS: "12" });
+      world.clock.freeze();
+      shortLived.clock.freeze();
+    });
+    after(async () => {
+      await world.close();
+      await shortLived.close();
+    });
+
+    body();
+  });
+}
 
 async function signedIn(t: TestContext): Promise<AtHome> {
   const here = moveIn(world, t);
@@ -51,7 +61,7 @@ async function signedIn(t: TestContext): Promise<AtHome> {
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-describe("npm run login", () => {
+describeLogin("npm run login", () => {
   it("shows a code, waits for the approval, and says who is signed in", async (t) => {
     const here = moveIn(world, t);
 
@@ -208,7 +218,7 @@ describe("npm run login", () => {
   });
 });
 
-describe("npm run login, a server without encryption", () => {
+describeLogin("npm run login, a server without encryption", () => {
   for (const [server, isWarned] of [
     ["http://ci.example.com", true],
     ["https://ci.example.com", false],
@@ -222,7 +232,7 @@ describe("npm run login, a server without encryption", () => {
   }
 });
 
-describe("npm run login, the invitation", () => {
+describeLogin("npm run login, the invitation", () => {
   const codesOf = (server: string) => ({
     ...{ device_code: "x", user_code: "BCDF-GHJK", verification_uri: `${server}/device` },
     ...{ verification_uri_complete: `${server}/device?user_code=BCDF-GHJK`, expires_in: 600 },
@@ -273,7 +283,7 @@ describe("npm run login, the invitation", () => {
   });
 });
 
-describe("npm run login, the token file", () => {
+describeLogin("npm run login, the token file", () => {
   it("is readable by its owner only, even if it was not before", async (t) => {
     const here = moveIn(world, t);
     mkdirSync(dirname(here.file), { recursive: true });
@@ -308,7 +318,7 @@ describe("npm run login, the token file", () => {
   });
 });
 
-describe("npm run login -- --status", () => {
+describeLogin("npm run login -- --status", () => {
   it("says who is signed in", async (t) => {
     const here = await signedIn(t);
 
@@ -388,7 +398,7 @@ describe("npm run login -- --status", () => {
   });
 });
 
-describe("npm run login -- --sign-out", () => {
+describeLogin("npm run login -- --sign-out", () => {
   it("revokes the tokens and deletes them", async (t) => {
     const here = await signedIn(t);
     const { access_token } = kept(here);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, it } from "node:test";
 
 /** An empty PATH stops test/run.ts before the tests. */
@@ -67,6 +67,30 @@ describe("npm test", () => {
     assert.match(passed.stderr, /failed first and then passed.*\n.*once\.test\.ts/);
     assert.equal(failed.status, 1);
     assert.match(failed.stderr, /run once more/);
+  });
+
+  it("runs many files in a few processes, and names one that cannot be loaded", (context) => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-run-"));
+    context.after(() => rmSync(folder, { recursive: true }));
+    const broken = join(folder, "broken.test.ts");
+    writeFileSync(broken, "throw new Error('no tests');");
+    const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
+    for (const number of numbers)
+      writeFileSync(
+        join(folder, `${number}.test.ts`),
+        `import { it } from "node:test"; it("passes as number ${number} in " + process.pid, () => {});`,
+      );
+
+    const { status, stdout, stderr } = npmTest([folder], { TEST_SECOND_TRY: "1", TEST_BUNDLE: folder });
+
+    const passed = [...stdout.matchAll(/✔ passes as number (\d+) in (\d+)/g)];
+    assert.deepEqual(
+      passed.map(([, number]) => Number(number)).sort((a, b) => a - b),
+      numbers,
+    );
+    assert.ok(new Set(passed.map(([, , pid]) => pid)).size <= 6);
+    assert.equal(status, 1);
+    assert.ok(stderr.split("run once more")[0]?.includes(`\n  ${relative("", broken)}\n`), stderr);
   });
 });
 
