@@ -9,7 +9,7 @@ import { LazyFile } from "./lazy-file.ts";
 
 /**
  * Its script contains everything it needs. The packages that it was built from would be half of the files that `npm ci`
- * installs, so `overrides` of package.json replaces them with an empty one. A new version may have more of them.
+ * installs, so `overrides` of package.json replaces them with an empty one.
  */
 const scalar = new URL("../../node_modules/@scalar/api-reference/", import.meta.url);
 const bundle = new URL("dist/browser/standalone.js", scalar);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { sqlite } from "../../helpers/databases.ts";
 import { get, request } from "../../helpers/http.ts";
@@ -85,5 +86,22 @@ describe("GET /docs", () => {
       "/docs/x/__proto__",
     ];
     for (const path of others) assert.equal((await get(world.url + path)).status, 404, path);
+  });
+});
+
+describe("the renderer of /docs", () => {
+  it("brings no package along that nothing else needs", () => {
+    const readPackage = (path: string) => JSON.parse(readFileSync(path, "utf8"));
+    const ours = readPackage("package.json");
+    const renderer = readPackage("node_modules/@scalar/api-reference/package.json");
+    const replaced = ours.overrides["@scalar/api-reference"];
+
+    const installed = Object.keys(renderer.dependencies).filter((name) => !(name in replaced));
+
+    assert.deepEqual(
+      installed.filter((name) => !(name in ours.dependencies)),
+      [],
+      "replace it in the overrides of package.json",
+    );
   });
 });
