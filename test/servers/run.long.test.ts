@@ -10,6 +10,7 @@ function npmTest(args: string[], env: NodeJS.ProcessEnv) {
   return spawnSync(process.execPath, ["--import", "tsx", "test/run.ts", ...args], {
     env: { PATH: "/nowhere", TEST_CONTAINERS: "off", ...env },
     encoding: "utf8",
+    maxBuffer: 100 * 1024 * 1024,
   });
 }
 
@@ -78,12 +79,22 @@ describe("npm test", () => {
     for (const number of numbers)
       writeFileSync(
         join(folder, `${number}.test.ts`),
-        `import { it } from "node:test"; it("passes as number ${number} in " + process.pid, () => {});`,
+        `import { describe, it } from "node:test";
+        import { spawn } from "node:child_process";
+        import { setTimeout as sleep } from "node:timers/promises";
+        describe("${number}", () => {
+          it("passes as number ${number} in " + process.pid, async (context) => {
+            // Meanwhile the runner reads no results.
+            spawn("/bin/sh", ["-c", "kill -STOP $0; sleep 0.5; kill -CONT $0", String(process.ppid)]);
+            await sleep(20);
+            context.diagnostic("much output ".repeat(100_000));
+          });
+        });`,
       );
 
     const { status, stdout, stderr } = npmTest([folder], { TEST_SECOND_TRY: "1", TEST_BUNDLE: folder });
 
-    const passed = [...stdout.matchAll(/✔ passes as number (\d+) in (\d+)/g)];
+    const passed = [...stdout.matchAll(/ {2}✔ passes as number (\d+) in (\d+)/g)];
     assert.deepEqual(
       passed.map(([, number]) => Number(number)).sort((a, b) => a - b),
       numbers,

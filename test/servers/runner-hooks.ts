@@ -17,3 +17,12 @@ function onlyOfTests({ init }: hooks.HookCallbacks): hooks.HookCallbacks {
     },
   };
 }
+
+// With --test-force-exit the runner ends a process while its results are still on their way to the parent, if that is
+// busy: the last tests were missing from the report, even failed ones.
+const { exit } = process;
+const exitOnceWritten = (code?: number | string | null) => {
+  if (process.stdout.writableLength === 0) return exit(code);
+  process.stdout.write("", () => exit(code));
+};
+process.exit = exitOnceWritten as typeof exit;
