@@ -13,7 +13,7 @@ import { acquirePostgres } from "./servers/postgres.ts";
 import { acquireRedis, findRedisServer } from "./servers/redis.ts";
 import { makeScratchFolder } from "./servers/scratch-folder.ts";
 import { selectTests } from "./servers/select-tests.ts";
-import { queueTests, recordedDurations } from "./servers/test-queue.ts";
+import { divideTests, haveEnded, queueTests, recordedDurations } from "./servers/test-queue.ts";
 
 /**
  * `npm test [-- --all | folder | file | pattern | --test-option …]` starts the servers, runs the
@@ -39,7 +39,7 @@ const testOptions = [
   // Ends files whose timed-out tests leave connections open.
   "--test-force-exit",
 ];
-/** More are not chance, and a process that crashed is none either. */
+/** More failures are not chance. Nor is a process that crashed. */
 const maxSecondTries = 5;
 const isTest = (file: string) => file.endsWith(".test.ts");
 
@@ -65,7 +65,11 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 
 try {
   const { options, files, isQuick } = selectTests(process.argv.slice(2));
-  const started = queueTests(files, processesAtOnce, makeScratchFolder("queues", opened));
+  const folder = makeScratchFolder("queues", opened);
+  const isQueued = files.length > processesAtOnce && options.length === 0;
+  let started = files;
+  if (isQueued) started = queueTests(files, processesAtOnce, folder);
+  else if (files.length > processesAtOnce) started = divideTests(files, processesAtOnce, folder);
   const servers = await acquireServers(process.env);
   const env: NodeJS.ProcessEnv = {
     ...process.env,
@@ -79,6 +83,8 @@ try {
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
   };
   const exitCode = await runTests([...testOptions, ...options], started, env);
+  if (isQueued && !finishing && !haveEnded(started))
+    throw new Unusable("A process ended before it had run its files, so not all tests were run.");
   if (exitCode === 0 && env.TEST_DURATIONS === "write") copyFileSync(durations, recordedDurations);
   await finish(exitCode === 0 || !env.TEST_SECOND_TRY ? exitCode : await tryAgain(options, env));
 } catch (error) {

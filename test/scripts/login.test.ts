@@ -32,6 +32,7 @@ const nothing = () => {};
 let world: SignInWorld;
 let shortLived: SignInWorld;
 
+/** With servers of its own. */
 function describeLogin(title: string, body: () => void): void {
   describe(title, () => {
     before(async () => {

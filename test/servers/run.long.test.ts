@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { describe, it } from "node:test";
 
-/** An empty PATH stops test/run.ts before the tests. */
+/** With this PATH no server and no browser is found. */
 function npmTest(args: string[], env: NodeJS.ProcessEnv) {
   return spawnSync(process.execPath, ["--import", "tsx", "test/run.ts", ...args], {
     env: { PATH: "/nowhere", TEST_CONTAINERS: "off", ...env },
@@ -85,7 +85,7 @@ describe("npm test", () => {
         describe("${number}", () => {
           it("passes as number ${number} in " + process.pid, async (context) => {
             // Meanwhile the runner reads no results.
-            spawn("/bin/sh", ["-c", "kill -STOP $0; sleep 0.5; kill -CONT $0", String(process.ppid)]);
+            spawn("/bin/sh", ["-c", "kill -STOP $0; /bin/sleep 0.3; kill -CONT $0", String(process.ppid)]);
             await sleep(20);
             context.diagnostic("much output ".repeat(100_000));
           });
@@ -102,6 +102,24 @@ describe("npm test", () => {
     assert.ok(new Set(passed.map(([, , pid]) => pid)).size <= 6);
     assert.equal(status, 1);
     assert.ok(stderr.split("run once more")[0]?.includes(`\n  ${relative("", broken)}\n`), stderr);
+  });
+
+  it("runs the tests of a name alone, whose files are among many", (context) => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-run-"));
+    context.after(() => rmSync(folder, { recursive: true }));
+    for (let number = 1; number <= 20; number++)
+      writeFileSync(
+        join(folder, `${number}.test.ts`),
+        `import { it } from "node:test"; it("is number ${number}", () => {});`,
+      );
+
+    const { status, stdout } = npmTest([folder, "--test-name-pattern=number 1[01]"], { TEST_BUNDLE: folder });
+
+    assert.equal(status, 0, stdout);
+    assert.deepEqual([...stdout.matchAll(/✔ is number (\d+)/g)].map(([, number]) => number).sort(), [
+      "10",
+      "11",
+    ]);
   });
 });
 

@@ -19,10 +19,12 @@ function onlyOfTests({ init }: hooks.HookCallbacks): hooks.HookCallbacks {
 }
 
 // With --test-force-exit the runner ends a process while its results are still on their way to the parent, if that is
-// busy: the last tests were missing from the report, even failed ones.
+// busy: the last tests were missing from the report, even failed ones. The runner passes no code: it has set exitCode.
 const { exit } = process;
-const exitOnceWritten = (code?: number | string | null) => {
-  if (process.stdout.writableLength === 0) return exit(code);
-  process.stdout.write("", () => exit(code));
+const exitOnceWritten = (...code: [] | [number]) => {
+  if (process.stdout.writableLength === 0) return exit(...code);
+  if (code.length > 0) process.exitCode = code[0];
+  process.on("uncaughtException", () => {}); // all tests are over, and without this wait the process would have ended
+  process.stdout.write("", () => exit());
 };
 process.exit = exitOnceWritten as typeof exit;

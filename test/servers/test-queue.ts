@@ -1,26 +1,25 @@
-import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { it } from "node:test";
 import { pathToFileURL } from "node:url";
 
-/** The file of the tests that load others: reporters tell them apart by it. */
+/** The tests that load files are declared here: reporters recognize them by this path. */
 export const queueModule = import.meta.filename;
 /** Written by `TEST_DURATIONS=write npm test -- --all`: the milliseconds of each file's tests. */
 export const recordedDurations = join(import.meta.dirname, "durations.json");
 const durations: Record<string, number> = JSON.parse(readFileSync(recordedDurations, "utf8"));
 /** The duration of a file without a record. */
 const unknownMs = 3000;
-/** Chromium starts in so many processes: each start takes seconds of CPU time. */
+/** At most so many processes start Chromium: each start takes seconds of CPU time. */
 const browserProcesses = 2;
 
 /**
  * Lets a few processes run all files, as loading shared imports takes longer than many files run. Each takes the
- * longest file that is left whenever it has run one, so that they end at the same time.
- * @param folder for the queues and the processes' own files; the runner ignores node_modules
- * @returns the files of the processes, or the given ones if they are few
+ * longest file that is left whenever it has loaded one, to run it next. So they end at about the same time.
+ * @param folder for the queues and the processes' own files
+ * @returns the files of the processes
  */
 export function queueTests(files: string[], count: number, folder: string): string[] {
-  if (files.length <= count) return files;
   const queues = { browser: join(folder, "browser"), others: join(folder, "others") };
   const longestFirst = files.toSorted((a, b) => durationOf(b) - durationOf(a));
   const { browser = [], others = [] } = Object.groupBy(longestFirst, (file) =>
@@ -28,40 +27,57 @@ export function queueTests(files: string[], count: number, folder: string): stri
   );
   writeQueue(queues.browser, browser);
   writeQueue(queues.others, others);
-  return Array.from({ length: count }, (_, index) => {
+  return writeProcesses(count, folder, (index) => {
     const own = index < browserProcesses ? [queues.browser, queues.others] : [queues.others];
+    return `import { runQueued } from ${JSON.stringify(import.meta.url)};\nrunQueued(${JSON.stringify(own)}, import.meta.filename);\n`;
+  });
+}
+
+/** Whether each process has run to its end, which is when no file is left. */
+export function haveEnded(processes: string[]): boolean {
+  return processes.every((file) => existsSync(endMarkOf(file)));
+}
+
+const endMarkOf = (process: string) => `${process}.ended`;
+
+/**
+ * Like `queueTests`, but each process loads its files beforehand, as options of the runner may leave out tests that load
+ * files. All processes may start Chromium.
+ */
+export function divideTests(files: string[], count: number, folder: string): string[] {
+  return writeProcesses(count, folder, (index) =>
+    files
+      .filter((_, place) => place % count === index)
+      .map((file) => `import ${JSON.stringify(pathToFileURL(resolve(file)))};\n`)
+      .join(""),
+  );
+}
+
+function writeProcesses(count: number, folder: string, programOf: (index: number) => string): string[] {
+  return Array.from({ length: count }, (_, index) => {
     const file = join(folder, `process-${index + 1}.mts`);
-    const module = JSON.stringify(import.meta.url);
-    writeFileSync(file, `import { runQueued } from ${module};\nrunQueued(${JSON.stringify(own)});\n`);
+    writeFileSync(file, programOf(index));
     return file;
   });
 }
 
 /**
- * Registers the next file's tests each time those of the file before have ended. What it registers in a test belongs to
- * the root, as the runner does not follow promises (runner-hooks.ts).
- * @param queues the first with files is taken from
+ * Loads the next file once the tests of the one before have ended. Tests that a file registers while it is loaded belong
+ * to the root, as the runner does not follow promises (runner-hooks.ts).
+ * @param queues files are taken from the first that has any
+ * @param process the file of this process, beside which a mark is left at the end
  */
-export function runQueued(queues: string[]): void {
-  let isOver = false;
-  process.on("exit", () => {
-    if (!isOver) process.exitCode ||= 1;
+export function runQueued(queues: string[], process: string): void {
+  const file = takeFirst(queues);
+  // Also when no file is left: that its test runs shows that those of all files have ended.
+  it(file ? relative("", file) : "no file is left", async () => {
+    if (!file) return writeFileSync(endMarkOf(process), "");
+    try {
+      await import(pathToFileURL(file).href);
+    } finally {
+      runQueued(queues, process);
+    }
   });
-
-  const registerNext = () => {
-    const file = takeFirst(queues);
-    // Also for none: a test that waits keeps the runner from ending the process, which a suite that runs does not.
-    it(file ? relative("", file) : "no file is left", async () => {
-      isOver = !file;
-      if (!file) return;
-      try {
-        await import(pathToFileURL(file).href);
-      } finally {
-        registerNext();
-      }
-    });
-  };
-  registerNext();
 }
 
 function writeQueue(folder: string, files: string[]): void {

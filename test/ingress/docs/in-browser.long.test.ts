@@ -61,7 +61,7 @@ describeInBrowser("/docs in a browser", () => {
     assert.deepEqual(faults, []);
   });
 
-  // Rendering the page takes seconds of CPU time.
+  // Rendering the page takes seconds of CPU time, so these tests share one, in their order.
   describe("one page", () => {
     let page: Page;
     let faults: string[];
@@ -82,7 +82,7 @@ describeInBrowser("/docs in a browser", () => {
         .getByRole("option", { name: /pause_dispatch/ })
         .first()
         .waitFor();
-      await page.keyboard.press("Escape");
+      await page.keyboard.press("Escape"); // closes the search
       assert.deepEqual(faults, []);
     });
 

@@ -90,7 +90,7 @@ describe("GET /docs", () => {
 });
 
 describe("the renderer of /docs", () => {
-  it("brings no package along that nothing else needs", () => {
+  it("depends only on packages that are replaced or ours", () => {
     const readPackage = (path: string) => JSON.parse(readFileSync(path, "utf8"));
     const ours = readPackage("package.json");
     const renderer = readPackage("node_modules/@scalar/api-reference/package.json");
@@ -101,7 +101,7 @@ describe("the renderer of /docs", () => {
     assert.deepEqual(
       installed.filter((name) => !(name in ours.dependencies)),
       [],
-      "replace it in the overrides of package.json",
+      "replace these in `overrides` of package.json",
     );
   });
 });
