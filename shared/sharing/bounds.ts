@@ -104,8 +104,8 @@ export const turns = {
     each: { max: 16, unit: "KB" },
   },
   /**
-   * Pieces of logs, exports and other answers that are larger than memory. With a rest of three times, others' lists
-   * took twice as long on Postgres, whose own work comes on top.
+   * Pieces of logs, exports and other answers that are larger than memory. With a rest of three times the
+   * time, others' lists took twice as long on Postgres.
    */
   pieces: {
     resource: "making the pieces of streamed answers",

@@ -43,10 +43,10 @@ function row(bound: TurnsBound | SharesBound | StoredBound, parts: (string | und
 }
 
 const rests = new Map([
-  [0.5, "half of the time"],
   [1, "the same time"],
   [2, "twice the time"],
   [3, "three times the time"],
+  [5, "five times the time"],
 ]);
 
 function describeTurns({
