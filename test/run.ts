@@ -66,17 +66,17 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 try {
   const { options, files, isQuick } = selectTests(process.argv.slice(2));
   const folder = makeScratchFolder("queues", opened);
-  const isQueued = files.length > processesAtOnce && options.length === 0;
-  let started = files;
-  if (isQueued) started = queueTests(files, processesAtOnce, folder);
-  else if (files.length > processesAtOnce) started = divideTests(files, processesAtOnce, folder);
+  const areMany = files.length > processesAtOnce;
+  const isQueued = areMany && options.length === 0;
+  const split = isQueued ? queueTests : divideTests;
+  const started = areMany ? split(files, processesAtOnce, folder) : files;
   const servers = await acquireServers(process.env);
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...servers,
     TEST_QUICK: isQuick ? "1" : undefined,
     // Processes start from it with a third of the CPU time. Few files start too few to gain.
-    TEST_BUNDLE: process.env.TEST_BUNDLE ?? (started === files || isQuick ? undefined : makeBundle()),
+    TEST_BUNDLE: process.env.TEST_BUNDLE ?? (areMany && !isQuick ? makeBundle() : undefined),
     // A second try repeats the random tests.
     TEST_SEED: process.env.TEST_SEED ?? String(randomInt(2 ** 31)),
     // Compiles shared imports once.

@@ -32,7 +32,7 @@ const nothing = () => {};
 let world: SignInWorld;
 let shortLived: SignInWorld;
 
-/** With servers of its own. */
+/** A suite with servers of its own. Hooks outside of one would hold for all files that their process runs. */
 function describeLogin(title: string, body: () => void): void {
   describe(title, () => {
     before(async () => {

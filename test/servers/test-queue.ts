@@ -33,12 +33,12 @@ export function queueTests(files: string[], count: number, folder: string): stri
   });
 }
 
-/** Whether each process has run to its end, which is when no file is left. */
-export function haveEnded(processes: string[]): boolean {
-  return processes.every((file) => existsSync(endMarkOf(file)));
+/** Returns false if a process ended while files were left. */
+export function haveEnded(processFiles: string[]): boolean {
+  return processFiles.every((file) => existsSync(endMarkOf(file)));
 }
 
-const endMarkOf = (process: string) => `${process}.ended`;
+const endMarkOf = (processFile: string) => `${processFile}.ended`;
 
 /**
  * Like `queueTests`, but each process loads its files beforehand, as options of the runner may leave out tests that load
@@ -65,17 +65,17 @@ function writeProcesses(count: number, folder: string, programOf: (index: number
  * Loads the next file once the tests of the one before have ended. Tests that a file registers while it is loaded belong
  * to the root, as the runner does not follow promises (runner-hooks.ts).
  * @param queues files are taken from the first that has any
- * @param process the file of this process, beside which a mark is left at the end
+ * @param processFile the file of this process, beside which a mark is left at the end
  */
-export function runQueued(queues: string[], process: string): void {
+export function runQueued(queues: string[], processFile: string): void {
   const file = takeFirst(queues);
   // Also when no file is left: that its test runs shows that those of all files have ended.
   it(file ? relative("", file) : "no file is left", async () => {
-    if (!file) return writeFileSync(endMarkOf(process), "");
+    if (!file) return writeFileSync(endMarkOf(processFile), "");
     try {
       await import(pathToFileURL(file).href);
     } finally {
-      runQueued(queues, process);
+      runQueued(queues, processFile);
     }
   });
 }

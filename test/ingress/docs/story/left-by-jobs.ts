@@ -30,7 +30,7 @@ async function artifacts(story: Story, job: RunningJob): Promise<void> {
     artifacts: [
       {
         path: "reports/tests.txt",
-        absolute_path: "/work/reports/tests.txt",
+        absolute_path: "/builds/reports/tests.txt",
         glob_path: "reports/*",
         file_size: bytes.length,
         sha1sum: createHash("sha1").update(bytes).digest("hex"),
