@@ -10,7 +10,8 @@ const derive = promisify<string, Buffer, number, { N: number; r: number; p: numb
   scrypt,
 );
 /** OWASP's parameters. */
-const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 };
+const strongCost = { N: 2 ** 15, r: 8, p: 3 };
+const maxmem = 64 * 1024 * 1024;
 const saltBytes = 16;
 const keyBytes = 32;
 
@@ -36,23 +37,24 @@ export interface Passwords {
 }
 
 /** Hides unknown addresses: its check takes equally long. */
-export const unmatchableHash = asText(randomBytes(saltBytes), randomBytes(keyBytes));
+export const unmatchableHash = asText(strongCost, randomBytes(saltBytes), randomBytes(keyBytes));
 
-export function createPasswords(): Passwords {
+/** @param cost of new hashes */
+export function createPasswords(cost = strongCost): Passwords {
   const places = new WaitingPlaces({ shares: shares.passwords, turns: turns.passwords, maxKept, refusalOf });
 
   return {
     async hash(password, caller) {
       const salt = randomBytes(saltBytes);
-      const work = () => derive(password.normalize("NFKC"), salt, keyBytes, cost);
-      return asText(salt, await places.run(caller, work));
+      const work = () => derive(password.normalize("NFKC"), salt, keyBytes, { ...cost, maxmem });
+      return asText(cost, salt, await places.run(caller, work));
     },
 
     async matches(password, stored, caller) {
       const [scheme, N, r, p, salt, key] = stored.split("$");
       if (scheme !== "scrypt" || !salt || !key) return false;
       const expected = Buffer.from(key, "base64url");
-      const storedCost = { ...cost, N: Number(N), r: Number(r), p: Number(p) };
+      const storedCost = { N: Number(N), r: Number(r), p: Number(p), maxmem };
       const given = await places.run(caller, () =>
         derive(password.normalize("NFKC"), Buffer.from(salt, "base64url"), expected.length, storedCost),
       );
@@ -68,6 +70,6 @@ function refusalOf(bound: ResourceFull): Refusal {
   return tooMany("Your network sends too many passwords at once. Please wait 5 seconds, then try again.");
 }
 
-function asText(salt: Buffer, key: Buffer): string {
-  return ["scrypt", cost.N, cost.r, cost.p, salt.toString("base64url"), key.toString("base64url")].join("$");
+function asText({ N, r, p }: typeof strongCost, salt: Buffer, key: Buffer): string {
+  return ["scrypt", N, r, p, salt.toString("base64url"), key.toString("base64url")].join("$");
 }

@@ -79,8 +79,9 @@ export function openServices(options: {
   clock?: Clock;
   /** The name of the process in metrics. PROCESS_NAME replaces it. */
   process?: string;
+  passwords?: Passwords;
 }): Services {
-  const { config, log, clock = systemClock } = options;
+  const { config, log, clock = systemClock, passwords = createPasswords() } = options;
   const process = config.processName ?? options.process ?? "unnamed";
   const tracing = config.otlpEndpoint
     ? openTracing({ endpoint: config.otlpEndpoint, process }, log)
@@ -165,7 +166,7 @@ export function openServices(options: {
     jobs,
     metrics,
     tracing,
-    passwords: createPasswords(),
+    passwords,
     cipher: openCipher(config),
     checkRedis: () => checkRedis(redis, keys),
     describeRedis: () => breaker.try(() => describeRedis(redis)),

@@ -1,4 +1,3 @@
-import { randomBytes, scryptSync } from "node:crypto";
 import { password } from "../../scripts/scratch/organization.ts";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { addMember } from "../../shared/accounts/members.ts";
@@ -7,13 +6,14 @@ import { asOperator, createOrganization } from "../../shared/accounts/organizati
 import type { Scope } from "../../shared/accounts/scopes.ts";
 import { insertUser, type User } from "../../shared/accounts/user-store.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
+import { operatorNetworks } from "../../shared/crypto/passwords.ts";
 import { newId } from "../../shared/ids.ts";
 import { createPipeline, requirePipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import { type NewTrigger, plainTrigger } from "../../shared/triggers/input.ts";
 import type { Role } from "../../shared/vocabulary.ts";
-import type { World } from "./world.ts";
+import { cheapPasswords, type World } from "./world.ts";
 
 export type TestOrganization = Awaited<ReturnType<typeof setUpOrganization>>;
 
@@ -79,14 +79,7 @@ export function addPerson(
   return addUser({ services }, slug, person, role);
 }
 
-/** The hash stores its cost: a low one keeps tests fast. */
-const passwordHash = cheapHash(password);
-
-function cheapHash(text: string): string {
-  const [N, r, p, salt] = [1024, 8, 1, randomBytes(16)];
-  const key = scryptSync(text, salt, 32, { N, r, p });
-  return ["scrypt", N, r, p, salt.toString("base64url"), key.toString("base64url")].join("$");
-}
+const passwordHash = await cheapPasswords().hash(password, operatorNetworks);
 
 async function addUser(
   { services }: Pick<World, "services">,
