@@ -15,6 +15,7 @@ const programs = [
   "scripts/migrate.ts",
   "scripts/admin.ts",
   "scripts/agent.ts",
+  "shared/db/sqlite/quick-check.ts",
 ];
 const threads = [
   "shared/db/sqlite/checkpoint-thread.ts",
@@ -33,7 +34,7 @@ import { fileURLToPath as pathOf__, pathToFileURL as urlOf__ } from "node:url";
 const require = createRequire__(import.meta.url);
 const package__ = urlOf__(findPackage__(import.meta.url));`;
 
-/** Modules read files that lie beside their sources, and start threads. */
+/** Modules read files that lie beside their sources, and start threads and programs of the bundle. */
 const sourcePlaces: Plugin = {
   name: "source-places",
   setup({ onLoad }) {
@@ -42,10 +43,11 @@ const sourcePlaces: Plugin = {
       const file = relative(root, path);
       const text = await readFile(path, "utf8");
       const contents = text
-        .replace(/new URL\("\.\/([\w-]+\.ts)", import\.meta\.url\)/g, (_, module) => {
-          const thread = join(dirname(file), module);
-          if (!threads.includes(thread)) throw new Error(`${thread} is not in the list of threads.`);
-          return `new URL("./${nameInBundle(thread)}.js", import.meta__.url)`;
+        .replace(/new URL\("(\.[\w./-]+\.ts)", import\.meta\.url\)/g, (_, module) => {
+          const started = join(dirname(file), module);
+          if (![...programs, ...threads].includes(started))
+            throw new Error(`${started} is not in the lists.`);
+          return `new URL("./${nameInBundle(started)}.js", import.meta__.url)`;
         })
         .replaceAll("import.meta.dirname", `pathOf__(new URL("${dirname(file)}", package__))`)
         .replaceAll("import.meta.url", `new URL("${file}", package__).href`)

@@ -48,7 +48,10 @@ export async function remove(folder: string): Promise<void> {
   }
 }
 
-/** Node runs the TypeScript itself: the options and settings of the job's own project do not count. */
+/**
+ * Node runs the TypeScript itself, or the bundle if the agent runs from it. The options and settings of the job's own
+ * project do not count.
+ */
 function shim(): string {
   return `#!/bin/sh\nunset NODE_OPTIONS\nexec ${quoteForShell(process.execPath)} ${quoteForShell(program)} "$@"\n`;
 }
