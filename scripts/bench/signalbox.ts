@@ -1,5 +1,5 @@
 import type { Services } from "../../shared/process/services.ts";
-import { loaders, youngGeneration } from "../node-options.ts";
+import { youngGeneration } from "../node-options.ts";
 import { createDatabase } from "../scratch/databases.ts";
 import { type Installation, install, withServices } from "../scratch/installation.ts";
 import { freePort, untilListening } from "../scratch/ports.ts";
@@ -47,7 +47,7 @@ export async function startSignalbox<Seed>(
   const start = async (kind: "ingress" | "workers", args: string[], ...ports: number[]) => {
     const metricsPort = await freePort();
     const env = { ...installation.env, METRICS_PORT: String(metricsPort) };
-    const script = { args, env, nodeOptions: [youngGeneration, ...loaders] };
+    const script = { args, env, nodeOptions: [youngGeneration] };
     const child = scratch.startScript(`${kind}-${name}`, `${kind}/main.ts`, script);
     await Promise.all([...ports, metricsPort].map(untilListening));
     return { child, metricsPort };

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { bundledFile } from "../deploy/bundled.ts";
 import { loaders } from "../node-options.ts";
 
 /** The message is a sentence for the user. */
@@ -15,14 +16,14 @@ const logTailLines = 15;
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Processes must not inherit the caller's settings. */
-const { PATH, HOME, TMPDIR } = process.env;
-export const baseEnvironment = { PATH, HOME, TMPDIR, NODE_ENV: "production" };
+const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+export const baseEnvironment = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, NODE_ENV: "production" };
 
 export interface ProcessOptions {
   args?: string[];
   env?: Record<string, string>;
   ipc?: boolean;
-  /** Of scripts. Default: the loaders. */
+  /** Of scripts. */
   nodeOptions?: string[];
 }
 
@@ -60,8 +61,11 @@ export class Scratch {
     this.#failure.reject(new RunFailed(message));
   }
 
+  /** Starts it from the bundle that this program runs from, if it is in one. */
   startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
-    const args = [...(options.nodeOptions ?? loaders), join(projectRoot, file), ...(options.args ?? [])];
+    const bundled = bundledFile(dirname(process.argv[1] ?? ""), file);
+    const program = existsSync(bundled) ? [bundled] : [...loaders, join(projectRoot, file)];
+    const args = [...(options.nodeOptions ?? []), ...program, ...(options.args ?? [])];
     return this.startProgram(name, process.execPath, { ...options, args });
   }
 
