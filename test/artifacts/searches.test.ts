@@ -4,7 +4,7 @@ import { after, before, it } from "node:test";
 import { type AcceptedJob, type ArtifactFile, type PublicAgent, versions } from "../agents/public-agent.ts";
 import { buildOf, runJobs } from "../agents/run-jobs.ts";
 import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
 interface Found extends ArtifactFile {
   id: string;
@@ -14,7 +14,7 @@ interface Found extends ArtifactFile {
   url: string;
 }
 
-describeOnBothDatabases("a search of the public agent for artifacts", (database) => {
+describeOnSqlite("a search of the public agent for artifacts", (database) => {
   let api: Api;
 
   before(async () => {

@@ -31,7 +31,7 @@ describe("pipelines of strangers", () => {
     });
 });
 
-// The statements are those of other builds, which tests of graphs run on Postgres.
+// The statements are those of other builds, which tests of uploads run on Postgres.
 describeOnSqlite("pipeline of a stranger", (database) => {
   let api: Api;
   let settling: ReturnType<typeof openSettling>;

@@ -5,11 +5,11 @@ import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { updateSecretIfPresent } from "../../shared/secrets/store.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
 import { type Api, openApi, unique } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnSqlite } from "../helpers/databases.ts";
 
 const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nswordfish\n-----END OPENSSH PRIVATE KEY-----\n";
 
-describeOnBothDatabases("the ssh_secret of a checkout", (database) => {
+describeOnSqlite("the ssh_secret of a checkout", (database) => {
   let api: Api;
   let registration: string;
   before(async () => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type Api, openApi, unknownId } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { enterJob } from "./in-a-job.ts";
 
 const json = { format: "JSON" };
 
-describeOnBothDatabases("POST /v3/steps/{step}/export", (database) => {
+describeOnSqlite("POST /v3/steps/{step}/export", (database) => {
   let api: Api;
 
   before(async () => {

@@ -5,10 +5,10 @@ import { disconnectAgent } from "../../../shared/agents/lost.ts";
 import { findAgent } from "../../../shared/agents/store.ts";
 import { minuteMs } from "../../../shared/durations.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 import { enterJob } from "./in-a-job.ts";
 
-describeOnBothDatabases("PUT /v3/jobs/{job}/promise_failure", (database) => {
+describeOnSqlite("PUT /v3/jobs/{job}/promise_failure", (database) => {
   let api: Api;
 
   before(async () => {
@@ -95,7 +95,7 @@ describeOnBothDatabases("PUT /v3/jobs/{job}/promise_failure", (database) => {
   });
 });
 
-describeOnBothDatabases("PUT /v3/jobs/{job}", (database) => {
+describeOnSqlite("PUT /v3/jobs/{job}", (database) => {
   let api: Api;
 
   before(async () => {

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
 import { type Api, openApi, pipelineBody } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 
-describeOnBothDatabases("the checkout of a job", (database) => {
+describeOnSqlite("the checkout of a job", (database) => {
   let api: Api;
   let registration: string;
   before(async () => {

@@ -9,7 +9,7 @@ import { connectFast } from "../../../shared/redis/connect.ts";
 import { redisKeys } from "../../../shared/redis/keys.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeOnSqlite } from "../../helpers/databases.ts";
 
 interface ShownJob {
   id: string;
@@ -18,7 +18,7 @@ interface ShownJob {
   state: string;
 }
 
-describeOnBothDatabases("steps that jobs upload", (database) => {
+describeOnSqlite("steps that jobs upload", (database) => {
   let api: Api;
   let registration: string;
 
