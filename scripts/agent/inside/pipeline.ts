@@ -50,9 +50,10 @@ async function readSteps(file: string): Promise<string> {
 
 /** A list is a pipeline's steps. */
 async function parseSteps(source: string, file: string): Promise<object> {
-  const { parse } = await import("yaml"); // an agent that waits for jobs needs none
+  // An agent that waits for jobs needs none. Loaded so, a package in CommonJS has only its default export in a bundle.
+  const { default: yaml } = await import("yaml");
   try {
-    const parsed: unknown = parse(source, { merge: true });
+    const parsed: unknown = yaml.parse(source, { merge: true });
     if (Array.isArray(parsed)) return { steps: parsed };
     if (typeof parsed === "object" && parsed !== null) return parsed;
   } catch (error) {
