@@ -45,8 +45,7 @@ const sourcePlaces: Plugin = {
       const contents = text
         .replace(/new URL\("(\.[\w./-]+\.ts)", import\.meta\.url\)/g, (_, module) => {
           const started = join(dirname(file), module);
-          if (![...programs, ...threads].includes(started))
-            throw new Error(`${started} is not in the lists.`);
+          if (![...programs, ...threads].includes(started)) throw new Error(`${started} is in neither list.`);
           return `new URL("./${nameInBundle(started)}.js", import.meta__.url)`;
         })
         .replaceAll("import.meta.dirname", `pathOf__(new URL("${dirname(file)}", package__))`)

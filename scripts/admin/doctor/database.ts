@@ -55,7 +55,7 @@ async function checkIntegrity({ config }: Services): Promise<Finding[]> {
   if (!isSqliteUrl(config.databaseUrl)) return [];
   const file = sqliteFile(config.databaseUrl);
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", quickCheck, file], {
+    const { stdout } = await promisify(execFile)(process.execPath, [quickCheck, file], {
       timeout: checkWithinMs,
     });
     if (stdout === "ok") return [ok(check, "The quick check finds nothing")];
