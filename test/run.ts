@@ -54,7 +54,7 @@ function finish(exitCode: number): Promise<never> {
   return finishing;
 }
 
-/** What tests start more than once, besides the programs of the image. */
+/** Programs that tests start more than once, besides those of the image. */
 const bundled = ["scripts/prove/main.ts", "scripts/bench/main.ts", "scripts/login.ts"];
 /** Absolute: some programs run in another folder. */
 const compileCache = resolve("node_modules/.cache/compile");

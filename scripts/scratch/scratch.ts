@@ -61,7 +61,7 @@ export class Scratch {
     this.#failure.reject(new RunFailed(message));
   }
 
-  /** Starts it from the bundle that this program runs from, if it is in one. */
+  /** Starts the script from the bundle that this program runs from, if it is there; else from the sources. */
   startScript(name: string, file: string, options: ProcessOptions = {}): ChildProcess {
     const bundled = bundledFile(dirname(process.argv[1] ?? ""), file);
     const program = existsSync(bundled) ? [bundled] : [...loaders, join(projectRoot, file)];

@@ -163,7 +163,10 @@ export const turns = {
     maxRunningPerOwner: 1,
     each: { max: 100, unit: "ms" },
   },
-  /** All slow filters of an organization take a third of a core: without the rest, others' builds took 2.1 times as long. */
+  /**
+   * The slow filters of an organization take a third of a core. Without the rest, others' builds took 2.1 times as long
+   * on Postgres.
+   */
   slowFilters: {
     resource: "evaluation of slow filters, in a thread of their own",
     file: "shared/triggers/filter/lanes.ts",
@@ -406,7 +409,7 @@ export const shares = {
       { kind: "wideNetwork", max: 250 },
     ],
   },
-  /** The last of these waits three seconds on two cores. */
+  /** The last of these waits three seconds on two cores, the last of a single network more. */
   passwords: {
     resource: "checks of passwords that run or wait",
     file: "shared/crypto/passwords.ts",

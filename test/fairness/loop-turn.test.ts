@@ -5,7 +5,7 @@ import { loopTurn } from "../../ingress/http/loop-turn.ts";
 import { openLoopTurns } from "../../shared/sharing/loop-turns.ts";
 
 describe("requests of one owner that come at once", () => {
-  it("begin two in each turn of the event loop, so that others begin before the last", async () => {
+  it("begin two at a time, so that others begin before the last", async () => {
     const begun: string[] = [];
     const send = (owner: string) => loopTurn(owner).then(() => begun.push(owner));
 

@@ -11,7 +11,7 @@ import { findChromium } from "../servers/chromium.ts";
 
 const patienceMs = 60_000;
 const maxTabs = 60;
-/** V8 optimizes scripts, above all those of axe, for longer than pages run them: a tenth of the CPU time of `looks`. */
+/** Without these options V8 optimizes scripts, above all axe, for longer than pages run them. */
 const args = ["--js-flags=--no-opt --no-maglev"];
 const found = findChromium(process.env);
 const program = "program" in found ? found.program : undefined;
