@@ -2,9 +2,10 @@ import "../shared/process/node-version.ts";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { loaders } from "../scripts/node-options.ts";
 import { endGroup } from "../scripts/scratch/programs.ts";
 import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
@@ -72,6 +73,7 @@ try {
   const isQueued = areMany && options.length === 0;
   const split = isQueued ? queueTests : divideTests;
   const started = areMany ? split(files, processesAtOnce, folder) : files;
+  const compiling = areMany && compileShared();
   const servers = await acquireServers(process.env);
   const env: NodeJS.ProcessEnv = {
     ...process.env,
@@ -84,6 +86,7 @@ try {
     // Compiles shared imports once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
   };
+  await compiling;
   const exitCode = await runTests([...testOptions, ...options], started, env);
   if (isQueued && !finishing && !haveEnded(started))
     throw new Unusable("A process ended before it had run its files, so not all tests were run.");
@@ -92,6 +95,24 @@ try {
 } catch (error) {
   if (!finishing) say(error instanceof Unusable ? error.message : String(error));
   await finish(1);
+}
+
+/**
+ * Lets one process compile what most tests import, while servers start. In a fresh clone, processes that start at once
+ * would each compile all of it.
+ */
+async function compileShared(): Promise<void> {
+  if (process.env.NODE_COMPILE_CACHE || existsSync(compileCache)) return;
+  const imports = ["world", "organization", "pages", "builds", "api", "agent"]
+    .map((name) => `import ${JSON.stringify(pathToFileURL(resolve(`test/helpers/${name}.ts`)))};`)
+    .join("");
+  const program = [largeHeap, ...loaders, "--input-type=module", "--eval", imports];
+  const compiler = spawn(process.execPath, program, {
+    stdio: "ignore",
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+  });
+  opened.defer(() => void compiler.kill());
+  await once(compiler, "exit");
 }
 
 /** In the project: modules look for their packages there. It stays, for who reads a stack. */
