@@ -22,7 +22,7 @@ interface Head {
 /** Node's own client would add milliseconds to the measurement. */
 export class KeptConnection {
   readonly #socket: Socket;
-  #chunks: Buffer[] = [];
+  #pieces: Buffer[] = [];
   #size = 0;
   /** Undefined until it is complete. */
   #head: Head | undefined;
@@ -56,7 +56,7 @@ export class KeptConnection {
 
   /** Joins at the end only: joined for each piece that comes, an answer of 1 MB takes 9 ms. */
   #read(piece: Buffer): void {
-    this.#chunks.push(piece);
+    this.#pieces.push(piece);
     this.#size += piece.length;
     this.#head ??= this.#readHead();
     if (!this.#head) return;
@@ -66,7 +66,7 @@ export class KeptConnection {
     const rest = answer.subarray(size);
     const body = length === undefined ? joinChunks(rest) : rest;
     if (!body) return;
-    this.#chunks = [];
+    this.#pieces = [];
     this.#size = 0;
     this.#head = undefined;
     this.#waiting?.resolve({ status: Number(answer.toString("latin1", 9, 12)), body });
@@ -84,13 +84,13 @@ export class KeptConnection {
   }
 
   #endsWith(end: string): boolean {
-    const newest = this.#chunks.slice(-end.length).map((piece) => piece.subarray(-end.length));
+    const newest = this.#pieces.slice(-end.length).map((piece) => piece.subarray(-end.length));
     return Buffer.concat(newest).toString("latin1").endsWith(end);
   }
 
   #join(): Buffer {
-    const [first] = this.#chunks;
-    return first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size);
+    const [first] = this.#pieces;
+    return first && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces, this.#size);
   }
 
   #fail(error: Error): void {
