@@ -60,7 +60,7 @@ function finish(exitCode: number): Promise<never> {
 /** Programs that tests start more than once, besides those of the image. */
 const bundled = ["scripts/prove/main.ts", "scripts/bench/main.ts", "scripts/login.ts"];
 /** Absolute: some programs run in another folder. */
-const compileCache = resolve("node_modules/.cache/compile");
+const compileCache = process.env.NODE_COMPILE_CACHE ?? resolve("node_modules/.cache/compile");
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => void finish(128 + constants.signals[signal]));
@@ -84,7 +84,7 @@ try {
     // A second try repeats the random tests.
     TEST_SEED: process.env.TEST_SEED ?? String(randomInt(2 ** 31)),
     // Compiles shared imports once.
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCache,
+    NODE_COMPILE_CACHE: compileCache,
   };
   await compiling;
   const exitCode = await runTests([...testOptions, ...options], started, env);
@@ -102,7 +102,7 @@ try {
  * would each compile all of it.
  */
 async function compileShared(): Promise<void> {
-  if (process.env.NODE_COMPILE_CACHE || existsSync(compileCache)) return;
+  if (existsSync(compileCache)) return;
   const imports = ["world", "organization", "pages", "builds", "api", "agent"]
     .map((name) => `import ${JSON.stringify(pathToFileURL(resolve(`test/helpers/${name}.ts`)))};`)
     .join("");

@@ -26,6 +26,7 @@ export interface World {
 
 /** A hash of theirs takes 2 ms of CPU time; one of the program's cost takes 180. */
 export const cheapPasswords = () => createPasswords({ N: 1024, r: 8, p: 1 });
+
 export const secretKey = "a key for tests that is at least 32 characters";
 
 /**
