@@ -4,7 +4,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { build, type Plugin } from "esbuild";
-import { nameInBundle } from "./bundled.ts";
+import { nameInBundle, threads } from "./bundled.ts";
 
 const root = join(import.meta.dirname, "../..");
 const [folder = "dist", ...others] = process.argv.slice(2);
@@ -16,13 +16,6 @@ const programs = [
   "scripts/admin.ts",
   "scripts/agent.ts",
   "shared/db/sqlite/quick-check.ts",
-];
-const threads = [
-  "shared/db/sqlite/checkpoint-thread.ts",
-  "shared/db/sqlite/off-loop-thread.ts",
-  "shared/triggers/filter/thread.ts",
-  "shared/pipelines/configuration/thread.ts",
-  "shared/annotations/rendering/thread.ts",
 ];
 /** Packages with binaries or threads of their own, and those that are tried and may be missing. */
 const external = ["better-sqlite3", "pino", "pino-pretty", "pg-native", "msgpackr-extract"];
@@ -45,7 +38,7 @@ const sourcePlaces: Plugin = {
       const contents = text
         .replace(/new URL\("(\.[\w./-]+\.ts)", import\.meta\.url\)/g, (_, module) => {
           const started = join(dirname(file), module);
-          if (![...programs, ...threads].includes(started)) throw new Error(`${started} is in neither list.`);
+          if (![...programs, ...threads].includes(started)) throw new Error(`${started} is in no list.`);
           return `new URL("./${nameInBundle(started)}.js", import.meta__.url)`;
         })
         .replaceAll("import.meta.dirname", `pathOf__(new URL("${dirname(file)}", package__))`)

@@ -8,3 +8,12 @@ export function bundledFile(folder: string, source: string): string {
 export function nameInBundle(source: string): string {
   return source.replace(/^scripts\/|(\/main)?\.ts$/g, "").replaceAll("/", "-");
 }
+
+/** The modules that `openThread` starts (shared/process/thread.ts). */
+export const threads = [
+  "shared/db/sqlite/checkpoint-thread.ts",
+  "shared/db/sqlite/off-loop-thread.ts",
+  "shared/triggers/filter/thread.ts",
+  "shared/pipelines/configuration/thread.ts",
+  "shared/annotations/rendering/thread.ts",
+];

@@ -1,8 +1,11 @@
 import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
 import { checkSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { type Config, readConfig } from "../../shared/process/config.ts";
+import { letHeapGrow, releaseMemory } from "../../shared/process/heap.ts";
+import { threads } from "../deploy/bundled.ts";
 import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { withServices } from "../with-services.ts";
 import { claimPort } from "./address.ts";
@@ -73,6 +76,15 @@ async function compileProgram(): Promise<void> {
     import("../../workers/run.ts"),
     import("../agent/run.ts"),
   ]);
+  // V8 reuses compiled code only under the same options. A running process has these.
+  letHeapGrow();
+  releaseMemory();
+  await Promise.all(threads.map(compileThread));
+}
+
+/** Threads compile for themselves, and leave the code when this process ends. */
+async function compileThread(module: string): Promise<void> {
+  await once(new Worker(new URL(`../../${module}`, import.meta.url), { execArgv: [] }), "message");
 }
 
 function addressesOf({ baseUrl, authUrl, webhookUrl, appUrl }: Config): Addresses {
