@@ -1,4 +1,3 @@
-import { unmatchableHash } from "../crypto/passwords.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
@@ -34,7 +33,7 @@ export async function findUserByPassword(
   const user = await findUser(db, email);
   const isKnown = isKnownBrowser(services, user, knownBrowser);
   const caller = { ...networks, knownUserId: isKnown ? user?.id : undefined };
-  const matches = await passwords.matches(password, user?.passwordHash ?? unmatchableHash, caller);
+  const matches = await passwords.matches(password, user?.passwordHash, caller);
   return matches && user?.passwordHash && user.deactivatedAt === null ? user : undefined;
 }
 

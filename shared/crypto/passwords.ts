@@ -31,17 +31,16 @@ export interface Passwords {
   hash(password: string, caller: WaitingCaller): Promise<string>;
   /**
    * Takes constant time. A malformed hash matches nothing.
+   * @param stored if there is none, the check takes as long as that of a new hash: nobody learns who has a password
    * @throws Refusal 429, 503, as `hash`
    */
-  matches(password: string, stored: string, caller: WaitingCaller): Promise<boolean>;
+  matches(password: string, stored: string | null | undefined, caller: WaitingCaller): Promise<boolean>;
 }
-
-/** Hides unknown addresses: its check takes equally long. */
-export const unmatchableHash = asText(strongCost, randomBytes(saltBytes), randomBytes(keyBytes));
 
 /** @param cost of new hashes */
 export function createPasswords(cost = strongCost): Passwords {
   const places = new WaitingPlaces({ shares: shares.passwords, turns: turns.passwords, maxKept, refusalOf });
+  const unmatchable = asText(cost, randomBytes(saltBytes), randomBytes(keyBytes));
 
   return {
     async hash(password, caller) {
@@ -51,7 +50,7 @@ export function createPasswords(cost = strongCost): Passwords {
     },
 
     async matches(password, stored, caller) {
-      const [scheme, N, r, p, salt, key] = stored.split("$");
+      const [scheme, N, r, p, salt, key] = (stored ?? unmatchable).split("$");
       if (scheme !== "scrypt" || !salt || !key) return false;
       const expected = Buffer.from(key, "base64url");
       const storedCost = { N: Number(N), r: Number(r), p: Number(p), maxmem };

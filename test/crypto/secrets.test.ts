@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHook } from "node:async_hooks";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { createCipher } from "../../shared/crypto/cipher.ts";
@@ -120,6 +121,21 @@ describe("passwords", () => {
     assert.ok(await passwords.matches("cafe\u0301 au lait", stored, operatorNetworks));
     assert.ok(!(await passwords.matches("cafe au lait", stored, operatorNetworks)));
     assert.ok(!(await passwords.matches("", "", operatorNetworks)));
+  });
+
+  it("take a hash to check, even if there is none to match", async () => {
+    const passwords = createPasswords({ N: 1024, r: 8, p: 1 });
+    let hashes = 0;
+    const counting = createHook({
+      init: (_, type) => {
+        if (type === "SCRYPTREQUEST") hashes++;
+      },
+    }).enable();
+
+    for (const none of [undefined, null]) assert.ok(!(await passwords.matches("", none, operatorNetworks)));
+
+    counting.disable();
+    assert.equal(hashes, 2);
   });
 });
 

@@ -48,6 +48,7 @@ export function settingsOf({ config }: Pick<World, "config">) {
 export async function startWorld(
   database: TestDatabase,
   settings: Record<string, string> = {},
+  passwords = cheapPasswords,
 ): Promise<World> {
   const { url: databaseUrl, drop } = await database.create();
   const clock = testClock();
@@ -78,7 +79,7 @@ export async function startWorld(
       log,
       clock,
       process: "test",
-      passwords: cheapPasswords(),
+      passwords: passwords(),
     });
     const ingress = await startIngress(services);
     closers.unshift(async () => {
