@@ -38,7 +38,10 @@ const sourcePlaces: Plugin = {
       const contents = text
         .replace(/new URL\("(\.[\w./-]+\.ts)", import\.meta\.url\)/g, (_, module) => {
           const started = join(dirname(file), module);
-          if (![...programs, ...threads].includes(started)) throw new Error(`${started} is in no list.`);
+          if (![...programs, ...threads].includes(started))
+            throw new Error(
+              `${started} is missing among the programs here, and among the threads (bundled.ts).`,
+            );
           return `new URL("./${nameInBundle(started)}.js", import.meta__.url)`;
         })
         .replaceAll("import.meta.dirname", `pathOf__(new URL("${dirname(file)}", package__))`)

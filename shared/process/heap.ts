@@ -12,6 +12,16 @@ export function letHeapGrow(): void {
   setFlagsFromString("--heap-growing-percent=100");
 }
 
+/** Sets the options that a process has once it runs. V8 reuses compiled code only under the same options. */
+export function setOptionsOfRunning(): void {
+  letHeapGrow();
+  exposeCollector();
+}
+
+function exposeCollector(): void {
+  setFlagsFromString("--expose-gc");
+}
+
 /** V8 gives up compiled code that has not run since this many collections of the whole heap. */
 const bytecodeAge = { usual: 6, ofStart: 1 };
 const codeReleaseAfterMs = 2 * secondMs;
@@ -23,7 +33,7 @@ const maxUtilization = 0.2;
  * code is given up two seconds later, unless requests come already.
  */
 export function releaseMemory(): void {
-  setFlagsFromString("--expose-gc");
+  exposeCollector();
   const collect: (options: object) => void = runInNewContext("gc");
   const release = () => collect({ type: "major", execution: "sync", flavor: "last-resort" }); // the default flavor keeps the pages
   release();

@@ -7,8 +7,6 @@ const stalledMs = 100;
 const ready = "ready";
 /** V8's own choice is three times as much: threads that evaluate slow filters took 200 MB together. */
 const maxYoungGenerationSizeMb = 16;
-/** Without tsx: Node strips the types itself. tsx takes 45 ms of CPU time at the start of each thread, and 10 MB. */
-const execArgv: string[] = [];
 
 interface Waiting<Request, Response> {
   request: Request;
@@ -48,6 +46,14 @@ export interface ThreadOptions<Request> {
   deadlineMs?: number;
   /** Copies what can be transferred: a request may have to be sent again. Default: structured clone. */
   copy?: ((request: Request) => { message: Request; transferred: ArrayBuffer[] }) | undefined;
+}
+
+/**
+ * Starts the module without tsx, as Node strips the types itself. tsx takes 46 ms of CPU time for each thread, and 15 MB
+ * (shared/decisions/23-only-the-image-runs-a-bundle.md).
+ */
+export function startThread(module: URL): Worker {
+  return new Worker(module, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb } });
 }
 
 /** An error of `handle` ends the thread. */
@@ -132,7 +138,7 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   }
 
   #newWorker(): Worker {
-    const worker = new Worker(this.#module, { execArgv, resourceLimits: { maxYoungGenerationSizeMb } });
+    const worker = startThread(this.#module);
     worker.on("message", (message: typeof ready | { response: Response }) => {
       if (worker !== this.#worker) return;
       if (message === ready) this.#handleReady();

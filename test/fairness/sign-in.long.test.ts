@@ -10,7 +10,7 @@ import { password, setUpOrganization, type TestOrganization } from "../helpers/o
 import { onlyInFullRun } from "../helpers/run-mode.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-/** Half of the usual cost: a hash still takes longer than all attempts need to arrive. */
+/** Half of the usual cost: all attempts still arrive before the places of a network are free again. */
 const slowPasswords = () => createPasswords({ N: 2 ** 14, r: 8, p: 3 });
 const attempts = 40;
 const places = 24;
