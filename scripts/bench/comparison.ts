@@ -45,6 +45,10 @@ export function lineOf<Name extends string, Result>(
   return { title, rounds: picked, aims };
 }
 
+/** Begins the legend of a table. */
+export const mediansOf = (rounds: number): string =>
+  rounds === 1 ? "One round" : `Medians of ${rounds} rounds`;
+
 export const ratioLegend =
   "÷ is Signalbox as a ratio to the other, within each round, then the median; in brackets its aim.";
 

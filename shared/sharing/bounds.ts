@@ -121,7 +121,7 @@ export const turns = {
     restFactor: 5,
   },
   /**
-   * scrypt takes a core for a quarter of a second. Node has four threads for it, compression and files. Without a rest
+   * scrypt takes a core for 150 to 200 ms. Node has four threads for it, compression and files. Without a rest
    * one network's guesses kept one of two cores busy: webhooks took three times as long.
    */
   passwords: {

@@ -4,7 +4,7 @@ import { step } from "../../scratch/progress.ts";
 import { type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
-import { compare, interleave, type Line, lineOf, ratioLegend } from "../comparison.ts";
+import { compare, interleave, type Line, lineOf, mediansOf, ratioLegend } from "../comparison.ts";
 import { cpuLines } from "../loads.ts";
 import { cpuPerRequest, type Pids, pidsOf } from "../machine/cpu.ts";
 import { type Player, startPlayer } from "../player.ts";
@@ -244,7 +244,7 @@ async function measureLogs({ dir, agents, signalbox }: Track, options: Options):
 function legendOf(options: Options): string[] {
   const { jobs, idleSeconds, deliveries } = sizesOf(options);
   return [
-    `Medians of ${options.rounds} rounds: ${jobs} jobs a turn (a tenth for one agent), ${idleSeconds} s a turn of idle agents, ${options.seconds} s a turn of logs and artifacts;`,
+    `${mediansOf(options.rounds)}: ${jobs} jobs a turn (a tenth for one agent), ${idleSeconds} s a turn of idle agents, ${options.seconds} s a turn of logs and artifacts;`,
     `${deliveries} deliveries, one after the other. Idle agents ping every 2 to 4 s.`,
     ratioLegend,
     "CPU µs are of one job, call or MB, by process.",

@@ -1,7 +1,7 @@
 import { type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
-import { compare, type Line, ratioLegend } from "../comparison.ts";
+import { compare, type Line, mediansOf, ratioLegend } from "../comparison.ts";
 import { startGenerator } from "../load/load.ts";
 import { type PlainRequest, postJson } from "../load/request.ts";
 import { measureLoads } from "../loads.ts";
@@ -100,7 +100,7 @@ function legendOf(options: Options): string[] {
   const { seconds, rounds, syncMs } = options;
   return [
     ...(syncMs ? [`Each sync of a file takes ${syncMs} ms longer, of all servers and of Redis.`] : []),
-    `Medians of ${rounds} rounds: ${seconds} s a turn, ${deliveriesOf(options)} deliveries a turn of builds. The hand-made worker uses SQLite.`,
+    `${mediansOf(rounds)}: ${seconds} s a turn, ${deliveriesOf(options)} deliveries a turn of builds. The hand-made worker uses SQLite.`,
     ratioLegend,
     "CPU µs are of one request, by process.",
   ];

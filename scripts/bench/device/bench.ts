@@ -1,6 +1,6 @@
 import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
-import { compare, type Line, ratioLegend } from "../comparison.ts";
+import { compare, type Line, mediansOf, ratioLegend } from "../comparison.ts";
 import { startGenerator } from "../load/load.ts";
 import { measureLoads, type Track } from "../loads.ts";
 import { startRedis } from "../redis.ts";
@@ -90,7 +90,7 @@ export const device: Bench<keyof typeof measures> = {
 
 function legendOf(options: Options): string[] {
   return [
-    `Medians of ${options.rounds} rounds: ${options.seconds} s a turn, ${exchangesOf(options)} exchanges a turn.`,
+    `${mediansOf(options.rounds)}: ${options.seconds} s a turn, ${exchangesOf(options)} exchanges a turn.`,
     ratioLegend,
     "CPU µs are of one request, by process.",
   ];

@@ -3,7 +3,7 @@ import { kilobytesOf } from "../../scratch/process-tree.ts";
 import { step } from "../../scratch/progress.ts";
 import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
-import { marked, rounded } from "../comparison.ts";
+import { marked, mediansOf, rounded } from "../comparison.ts";
 import { startPlayer } from "../player.ts";
 import type { Cell } from "../results.ts";
 import { median } from "../statistics.ts";
@@ -56,7 +56,7 @@ export const fairness: Bench<AttackName> = {
     return {
       tables: [{ columns: ["", ...columns], rows }],
       legend: [
-        `Medians of ${options.rounds} rounds: ${options.seconds} s a request and turn. ÷ is attacked to undisturbed within each round, then the`,
+        `${mediansOf(options.rounds)}: ${options.seconds} s a request and turn. ÷ is attacked to undisturbed within each round, then the`,
         `median: at most ${maxRatio}, mostly at most ${wantedRatio}; ! marks one above.`,
       ],
     };
