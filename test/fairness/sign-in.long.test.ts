@@ -21,11 +21,12 @@ describe("many wrong passwords at once", () => {
   let acme: TestOrganization;
   let redis: Redis;
   let visitors: Visitor[];
-  /** Checks that were asked for, and those that lost their place to another network. */
+  /** Checks of passwords that callers asked for. */
   let asked = 0;
+  /** Checks that lost their place to another network, or found none. */
   let lost = 0;
 
-  /** Those of the usual cost. */
+  /** Its hashes have the usual cost. */
   const countingPasswords = (): Passwords => {
     const passwords = createPasswords();
     return {
@@ -120,7 +121,7 @@ describe("many wrong passwords at once", () => {
     asked = 0;
     const { statuses, ended } = attack((index) => `10.0.${index % 8}.1`);
     await eventually("all attempts", async () => asked === attempts);
-    lost = 0; // to each other, if those of some networks came first
+    lost = 0; // attempts of some networks may have come first, and then lost places to the others
 
     // From the network of an attacker, which has its share.
     const from = "10.0.1.1";
@@ -133,6 +134,7 @@ describe("many wrong passwords at once", () => {
     assert.deepEqual(given, [303, 303]);
     assert.ok(count(statuses, 422) < places, "they did not wait for all the others");
     await ended;
+    assert.ok(statuses.includes(429), "attempts beyond the share of a network are refused");
     assert.ok(lost <= answers.length, "one lost its place to each of the two at most");
   });
 
