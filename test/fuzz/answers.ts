@@ -22,6 +22,7 @@ export function assertHonest(answer: Response, shape: Shape, isOwn = false): voi
   const { status, headers, text } = answer;
   assert.ok(status < 500 || status === 503, "no 5xx but 503");
   assert.match(String(headers["x-request-id"]), /^[\w.-]{1,128}$/, "X-Request-Id");
+  assert.equal(headers["x-content-type-options"], "nosniff", "no browser takes a file for a page");
   if (status === 503 || status === 429)
     assert.match(String(headers["retry-after"]), /^[1-9]\d*$/, "Retry-After");
   if (status === 405) assert.match(String(headers.allow), /^[A-Z]+(, [A-Z]+)*$/, "Allow");
