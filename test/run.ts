@@ -2,7 +2,7 @@ import "../shared/process/node-version.ts";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,6 +10,7 @@ import { loaders } from "../scripts/node-options.ts";
 import { endGroup } from "../scripts/scratch/programs.ts";
 import { type Acquired, reasonOf, requiresAll, say, Unusable } from "./servers/acquired.ts";
 import { type FoundChromium, findChromium } from "./servers/chromium.ts";
+import { describeFailures, readFailures } from "./servers/failures-reporter.ts";
 import { acquirePostgres } from "./servers/postgres.ts";
 import { acquireRedis, findRedisServer } from "./servers/redis.ts";
 import { makeScratchFolder } from "./servers/scratch-folder.ts";
@@ -22,7 +23,7 @@ import { divideTests, haveEnded, queueTests, recordedDurations } from "./servers
  */
 const opened = new AsyncDisposableStack();
 const reports = makeScratchFolder("reports", opened);
-const failedFiles = join(reports, "failed");
+const failuresFile = join(reports, "failures");
 const durations = join(reports, "durations.json");
 /** Some wait while others work: five processes leave 5 % of two cores idle. */
 const processesAtOnce = 6;
@@ -32,8 +33,8 @@ const writesDurations = process.env.TEST_DURATIONS === "write";
 const testOptions = [
   "--test-reporter=spec",
   "--test-reporter-destination=stdout",
-  "--test-reporter=./test/servers/failed-files.ts",
-  `--test-reporter-destination=${failedFiles}`,
+  "--test-reporter=./test/servers/failures-reporter.ts",
+  `--test-reporter-destination=${failuresFile}`,
   ...(writesDurations
     ? ["--test-reporter=./test/servers/durations-reporter.ts", `--test-reporter-destination=${durations}`]
     : []),
@@ -91,7 +92,9 @@ try {
   if (isQueued && !finishing && !haveEnded(started))
     throw new Unusable("A process ended before it had run its files, so not all tests were run.");
   if (exitCode === 0 && writesDurations) copyFileSync(durations, recordedDurations);
-  await finish(exitCode === 0 || !env.TEST_SECOND_TRY ? exitCode : await tryAgain(options, env));
+  const lastExitCode = exitCode === 0 || !env.TEST_SECOND_TRY ? exitCode : await tryAgain(options, env);
+  if (areMany && lastExitCode !== 0 && !finishing) say(describeFailures(readFailures(failuresFile)));
+  await finish(lastExitCode);
 } catch (error) {
   if (!finishing) say(error instanceof Unusable ? error.message : String(error));
   await finish(1);
@@ -125,7 +128,7 @@ function makeBundle(): string {
 
 /** Runs the failed files again, one by one, unless they are many. */
 async function tryAgain(options: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const failed = [...new Set(readFileSync(failedFiles, "utf8").trim().split("\n"))].filter(Boolean);
+  const failed = [...new Set(readFailures(failuresFile).map(({ file }) => file))];
   if (failed.length === 0 || failed.length > maxSecondTries || !failed.every(isTest) || finishing) return 1;
   const names = failed.map((file) => `  ${relative("", file)}\n`).join("");
   say(`Tests failed in:\n${names}These files run once more, one by one, with the seed ${env.TEST_SEED}.`);

@@ -70,11 +70,12 @@ describe("npm test", () => {
     assert.match(failed.stderr, /run once more/);
   });
 
-  it("runs many files in a few processes, and names one that cannot be loaded", (context) => {
+  it("runs many files in a few processes, names one that cannot be loaded, and ends with what failed", (context) => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-run-"));
     context.after(() => rmSync(folder, { recursive: true }));
     const broken = join(folder, "broken.test.ts");
     writeFileSync(broken, "throw new Error('no tests');");
+    writeFileSync(join(folder, "failing.test.ts"), failing("assert.fail('a reason');"));
     const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
     for (const number of numbers)
       writeFileSync(
@@ -101,7 +102,9 @@ describe("npm test", () => {
     );
     assert.ok(new Set(passed.map(([, , pid]) => pid)).size <= 6);
     assert.equal(status, 1);
-    assert.ok(stderr.split("run once more")[0]?.includes(`\n  ${relative("", broken)}\n`), stderr);
+    const [first, atTheEnd] = stderr.split("run once more");
+    assert.ok(first?.includes(`\n  ${relative("", broken)}\n`), stderr);
+    assert.match(atTheEnd ?? "", /failing\.test\.ts: fails\na reason\n/);
   });
 
   it("runs the tests of a name alone, whose files are among many", (context) => {
