@@ -18,7 +18,12 @@ const program = new Command("prove")
     "Start an installation, call it as senders, devices and operators do, inject faults meanwhile, and compare the " +
       "answers that callers got with the rows of the database. Exits with 1 on any discrepancy.",
   )
-  .option("--minutes <number>", "how long to inject faults", positive, 5)
+  .option(
+    "--minutes <number>",
+    "how long to inject faults; three times as long at most, until enough has come through",
+    positive,
+    5,
+  )
   .option("--seed <number>", "repeats the faults of a run; default: a random one", wholeNumber)
   .addOption(
     new Option("--database <name>", "where the installation keeps its data")

@@ -15,7 +15,7 @@ import { checkLedger, checkOutliving } from "./ledger/ledger.ts";
 import { type Ledger, readLedger } from "./ledger/read.ts";
 import { sweepArtifacts } from "./ledger/read-artifacts.ts";
 import { checkLateWrites, listOverAttempts } from "./ledger/stale.ts";
-import { checkTraffic, measureTraffic, type Traffic } from "./ledger/traffic.ts";
+import { checkTraffic, isEnough, measureTraffic, type Traffic } from "./ledger/traffic.ts";
 import { showProgress } from "./progress.ts";
 import { randomNumbers } from "./random.ts";
 import { Timeline } from "./timeline.ts";
@@ -23,6 +23,7 @@ import type { Observed } from "./traffic/observed.ts";
 import { startTraffic } from "./traffic/traffic.ts";
 
 export interface ProveOptions {
+  /** Longer, if too little has come through by then. */
   minutes: number;
   seed: number;
   database: DatabaseName;
@@ -58,6 +59,8 @@ export interface Proved {
 }
 
 const calmMs = 2000;
+/** As a factor: a busy machine lets less through in the same time. */
+const moreTime = 2;
 
 export async function prove(scratch: Scratch, options: ProveOptions): Promise<Proved> {
   const { minutes, seed, database, faults, compose: project, perSecond, logs, bundle } = options;
@@ -73,11 +76,13 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
   const traffic = startTraffic(installation, timeline, seed);
   const totalMs = timeline.nowMs() + minutes * 60_000;
   const progress = showProgress(timeline, traffic.observed, totalMs);
+  const hasEnough = () => isEnough(measureTraffic(traffic.observed, timeline), minutes);
   await sleep(calmMs);
   const random = randomNumbers(seed);
   const growth = faults?.length === 0 ? subject.watchGrowth?.() : undefined;
   const schedule = growth ?? subject.startFaults({ perSecond, random, timeline });
   await sleep(minutes * 60_000);
+  for (let second = 0; second < moreTime * minutes * 60 && !hasEnough(); second++) await sleep(1000);
   await schedule.stop();
   const quietSince = performance.now();
   await traffic.stop();

@@ -7,8 +7,10 @@ import { listAnsweredWrites } from "./stale.ts";
 /** The requests and events that checks are made of. */
 export type Traffic = ReturnType<typeof measureTraffic>;
 
+type Need = [name: keyof Traffic, needed: number, words: string];
+
 /** A tenth of what two busy cores let through. */
-const neededPerMinute: [keyof Traffic, number, string][] = [
+const neededPerMinute: Need[] = [
   ["accepted", 60, "webhooks answered 201"],
   ["doubled", 20, "keyed webhooks answered twice at once"],
   ["signedIn", 2, "devices with a token"],
@@ -45,14 +47,15 @@ function countRaces(unblocks: Unblock[]): number {
   return byJob.filter((own) => own.length > 1 && own.some(({ isDone }) => isDone)).length;
 }
 
+/** Returns true if a run of this length has let enough through to prove anything, late writes aside. */
+export function isEnough(traffic: Traffic, minutes: number): boolean {
+  return listNeeds(minutes).every(([name, needed]) => traffic[name] >= needed);
+}
+
 /** A run that let too little through proves nothing. */
 export function checkTraffic(traffic: Traffic, minutes: number): Discrepancy[] {
-  const needs: typeof neededPerMinute = [
-    ...neededPerMinute.map(([name, each, words]): [keyof Traffic, number, string] => [
-      name,
-      Math.floor(each * minutes),
-      words,
-    ]),
+  const needs: Need[] = [
+    ...listNeeds(minutes),
     [
       "superseded",
       Math.floor(traffic.agentDeaths / deathsPerSuperseded),
@@ -68,4 +71,8 @@ export function checkTraffic(traffic: Traffic, minutes: number): Discrepancy[] {
           "Inject fewer faults (--per-second), or run it on a less busy machine",
       ),
     );
+}
+
+function listNeeds(minutes: number): Need[] {
+  return neededPerMinute.map(([name, each, words]) => [name, Math.floor(each * minutes), words]);
 }
