@@ -5,6 +5,8 @@ import { skipPostgres } from "../helpers/databases.ts";
 import { bundle, redisServerMissing, run } from "../helpers/processes.ts";
 
 const fromBundle = bundle ? ["--bundle", bundle] : [];
+/** Other tests run meanwhile. */
+const ofAll = ["--minutes", "0.15", "--seed", "1", "--patience", "400", ...fromBundle];
 
 describe("npm run prove", () => {
   for (const [database, skip] of [
@@ -12,8 +14,7 @@ describe("npm run prove", () => {
     ["postgres", redisServerMissing || skipPostgres],
   ] as const)
     it(`finds the ledger whole after faults: ${database}`, { skip }, async (context) => {
-      const options = ["--minutes", "0.15", "--seed", "1", "--database", database, ...fromBundle];
-      const proving = run(["scripts/prove/main.ts", ...options], {});
+      const proving = run(["scripts/prove/main.ts", "--database", database, ...ofAll], {});
       const [exitCode] = await once(proving.process, "exit");
 
       context.diagnostic(proving.output());

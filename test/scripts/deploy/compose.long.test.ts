@@ -101,7 +101,8 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
 
   it("loses and doubles nothing while containers are killed, paused and restarted", async (context) => {
     // By this seed there are faults of all four kinds.
-    const options = ["--compose", project, "--minutes", "0.3", "--per-second", "0.5", "--seed", "1"];
+    const length = ["--minutes", "0.3", "--patience", "400"];
+    const options = ["--compose", project, ...length, "--per-second", "0.5", "--seed", "1"];
     const proving = runScript(["scripts/prove/main.ts", ...options], env as Record<string, string>);
     const [exitCode] = await once(proving.process, "exit");
 
