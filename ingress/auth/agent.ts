@@ -29,7 +29,7 @@ export function agentAuthenticators(
 ): Omit<Authenticators, "accessToken"> {
   const ofAgent = (agent: Agent) => ({ agent, organizationId: agent.organizationId });
   const findSession = readTogether<Agent>(
-    (hashes) => listAgentsByTokenHash(services.db, { hashes }),
+    (hashes) => listAgentsByTokenHash(services.db, hashes),
     ({ tokenHash }) => tokenHash,
   );
   // Many agents have one token.
@@ -185,7 +185,7 @@ async function requireSession(services: AgentServices, event: H3Event): Promise<
 export async function hasSessionEnded(services: Services, event: H3Event): Promise<boolean> {
   const token = agentToken(event) ?? "";
   if (!isWellFormedToken("agentSession", token)) return false;
-  const [agent] = await listAgentsByTokenHash(services.db, { hashes: [hashToken(token)] });
+  const [agent] = await listAgentsByTokenHash(services.db, [hashToken(token)]);
   return agent?.state === "disconnected";
 }
 

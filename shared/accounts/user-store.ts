@@ -1,6 +1,6 @@
-import { and, asc, eq, inArray, isNull } from "drizzle-orm";
+import { and, asc, eq, isNull } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { findBy } from "../db/prepared.ts";
+import { findBy, listBy } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type User = Tables["users"]["$inferSelect"];
@@ -27,14 +27,11 @@ export async function listUsers(db: Db): Promise<User[]> {
 
 /** Includes deactivated users. */
 export async function listUsersById(db: Db | Tx, ids: string[]): Promise<Map<string, User>> {
-  if (ids.length === 0) return new Map();
-  const { users } = db.tables;
-  const found = await db
-    .select()
-    .from(users)
-    .where(inArray(users.id, [...new Set(ids)]));
+  const found = await usersById(db, [...new Set(ids)]);
   return new Map(found.map((user) => [user.id, user]));
 }
+
+const usersById = listBy<User>(({ users }) => users.id);
 
 export async function insertUser(tx: Tx, user: User): Promise<void> {
   await tx.insert(tx.tables.users).values(user);

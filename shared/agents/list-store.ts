@@ -5,6 +5,7 @@ import { listedColumns } from "../builds/store.ts";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { listBy } from "../db/prepared.ts";
 import type { AgentState, JobState } from "../vocabulary.ts";
 import type { Agent } from "./store.ts";
 
@@ -46,12 +47,12 @@ function matches(db: Db, filter: AgentFilter): SQL | undefined {
 
 /** In any state. An agent that disconnected long ago is deleted. */
 export async function listAgentsById(db: Db, ids: readonly (string | null)[]): Promise<Map<string, Agent>> {
-  const { agents } = db.tables;
   const wanted = [...new Set(ids)].filter((id) => id !== null);
-  if (wanted.length === 0) return new Map();
-  const found = await db.select().from(agents).where(inArray(agents.id, wanted));
+  const found = await agentsById(db, wanted);
   return new Map(found.map((agent) => [agent.id, agent]));
 }
+
+const agentsById = listBy<Agent, Db>(({ agents }) => agents.id);
 
 /** In any state. */
 export async function listAgentNames(

@@ -16,7 +16,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { findBy, isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
+import { findBy, isOneOf, listBy, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { uncountAgents } from "../retention/records.ts";
 import { type AgentState, agentStates } from "../vocabulary.ts";
@@ -45,10 +45,7 @@ export async function countAgents(tx: Tx, organizationId: string, limit: number)
   return (await presentAgents(tx, { organizationId, limit }))?.total ?? 0;
 }
 
-export const listAgentsByTokenHash = prepared<{ hashes: string[] }, Agent, Db>((db) => {
-  const { agents } = db.tables;
-  return db.select().from(agents).where(isOneOf(agents.tokenHash, "hashes"));
-});
+export const listAgentsByTokenHash = listBy<Agent, Db>(({ agents }) => agents.tokenHash);
 
 /** The columns of an agent that a ping reads: a whole row takes as long as all else. */
 export type PingingAgent = Pick<

@@ -1,5 +1,6 @@
 import { and, asc, eq, getTableColumns, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { listBy } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { type ArtifactState, finishedJobStates } from "../vocabulary.ts";
 import type { BatchKey } from "./signatures.ts";
@@ -31,10 +32,7 @@ export async function listArtifactsOfJob(tx: Tx, jobId: string, ids: string[]): 
 }
 
 /** Leaves out artifacts that were deleted since their ids were found. */
-export async function listArtifactsById(db: Db, ids: string[]): Promise<Artifact[]> {
-  const { artifacts } = db.tables;
-  return db.select().from(artifacts).where(inArray(artifacts.id, ids));
-}
+export const listArtifactsById = listBy<Artifact, Db>(({ artifacts }) => artifacts.id);
 
 /** Counts the artifacts of a build, whatever became of them, and the bytes of their texts. */
 export async function measureArtifacts(

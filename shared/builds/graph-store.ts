@@ -1,7 +1,6 @@
 import { and, asc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { isOneOf, prepared, valueFor } from "../db/prepared.ts";
-import { findRow } from "../db/rows.ts";
+import { findBy, isOneOf, prepared, valueFor } from "../db/prepared.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
 import type { JobStanding } from "../graph/progress.ts";
 import { treeOfList } from "../graph/tree.ts";
@@ -15,10 +14,7 @@ export interface BuildGraph {
   warnings: StepWarning[] | null;
 }
 
-export async function findGraph(db: Db | Tx, buildId: string): Promise<BuildGraph | undefined> {
-  const { buildGraphs } = db.tables;
-  return findRow(db, buildGraphs, eq(buildGraphs.buildId, buildId));
-}
+export const findGraph = findBy<BuildGraph>(({ buildGraphs }) => buildGraphs.buildId);
 
 export async function listWarnings(db: Db, buildId: string): Promise<StepWarning[]> {
   const { buildGraphs } = db.tables;

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, inArray, lt, notInArray, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { prepared } from "../db/prepared.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { factColumns, type JobFacts } from "./job-store.ts";
@@ -8,11 +8,10 @@ import type { Build } from "./store.ts";
 
 export type JobToken = Tables["jobTokens"]["$inferSelect"];
 
-export async function listMetaData(db: Db, buildIds: string[]) {
+export const listMetaData = prepared<{ buildIds: string[] }, Tables["metaData"]["$inferSelect"], Db>((db) => {
   const { metaData } = db.tables;
-  if (buildIds.length === 0) return [];
-  return db.select().from(metaData).where(inArray(metaData.buildId, buildIds)).orderBy(asc(metaData.key));
-}
+  return db.select().from(metaData).where(isOneOf(metaData.buildId, "buildIds")).orderBy(asc(metaData.key));
+});
 
 export async function listMetaDataKeys(db: Db, buildId: string): Promise<string[]> {
   const { metaData } = db.tables;

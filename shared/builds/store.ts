@@ -17,6 +17,7 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "../db/database.ts";
+import { listBy } from "../db/prepared.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
@@ -93,10 +94,11 @@ export async function resolveCommitIfStill(
 }
 
 export async function listBuildsById(db: Db, ids: string[]): Promise<Map<string, Build>> {
-  const { builds } = db.tables;
-  const found = await db.select().from(builds).where(inArray(builds.id, ids));
+  const found = await buildsById(db, ids);
   return new Map(found.map((build) => [build.id, build]));
 }
+
+const buildsById = listBy<Build, Db>(({ builds }) => builds.id);
 
 export async function listBuildNumbers(db: Db | Tx, ids: string[]): Promise<Pick<Build, "id" | "number">[]> {
   const { builds } = db.tables;

@@ -50,6 +50,21 @@ export function findBy<Row, On extends Db | Tx = Db | Tx>(
   return (db, value) => row(db, { value });
 }
 
+/**
+ * A prepared query for the rows that have one of the given values in a column. Without values it reads nothing.
+ * @param columnOf names the column
+ */
+export function listBy<Row, On extends Db | Tx = Db | Tx>(
+  columnOf: (tables: Tables) => SQLiteColumn,
+): (db: On, values: string[]) => Promise<Row[]> {
+  const rows = prepared<{ values: string[] }, Row, On>((db) => {
+    const column = columnOf(db.tables);
+    const found = db.select().from(column.table).where(isOneOf(column, "values"));
+    return found as unknown as { prepare(): Prepared<Row> };
+  });
+  return async (db, values) => (values.length === 0 ? [] : rows(db, { values }));
+}
+
 /** A value of a prepared query for a column, given by name. It may be null. */
 export function valueFor(column: AnySQLiteColumn, name: string): SQL {
   const encoder = {

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } fro
 import { maxRows } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
-import { findBy, isOneOf, prepared, preparedRow } from "../db/prepared.ts";
+import { findBy, isOneOf, listBy, prepared, preparedRow } from "../db/prepared.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
@@ -24,14 +24,11 @@ const queueOfCluster = preparedRow<{ clusterId: string; id: string }, Queue>((db
 
 /** Includes deleted queues. */
 export async function listQueuesById(db: Db | Tx, ids: string[]): Promise<Map<string, Queue>> {
-  if (ids.length === 0) return new Map();
-  const { queues } = db.tables;
-  const found = await db
-    .select()
-    .from(queues)
-    .where(inArray(queues.id, [...new Set(ids)]));
+  const found = await queuesById(db, [...new Set(ids)]);
   return new Map(found.map((queue) => [queue.id, queue]));
 }
+
+const queuesById = listBy<Queue>(({ queues }) => queues.id);
 
 export interface QueueWithOwners {
   queue: Queue;

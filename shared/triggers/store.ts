@@ -2,7 +2,7 @@ import { and, asc, desc, eq, getTableColumns, inArray, isNull, sql } from "drizz
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
-import { isOneOf, prepared, preparedRow } from "../db/prepared.ts";
+import { isOneOf, listBy, prepared, preparedRow } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type Trigger = Tables["triggers"]["$inferSelect"];
@@ -40,9 +40,7 @@ export async function listEnabledVersions(tx: Tx, ids: string[]): Promise<Map<st
   return new Map(rows.map((row) => [row.id, row.version]));
 }
 
-export const listTriggersById = prepared<{ ids: string[] }, Trigger, Tx>((tx) =>
-  tx.select().from(tx.tables.triggers).where(isOneOf(tx.tables.triggers.id, "ids")),
-);
+export const listTriggersById = listBy<Trigger, Tx>(({ triggers }) => triggers.id);
 
 export const findTrigger = preparedRow<{ pipelineId: string; id: string }, Trigger>((db) => {
   const { triggers } = db.tables;

@@ -109,7 +109,7 @@ async function presentHeads(
     builds.flatMap(({ rebuiltFromId }) => rebuiltFromId ?? []),
   );
   const rebuiltById = new Map(rebuilt.map((row) => [row.id, row]));
-  const metaData = Map.groupBy(await listMetaData(db, ids), (row) => row.buildId);
+  const metaData = Map.groupBy(await listMetaData(db, { buildIds: ids }), (row) => row.buildId);
   return new Map(
     builds.flatMap((build): [string, Head][] => {
       const pipeline = pipelineById.get(build.pipelineId);

@@ -24,6 +24,24 @@ export interface JobFilter {
   jobStates?: JobState[] | undefined;
 }
 
+/** A filter as prepared queries take it. */
+interface FilterValues {
+  jobStates: JobState[];
+  withRetried: 0 | 1;
+}
+
+function filterValues({ hasRetriedJobs = false, jobStates = [...allJobStates] }: AnsweredJobs): FilterValues {
+  return { jobStates, withRetried: hasRetriedJobs ? 1 : 0 };
+}
+
+/** The condition of a prepared query that a job passes the filter. */
+function passesFilter({ tables: { jobs } }: Reader): SQL | undefined {
+  return and(
+    isOneOf(jobs.state, "jobStates"),
+    or(isNull(jobs.retriedInJobId), sql`${sql.placeholder("withRetried")} = 1`),
+  );
+}
+
 export interface AnswerSize {
   jobs: number;
   /** Of the texts of steps, of meta-data and of variables. */
@@ -40,7 +58,7 @@ export type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>;
 export async function measureAnswers(
   db: Db,
   ids: string[],
-  { hasJobs, hasRetriedJobs = false, jobStates = [...allJobStates] }: JobFilter,
+  { hasJobs, ...filter }: JobFilter,
   inTurn: InTurn,
 ): Promise<Map<string, AnswerSize>> {
   if (ids.length === 0) return new Map();
@@ -48,7 +66,7 @@ export async function measureAnswers(
   const [ofMetaData] = await countMetaData(db, { ids });
   const rows = (ofJobs?.total ?? 0) + (ofMetaData?.total ?? 0);
   const { onLoop, offLoop } = hasJobs ? withJobs : withoutJobs;
-  const given: Measured = { ids, jobStates, withRetried: hasRetriedJobs ? 1 : 0 };
+  const given: Measured = { ids, ...filterValues(filter) };
   const found = await (rows < maxRowsOnLoop ? onLoop(db, given) : inTurn(async () => offLoop(db, given)));
   return new Map(found.map(({ id, ...size }): [string, AnswerSize] => [id, size]));
 }
@@ -64,7 +82,7 @@ const countMetaData = prepared<{ ids: string[] }, { total: number }, Db>((db) =>
 });
 
 type SizeOfBuild = AnswerSize & { id: string };
-type Measured = { ids: string[]; jobStates: JobState[]; withRetried: 0 | 1 };
+type Measured = { ids: string[] } & FilterValues;
 
 const withJobs = sizesOf(true);
 const withoutJobs = sizesOf(false);
@@ -79,11 +97,7 @@ function sizesOf(hasJobs: boolean) {
 function selectSizes(reader: Reader, hasJobs: boolean) {
   const { builds, jobs, metaData } = reader.tables;
   const first = firstOfStep(reader);
-  const isOfBuild = and(
-    eq(jobs.buildId, builds.id),
-    isOneOf(jobs.state, "jobStates"),
-    or(isNull(jobs.retriedInJobId), sql`${sql.placeholder("withRetried")} = 1`),
-  );
+  const isOfBuild = and(eq(jobs.buildId, builds.id), passesFilter(reader));
   const ofSteps = reader
     .select({ bytes: sum(sizeOfStep(reader)) })
     .from(jobs)
@@ -133,17 +147,18 @@ export async function listAnsweredJobs(
   db: Db,
   given: { ids: string[] } | ({ buildIds: string[] } & AnsweredJobs),
 ) {
-  const { jobs } = db.tables;
-  const rows =
-    "ids" in given
-      ? await answeredJobs(db, given)
-      : await selectAnswered(db, and(inArray(jobs.buildId, given.buildIds), isAnswered(db, given)));
+  const rows = await ("ids" in given
+    ? answeredJobs(db, given)
+    : answeredJobsOfBuilds(db, { ...given, ...filterValues(given) }));
   return rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
 }
 
 type AnsweredRow = Awaited<ReturnType<typeof selectAnswered>>[number];
 const answeredJobs = prepared<{ ids: string[] }, AnsweredRow, Db>((db) =>
   selectAnswered(db, isOneOf(db.tables.jobs.id, "ids")),
+);
+const answeredJobsOfBuilds = prepared<{ buildIds: string[] } & FilterValues, AnsweredRow, Db>((db) =>
+  selectAnswered(db, and(isOneOf(db.tables.jobs.buildId, "buildIds"), passesFilter(db))),
 );
 
 function selectAnswered(db: Db, where: SQL | undefined) {

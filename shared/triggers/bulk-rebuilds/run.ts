@@ -79,7 +79,7 @@ async function rebuildBatch(
   if (!bulk || (await isStorageFull(tx, services.config, bulk.organizationId)))
     return { isOver: true, changed: [] };
   const { triggerId, position, lastDeliveryId } = bulk;
-  const [trigger] = await listTriggersById(tx, { ids: [triggerId] });
+  const [trigger] = await listTriggersById(tx, [triggerId]);
   const range = { after: position, last: lastDeliveryId, limit };
   const ids = await listDeliveryIdsAfter(tx, triggerId, filterOf(bulk.filter), range);
   // Deliveries before the pipeline, as everywhere: another order would deadlock.

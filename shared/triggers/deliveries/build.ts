@@ -127,7 +127,7 @@ async function decideAndBuild(
   deliveries.sort((a, b) => (a.id < b.id ? -1 : 1)); // sorted: number builds in order of arrival
 
   const triggerIds = [...new Set(deliveries.map(({ triggerId }) => triggerId))];
-  const triggers = await listTriggersById(tx, { ids: triggerIds });
+  const triggers = await listTriggersById(tx, triggerIds);
   const triggerOf = new Map(triggers.map((trigger) => [trigger.id, trigger]));
   const planOf = new Map(triggers.map((trigger) => [trigger.id, planBuild(trigger)]));
   const requests: BuildRequest[] = [];

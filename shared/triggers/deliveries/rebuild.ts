@@ -27,7 +27,7 @@ export async function rebuildDelivery(
   const { config, db, events } = services;
   const make = async (tx: Tx) => {
     const present = await lockDelivery(tx, trigger.id, delivery.id);
-    const [plan] = (await listTriggersById(tx, { ids: [trigger.id] })).map(planBuild);
+    const [plan] = (await listTriggersById(tx, [trigger.id])).map(planBuild);
     if (!present || !plan) throw notFound("delivery");
     if (present.status === null) throw new Refusal(422, "The delivery is still being processed");
     if (!(await hasPayload(tx, delivery.id)))

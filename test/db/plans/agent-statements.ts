@@ -34,7 +34,7 @@ const ofSteps = { buildId: id, stepIds: ids, now };
 /** The statements of pings, accepts, starts, logs, finishes and sweeps. */
 export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "agents that ping": (db) => agents.listPingingAgents(db, { hashes: ids }),
-  "agents that call": (db) => agents.listAgentsByTokenHash(db, { hashes: ids }),
+  "agents that call": (db) => agents.listAgentsByTokenHash(db, ids),
   "the jobs of agents that ping": (db) => leases.listJobsById(db, { ids }),
   "kinds of waiting jobs": (db) => waiting.listWaitingRules(db, { ids: shared.few, from: "" }),
   "tags of agents": (db) => agents.listTags(db, { ids }),

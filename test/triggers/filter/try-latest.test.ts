@@ -29,9 +29,7 @@ describeOnSqlite("a filter that is tried on the latest deliveries", (database) =
     const ids: string[] = [];
     for (const body of bodies) ids.push(await api.deliver(made, body));
     const { db } = api.world.services;
-    const [trigger = assert.fail()] = await db.transaction(async (tx) =>
-      listTriggersById(tx, { ids: [made.id] }),
-    );
+    const [trigger = assert.fail()] = await db.transaction(async (tx) => listTriggersById(tx, [made.id]));
     const tests = openFilterTests(api.world.services, { lanes, ...options });
     const organizationId = `organization of ${trigger.id}`;
     const run = (expression: string, deliveryId = ids.at(-1) ?? "", signal = never) =>
