@@ -1,10 +1,17 @@
-import { and, asc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, lt, not, or, type SQL, sql } from "drizzle-orm";
+import { LRUCache } from "lru-cache";
 import type { Db, Tx } from "../db/database.ts";
-import { findBy, isOneOf, prepared, valueFor } from "../db/prepared.ts";
+import { findBy, isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { StepWarning } from "../db/schema/builds.ts";
-import type { JobStanding } from "../graph/progress.ts";
+import { type JobStanding, satisfyingJobStates } from "../graph/progress.ts";
 import { treeOfList } from "../graph/tree.ts";
-import { type JobState, type JobType, type Node, waitingJobStates } from "../vocabulary.ts";
+import {
+  finishedJobStates,
+  type JobState,
+  type JobType,
+  type Node,
+  waitingJobStates,
+} from "../vocabulary.ts";
 import { factColumns, type JobFacts } from "./job-store.ts";
 import type { Build } from "./store.ts";
 
@@ -23,6 +30,35 @@ export async function listWarnings(db: Db, buildId: string): Promise<StepWarning
     .from(buildGraphs)
     .where(eq(buildGraphs.buildId, buildId));
   return found?.warnings ?? [];
+}
+
+/** The limit of all trees that are kept, in characters of JSON. With its text a tree takes seven times as many bytes. */
+const maxKeptCharacters = 2 * 1024 * 1024;
+const keptTrees = new LRUCache<string, { text: string; tree: Node[] }>({
+  maxSize: maxKeptCharacters,
+  sizeCalculation: ({ text }) => text.length,
+});
+
+const treeText = preparedRow<{ buildId: string }, { text: string | null }>((db) => {
+  const { buildId, tree } = db.tables.buildGraphs;
+  return db
+    .select({ text: sql<string | null>`cast(${tree} as text)` })
+    .from(db.tables.buildGraphs)
+    .where(eq(buildId, sql.placeholder("buildId")));
+});
+
+/**
+ * The stored tree of a build: not to be changed, as the next caller may get the same one. Each end of a job needs it, and
+ * to compare its text takes a tenth of the time of parsing it.
+ */
+export async function findTree(db: Db | Tx, buildId: string): Promise<Node[] | undefined> {
+  const text = (await treeText(db, { buildId }))?.text;
+  if (!text) return undefined;
+  const kept = keptTrees.get(buildId);
+  if (kept?.text === text) return kept.tree;
+  const tree: Node[] = JSON.parse(text);
+  keptTrees.set(buildId, { text, tree });
+  return tree;
 }
 
 /** Replaces the graph of a build. Call with the build locked. */
@@ -46,15 +82,27 @@ export async function readGraph(tx: Tx, buildId: string): Promise<WholeGraph> {
   return { tree: stored?.tree ?? (await listTree(tx, buildId)), warnings: stored?.warnings ?? [] };
 }
 
-/** All jobs of a build in the order of its steps, retried ones too. */
-export const listStandings = prepared<{ buildId: string }, JobStanding, Tx>((tx) => {
+/** All jobs of a build, retried ones too. */
+export const listStandings = prepared<{ buildId: string }, JobStanding, Tx>((tx) =>
+  selectStandings(tx, undefined),
+);
+
+/** The jobs of a build, without those that hold no other step back any more. */
+export const listHolding = prepared<{ buildId: string }, JobStanding, Tx>((tx) => {
+  const { state, softFailed, retriedInJobId } = tx.tables.jobs;
+  const failedSoftly = and(eq(softFailed, true), inArray(state, finishedJobStates));
+  const isSatisfied = and(isNull(retriedInJobId), or(inArray(state, satisfyingJobStates), failedSoftly));
+  return selectStandings(tx, not(isSatisfied as SQL));
+});
+
+function selectStandings(tx: Tx, condition: SQL | undefined) {
   const { jobs } = tx.tables;
   const { id, stepId, state, softFailed, retriedInJobId, unblockable } = jobs;
   return tx
     .select({ id, stepId, state, softFailed, retriedInJobId, unblockable })
     .from(jobs)
-    .where(eq(jobs.buildId, sql.placeholder("buildId")));
-});
+    .where(and(eq(jobs.buildId, sql.placeholder("buildId")), condition));
+}
 
 /** Returns true if a job of a step before this position waits for other steps. */
 export async function hasWaitingBefore(tx: Tx, buildId: string, position: number): Promise<boolean> {

@@ -13,8 +13,8 @@ import { mirrorBuildIfQuiet, triggerBuilds } from "./follow-ups/of-jobs.ts";
 import {
   failIfBlocked,
   failIfWaiting,
-  findGraph,
-  listStandings,
+  findTree,
+  listHolding,
   listTree,
   passIfWaiting,
   scheduleIfWaiting,
@@ -107,9 +107,9 @@ interface Advance {
 const nothing: Advance = { scheduled: [], hasNewFailure: false, waitsForPeople: false };
 
 async function advance(tx: Tx, { id: buildId, hasGraph }: Build, now: Date): Promise<Advance> {
-  const stored = hasGraph ? (await findGraph(tx, buildId))?.tree : undefined;
+  const stored = hasGraph ? await findTree(tx, buildId) : undefined;
   const tree = stored ?? (await listTree(tx, buildId));
-  const progress = decideProgress(tree, await listStandings(tx, { buildId }));
+  const progress = decideProgress(tree, await listHolding(tx, { buildId }));
   const { reached, failed, blockedFailed, waitsForPeople } = progress;
   const these = (steps: Set<string>) => ({ buildId, stepIds: [...steps], now });
   if (failed.size > 0) await failIfWaiting(tx, these(failed));

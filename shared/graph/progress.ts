@@ -78,12 +78,18 @@ const canceled = 2;
 /** Of a step that holds nothing back. */
 const ended: Standing = { ending: satisfied, isOpen: false, isBlocked: false, isBehindFailed: false };
 
+/** A tree is decided at each end of a job, and to wire it takes longer than to decide. */
+const orders = new WeakMap<Node[], Vertex[]>();
+
 /**
  * Decides what the waiting jobs of a build do now.
- * @param jobs all jobs of the build, retried ones too
+ * @param tree not to be changed afterwards
+ * @param jobs all jobs of the build, retried ones too. Those that hold no other step back may be left out: a step
+ * without jobs counts as satisfied
  */
 export function decideProgress(tree: Node[], jobs: JobStanding[]): Progress {
-  const vertices = inOrder(wire(tree));
+  const vertices = orders.get(tree) ?? inOrder(wire(tree));
+  orders.set(tree, vertices);
   const isActive = jobs.some(({ state }) => !isWaiting(state) && !finishedJobStates.includes(state));
   const { progress, startsJob, hasOpen } = evaluate(vertices, jobs);
   if (isActive || startsJob || progress.waitsForPeople || !hasOpen) return progress;
@@ -167,9 +173,9 @@ function evaluate(vertices: Vertex[], jobs: JobStanding[], { canKeysCome = true 
   for (const vertex of vertices) {
     const { step, job } = vertex;
     const own = step && ofSteps.get(step.id);
-    standings[vertex.index] = own?.isWaiting
-      ? ofWaitingStep(vertex, own)
-      : (own ?? (job === undefined ? ofNeeds(vertex) : standingOfLast(byId, job)));
+    if (own?.isWaiting) standings[vertex.index] = ofWaitingStep(vertex, own);
+    else if (step) standings[vertex.index] = own ?? ended;
+    else standings[vertex.index] = job === undefined ? ofNeeds(vertex) : standingOfLast(byId, job);
   }
   return { progress, startsJob, hasOpen };
 }
@@ -216,11 +222,18 @@ function standingOfLast(byId: Map<string, JobStanding>, id: string): Standing {
   return job.retriedInJobId === null ? standingOf(job) : standingOfLast(byId, job.retriedInJobId);
 }
 
-const satisfying: JobState[] = ["passed", "broken", "skipped", "unblocked", "unblocked_failed"];
+/** A job that ended so holds back nothing. */
+export const satisfyingJobStates: JobState[] = [
+  "passed",
+  "broken",
+  "skipped",
+  "unblocked",
+  "unblocked_failed",
+];
 
 function standingOf({ state, softFailed }: JobStanding): Standing {
   if (!finishedJobStates.includes(state)) return { ...ended, isOpen: true };
-  if (softFailed || satisfying.includes(state)) return ended;
+  if (softFailed || satisfyingJobStates.includes(state)) return ended;
   return {
     ...ended,
     ending: state === "canceled" ? canceled : failed,

@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/database.ts";
 import { uploadersOf } from "../../graph/tree.ts";
-import { findGraph } from "../graph-store.ts";
+import { findTree } from "../graph-store.ts";
 import type { JobFacts } from "../job-store.ts";
 import type { Build } from "../store.ts";
 import { listTimesOfJobs } from "./members-store.ts";
@@ -15,7 +15,7 @@ export async function listPlacesOfSteps(
   build: Build,
   jobs: Pick<JobFacts, "stepId">[],
 ): Promise<Map<string, Date>> {
-  const tree = build.hasGraph ? (await findGraph(tx, build.id))?.tree : undefined;
+  const tree = build.hasGraph ? await findTree(tx, build.id) : undefined;
   const uploaders = uploadersOf(tree ?? []);
   const uploaderIds = new Set(jobs.flatMap(({ stepId }) => uploaders.get(stepId) ?? []));
   if (uploaderIds.size === 0) return new Map();

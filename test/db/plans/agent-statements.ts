@@ -68,6 +68,8 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the standing of a build": (db) => progress.findStanding(db, id),
   "the graph of a build": (db) => graphs.findGraph(db, id),
   "the steps of a build without a graph": (db) => graphs.listTree(db, id),
+  "the tree of a build": (db) => graphs.findTree(db, id),
+  "the jobs of a build that hold others back": (db) => graphs.listHolding(db, { buildId: id }),
   "the standings of a build's jobs": (db) => graphs.listStandings(db, { buildId: id }),
   "a reached wait": (db) => graphs.passIfWaiting(db, ofSteps),
   "jobs of reached steps": (db) => graphs.scheduleIfWaiting(db, ofSteps),
