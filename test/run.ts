@@ -89,11 +89,13 @@ try {
   };
   await compiling;
   const exitCode = await runTests([...testOptions, ...options], started, env);
-  if (isQueued && !finishing && !haveEnded(started))
+  if (isQueued && !finishing && !haveEnded(started)) {
+    sayFailures();
     throw new Unusable("A process ended before it had run its files, so not all tests were run.");
+  }
   if (exitCode === 0 && writesDurations) copyFileSync(durations, recordedDurations);
   const lastExitCode = exitCode === 0 || !env.TEST_SECOND_TRY ? exitCode : await tryAgain(options, env);
-  if (areMany && lastExitCode !== 0 && !finishing) say(describeFailures(readFailures(failuresFile)));
+  if (areMany && lastExitCode !== 0 && !finishing) sayFailures();
   await finish(lastExitCode);
 } catch (error) {
   if (!finishing) say(error instanceof Unusable ? error.message : String(error));
@@ -126,15 +128,25 @@ function makeBundle(): string {
   return folder;
 }
 
+function sayFailures(): void {
+  const failures = readFailures(failuresFile);
+  if (failures.length > 0) say(describeFailures(failures));
+}
+
 /** Runs the failed files again, one by one, unless they are many. */
 async function tryAgain(options: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const failed = [...new Set(readFailures(failuresFile).map(({ file }) => file))];
+  const first = readFailures(failuresFile);
+  const failed = [...new Set(first.map(({ file }) => file))];
   if (failed.length === 0 || failed.length > maxSecondTries || !failed.every(isTest) || finishing) return 1;
   const names = failed.map((file) => `  ${relative("", file)}\n`).join("");
   say(`Tests failed in:\n${names}These files run once more, one by one, with the seed ${env.TEST_SEED}.`);
   const exitCode = await runTests([...testOptions, ...options, "--test-concurrency=1"], failed, env);
-  if (exitCode === 0)
-    say(`These failed first and then passed. They depend on chance or speed: fix them.\n${names}`);
+  const failedAgain = new Set(readFailures(failuresFile).map(({ file }) => file));
+  const passed = first.filter(({ file }) => !failedAgain.has(file));
+  if (passed.length > 0 && (exitCode === 0 || failedAgain.size > 0))
+    say(
+      `These failed first and then passed. They depend on chance or speed: fix them.\n${describeFailures(passed)}`,
+    );
   return exitCode;
 }
 

@@ -62,12 +62,14 @@ describe("npm test", () => {
     writeFileSync(never, failing("assert.fail();"));
 
     const passed = npmTest([once], { TEST_SECOND_TRY: "1" });
-    const failed = npmTest([never], { TEST_SECOND_TRY: "1" });
+    rmSync(join(folder, "seed"));
+    const failed = npmTest([once, never], { TEST_SECOND_TRY: "1" });
 
     assert.equal(passed.status, 0, passed.stdout);
     assert.match(passed.stderr, /failed first and then passed.*\n.*once\.test\.ts/);
     assert.equal(failed.status, 1);
     assert.match(failed.stderr, /run once more/);
+    assert.match(failed.stderr, /failed first and then passed.*\n.*once\.test\.ts: fails\nFailed\n/);
   });
 
   it("runs many files in a few processes, names one that cannot be loaded, and ends with what failed", (context) => {
