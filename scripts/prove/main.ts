@@ -20,7 +20,7 @@ const program = new Command("prove")
   )
   .option(
     "--minutes <number>",
-    "how long to inject faults; three times as long at most, until enough has come through",
+    "how long to inject faults; up to three times as long while too little has come through",
     positive,
     5,
   )

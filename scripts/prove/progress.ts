@@ -11,7 +11,7 @@ export function showProgress(timeline: Timeline, observed: Observed, totalMs: nu
     const accepted = observed.posts.filter(({ ids }) => ids.length > 0).length;
     const signedIn = observed.signIns.filter(({ tokens }) => tokens.length > 0).length;
     return [
-      `${Math.round(timeline.nowMs() / 1000)} of ${Math.round(totalMs / 1000)} s`,
+      `${Math.round(timeline.nowMs() / 1000)} of at least ${Math.round(totalMs / 1000)} s`,
       `${timeline.faults.length} faults`,
       `${accepted} of ${observed.posts.length} posts accepted`,
       `${signedIn} devices signed in`,

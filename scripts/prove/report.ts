@@ -18,7 +18,7 @@ export function formatReport(proved: Proved, options: ProveOptions): string {
   const { discrepancies, timeline } = proved;
   const checks = [...Map.groupBy(discrepancies, ({ check }) => check)];
   return [
-    `${options.compose ? `containers of ${options.compose}` : options.database}, seed ${options.seed}, ${options.minutes} minutes, ${options.perSecond} faults a second`,
+    `${options.compose ? `containers of ${options.compose}` : options.database}, seed ${options.seed}, ${+proved.ranMinutes.toFixed(2)} minutes, ${options.perSecond} faults a second`,
     "",
     ...faultLines(proved),
     "",

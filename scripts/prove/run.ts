@@ -23,7 +23,7 @@ import type { Observed } from "./traffic/observed.ts";
 import { startTraffic } from "./traffic/traffic.ts";
 
 export interface ProveOptions {
-  /** Longer, if too little has come through by then. */
+  /** The run goes on for up to three times as long while too little has come through. */
   minutes: number;
   seed: number;
   database: DatabaseName;
@@ -44,6 +44,7 @@ export interface Proved {
   timeline: Timeline;
   observed: Observed;
   through: Traffic;
+  ranMinutes: number;
   /** Kinds that were not injected, with the reason. */
   missing: { kind: string; reason: string }[];
   counts: Record<
@@ -59,8 +60,8 @@ export interface Proved {
 }
 
 const calmMs = 2000;
-/** As a factor: a busy machine lets less through in the same time. */
-const moreTime = 2;
+/** How many times its length a run goes on for: a busy machine lets less through in the same time. */
+const maxExtension = 2;
 
 export async function prove(scratch: Scratch, options: ProveOptions): Promise<Proved> {
   const { minutes, seed, database, faults, compose: project, perSecond, logs, bundle } = options;
@@ -81,8 +82,10 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
   const random = randomNumbers(seed);
   const growth = faults?.length === 0 ? subject.watchGrowth?.() : undefined;
   const schedule = growth ?? subject.startFaults({ perSecond, random, timeline });
+  const startedAt = performance.now();
   await sleep(minutes * 60_000);
-  for (let second = 0; second < moreTime * minutes * 60 && !hasEnough(); second++) await sleep(1000);
+  for (let second = 0; second < maxExtension * minutes * 60 && !hasEnough(); second++) await sleep(1000);
+  const ranMinutes = (performance.now() - startedAt) / 60_000;
   await schedule.stop();
   const quietSince = performance.now();
   await traffic.stop();
@@ -109,6 +112,7 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
     timeline,
     observed: traffic.observed,
     through,
+    ranMinutes,
     missing: subject.missing,
     counts: {
       deliveries: ledger.deliveries.length,

@@ -5,16 +5,17 @@ import { skipPostgres } from "../helpers/databases.ts";
 import { bundle, redisServerMissing, run } from "../helpers/processes.ts";
 
 const fromBundle = bundle ? ["--bundle", bundle] : [];
-/** Other tests run meanwhile. */
-const ofAll = ["--minutes", "0.15", "--seed", "1", "--patience", "400", ...fromBundle];
+const timeout = 900_000;
+/** They are patient: other tests run at the same time. */
+const sharedOptions = ["--minutes", "0.15", "--seed", "1", "--patience", "400", ...fromBundle];
 
 describe("npm run prove", () => {
   for (const [database, skip] of [
     ["sqlite", redisServerMissing],
     ["postgres", redisServerMissing || skipPostgres],
   ] as const)
-    it(`finds the ledger whole after faults: ${database}`, { skip }, async (context) => {
-      const proving = run(["scripts/prove/main.ts", "--database", database, ...ofAll], {});
+    it(`finds the ledger whole after faults: ${database}`, { skip, timeout }, async (context) => {
+      const proving = run(["scripts/prove/main.ts", "--database", database, ...sharedOptions], {});
       const [exitCode] = await once(proving.process, "exit");
 
       context.diagnostic(proving.output());

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkLateWrites, listOverAttempts } from "../../scripts/prove/ledger/stale.ts";
-import { checkTraffic, measureTraffic, type Traffic } from "../../scripts/prove/ledger/traffic.ts";
+import { checkTraffic, isEnough, measureTraffic, type Traffic } from "../../scripts/prove/ledger/traffic.ts";
 import { Timeline } from "../../scripts/prove/timeline.ts";
 import { lateMark } from "../../scripts/prove/traffic/late-writes.ts";
 import { type LateWrite, observeNothing } from "../../scripts/prove/traffic/observed.ts";
@@ -66,6 +66,13 @@ describe("npm run prove, traffic", () => {
       "",
     );
     assert.equal(check({ superseded: 0, agentDeaths: 4 }), "");
+  });
+
+  it("lets a run end, or go on while it is too little", () => {
+    assert.ok(isEnough({ ...enough, superseded: 0 }, 1));
+    assert.ok(isEnough({ ...enough, assigned: 5, accepted: 30 }, 0.5));
+    for (const name of ["accepted", "doubled", "signedIn", "assigned", "unblocked", "pauses"] as const)
+      assert.ok(!isEnough({ ...enough, [name]: enough[name] - 1 }, 1), name);
   });
 
   for (const [changed, expected] of [

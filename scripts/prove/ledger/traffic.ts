@@ -47,7 +47,7 @@ function countRaces(unblocks: Unblock[]): number {
   return byJob.filter((own) => own.length > 1 && own.some(({ isDone }) => isDone)).length;
 }
 
-/** Returns true if a run of this length has let enough through to prove anything, late writes aside. */
+/** Returns true if a run of this length has let enough through, but for what only its end shows. */
 export function isEnough(traffic: Traffic, minutes: number): boolean {
   return listNeeds(minutes).every(([name, needed]) => traffic[name] >= needed);
 }

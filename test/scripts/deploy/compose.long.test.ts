@@ -99,7 +99,9 @@ describe("compose.yaml", { skip: missing, timeout: 1_200_000 }, () => {
     return run("docker", "inspect", "--format", format, containerOf(service)).trim().split(" ");
   };
 
-  it("loses and doubles nothing while containers are killed, paused and restarted", async (context) => {
+  it("loses and doubles nothing while containers are killed, paused and restarted", {
+    timeout: 900_000,
+  }, async (context) => {
     // By this seed there are faults of all four kinds.
     const length = ["--minutes", "0.3", "--patience", "400"];
     const options = ["--compose", project, ...length, "--per-second", "0.5", "--seed", "1"];
