@@ -21,6 +21,7 @@ export interface BuildGraph {
   warnings: StepWarning[] | null;
 }
 
+/** The stored graph of a build. Undefined: it has none, as its jobs say all of it. */
 export const findGraph = findBy<BuildGraph>(({ buildGraphs }) => buildGraphs.buildId);
 
 export async function listWarnings(db: Db, buildId: string): Promise<StepWarning[]> {
@@ -32,7 +33,7 @@ export async function listWarnings(db: Db, buildId: string): Promise<StepWarning
   return found?.warnings ?? [];
 }
 
-/** The limit of all trees that are kept, in characters of JSON. With its text a tree takes seven times as many bytes. */
+/** Of the JSON of all trees that are kept. A tree takes up to seven bytes for each: its text, its nodes, their wiring. */
 const maxKeptCharacters = 2 * 1024 * 1024;
 const keptTrees = new LRUCache<string, { text: string; tree: Node[] }>({
   maxSize: maxKeptCharacters,
@@ -48,8 +49,8 @@ const treeText = preparedRow<{ buildId: string }, { text: string | null }>((db) 
 });
 
 /**
- * The stored tree of a build: not to be changed, as the next caller may get the same one. Each end of a job needs it, and
- * to compare its text takes a tenth of the time of parsing it.
+ * Reads the stored tree of a build. Callers must not change it: the next one may get the same. Each end of a job reads
+ * it, and comparing its text takes a tenth of the time of parsing it.
  */
 export async function findTree(db: Db | Tx, buildId: string): Promise<Node[] | undefined> {
   const text = (await treeText(db, { buildId }))?.text;
@@ -87,8 +88,8 @@ export const listStandings = prepared<{ buildId: string }, JobStanding, Tx>((tx)
   selectStandings(tx, undefined),
 );
 
-/** The jobs of a build, without those that hold no other step back any more. */
-export const listHolding = prepared<{ buildId: string }, JobStanding, Tx>((tx) => {
+/** The jobs of a build that are not satisfied, and all retried ones, which lead to their retries. */
+export const listUnsatisfied = prepared<{ buildId: string }, JobStanding, Tx>((tx) => {
   const { state, softFailed, retriedInJobId } = tx.tables.jobs;
   const failedSoftly = and(eq(softFailed, true), inArray(state, finishedJobStates));
   const isSatisfied = and(isNull(retriedInJobId), or(inArray(state, satisfyingJobStates), failedSoftly));

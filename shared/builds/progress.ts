@@ -14,8 +14,8 @@ import {
   failIfBlocked,
   failIfWaiting,
   findTree,
-  listHolding,
   listTree,
+  listUnsatisfied,
   passIfWaiting,
   scheduleIfWaiting,
 } from "./graph-store.ts";
@@ -109,7 +109,7 @@ const nothing: Advance = { scheduled: [], hasNewFailure: false, waitsForPeople: 
 async function advance(tx: Tx, { id: buildId, hasGraph }: Build, now: Date): Promise<Advance> {
   const stored = hasGraph ? await findTree(tx, buildId) : undefined;
   const tree = stored ?? (await listTree(tx, buildId));
-  const progress = decideProgress(tree, await listHolding(tx, { buildId }));
+  const progress = decideProgress(tree, await listUnsatisfied(tx, { buildId }));
   const { reached, failed, blockedFailed, waitsForPeople } = progress;
   const these = (steps: Set<string>) => ({ buildId, stepIds: [...steps], now });
   if (failed.size > 0) await failIfWaiting(tx, these(failed));

@@ -2,7 +2,7 @@ import { listUsersById, type User } from "../accounts/user-store.ts";
 import type { Db } from "../db/database.ts";
 import { stepsBefore } from "../graph/before.ts";
 import { listUnblocked } from "./blocked-store.ts";
-import { findGraph } from "./graph-store.ts";
+import { findTree } from "./graph-store.ts";
 import type { Job } from "./job-store.ts";
 import type { Build } from "./store.ts";
 
@@ -15,7 +15,7 @@ export async function findUnblocker(
   // Builds with manual steps have their tree stored.
   const unblocked = hasGraph ? await listUnblocked(db, id) : [];
   if (unblocked.length === 0) return undefined;
-  const before = stepsBefore((await findGraph(db, id))?.tree ?? [], stepId);
+  const before = stepsBefore((await findTree(db, id)) ?? [], stepId);
   const [last] = unblocked
     .filter((each) => before.has(each.stepId))
     .sort((one, other) => Number(other.unblockedAt) - Number(one.unblockedAt));

@@ -78,14 +78,14 @@ const canceled = 2;
 /** Of a step that holds nothing back. */
 const ended: Standing = { ending: satisfied, isOpen: false, isBlocked: false, isBehindFailed: false };
 
-/** A tree is decided at each end of a job, and to wire it takes longer than to decide. */
+/** The vertices of each tree, in order: wiring a tree takes longer than deciding it. */
 const orders = new WeakMap<Node[], Vertex[]>();
 
 /**
  * Decides what the waiting jobs of a build do now.
  * @param tree not to be changed afterwards
- * @param jobs all jobs of the build, retried ones too. Those that hold no other step back may be left out: a step
- * without jobs counts as satisfied
+ * @param jobs all jobs of the build, retried ones too. Satisfied ones may be left out: a step without jobs counts as
+ * satisfied
  */
 export function decideProgress(tree: Node[], jobs: JobStanding[]): Progress {
   const vertices = orders.get(tree) ?? inOrder(wire(tree));

@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { describe, it } from "node:test";
-import {
-  decideProgress,
-  findCircle,
-  type JobStanding,
-  type Progress,
-  satisfyingJobStates,
-} from "../../shared/graph/progress.ts";
-import { finishedJobStates } from "../../shared/vocabulary.ts";
-import { modelProgress } from "./model.ts";
+import { decideProgress, findCircle, type Progress } from "../../shared/graph/progress.ts";
+import { isUnsatisfied, modelProgress } from "./model.ts";
 import { randomBuild, randomNumbers } from "./random-builds.ts";
 
 const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 31));
@@ -18,13 +11,6 @@ const builds = Number(process.env.TEST_BUILDS ?? 10_000);
 function sorted({ waitsForPeople, ...sets }: Progress) {
   const lists = Object.entries(sets).map(([name, ids]: [string, Set<string>]) => [name, [...ids].sort()]);
   return { waitsForPeople, ...Object.fromEntries(lists) };
-}
-
-/** As `listHolding` reads jobs. */
-function holdsBack({ state, softFailed, retriedInJobId }: JobStanding): boolean {
-  const isSatisfied =
-    satisfyingJobStates.includes(state) || (softFailed && finishedJobStates.includes(state));
-  return !isSatisfied || retriedInJobId !== null;
 }
 
 describe("progress", () => {
@@ -38,7 +24,7 @@ describe("progress", () => {
       decisions += Object.values(progress).reduce((sum, ids) => sum + (ids instanceof Set ? ids.size : 0), 0);
       const about = `TEST_SEED=${seed + index} TEST_BUILDS=1\n${JSON.stringify({ tree, jobs }, null, 1)}`;
       assert.deepEqual(sorted(progress), sorted(modelProgress(tree, jobs)), about);
-      assert.deepEqual(decideProgress(tree, jobs.filter(holdsBack)), progress, about);
+      assert.deepEqual(decideProgress(tree, jobs.filter(isUnsatisfied)), progress, about);
     }
     assert.ok(decisions > builds, `only ${decisions} decisions`);
   });

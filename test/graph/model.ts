@@ -25,6 +25,12 @@ const failing = ["failed", "canceled", "timed_out", "expired", "waiting_failed",
 const ended = [...passing, ...failing];
 const waitingStates = ["waiting", "blocked"];
 
+/** Returns false if a job may be left out of a decision. */
+export function isUnsatisfied({ state, softFailed, retriedInJobId }: JobStanding): boolean {
+  const isSatisfied = passing.includes(state) || (softFailed && ended.includes(state));
+  return !isSatisfied || retriedInJobId !== null;
+}
+
 /** Decides like `decideProgress`. */
 export function modelProgress(tree: Node[], jobs: JobStanding[]): Progress {
   const reached = new Set<string>();

@@ -1,4 +1,4 @@
-import { findGraph } from "../../builds/graph-store.ts";
+import { findTree } from "../../builds/graph-store.ts";
 import type { Job } from "../../builds/job-store.ts";
 import { promisesFailure } from "../../builds/promises.ts";
 import type { Build } from "../../builds/store.ts";
@@ -59,7 +59,7 @@ async function readAttributes({ db }: Services, build: Build, jobs: Job[]): Prom
   const { key, env, parallel, timeout_in_minutes, notify } = options ?? {};
   const queue = queueId ? await findQueueById(db, queueId) : undefined;
   const present = jobs.filter(({ retriedInJobId }) => retriedInJobId === null);
-  const tree = build.hasGraph ? (await findGraph(db, build.id))?.tree : undefined;
+  const tree = build.hasGraph ? await findTree(db, build.id) : undefined;
   return {
     agents: queue && [`queue=${queue.key}`, ...parseRules(agentRules)],
     command: command ?? undefined,

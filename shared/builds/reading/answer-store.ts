@@ -34,7 +34,7 @@ function filterValues({ hasRetriedJobs = false, jobStates = [...allJobStates] }:
   return { jobStates, withRetried: hasRetriedJobs ? 1 : 0 };
 }
 
-/** The condition of a prepared query that a job passes the filter. */
+/** Like `isAnswered`, for prepared queries: they take the filter as FilterValues. */
 function passesFilter({ tables: { jobs } }: Reader): SQL | undefined {
   return and(
     isOneOf(jobs.state, "jobStates"),
@@ -149,7 +149,7 @@ export async function listAnsweredJobs(
 ) {
   const rows = await ("ids" in given
     ? answeredJobs(db, given)
-    : answeredJobsOfBuilds(db, { ...given, ...filterValues(given) }));
+    : answeredJobsOfBuilds(db, { buildIds: given.buildIds, ...filterValues(given) }));
   return rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
 }
 

@@ -69,7 +69,7 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "the graph of a build": (db) => graphs.findGraph(db, id),
   "the steps of a build without a graph": (db) => graphs.listTree(db, id),
   "the tree of a build": (db) => graphs.findTree(db, id),
-  "the jobs of a build that hold others back": (db) => graphs.listHolding(db, { buildId: id }),
+  "the jobs of a build that are not satisfied": (db) => graphs.listUnsatisfied(db, { buildId: id }),
   "the standings of a build's jobs": (db) => graphs.listStandings(db, { buildId: id }),
   "a reached wait": (db) => graphs.passIfWaiting(db, ofSteps),
   "jobs of reached steps": (db) => graphs.scheduleIfWaiting(db, ofSteps),
