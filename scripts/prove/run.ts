@@ -60,7 +60,7 @@ export interface Proved {
 }
 
 const calmMs = 2000;
-/** How many times its length a run goes on for: a busy machine lets less through in the same time. */
+/** A run goes on for up to so many times its length: a busy machine lets less through in the same time. */
 const maxExtension = 2;
 
 export async function prove(scratch: Scratch, options: ProveOptions): Promise<Proved> {
