@@ -18,7 +18,7 @@ import { logChunk } from "./log-chunks.ts";
 // Plays the agents, in a process of its own. The first agents that registered do the work.
 
 const pingMs = 2000;
-/** A busy server answers late: with less time left, it took agents for lost that had a job. */
+/** After 90 s without a heartbeat an agent is lost, with its job. A busy server answers late. */
 const heartbeatMs = 40_000;
 const heartbeatConnections = 4;
 const waitForJobMs = 20;
@@ -34,18 +34,15 @@ export async function registerAll(url: string, token: string, count: number) {
   const indexes = Array.from({ length: count }, (_, index) => index);
   sessions.push(...(await Promise.all(indexes.map((index) => register(url, token, index)))));
   if (sessions.length === count)
-    for (let nth = 0; nth < heartbeatConnections; nth++) void sendHeartbeats(nth);
+    for (let part = 0; part < heartbeatConnections; part++) void sendHeartbeats(part);
   return { accepted: count, seconds: secondsSince(startedAt) };
 }
 
-/**
- * Sends heartbeats of every nth agent, as a course may leave some alone for minutes: the server would take these for
- * lost.
- */
-async function sendHeartbeats(nth: number): Promise<void> {
+/** Sends heartbeats of a part of the agents. A course may leave some alone for minutes. */
+async function sendHeartbeats(part: number): Promise<void> {
   const connection = await AgentConnection.open(serverUrl);
   for (;;) {
-    const own = sessions.filter((_, index) => index % heartbeatConnections === nth);
+    const own = sessions.filter((_, index) => index % heartbeatConnections === part);
     for (const { token } of own) {
       await heartbeat({ connection, token });
       await sleep(heartbeatMs / own.length);
