@@ -11,7 +11,7 @@ type Reasons = Record<string, string>;
 /** Refusals of any operation, as far as it can give them. */
 const everywhere: Reasons = {
   "413": "The body is larger than 1 MB",
-  "415": "The body is not JSON in UTF-8",
+  "415": "Neither the body nor its content type is JSON in UTF-8",
   "503": "Temporarily unavailable: wait as Retry-After says",
 };
 const ofRest: Reasons = {

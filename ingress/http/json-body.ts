@@ -3,7 +3,7 @@ import { toJSONSchema, type z } from "zod";
 import { exactSize, type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
 import { turns as bounds } from "../../shared/sharing/bounds.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
-import { findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
+import { describeInvalidJson, findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
 import { hasUtf8Charset, mediaType } from "./content-type.ts";
@@ -44,7 +44,9 @@ export interface JsonRequest {
 }
 
 /**
- * Reads a JSON object. A missing Content-Type counts as JSON. Organizations take turns with large bodies.
+ * Reads a JSON object, whatever Content-Type names it: `curl -d` names JSON a form. A page of another site may send such
+ * a body without asking (CORS), but no token: callers of operations send theirs in a header, and cookies mean nothing to
+ * them. Organizations take turns with large bodies.
  * @throws Refusal 415, 413, 400, 422
  */
 export async function readJson<T>(
@@ -55,14 +57,14 @@ export async function readJson<T>(
   const { schema, isOptional = false, refuse = validationFailed, maxBytes = defaultMaxBytes } = declared;
   const contentType = event.req.headers.get("content-type");
   // JSON between systems is UTF-8 (RFC 8259 §8.1).
-  if (contentType !== null && !(jsonType.test(mediaType(contentType)) && hasUtf8Charset(contentType)))
-    throw new Refusal(415, "Content-Type must be application/json");
+  if (!hasUtf8Charset(contentType)) throw wrongType();
   const tooLarge = () => new Refusal(413, `Body is larger than ${exactSize(maxBytes)}`);
   using body = await bodies.read(event, maxBytes, tooLarge, { organization: organizationId });
   if (body.bytes.length === 0 && !isOptional) throw new Refusal(400, missingBody(schema));
   const isLarge = body.bytes.length > maxBytesAtOnce;
   const check = async () => {
-    const given = await parseObject(body.bytes, declared).finally(() => isLarge && freeBuffers([body.bytes]));
+    const reading = parseObject(body.bytes, contentType, declared);
+    const given = await reading.finally(() => isLarge && freeBuffers([body.bytes]));
     return { given, parsed: schema.safeParse(given) };
   };
   const { given, parsed } = await (isLarge ? turns.take(organizationId, check, event.req.signal) : check());
@@ -102,10 +104,11 @@ function makeInput(schema: z.ZodType) {
 
 async function parseObject(
   bytes: Buffer,
+  contentType: string | null,
   { isOptional, maxValues = maxJsonValues }: Pick<JsonBody<unknown>, "isOptional" | "maxValues">,
 ): Promise<object> {
   if (isOptional && bytes.length === 0) return {};
-  const value = await parse(bytes, maxValues);
+  const value = await parse(bytes, contentType, maxValues);
   if (isOptional && value === null) return {};
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new Refusal(400, "Body must be a JSON object");
@@ -117,7 +120,7 @@ export function findJsonProblem(bytes: Uint8Array, maxValues = maxJsonValues) {
   return findPayloadProblem(bytes, maxDepth, maxValues);
 }
 
-async function parse(bytes: Buffer, maxValues: number): Promise<unknown> {
+async function parse(bytes: Buffer, contentType: string | null, maxValues: number): Promise<unknown> {
   const problem = await findJsonProblem(bytes, maxValues);
   if (problem === "too_deep") throw new Refusal(400, "Body is nested too deeply");
   if (problem === "too_many_values")
@@ -125,6 +128,11 @@ async function parse(bytes: Buffer, maxValues: number): Promise<unknown> {
       400,
       `Body has more than ${maxValues.toLocaleString("en")} values, the most that a request may have`,
     );
-  if (problem) throw new Refusal(400, "Body is not valid JSON");
+  if (problem && contentType !== null && !jsonType.test(mediaType(contentType))) throw wrongType();
+  if (problem) throw new Refusal(400, `Body ${describeInvalidJson(bytes)}`);
   return JSON.parse(bytes.toString("utf8"));
+}
+
+function wrongType(): Refusal {
+  return new Refusal(415, "Content-Type must be application/json, and the body JSON in UTF-8");
 }

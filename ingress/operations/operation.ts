@@ -71,7 +71,7 @@ export function operationRoutes(
   );
 }
 
-/** Checks in this order: 401, 429, 404, 403, 404, 415, 413, 400, 422. */
+/** Checks in this order: 401, 429, 404, 403, 404, 413, 415, 400, 422. */
 function operationHandler(authenticate: Authenticators, bodies: Bodies, declared: Operation): EventHandler {
   const { caller: kind = "accessToken", body, success, translate } = declared;
   const answer = async (event: H3Event) => {

@@ -136,7 +136,7 @@ describeOnSqlite("the operator's command for triggers", (database) => {
     const before = (await world.services.db.select().from(world.services.db.tables.deliveries)).length;
 
     assert.equal(await send(payload("{}"), disabled.id), "Pipeline trigger is disabled");
-    for (const bad of ["", "{", "{}x", "\ufeff{}", Buffer.from([0x22, 0xff, 0x22])])
+    for (const bad of ["", "{", "{}x", Buffer.from([0x22, 0xff, 0x22])])
       assert.equal(await send(payload(bad)), "Payload is not valid JSON");
     assert.equal(await send(payload("[".repeat(900))), "Payload is nested too deeply");
     assert.equal(

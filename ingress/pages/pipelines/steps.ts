@@ -170,7 +170,9 @@ function toCommandStep(
   };
 }
 
-async function parse(json: string): Promise<{ value?: unknown; problem?: string }> {
+/** Pasted text may begin with a byte order mark, which nobody sees: `trim` takes it for white space. */
+async function parse(pasted: string): Promise<{ value?: unknown; problem?: string }> {
+  const json = pasted.trim();
   const problem = await findJsonProblem(Buffer.from(json.toWellFormed()));
   return problem ? { problem: jsonProblems[problem] } : { value: JSON.parse(json) };
 }

@@ -1,7 +1,7 @@
 import { type TurnsBound, turns as turnBounds } from "../../sharing/bounds.ts";
 import { openTurns } from "../../sharing/turns.ts";
 import { type EncodedBody, encodeBody } from "../payloads/codec.ts";
-import { findPayloadProblem, sliceBytes } from "../payloads/problem.ts";
+import { describeInvalidJson, findPayloadProblem, sliceBytes } from "../payloads/problem.ts";
 import { busy, DeliveryRefusal, tooManyLarge } from "./refusals.ts";
 
 /**
@@ -23,6 +23,8 @@ export interface BodyCheckOptions {
 /** @throws DeliveryRefusal 400 */
 export async function checkBody(body: Buffer, maxDepth: number): Promise<EncodedBody> {
   const problem = await findPayloadProblem(body, maxDepth);
+  if (problem === "invalid_json")
+    throw new DeliveryRefusal(problem, { message: `Payload ${describeInvalidJson(body)}` });
   if (problem) throw new DeliveryRefusal(problem);
   return encodeBody(body);
 }

@@ -29,3 +29,16 @@ export async function findPayloadProblem(
     await nextTurn();
   }
 }
+
+const byteOrderMarks = [
+  [Buffer.from([0xef, 0xbb, 0xbf]), "UTF-8"],
+  [Buffer.from([0xff, 0xfe]), "UTF-16"],
+  [Buffer.from([0xfe, 0xff]), "UTF-16"],
+] as const;
+
+/** Says what is wrong with invalid JSON. Nobody sees the byte order mark that some editors and shells put first. */
+export function describeInvalidJson(body: Uint8Array): string {
+  const mark = byteOrderMarks.find(([bytes]) => bytes.equals(body.subarray(0, bytes.length)));
+  if (!mark) return "is not valid JSON";
+  return `begins with a byte order mark of ${mark[1]}: send JSON in UTF-8 without one`;
+}

@@ -446,7 +446,7 @@ describeOnSqlite("POST /v3/{jobs,builds}/:id/data", (database) => {
       const plain = await request(`${world.url}/v3/${path}/get`, {
         method: "POST",
         headers: { Authorization: `Token ${writer}`, "Content-Type": "text/plain" },
-        body: "{}",
+        body: "key=k",
       });
       assert.equal(plain.status, 415);
     });

@@ -215,7 +215,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
             assertRefused(await call(example, { raw, headers: json }), 400, "Body must be a JSON object");
         });
 
-        it("answers 415 to another content type, before it looks at the body", async () => {
+        it("answers 415 to another charset, and to another content type if the body is not JSON", async () => {
           const others = ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "x"];
           const charsets = ["utf-16", '"latin1"', "", "utf-88"];
           for (const type of some([
@@ -223,7 +223,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
             ...charsets.map((name) => `application/json; charset=${name}`),
           ])) {
             const answer = await call(example, { raw: "{", headers: { "Content-Type": type } });
-            assertRefused(answer, 415, "Content-Type must be application/json");
+            assertRefused(answer, 415, "Content-Type must be application/json, and the body JSON in UTF-8");
           }
         });
 

@@ -102,7 +102,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
 
     it("takes steps as JSON by the rules of REST", async () => {
       const { rows: _, ...rest } = fields({ name: "As JSON" });
-      const steps = '[{"commands": ["a", "b"], "id": "x"}, "wait", {"command": "c"}]';
+      const steps = '\ufeff[{"commands": ["a", "b"], "id": "x"}, "wait", {"command": "c"}]';
       assert.equal((await bob.post(newPath, { ...rest, steps })).status, 303);
       assert.deepEqual((await find("as-json")).steps, [
         { command: "a\nb", key: "x" },
