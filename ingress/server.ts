@@ -14,7 +14,7 @@ import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.
 import { openRefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
 import { openFilterTests } from "../shared/triggers/filter/filter-tests.ts";
 import { createApp } from "./app.ts";
-import { answerClientErrors } from "./http/client-error.ts";
+import { answerClientErrors, ignoreEmptyExpect } from "./http/client-error.ts";
 import { shareConnections } from "./http/connections.ts";
 import { StagedResponse } from "./http/response.ts";
 import { Installation, refusePortOfAnother } from "./installation.ts";
@@ -68,6 +68,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   await server.ready();
   const node = server.node?.server as Server;
   node.on("clientError", answerClientErrors(services.log));
+  ignoreEmptyExpect(node);
   const sockets = shareConnections(node, config);
 
   return {

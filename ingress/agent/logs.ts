@@ -74,7 +74,7 @@ function requireNumber(event: H3Event, name: string, max: number): number {
 }
 
 function requireEncoding({ req }: H3Event): "gzip" | "identity" {
-  const encoding = req.headers.get("content-encoding") ?? "identity";
+  const encoding = (req.headers.get("content-encoding") || "identity").toLowerCase();
   if (encoding !== "gzip" && encoding !== "identity")
     throw new Refusal(415, "Content-Encoding must be gzip or identity");
   return encoding;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Log } from "../../shared/process/log.ts";
 import { sendsFile } from "./transfers/file-form.ts";
@@ -29,6 +29,14 @@ export function answerClientErrors(log: Log) {
     socket.write(answer(status, message, requestId));
     socket.destroySoon(); // `end` would wait for the client to close
   };
+}
+
+/** An empty Expect asks for nothing (RFC 9110 §10.1.1); Node takes it for an expectation that it cannot meet. */
+export function ignoreEmptyExpect(server: Server): void {
+  server.on("checkExpectation", (request, response) => {
+    if (request.headers.expect === "") server.emit("request", request, response);
+    else response.writeHead(417).end();
+  });
 }
 
 /**

@@ -16,9 +16,8 @@ const secretName =
 export function requireJson(headers: Headers): string {
   const contentType = headers.get("content-type") ?? "";
   if (contentType !== jsonType) requireJsonType(contentType);
-  const encoding = headers.get("content-encoding");
-  if (encoding !== null && encoding.trim().toLowerCase() !== "identity")
-    throw new DeliveryRefusal("wrong_encoding");
+  const encoding = headers.get("content-encoding") || "identity";
+  if (encoding.trim().toLowerCase() !== "identity") throw new DeliveryRefusal("wrong_encoding");
   return contentType;
 }
 

@@ -154,10 +154,12 @@ describeOnBothDatabases("POST /v3/jobs/{id}/chunks", (database) => {
       await send("sequence=1&offset=0&size=4", gzip("one\n")),
       await send("sequence=2&offset=4&size=4", Buffer.from("two\n"), { encoding: "" }),
       await send("sequence=3&offset=8&size=6", gzip("three\n"), { token: agent.token }),
+      await send("sequence=4&offset=14&size=5", Buffer.from("four\n"), { encoding: " " }),
+      await send("sequence=5&offset=19&size=5", gzip("five\n"), { encoding: "GZIP" }),
     ].map(({ status }) => status);
 
-    assert.deepEqual(statuses, [200, 200, 200, 200]);
-    assert.equal(await read(), "one\ntwo\nthree\n");
+    assert.deepEqual(statuses, [200, 200, 200, 200, 200, 200]);
+    assert.equal(await read(), "one\ntwo\nthree\nfour\nfive\n");
   });
 
   it("refuses what never fits with 4xx, and late chunks with 404", async () => {

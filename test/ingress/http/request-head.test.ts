@@ -33,6 +33,19 @@ describe("the head of a request", () => {
     }
   });
 
+  it("may have an empty Expect, and no unknown expectation", async () => {
+    const statusOf = async (expectation: string) => {
+      const lines = ["GET /healthz HTTP/1.1", "Host: x", `Expect:${expectation}`, "Connection: close"];
+      return (await send(lines)).split(" ")[1];
+    };
+    assert.deepEqual(await Promise.all(["", "  ", " 100-continue", " teapot"].map(statusOf)), [
+      "200",
+      "200",
+      "100",
+      "417",
+    ]);
+  });
+
   it("leaves no token in the log, however its path is encoded", async () => {
     const token = issueToken("trigger");
     const secret = token.slice(5);

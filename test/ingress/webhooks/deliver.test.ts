@@ -270,7 +270,8 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
         415,
         "Content-Encoding must be identity: send the payload uncompressed",
       );
-      assert.equal((await send("{}", { "Content-Encoding": "identity" })).status, 201);
+      for (const none of ["identity", "Identity", "", " "])
+        assert.equal((await send("{}", { "Content-Encoding": none })).status, 201);
     });
   });
 
@@ -371,8 +372,22 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   });
 
   describe("400 for the payload", () => {
+    it("names a byte order mark", async () => {
+      const utf16 = Buffer.from("\ufeff{}", "utf16le");
+      for (const [body, name] of [
+        [Buffer.from("\ufeff{}"), "UTF-8"],
+        [utf16, "UTF-16"],
+        [utf16.swap16(), "UTF-16"],
+      ] as const)
+        await assertRefused(
+          send(body),
+          400,
+          `Payload begins with a byte order mark of ${name}: send JSON in UTF-8 without one`,
+        );
+    });
+
     it("refuses a body that is not JSON in UTF-8", async () => {
-      const bad = ["", "{", "{'a':1}", "{}x", "\ufeff{}", "NaN", '{"a":1,}'].map((text) => Buffer.from(text));
+      const bad = ["", "{", "{'a':1}", "{}x", "NaN", '{"a":1,}'].map((text) => Buffer.from(text));
       for (const body of [
         ...bad,
         Buffer.from([0x22, 0xff, 0x22]),
