@@ -40,7 +40,17 @@ function openGroup() {
   line.scrollIntoView();
 }
 
+/** Goes to a line of this page without loading it again. The address then leads others to the line. */
+function goToLine(event) {
+  const link = event.target.closest('.lines a[href^="?line="]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  location.hash = link.hash;
+  history.replaceState(history.state, "", link.href);
+}
+
 if (log) {
+  log.addEventListener("click", goToLine);
   log.addEventListener("refreshed", ({ detail }) => append(detail));
   addEventListener("hashchange", openGroup);
   openGroup();

@@ -8,15 +8,26 @@ interface Section {
   lines: LogLine[];
 }
 
-/** Lines in their groups. @param isLast the last group may grow, so it is open */
-export function Lines({ lines, isLast }: { lines: LogLine[]; isLast: boolean }) {
+interface LinesProps {
+  lines: LogLine[];
+  attempt: number;
+  /** The number of the line that the address names: its group is open. */
+  named: number | undefined;
+  /** The last group may grow, so it is open. */
+  isLast: boolean;
+}
+
+/** Lines in their groups. */
+export function Lines({ lines, attempt, named, isLast }: LinesProps) {
   const sections = toSections(lines);
   const last = sections.at(-1);
   if (last && isLast) last.isOpen = true;
+  const opened = sections.find((each) => each.lines.some(({ number }) => number === named));
+  if (opened && named !== undefined) opened.isOpen = true;
   return (
     <div class="lines">
       {sections.map(({ header, isOpen, lines: own }) => {
-        const content = own.map((line) => <Line key={line.start} line={line} />);
+        const content = own.map((line) => <Line key={line.start} line={line} attempt={attempt} />);
         return header ? (
           <Group key={header.start} header={header} isOpen={isOpen}>
             {content}
@@ -62,7 +73,7 @@ function Group({
   );
 }
 
-function Line({ line }: { line: LogLine }) {
+function Line({ line, attempt }: { line: LogLine; attempt: number }) {
   const { number, isComplete, opensGroup } = line;
   if (number === undefined)
     return (
@@ -73,7 +84,7 @@ function Line({ line }: { line: LogLine }) {
   const classes = [!isComplete && "partial", opensGroup && "opens"].filter(Boolean);
   return (
     <p id={`L${number}`} class={classes.join(" ") || undefined}>
-      <a href={`#L${number}`} tabIndex={-1}>
+      <a href={`?line=${number}&attempt=${attempt}#L${number}`} tabIndex={-1}>
         {number}
       </a>
       <LineTime line={line} />

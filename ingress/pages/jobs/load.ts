@@ -1,6 +1,11 @@
 import { listAgentNames } from "../../../shared/agents/list-store.ts";
 import { type JobWithLogs, logOfAttempt, requireJobWithLogs } from "../../../shared/agents/logs/logs.ts";
-import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
+import {
+  type LogPage,
+  readPageBefore,
+  readPageFrom,
+  readPageOfLine,
+} from "../../../shared/agents/logs/page.ts";
 import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
 import { isWaitingAgain, listWaitingReasons } from "../../../shared/agents/waiting/reason.ts";
 import { findAgentThatLost } from "../../../shared/agents/waiting/takers-store.ts";
@@ -59,6 +64,8 @@ export async function loadLines(
   request: MemberRequest,
   { job, readable }: LoadedJob,
 ): Promise<LogPage> {
+  const line = lineOf(request);
+  if (line !== undefined) return readPageOfLine(db, readable, line);
   const from = numberOf(request, "from");
   if (from !== undefined) return readPageFrom(db, readable, Math.min(from, readable.log.size));
   const before = numberOf(request, "before");
@@ -66,6 +73,11 @@ export async function loadLines(
   const showsEnd = readable.isOpen || ["failed", "timed_out", "canceled"].includes(job.state);
   if (showsEnd || request.event.url.searchParams.has("end")) return readPageBefore(db, readable);
   return readPageFrom(db, readable, 0);
+}
+
+/** The number of the line that the address names. */
+export function lineOf(request: MemberRequest): number | undefined {
+  return numberOf(request, "line");
 }
 
 function numberOf({ event }: MemberRequest, name: string): number | undefined {

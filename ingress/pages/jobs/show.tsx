@@ -28,7 +28,7 @@ import { CursorPager, countInWords } from "../ui/pager.tsx";
 import { Fact } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
 import { Lines } from "./lines.tsx";
-import { type LoadedJob, loadJob, loadLines, loadPlace } from "./load.ts";
+import { type LoadedJob, lineOf, loadJob, loadLines, loadPlace } from "./load.ts";
 
 /** GET /organizations/:org/pipelines/:slug/builds/:number/jobs/:job */
 export const jobPage = memberPage(
@@ -249,7 +249,7 @@ function Log({ loaded, page, request }: { loaded: LoadedJob; page: LogPage; requ
         label="Earlier lines"
         links={{ Beginning: earlier && address({ from: "0" }), Earlier: earlier }}
       />
-      <Lines lines={lines} isLast={isLast} />
+      <Lines lines={lines} attempt={attempt} named={lineOf(request)} isLast={isLast} />
       {log.evictedAt ? (
         <p class="empty">This log is no longer kept.</p>
       ) : (

@@ -157,6 +157,31 @@ export async function countLinesBefore(db: Db, key: LogKey, start: number): Prom
   return row?.lines ?? 0;
 }
 
+/** Finds the chunk that has a log's line feed of this number, and counts the line feeds before that chunk. */
+export async function findChunkWithLineFeed(
+  db: Db,
+  key: LogKey,
+  number: number,
+): Promise<{ start: number; linesBefore: number } | undefined> {
+  const { jobLogChunks: table } = db.tables;
+  const totals = db.offLoop
+    .select({
+      start: table.start,
+      lines: table.lines,
+      total: sql`sum(${table.lines}) over (order by ${table.start})`.mapWith(Number).as("total"),
+    })
+    .from(table)
+    .where(isOfLog(table, key))
+    .as("totals");
+  const [found] = await db.offLoop
+    .select()
+    .from(totals)
+    .where(gte(totals.total, number))
+    .orderBy(asc(totals.start))
+    .limit(1);
+  return found && { start: found.start, linesBefore: found.total - found.lines };
+}
+
 function isOfLog(table: Tables["jobLogChunks"], { jobId, attempt }: LogKey) {
   return and(eq(table.jobId, jobId), eq(table.attempt, attempt));
 }

@@ -98,6 +98,27 @@ export function countLineFeeds(bytes: Buffer): number {
   return lines;
 }
 
+/** The offset after this many line feeds. */
+export function endOfLines(bytes: Buffer, lines: number): number {
+  let end = 0;
+  for (let seen = 0; seen < lines && end < bytes.length; end++) if (bytes[end] === lineFeed) seen++;
+  return end;
+}
+
+/** Lines that are shown before one that a link names. */
+const lead = { lines: 10, bytes: 4096 };
+
+/** The offset of a line before the one at `end`: few lines, of few bytes. */
+export function startOfLead(bytes: Buffer, end: number): number {
+  let start = end;
+  for (let lines = 0; lines < lead.lines && start > 0; lines++) {
+    const previous = start < 2 ? -1 : bytes.lastIndexOf(lineFeed, start - 2);
+    if (previous === -1 || end - previous > lead.bytes) break;
+    start = previous + 1;
+  }
+  return start;
+}
+
 /** Four line feeds, and all bits but the highest of four bytes. */
 const lineFeeds = 0x0a0a0a0a;
 const lowBits = 0x7f7f7f7f;

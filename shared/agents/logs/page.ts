@@ -2,8 +2,8 @@ import type { Db } from "../../db/database.ts";
 import { openLoopPauses } from "../../process/loop-pauses.ts";
 import { turns } from "../../sharing/bounds.ts";
 import { openLoopTurns, openSlices } from "../../sharing/loop-turns.ts";
-import { countLinesBefore, findStartOfChunkBefore } from "./chunk-store.ts";
-import { countLineFeeds, LineSplitter, type RawLine } from "./lines.ts";
+import { countLinesBefore, findChunkWithLineFeed, findStartOfChunkBefore } from "./chunk-store.ts";
+import { countLineFeeds, endOfLines, LineSplitter, type RawLine, startOfLead } from "./lines.ts";
 import { type LogLine, LogParser } from "./parse.ts";
 import { type LogPiece, type ReadableLog, readLog } from "./read.ts";
 
@@ -29,7 +29,7 @@ const contextBytes = 16 * 1024;
 const maxPageChunks = 2000;
 const maxContextChunks = 100;
 /** The limit of lines of a page: each costs at least `lineCost`. */
-const lineCost = 110;
+const lineCost = 140;
 const maxPageLines = Math.ceil(maxPageCost / lineCost);
 const linesAtOnce = 500;
 const parsing = openLoopTurns(turns.logPages);
@@ -54,6 +54,31 @@ export async function readPageFrom(db: Db, readable: ReadableLog, from: number):
     }
   }
   return lastPage(lines, from, readable);
+}
+
+/** A page that begins with a line, or a little before it. The last page if the log has no such line. */
+export async function readPageOfLine(db: Db, readable: ReadableLog, number: number): Promise<LogPage> {
+  const start = number > 1 ? await findStartBeforeLine(db, readable, number) : 0;
+  return start === undefined || start >= readable.log.size
+    ? readPageBefore(db, readable)
+    : readPageFrom(db, readable, start);
+}
+
+/** The start of a line, or of one before it in its chunk. */
+async function findStartBeforeLine(
+  db: Db,
+  readable: ReadableLog,
+  number: number,
+): Promise<number | undefined> {
+  const chunk = await findChunkWithLineFeed(db, readable.log, number - 1);
+  if (!chunk) return undefined;
+  for await (const { start, bytes, isRemark } of readLog(db, readable, { from: chunk.start })) {
+    if (isRemark) continue;
+    const rest = bytes.subarray(Math.max(0, chunk.start - start));
+    const end = endOfLines(rest, number - 1 - chunk.linesBefore);
+    return start + bytes.length - rest.length + startOfLead(rest, end);
+  }
+  return undefined; // the log is being deleted
 }
 
 /** The lines before a byte, which begins a line; the last ones by default. */

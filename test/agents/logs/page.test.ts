@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
+import {
+  type LogPage,
+  readPageBefore,
+  readPageFrom,
+  readPageOfLine,
+} from "../../../shared/agents/logs/page.ts";
 import { LogParser } from "../../../shared/agents/logs/parse.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import { runFor } from "../../../shared/sharing/owner.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
 const maxPageBytes = 256 * 1024;
 
-describeOnSqlite("the pages of a log", (database) => {
+describeOnBothDatabases("the pages of a log", (database) => {
   let api: Api;
 
   before(async () => {
@@ -30,6 +35,7 @@ describeOnSqlite("the pages of a log", (database) => {
     return {
       ...job,
       from: async (start: number) => readPageFrom(db, await readable(), start),
+      ofLine: async (number: number) => readPageOfLine(db, await readable(), number),
       before: async (end?: number) => readPageBefore(db, await readable(), end),
     };
   };
@@ -58,6 +64,25 @@ describeOnSqlite("the pages of a log", (database) => {
 
     assert.deepEqual(forwards, expected);
     assert.deepEqual(backwards, expected);
+  });
+
+  it("are found by a line, with few lines before it, wherever chunks end", async () => {
+    const lines = numbered(20_000);
+    for (const chunkBytes of [7, 1000, 100_000]) {
+      const { ofLine } = await logged(lines.slice(0, chunkBytes === 7 ? 2000 : 20_000).join(""), chunkBytes);
+      for (const number of [1, 2, 999, 1000, 1001, 1999, ...(chunkBytes === 7 ? [] : [13_351, 20_000])]) {
+        const shown = textsOf(await ofLine(number));
+        const place = shown.indexOf(`${number} line ${number}`);
+        assert.ok(place >= 0 && place <= 10, `line ${number} is at ${place}`);
+      }
+      const last = await ofLine(20_001);
+      assert.ok(last.isLast && last.lines.length > 0);
+    }
+    const long = await logged(`short\n${"x".repeat(200_000)}\n`.repeat(8), 100_000);
+    for (const number of [3, 8, 15, 16]) {
+      const [first, second] = (await long.ofLine(number)).lines;
+      assert.ok([first?.number, second?.number].includes(number), String(number));
+    }
   });
 
   it("keep the colors of the lines before", async () => {
