@@ -55,6 +55,8 @@ function update(next) {
   const main = document.querySelector("main");
   for (const { id, open } of main.querySelectorAll("details[id]"))
     next.getElementById(id)?.toggleAttribute("open", open);
+  for (const field of main.querySelectorAll("input[type=checkbox][id]"))
+    if (isSwitch(field)) next.getElementById(field.id)?.toggleAttribute("checked", field.checked);
   const outdated = [...main.children];
   const blocks = [...next.querySelector("main").children].map((block) => {
     const same = outdated.findIndex((old) => isFollowing(old, block) || old.isEqualNode(block));
@@ -83,12 +85,18 @@ function isFollowing(old, block) {
 
 function isBeingFilledIn(block) {
   const fields = [...block.querySelectorAll("input:not([type=hidden]), textarea, select")];
-  return fields.some((field) => field === document.activeElement || isChanged(field));
+  return fields.some((field) => !isSwitch(field) && (field === document.activeElement || isChanged(field)));
+}
+
+/** A checkbox that only changes what is shown. */
+function isSwitch(field) {
+  return field.type === "checkbox" && !field.form;
 }
 
 function isChanged(field) {
   if (field.options) return field.selectedIndex !== Math.max(0, indexOfDefault(field));
-  return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+  if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+  return field.value !== field.defaultValue;
 }
 
 function indexOfDefault(select) {
@@ -106,12 +114,13 @@ function keep(block, blocks) {
   blocks.splice(blocks.indexOf(before) + 1, 0, block);
 }
 
-/** Focuses the same summary, link or button, or else the heading. */
+/** Focuses the same switch, summary, link or button, or else the heading. */
 function moveFocus(main, removed) {
   const address = removed.getAttribute("href");
   const action = removed.form?.getAttribute("action");
   const fold = removed.matches("summary") && removed.parentElement.id;
   const again =
+    (isSwitch(removed) && main.querySelector(`#${CSS.escape(removed.id)}`)) ||
     (fold && main.querySelector(`#${CSS.escape(fold)} > summary`)) ||
     (address && main.querySelector(`a[href="${CSS.escape(address)}"]`)) ||
     (action && main.querySelector(`form[action="${CSS.escape(action)}"] button`));

@@ -83,6 +83,46 @@ describeInBrowser("the log of a job", () => {
     assert.match(await page.locator("#L8").innerText(), /added package 4/);
   });
 
+  it("opened at its beginning, is shown once as it grows", async () => {
+    const job = await newLog("first\n".repeat(3000));
+    await page.goto(`${job.page}?from=0`);
+    await page.getByLabel("Show times").check();
+    const size = () => page.getByRole("link", { name: /^Raw text/ }).innerText();
+
+    for (let sequence = 2; sequence < 5; sequence++) {
+      const before = await size();
+      await job.send(sequence, 18_000 + (sequence - 2) * 6000, "more.\n".repeat(1000));
+      await page.waitForFunction(
+        (text) => document.querySelector("#log .actions a[href*='log']")?.textContent !== text,
+        before,
+      );
+    }
+
+    assert.equal(await page.locator(".lines").count(), 1);
+    assert.equal(await page.locator("#L1").count(), 1);
+    assert.ok(await page.getByLabel("Show times").isChecked());
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "times");
+    await page.getByLabel("Show times").uncheck();
+    await job.send(5, 36_000, "last.\n");
+    pages.services.events.publish([`job:${job.id}`]);
+    await page.waitForTimeout(1000);
+    assert.ok(!(await page.getByLabel("Show times").isChecked()));
+  });
+
+  it("has links to its lines, which lead others there", async () => {
+    const job = await newLog(`--- Many\n${"one of many\n".repeat(20_000)}`);
+    await page.goto(`${job.page}?line=13351&attempt=1#L13351`);
+    await page.locator("#L13351").waitFor({ state: "visible" });
+    assert.equal(await page.locator(".lines :target").getAttribute("id"), "L13351");
+
+    await page.evaluate(() => Object.assign(globalThis, { same: 1 }));
+    await page.locator("#L13353 > a").click();
+
+    await page.waitForURL(/\?line=13353&attempt=1#L13353$/);
+    assert.equal(await page.locator(".lines :target").getAttribute("id"), "L13353");
+    assert.ok(await page.evaluate(() => "same" in globalThis), "was not loaded again");
+  });
+
   it("grows as the job writes, and completes lines", async () => {
     const job = await newLog("+++ Tests\nfirst\nsec");
     await page.goto(job.page);
