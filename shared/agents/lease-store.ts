@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
-import { factColumns, isTrueByStep, type JobFacts, type JobRow } from "../builds/job-store.ts";
+import { storedStatus } from "../builds/exit-status-store.ts";
+import { factColumns, isTrueByStep, type JobFacts, type JobRow, rowColumns } from "../builds/job-store.ts";
 import type { Build } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
@@ -77,7 +78,7 @@ export const acceptIfAssigned = preparedRow<{ jobId: string; agentId: string; no
       .update(jobs)
       .set({ acceptedAt: valueFor(jobs.acceptedAt, "now"), attempt: sql`${jobs.attempt} + 1` })
       .where(and(isOfAgent, eq(jobs.state, "assigned"), isNull(jobs.acceptedAt)))
-      .returning();
+      .returning(rowColumns(tx));
   },
 );
 
@@ -88,21 +89,29 @@ export const startIfAccepted = preparedRow<Lease & { now: Date }, JobRow, Tx>((t
     .update(jobs)
     .set({ state: "running", startedAt: valueFor(jobs.startedAt, "now") })
     .where(and(whileLeased(tx), eq(jobs.state, "assigned")))
-    .returning();
+    .returning(rowColumns(tx));
 });
 
-/** Stores the exit status that the agent expects of a job that runs. */
-export const promiseIfRunning = preparedRow<Lease & { exitStatus: number; now: Date }, JobFacts, Tx>((tx) => {
+const storePromise = preparedRow<Lease & StoredStatus & { now: Date }, JobFacts, Tx>((tx) => {
   const { jobs } = tx.tables;
   return tx
     .update(jobs)
     .set({
-      promisedExitStatus: valueFor(jobs.promisedExitStatus, "exitStatus"),
+      promisedExitStatus: valueFor(jobs.promisedExitStatus, "narrow"),
+      widePromisedExitStatus: valueFor(jobs.widePromisedExitStatus, "wide"),
       promisedAt: valueFor(jobs.promisedAt, "now"),
     })
     .where(and(whileLeased(tx), inArray(jobs.state, ["running", "timing_out"])))
     .returning(factColumns(tx));
 });
+
+/** Stores the exit status that the agent expects of a job that runs. */
+export function promiseIfRunning(
+  tx: Tx,
+  { exitStatus, ...given }: Lease & { exitStatus: number; now: Date },
+): Promise<JobFacts | undefined> {
+  return storePromise(tx, { ...given, ...storedStatus(exitStatus) });
+}
 
 /** Call it in the transaction that starts the job. */
 export const setTimesOutAt = preparedRow<{ id: string; timesOutAt: Date }, { id: string }, Tx>((tx) => {
@@ -124,22 +133,25 @@ export const setStartedIfCanceling = preparedRow<Lease & { now: Date }, { id: st
     .returning({ id: jobs.id });
 });
 
-export interface Ending extends Pick<JobFacts, "exitStatus" | "signal" | "signalReason" | "failureReason"> {
+type StoredStatus = ReturnType<typeof storedStatus>;
+
+export interface Ending extends Pick<JobFacts, "signal" | "signalReason" | "failureReason"> {
+  exitStatus: number;
   /** The state of a job that nobody stops. */
   state: "passed" | "failed";
 }
 
-/** canceling → canceled, timing_out → timed_out unless it passed, other leased states → the one of the ending. */
-export const endIfLeased = preparedRow<Lease & Ending & { now: Date }, JobRow, Tx>((tx) => {
+const endAsGiven = preparedRow<Lease & Ending & StoredStatus & { now: Date }, JobRow, Tx>((tx) => {
   const { jobs } = tx.tables;
-  const columns = ["exitStatus", "signal", "signalReason"] as const;
-  const result = Object.fromEntries(columns.map((name) => [name, valueFor(jobs[name], name)]));
   const given = valueFor(jobs.state, "state");
   const state = sql`case when ${jobs.state} = 'canceling' then 'canceled' when ${jobs.state} = 'timing_out' and ${given} <> 'passed' then 'timed_out' else ${given} end`;
   return tx
     .update(jobs)
     .set({
-      ...result,
+      exitStatus: valueFor(jobs.exitStatus, "narrow"),
+      wideExitStatus: valueFor(jobs.wideExitStatus, "wide"),
+      signal: valueFor(jobs.signal, "signal"),
+      signalReason: valueFor(jobs.signalReason, "signalReason"),
       state,
       // The reason of a cancel stays.
       failureReason: sql`coalesce(${valueFor(jobs.failureReason, "failureReason")}, ${jobs.failureReason})`,
@@ -148,8 +160,13 @@ export const endIfLeased = preparedRow<Lease & Ending & { now: Date }, JobRow, T
       endsAt: null,
     })
     .where(whileLeased(tx))
-    .returning();
+    .returning(rowColumns(tx));
 });
+
+/** canceling → canceled, timing_out → timed_out unless it passed, other leased states → the one of the ending. */
+export function endIfLeased(tx: Tx, ending: Lease & Ending & { now: Date }): Promise<JobRow | undefined> {
+  return endAsGiven(tx, { ...ending, ...storedStatus(ending.exitStatus) });
+}
 
 /** canceling → canceled, once its agent had the time that was left to it. */
 export async function endIfForced(
@@ -166,7 +183,7 @@ export async function endIfForced(
       endsAt: null,
     })
     .where(and(eq(jobs.id, id), eq(jobs.state, "canceling"), lte(jobs.endsAt, now)))
-    .returning();
+    .returning(rowColumns(tx));
   return ended;
 }
 
@@ -199,6 +216,7 @@ export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<JobFacts | 
       startedAt: null,
       timesOutAt: null,
       promisedExitStatus: null,
+      widePromisedExitStatus: null,
       promisedAt: null,
     })
     .where(

@@ -4,16 +4,20 @@ import type { Reader, Tx } from "../db/database.ts";
 import { preparedRow } from "../db/prepared.ts";
 import type { JobOptions } from "../db/schema/builds.ts";
 import type { Tables } from "../db/schema.ts";
+import { statusColumns } from "./exit-status-store.ts";
 import { mayShareSteps } from "./shared-steps.ts";
 
 // The text of a step is stored once for its build: by the step's first job, whose id is that of the step. Parallel and
 // retried jobs refer to it, and have only their own place among the parallel ones. Jobs from before, and those that are
 // made while a process of an older version may run, have the text themselves.
 
-export type JobRow = Tables["jobs"]["$inferSelect"];
-type OwnText = Pick<JobRow, "ownLabel" | "ownCommand" | "ownOptions">;
+type Columns = Tables["jobs"]["$inferSelect"];
+type OwnText = Pick<Columns, "ownLabel" | "ownCommand" | "ownOptions">;
+type WideStatuses = Pick<Columns, "wideExitStatus" | "widePromisedExitStatus">;
 /** A job without its step. */
-export type JobFacts = Omit<JobRow, keyof OwnText>;
+export type JobFacts = Omit<Columns, keyof OwnText | keyof WideStatuses>;
+/** A job with the text that it has itself. */
+export type JobRow = JobFacts & OwnText;
 export type Job = JobFacts & {
   label: string | null;
   /** Null: a waiter. */
@@ -33,9 +37,19 @@ export interface StoredJob {
   first: OwnText | null;
 }
 
-export function factColumns({ tables: { jobs } }: Reader | Tx) {
-  const { ownLabel: _label, ownCommand: _command, ownOptions: _options, ...facts } = getTableColumns(jobs);
+export function factColumns(db: Reader | Tx) {
+  const { ownLabel: _label, ownCommand: _command, ownOptions: _options, ...facts } = rowColumns(db);
   return facts;
+}
+
+/** The columns of a `JobRow`. */
+export function rowColumns({ tables }: Reader | Tx) {
+  const {
+    wideExitStatus: _wide,
+    widePromisedExitStatus: _promised,
+    ...columns
+  } = getTableColumns(tables.jobs);
+  return { ...columns, ...statusColumns(tables) };
 }
 
 /** The first job of a step, to be joined to jobs that refer to it. */
@@ -58,7 +72,10 @@ export function firstOfStep({ tables: { jobs } }: Reader | Tx) {
 export function selectJobs<On extends Reader | Tx>(db: On) {
   const { jobs } = db.tables;
   const first = firstOfStep(db);
-  return db.select({ job: jobs, first: first.columns }).from(jobs).leftJoin(first.table, first.isReferredTo);
+  return db
+    .select({ job: rowColumns(db), first: first.columns })
+    .from(jobs)
+    .leftJoin(first.table, first.isReferredTo);
 }
 
 export function wholeJob({ job, first }: StoredJob): Job {
@@ -137,6 +154,9 @@ export async function insertJobs(tx: Tx, jobs: Job[]): Promise<void> {
   await tx.insertMany(tx.tables.jobs, stored);
 }
 
+/** Of a new job. */
+const noStatuses: WideStatuses = { wideExitStatus: null, widePromisedExitStatus: null };
+
 /** Jobs of a matrix have texts of their own. */
 function isBehindFirst({
   id,
@@ -146,13 +166,13 @@ function isBehindFirst({
   return id !== stepId && !options?.matrix;
 }
 
-function referring(job: Job): JobRow {
+function referring(job: Job): Columns {
   const parallel = job.options?.parallel;
   const ownOptions = parallel ? { parallel } : null;
-  return { ...job, ownLabel: null, ownCommand: referringCommand, ownOptions };
+  return { ...job, ...noStatuses, ownLabel: null, ownCommand: referringCommand, ownOptions };
 }
 
 /** Other members are not stored: to leave them out takes time. */
-function withOwnText(job: Job): JobRow {
-  return { ...job, ownLabel: job.label, ownCommand: job.command, ownOptions: job.options };
+function withOwnText(job: Job): Columns {
+  return { ...job, ...noStatuses, ownLabel: job.label, ownCommand: job.command, ownOptions: job.options };
 }

@@ -21,7 +21,7 @@ import { listBy } from "../db/prepared.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
-import { firstOfStep, type Job, wholeJobs } from "./job-store.ts";
+import { firstOfStep, type Job, rowColumns, wholeJobs } from "./job-store.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
 
@@ -175,7 +175,7 @@ export async function listJobs(db: Db, buildIds: string[]) {
   const { jobs, queues } = db.tables;
   if (buildIds.length === 0) return [];
   const rows = await db
-    .select({ job: jobs, queue: { id: queues.id, key: queues.key, clusterId: queues.clusterId } })
+    .select({ job: rowColumns(db), queue: { id: queues.id, key: queues.key, clusterId: queues.clusterId } })
     .from(jobs)
     .leftJoin(queues, eq(queues.id, jobs.queueId)) // a waiter has none
     .where(inArray(jobs.buildId, buildIds))

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
-import { type Job, type JobFacts, selectJobs, wholeJob } from "../../builds/job-store.ts";
+import { type Job, selectJobs, wholeJob } from "../../builds/job-store.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
 import { findRow } from "../../db/rows.ts";
@@ -17,8 +17,10 @@ export function nameOf({ jobId, attempt }: LogKey): string {
   return `${jobId} ${attempt}`;
 }
 
+type LockedJob = Tables["jobs"]["$inferSelect"];
+
 /** The lock lasts until the end of the transaction, so that no attempt ends meanwhile. */
-export const lockJobs = prepared<{ ids: string[] }, JobFacts, Tx>((tx) => {
+export const lockJobs = prepared<{ ids: string[] }, LockedJob, Tx>((tx) => {
   const { jobs } = tx.tables;
   return tx.lock(jobs, isOneOf(jobs.id, "ids"), "exclusive");
 });

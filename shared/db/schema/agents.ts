@@ -1,10 +1,19 @@
-import { isNull, sql } from "drizzle-orm";
+import { isNull, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { AgentState } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { BuildsTables } from "./builds.ts";
 import type { ClustersTables } from "./clusters.ts";
 import type { QueuesTables } from "./queues.ts";
+
+/**
+ * The name without its number. An index has it: correct the generated SQL at its comma, as with `arrivalOf`
+ * (schema/builds.ts).
+ */
+export function patternOf({ namePattern, name }: Record<"namePattern" | "name", SQLiteColumn>): SQL {
+  return sql`coalesce(${namePattern}, ${name})`;
+}
 
 export function defineAgentsTables(
   kit: Kit,
@@ -69,6 +78,9 @@ export function defineAgentsTables(
         .references(() => agentTokens.id),
       tokenHash: text("token_hash").notNull().unique(),
       name: text().notNull(),
+      /** The name with its `%n`, which is filled with the number. Null: it has none. */
+      namePattern: text("name_pattern"),
+      nameNumber: integer("name_number"),
       hostname: text().notNull(),
       os: text().notNull(),
       arch: text().notNull(),
@@ -88,6 +100,8 @@ export function defineAgentsTables(
       jobId: uuid("job_id"),
       /** The job that it had when it was lost. Null once it asks for another: until then it may still run the command. */
       lostJobId: uuid("lost_job_id"),
+      /** The job that it was offered last and did not accept in time: others come before it. */
+      unacceptedJobId: uuid("unaccepted_job_id"),
       createdAt: time("created_at").notNull(),
       connectedAt: time("connected_at"),
       /** The time of the last heartbeat, or of the return of a lost agent. */
@@ -111,6 +125,9 @@ export function defineAgentsTables(
       index("agents_preferred")
         .on(t.queueId, t.priority, t.id)
         .where(sql`${t.priority} is not null and ${t.state} = 'connected' and ${t.jobId} is null`),
+      index("agents_named")
+        .on(t.organizationId, patternOf(t), t.nameNumber)
+        .where(sql`${t.state} <> 'disconnected'`),
       index("agents_seen").on(t.state, t.seenAt),
       // Ended agents whose description is still there.
       index("agents_described")

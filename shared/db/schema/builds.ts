@@ -109,7 +109,7 @@ export function defineBuildsTables(
     Pick<PipelinesTables, "pipelines"> &
     Pick<TriggersTables, "deliveries">,
 ) {
-  const { table, index, uniqueIndex, primaryKey, uuid, text, integer, boolean, time, json } = kit;
+  const { table, index, uniqueIndex, primaryKey, uuid, text, integer, boolean, bigint, time, json } = kit;
 
   const builds = table(
     "builds",
@@ -207,7 +207,10 @@ export function defineBuildsTables(
       ownCommand: text("command"),
       ownOptions: json<JobOptions>("options"),
       state: text().$type<JobState>().notNull(),
+      /** Read through builds/exit-status-store.ts. Of one beyond 31 bits, the nearest that fits: former releases read it. */
       exitStatus: integer("exit_status"),
+      /** An exit status beyond 31 bits. */
+      wideExitStatus: bigint("wide_exit_status"),
       signal: text(),
       signalReason: text("signal_reason"),
       /** Why the server ended the job, for people. */
@@ -245,6 +248,7 @@ export function defineBuildsTables(
       endsAt: time("ends_at"),
       /** The exit status that its agent expected while it ran. */
       promisedExitStatus: integer("promised_exit_status"),
+      widePromisedExitStatus: bigint("wide_promised_exit_status"),
       promisedAt: time("promised_at"),
       /** Of a manual job: all that it waits for has ended, so that somebody can unblock it. */
       unblockable: boolean().notNull().default(false),
@@ -261,6 +265,8 @@ export function defineBuildsTables(
       index("jobs_waiting")
         .on(t.queueId, t.agentRules, sql`${t.priority} desc`, arrivalOf(t), t.id)
         .where(sql`${t.state} = 'scheduled'`),
+      // Offered, and not accepted.
+      index("jobs_offered").on(t.assignedAt).where(sql`${t.state} = 'assigned' and ${t.acceptedAt} is null`),
       index("jobs_times_out").on(t.timesOutAt).where(isNotNull(t.timesOutAt)),
       index("jobs_ends").on(t.endsAt).where(isNotNull(t.endsAt)),
     ],

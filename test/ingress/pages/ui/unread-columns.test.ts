@@ -76,6 +76,7 @@ describe("pages of things with large members", () => {
               arch: "x64",
               version: "4",
             },
+            ...{ namePattern: null, nameNumber: null, unacceptedJobId: null },
             ...{ build: "1", pid: null, metaData: [], priority: null, ip: "127.0.0.1", userAgent: null },
             ...{
               ignoreInDispatches: false,
