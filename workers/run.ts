@@ -74,12 +74,17 @@ function openWorker(
   return worker;
 }
 
-async function runJob({ log }: Services, job: Job, run: WorkerJob["run"] | undefined): Promise<void> {
+async function runJob(
+  { log, writeHealth }: Services,
+  job: Job,
+  run: WorkerJob["run"] | undefined,
+): Promise<void> {
   // Another version sent it. No retry or warning: its schedulers repeat.
   if (!run) throw new UnrecoverableError(`no worker knows the job ${job.name}`);
   try {
     await run(job.data);
   } catch (error) {
+    writeHealth.recordDamage(error);
     log.warn({ err: error, job: job.name, attempt: job.attemptsMade + 1 }, "a job failed");
     // Redis keeps this message, and a failed statement's message lists its values.
     throw new Error(`${job.name} failed: see the worker's log`);

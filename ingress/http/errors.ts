@@ -70,6 +70,7 @@ function toRefusal(services: Services, error: HTTPError, event: H3Event): Refusa
   if (cause instanceof Refusal) return cause; // of a query that may not wait for its turn
   const id = requestId(event);
   if (translateError(thrown) instanceof DatabaseUnavailable) {
+    services.writeHealth.recordDamage(thrown);
     services.log.error({ err: thrown, requestId: id }, "the database is unavailable");
     return unavailable();
   }

@@ -1,7 +1,7 @@
 import { defineHandler } from "h3";
 import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
 import { checkDatabase } from "../../shared/db/health/check.ts";
-import { describeWriteProblem, findWriteProblem } from "../../shared/db/health/problem.ts";
+import { describeProblem, findProblem } from "../../shared/db/health/problem.ts";
 import { findClockDoubt } from "../../shared/process/clock-guard.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { redisProblems } from "../../shared/redis/health.ts";
@@ -29,15 +29,17 @@ export function readyz(services: Services, isClosing: () => boolean) {
     ]);
     const isReady = database === "ok" && migrations === "ok";
     if (!isReady) {
-      const parts = { database, migrations, redis };
-      const problem = fault ? findWriteProblem(fault, services.config.databaseUrl) : undefined;
-      const message = problem ? describeWriteProblem(problem) : reasonFor(database);
+      const problem = fault ? findProblem(fault, services.config.databaseUrl) : undefined;
+      const parts = { database: problem?.state ?? database, migrations, redis };
+      const message = problem
+        ? describeProblem(problem)
+        : "The database is not migrated: run npm run migrate";
       return json(503, { status: "unavailable", message, parts });
     }
     const problem = await services.writeHealth.check(services.db);
     if (problem) {
       const parts = { database: problem.state, migrations, redis };
-      return json(503, { status: "unavailable", message: describeWriteProblem(problem), parts });
+      return json(503, { status: "unavailable", message: describeProblem(problem), parts });
     }
     const doubt = await findClockDoubt(services.db);
     const underOtherKeys = await countUnderOtherKeys(services);
@@ -52,10 +54,4 @@ export function readyz(services: Services, isClosing: () => boolean) {
       ...(underOtherKeys > 0 && { sealed_under_other_keys: underOtherKeys }),
     });
   });
-}
-
-function reasonFor(database: string): string {
-  return database === "ok"
-    ? "The database is not migrated: run npm run migrate"
-    : "The database cannot be reached";
 }

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { escapeControls, toPrintableJson } from "../../shared/control-characters.ts";
 import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
-import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
+import { explainProblem, findProblem } from "../../shared/db/health/problem.ts";
 import { ConfigError } from "../../shared/process/config.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { withServices } from "../with-services.ts";
@@ -69,7 +69,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode; // commander has printed it
-    terminal.writeError(`${escapeControls(sentence(error))}\n`);
+    terminal.writeError(`${escapeControls(sentence(error, terminal))}\n`);
     return 1;
   }
 }
@@ -92,14 +92,10 @@ function inherit(parent: Command, command: Command): Command {
   return command;
 }
 
-function sentence(error: unknown): string {
+function sentence(error: unknown, terminal: Terminal): string {
   if (error instanceof Refusal || error instanceof ConfigError || error instanceof WrongSecretKey)
     return error.message;
-  const failure = translateError(error);
-  if (failure instanceof DatabaseUnavailable) {
-    return /no such table|does not exist/.test(failure.message)
-      ? "The database is not migrated: run npm run migrate first."
-      : failure.message;
-  }
+  const problem = findProblem(error, readSettings(terminal).databaseUrl);
+  if (problem) return `${explainProblem(problem)}.`;
   return `Unexpected error: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -10,7 +10,7 @@ import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { withServices } from "../with-services.ts";
 import { claimPort } from "./address.ts";
 import { banner, demoCommands, demoEnvFile, demoTextFile, demoVariables } from "./banner.ts";
-import { CannotStart, describe } from "./cannot-start.ts";
+import { describe } from "./cannot-start.ts";
 import { type Addresses, writeAddresses } from "./running.ts";
 
 // Takes one message from its parent, and answers with one.
@@ -114,11 +114,7 @@ function keepForOwner(file: string, text: string): void {
 
 async function updateDatabase({ databaseUrl }: Config): Promise<void> {
   process.stdout.write("Bringing the database up to date.\n");
-  try {
-    await migrate(databaseUrl, (line) => process.stdout.write(`  ${line}\n`));
-  } catch (error) {
-    throw new CannotStart(`The database could not be brought up to date: ${describe(error)}`);
-  }
+  await migrate(databaseUrl, (line) => process.stdout.write(`  ${line}\n`));
 }
 
 async function prepareDemo(config: Config): Promise<Demo | undefined> {

@@ -3,6 +3,7 @@ import type { SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { Outage } from "../sharing/batcher.ts";
 import type { Dialect } from "./columns.ts";
+import { findFault } from "./health/faults.ts";
 import type { Tables } from "./schema.ts";
 
 type Queries = BaseSQLiteDatabase<"async", unknown>;
@@ -102,37 +103,12 @@ export async function commitOrLookUp<T>(
   });
 }
 
-const unavailableCodes = [
-  /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL)/,
-  /^E(CONNREFUSED|CONNRESET|NOTFOUND|TIMEDOUT|PIPE|HOSTUNREACH|AI_AGAIN)$/,
-  // connection exceptions, insufficient resources, operator intervention, system errors, read-only
-  /^(08|53|57P|58|25006)/,
-  /^57014$/, // statement_timeout
-  /^(40001|40P01|55P03)$/, // serialization failure, deadlock, lock_timeout: nothing was committed
-  /^42P01$/, // not migrated yet
-  /^42501$/, // the user may not write
-];
-const unavailableMessages =
-  /^no such table|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed/;
-
 /** A fault of the database itself becomes DatabaseUnavailable. */
 export function translateError(error: unknown): unknown {
   if (error instanceof DatabaseUnavailable) return error;
   const root = rootCause(error);
-  if (!(root instanceof Error)) return error;
-  const code = String((root as { code?: unknown }).code ?? "");
-  const isAway =
-    unavailableCodes.some((pattern) => pattern.test(code)) ||
-    unavailableMessages.test(root.message) ||
-    isRefusedConnection(root);
-  return isAway
-    ? new DatabaseUnavailable(`The database is unavailable: ${root.message}`, { cause: root })
-    : error;
-}
-
-/** FATAL ends a connection: Postgres could not open it, for example on a full disk. In a statement it is a bug. */
-function isRefusedConnection({ code, severity }: Error & { code?: unknown; severity?: unknown }): boolean {
-  return code === "XX000" && severity === "FATAL";
+  if (!findFault(root)) return error;
+  return new DatabaseUnavailable(`The database is unavailable: ${(root as Error).message}`, { cause: root });
 }
 
 export function isUniqueViolation(error: unknown): boolean {

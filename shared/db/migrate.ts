@@ -1,5 +1,6 @@
 import { type Dialect, kits } from "./columns.ts";
 import type { Db } from "./database.ts";
+import { failure } from "./migrating/failed.ts";
 import { migrationsTable, readJournal } from "./migrating/journal.ts";
 import { migratePostgres } from "./migrating/postgres.ts";
 import type { Report } from "./migrating/report.ts";
@@ -12,8 +13,12 @@ import { isSqliteUrl, sqliteFile } from "./open.ts";
  * @throws MigrationFailed with the first cause and what to do
  */
 export async function migrate(url: string, report: Report = () => {}): Promise<void> {
-  if (isSqliteUrl(url)) await migrateSqlite(sqliteFile(url), report);
-  else await migratePostgres(url, report);
+  try {
+    if (isSqliteUrl(url)) await migrateSqlite(sqliteFile(url), report);
+    else await migratePostgres(url, report);
+  } catch (error) {
+    throw failure(error, "The database could not be migrated", url);
+  }
 }
 
 export async function hasPendingMigrations(db: Db): Promise<boolean> {

@@ -5,8 +5,8 @@ import {
   WrongSecretKey,
   withSecretKey,
 } from "../crypto/secret-key-check.ts";
-import { DatabaseUnavailable, translateError } from "../db/database.ts";
 import { checkDatabase } from "../db/health/check.ts";
+import { explainProblem, findProblem } from "../db/health/problem.ts";
 import { secondMs } from "../durations.ts";
 import { endCompiler } from "./compiler.ts";
 import { ConfigError, readConfig } from "./config.ts";
@@ -37,8 +37,7 @@ export async function runProcess(name: string, start: (services: Services) => Pr
   try {
     const isChecked = await checkSecretKey(services);
     const usable = isChecked ? services : checkBeforeWrites(services, wrongKey.resolve);
-    const { migrations } = await checkDatabase(services.db);
-    if (migrations === "pending") log.error("the database is not migrated: run npm run migrate");
+    await logDatabaseProblem(services);
     const { metricsPort } = services.config;
     const metricsServer =
       metricsPort === undefined ? undefined : await startMetricsServer(services, metricsPort);
@@ -82,13 +81,23 @@ async function openPatiently(options: Parameters<typeof openServices>[0]): Promi
     try {
       return openServices(options);
     } catch (error) {
-      const isFull = (error as NodeJS.ErrnoException).code === "ENOSPC";
-      if (!isFull && !(translateError(error) instanceof DatabaseUnavailable)) throw error;
-      options.log.warn({ err: error }, "the database cannot be opened; trying again every second");
+      const problem = findProblem(error, options.config.databaseUrl);
+      if (!problem) throw error;
+      if (problem.state === "damaged") throw new ConfigError(explainProblem(problem)); // to try again would not help
+      const text = `the database cannot be opened, and is tried again every second. ${explainProblem(problem)}`;
+      options.log.warn({ err: error }, text);
       await sleep(openAgainMs);
       if (process.connected === false) throw error; // npm start was killed
     }
   }
+}
+
+/** Requests are answered 503 until the database is well. */
+async function logDatabaseProblem({ db, config, log }: Services): Promise<void> {
+  const { migrations, fault } = await checkDatabase(db);
+  const problem = findProblem(fault, config.databaseUrl);
+  if (problem) log.error({ state: problem.state }, explainProblem(problem));
+  if (migrations === "pending") log.error("the database is not migrated: run npm run migrate");
 }
 
 const listenFaults = new Set(["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"]);

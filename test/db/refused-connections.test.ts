@@ -21,7 +21,18 @@ async function startRefusing(code: string) {
 }
 
 describe("Postgres that refuses connections", () => {
-  for (const code of ["58030", "58P01", "XX000"]) {
+  for (const code of [
+    "08P01",
+    "28P01",
+    "3D000",
+    "3F000",
+    "53200",
+    "57P03",
+    "58030",
+    "58P01",
+    "XX000",
+    "XX001",
+  ]) {
     it(`is unavailable with ${code}`, async () => {
       const server = await startRefusing(code);
       const url = `postgres://x@127.0.0.1:${server.port}/x`;

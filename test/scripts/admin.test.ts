@@ -457,7 +457,7 @@ describe("the operator's command without an installation", () => {
     );
     assert.deepEqual(
       [unmigrated.code, unmigrated.stderr],
-      [1, "The database is not migrated: run npm run migrate first.\n"],
+      [1, "The database is not migrated (no such table: organizations): run npm run migrate.\n"],
     );
     const unset = await run({ PORT: "x" }, list);
     assert.equal(unset.code, 1);

@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { translateError } from "../../../shared/db/database.ts";
 import { putFact } from "../../../shared/db/facts-store.ts";
 import { checkDatabase } from "../../../shared/db/health/check.ts";
-import { findWriteProblem } from "../../../shared/db/health/problem.ts";
+import { findProblem } from "../../../shared/db/health/problem.ts";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Config } from "../../../shared/process/config.ts";
@@ -15,12 +14,10 @@ const quickCheck = fileURLToPath(new URL("../../../shared/db/sqlite/quick-check.
 const check = "database";
 const checkWithinMs = 20 * secondMs;
 
-/** Describes a fault of the database by its disk, if that is the cause. */
 export function unavailable(fault: unknown, { databaseUrl }: Config): Finding {
-  const known = findWriteProblem(fault, databaseUrl);
-  if (known) return problem(check, known.found, known.fix);
-  const fix = "Start the database, and look at DATABASE_URL: address, password, firewall";
-  return problem(check, "It cannot be reached", fix);
+  const known = findProblem(fault, databaseUrl);
+  if (known) return problem(check, `${known.found} (${known.cause})`, known.fix);
+  return problem(check, `It fails: ${fault instanceof Error ? fault.message : fault}`, "Report this fault");
 }
 
 export async function checkDatabaseParts(services: Services): Promise<Finding[]> {
@@ -38,14 +35,7 @@ async function checkWriting({ db, clock, config }: Services): Promise<Finding> {
       `${db.dialect === "sqlite" ? "SQLite" : "Postgres"} answers, is migrated and can be written`,
     );
   } catch (error) {
-    const known = findWriteProblem(error, config.databaseUrl);
-    if (known) return problem(check, known.found, known.fix);
-    const { message } = translateError(error) as Error;
-    return problem(
-      check,
-      `It cannot be written: ${message}`,
-      "Look at its disk, its rights, and what locks it",
-    );
+    return unavailable(error, config);
   }
 }
 

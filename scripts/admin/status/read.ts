@@ -3,6 +3,7 @@ import { nearlyFull, storageOf } from "../../../shared/accounts/storage.ts";
 import { findQueueWithWaitingJobs } from "../../../shared/agents/lease-store.ts";
 import { countConnectedAgents } from "../../../shared/agents/list-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
+import { explainProblem, findProblem } from "../../../shared/db/health/problem.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import { hourMs, hourOf } from "../../../shared/durations.ts";
@@ -13,6 +14,7 @@ import {
   listQueuesWithOwners,
   type QueueWithOwners,
 } from "../../../shared/queues/store.ts";
+import { redisProblems } from "../../../shared/redis/health.ts";
 import { listRecentRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { findWaiting } from "../../../shared/triggers/deliveries/store.ts";
 
@@ -21,12 +23,24 @@ const maxOrganizations = 20;
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
-/** The present state of the installation: a few rows of each kind, by indexes. Counts stop at 1,000. */
+/**
+ * The present state of the installation: a few rows of each kind, by indexes. Counts stop at 1,000. A part that cannot
+ * be read is null, and `problems` says why.
+ */
 export async function readStatus(services: Services) {
   const { db, clock, processes, jobs } = services;
   const since = new Date(hourOf(clock.now()).getTime() - hourMs);
-  const waiting = await findWaiting(db, maxCounted);
-  const agents = await countConnectedAgents(db, maxCounted);
+  const problems = new Set<string>();
+  const unlessAway = async <T>(read: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await read();
+    } catch (error) {
+      const problem = findProblem(error, services.config.databaseUrl);
+      if (!problem) throw error;
+      problems.add(explainProblem(problem));
+      return null;
+    }
+  };
   const backgroundJobs = await Promise.all(
     workQueues.map(async (queue) => [queue, (await jobs.countStates(queue)) ?? null] as const),
   );
@@ -42,17 +56,30 @@ export async function readStatus(services: Services) {
         }),
       ) ?? null,
     background_jobs: Object.fromEntries(backgroundJobs),
-    deliveries: {
-      undecided: waiting.total,
-      oldest_received_at: waiting.receivedAt ?? null,
-    },
-    agents: { connected: [...agents.values()].reduce((sum, count) => sum + count, 0) },
-    queues: await readQueues(db),
-    paused_queues: await readPausedQueues(db),
-    refused: { since, ...(await countRefusals(db, since)) },
-    nearly_full: await readNearlyFull(services),
-    disk: await readDisk(db),
+    deliveries: await unlessAway(() => readDeliveries(db)),
+    agents: await unlessAway(() => readAgents(db)),
+    queues: await unlessAway(() => readQueues(db)),
+    paused_queues: await unlessAway(() => readPausedQueues(db)),
+    refused: await unlessAway(async () => ({ since, ...(await countRefusals(db, since)) })),
+    nearly_full: await unlessAway(() => readNearlyFull(services)),
+    disk: await unlessAway(() => readDisk(db)),
+    problems: [...problems, ...(await readRedisProblem(services))],
   };
+}
+
+async function readRedisProblem({ checkRedis }: Services): Promise<string[]> {
+  const state = await checkRedis();
+  return state === "ok" ? [] : [redisProblems[state]];
+}
+
+async function readDeliveries(db: Db) {
+  const { total, receivedAt } = await findWaiting(db, maxCounted);
+  return { undecided: total, oldest_received_at: receivedAt ?? null };
+}
+
+async function readAgents(db: Db) {
+  const agents = await countConnectedAgents(db, maxCounted);
+  return { connected: [...agents.values()].reduce((sum, count) => sum + count, 0) };
 }
 
 /** Organizations near STORED_BYTES_PER_ORGANIZATION, or over it. */

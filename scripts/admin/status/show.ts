@@ -6,46 +6,57 @@ import type { Status } from "./read.ts";
 
 /** One screen for people. Members of organizations wrote its names and notes. */
 export function showStatus(status: Status): string {
-  const { at, deliveries, agents, queues, refused, disk } = status;
-  const { undecided, oldest_received_at: oldest } = deliveries;
-  const oldestSeconds = oldest && Math.max(0, Math.round((at.getTime() - oldest.getTime()) / secondMs));
-  const causes = Object.entries(refused.causes);
+  const { at, agents, queues, disk, problems } = status;
   return [
     `${at.toISOString()}`,
+    ...section("Problems", problems),
     ...section("Processes", showProcesses(status)),
     ...section("Background jobs", showBackgroundJobs(status)),
-    ...section("Deliveries", [
-      undecided === 0
-        ? "None waits to be built"
-        : `${upTo(undecided)} wait to be built, the oldest for ${oldestSeconds} s`,
-      causes.length === 0
-        ? `None refused since ${refused.since.toISOString()}`
-        : `Refused since ${refused.since.toISOString()}: ${causes.map(([cause, count]) => `${cause} ${count}`).join(", ")}`,
-    ]),
-    ...section("Agents", [`${upTo(agents.connected)} connected`]),
+    ...section("Deliveries", showDeliveries(status)),
+    ...section("Agents", agents ? [`${upTo(agents.connected)} connected`] : []),
     ...section(
       "Queues with waiting jobs",
-      queues.map((each) => `${placeOf(each)}: ${upTo(each.waiting)} waiting, ${upTo(each.running)} running`),
+      (queues ?? []).map(
+        (each) => `${placeOf(each)}: ${upTo(each.waiting)} waiting, ${upTo(each.running)} running`,
+      ),
     ),
     ...section(
       "Paused queues",
-      status.paused_queues.map(
+      (status.paused_queues ?? []).map(
         ({ paused_at, note, ...each }) =>
           `${placeOf(each)} since ${paused_at?.toISOString()}${note ? `: ${note.split("\n")[0]}` : ""}`,
       ),
     ),
     ...section(
       "Organizations near their limit of stored bytes",
-      status.nearly_full.map(
+      (status.nearly_full ?? []).map(
         ({ organization, stored_bytes, limit, is_full }) =>
           `${organization}: ${showBytes(stored_bytes)} of ${showBytes(limit)}${is_full ? ", full: new builds are refused" : ""}`,
       ),
     ),
-    ...section("Disk", [
-      `${showBytes(disk.database_bytes)} of database`,
-      ...(disk.free_bytes === null ? [] : [`${showBytes(disk.free_bytes)} free`]),
-    ]),
+    ...section("Disk", showDisk(disk)),
   ].join("\n");
+}
+
+function showDeliveries({ at, deliveries, refused }: Status): string[] {
+  if (!deliveries || !refused) return [];
+  const { undecided, oldest_received_at: oldest } = deliveries;
+  const oldestSeconds = oldest && Math.max(0, Math.round((at.getTime() - oldest.getTime()) / secondMs));
+  const causes = Object.entries(refused.causes);
+  return [
+    undecided === 0
+      ? "None waits to be built"
+      : `${upTo(undecided)} wait to be built, the oldest for ${oldestSeconds} s`,
+    causes.length === 0
+      ? `None refused since ${refused.since.toISOString()}`
+      : `Refused since ${refused.since.toISOString()}: ${causes.map(([cause, count]) => `${cause} ${count}`).join(", ")}`,
+  ];
+}
+
+function showDisk(disk: Status["disk"]): string[] {
+  if (!disk) return [];
+  const free = disk.free_bytes === null ? [] : [`${showBytes(disk.free_bytes)} free`];
+  return [`${showBytes(disk.database_bytes)} of database`, ...free];
 }
 
 function section(title: string, lines: string[]): string[] {

@@ -1,99 +1,64 @@
 import { accessSync, constants, statfsSync, utimesSync } from "node:fs";
 import { dirname } from "node:path";
-import { rootCause, SyncFailed } from "../database.ts";
+import { DatabaseUnavailable, rootCause, SyncFailed } from "../database.ts";
 import { isSqliteUrl, sqliteFile } from "../open.ts";
+import { type FaultState, findFault } from "./faults.ts";
+import { postgresTexts, type Text, textsOf } from "./texts.ts";
 
-/** Why nothing can be written. `locked`: a write has waited for long. */
-export type WriteState = "full" | "read-only" | "failing" | "forbidden" | "unsynced" | "locked";
-
-export interface WriteProblem {
-  state: WriteState;
-  found: string;
-  /** Tells the operator what to do. */
-  fix: string;
+/** A fault of the database in the words of operators. */
+export interface DatabaseProblem extends Text {
+  state: FaultState;
+  /** The words of the database. They may name roles, hosts and tables. */
+  cause: string;
+  /** False: the next call may succeed, and nobody has to do anything. */
+  lasts: boolean;
 }
 
-/** Finds the state by the code of SQLite, the system or Postgres. */
-const statesByCode: [RegExp, WriteState][] = [
-  [/^(SQLITE_FULL|ENOSPC|EDQUOT|53100)$/, "full"],
-  [/^(SQLITE_READONLY|EROFS$|25006$)/, "read-only"],
-  [/^(SQLITE_IOERR|EIO$|58030$)/, "failing"],
-  [/^(SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH|EACCES$|EPERM$|42501$)/, "forbidden"],
-  [/^SQLITE_BUSY/, "locked"],
-];
-
-/** Returns undefined for an error that says nothing about the disk or the rights, such as a lost connection. */
-export function findWriteProblem(error: unknown, databaseUrl: string): WriteProblem | undefined {
-  const code = String((rootCause(error) as { code?: unknown } | undefined)?.code ?? "");
-  const state =
-    error instanceof SyncFailed ? "unsynced" : statesByCode.find(([codes]) => codes.test(code))?.[1];
-  if (!state) return undefined;
-  return isSqliteUrl(databaseUrl)
-    ? describeSqlite(state, sqliteFile(databaseUrl))
-    : { state, ...postgresProblems[state] };
+/** Returns undefined for an error that is none of the database. */
+export function findProblem(error: unknown, databaseUrl: string): DatabaseProblem | undefined {
+  const root = rootCause(error);
+  const fault = findFault(root, { ofFile: error instanceof DatabaseUnavailable || isOfSystem(error) });
+  const state = error instanceof SyncFailed ? "unsynced" : fault?.state;
+  if (!state && !(error instanceof DatabaseUnavailable)) return undefined;
+  const lasts = state === "unsynced" || (fault !== undefined && !fault.passes);
+  return { ...describe(state ?? "unavailable", databaseUrl), cause: wordsOf(root), lasts };
 }
 
-/** A sentence for operators. */
-export function describeWriteProblem({ found, fix }: WriteProblem): string {
+/** A sentence for everybody who may ask. */
+export function describeProblem({ found, fix }: DatabaseProblem): string {
   return `${found}: ${fix}`;
 }
 
-export function lockedProblem(databaseUrl: string): WriteProblem {
-  return isSqliteUrl(databaseUrl)
-    ? describeSqlite("locked", sqliteFile(databaseUrl))
-    : { state: "locked", ...postgresProblems.locked };
+/** A sentence for operators: it has the words of the database, too. */
+export function explainProblem({ found, fix, cause }: DatabaseProblem): string {
+  return `${found} (${cause}): ${fix}`;
 }
 
-type Text = Omit<WriteProblem, "state">;
-
-const postgresProblems: Record<WriteState, Text> = {
-  full: { found: "The disk of Postgres is full", fix: "make room there" },
-  "read-only": {
-    found: "Postgres is read-only",
-    fix: "point DATABASE_URL to the primary, or look at its default_transaction_read_only",
-  },
-  failing: {
-    found: "The disk of Postgres fails",
-    fix: "look at its log, and at the log of the kernel there",
-  },
-  forbidden: {
-    found: "The user of DATABASE_URL may not write to the tables of Postgres",
-    fix: "grant it their ownership",
-  },
-  unsynced: { found: "A sync of Postgres failed", fix: "look at its log" },
-  locked: { found: "Postgres does not finish a write", fix: "look at its disk, and at its locks" },
-};
-
-function describeSqlite(code: WriteState, file: string): WriteProblem {
-  const state = code === "full" || code === "locked" ? code : lookAt(file, code);
-  const texts: Record<WriteState, Text> = {
-    full: { found: `The disk of ${file} is full`, fix: "make room there" },
-    "read-only": {
-      found: `The file system of ${file} is read-only`,
-      fix: "look at the log of the kernel for why, and mount it for writing",
-    },
-    failing: {
-      found: `The disk of ${file} fails to write`,
-      fix: "look at the log of the kernel, and replace the disk if it names it",
-    },
-    forbidden: {
-      found: `This process may not write to ${file}`,
-      fix: "give its user the file, those beside it and the folder",
-    },
-    unsynced: {
-      found: `A sync of ${file} failed, and nothing is written until its log is on disk again`,
-      fix: "it tries each second; look at the room on the disk, and at the log of the kernel",
-    },
-    locked: {
-      found: `A write to ${file} has waited for long`,
-      fix: "look whether its disk answers, and which process keeps it locked",
-    },
-  };
-  return { state, ...texts[state] };
+export function lockedProblem(databaseUrl: string): DatabaseProblem {
+  return { ...describe("locked", databaseUrl), cause: "no answer", lasts: true };
 }
+
+/** Some errors of connections have only a code. */
+function wordsOf(root: unknown): string {
+  const { message, code } = root as NodeJS.ErrnoException;
+  return (message || code || String(root)).replace(/\.$/, "");
+}
+
+function isOfSystem(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.syscall !== undefined;
+}
+
+function describe(state: FaultState, databaseUrl: string): Text & { state: FaultState } {
+  if (!isSqliteUrl(databaseUrl)) return { state, ...postgresTexts[state] };
+  const file = sqliteFile(databaseUrl);
+  const seen = statesOfDisk.includes(state) ? lookAt(file, state) : state;
+  return { state: seen, ...textsOf(file)[seen] };
+}
+
+const statesOfDisk: readonly FaultState[] = ["read-only", "failing", "forbidden", "unsynced"];
 
 /** SQLite's codes do not tell a disk that fails from a file system that is full or read-only. */
-function lookAt(file: string, otherwise: WriteState): WriteState {
+function lookAt(file: string, otherwise: FaultState): FaultState {
   try {
     const { bavail } = statfsSync(dirname(file));
     if (bavail === 0) return "full";

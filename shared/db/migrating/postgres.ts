@@ -15,6 +15,8 @@ import { createdTables, type Statement, type StatementOf, shortText } from "./st
 const advisoryLock = 731_904_226;
 const lockWaitMs = 10 * minuteMs;
 const lockPollMs = 200;
+/** For messages, which need no more of the address. */
+const postgresUrl = "postgres:";
 
 /**
  * Runs the pending migrations beside traffic. Each begins with a transaction that adds tables and columns, goes on
@@ -115,7 +117,7 @@ async function runBesideTraffic(client: Client, migration: Migration, report: Re
       await record(client, migration);
     });
   } catch (error) {
-    throw failure(error, migration.tag);
+    throw failure(error, migration.tag, postgresUrl);
   }
   report(`${migration.tag}: done in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 }
@@ -200,7 +202,7 @@ async function run(client: Client, { tag }: Migration, statement: Statement): Pr
   try {
     await client.query(statement.text);
   } catch (error) {
-    throw failure(error, `${tag}, ${shortText(statement)}`);
+    throw failure(error, `${tag}, ${shortText(statement)}`, postgresUrl);
   }
 }
 

@@ -34,7 +34,7 @@ export function execute(client: Client.Database, tag: string, statements: Statem
     try {
       client.exec(each.text);
     } catch (error) {
-      throw failure(error, `${tag}, ${shortText(each)}`);
+      throw failure(error, `${tag}, ${shortText(each)}`, `file:${client.name}`);
     }
   }
 }

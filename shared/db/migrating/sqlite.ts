@@ -64,7 +64,7 @@ async function migrateFile(client: Client.Database, report: Report): Promise<voi
       if (isNew) runAtOnce(client, migration);
       else await runBesideTraffic(client, migration, report);
     } catch (error) {
-      throw failure(error, migration.tag);
+      throw failure(error, migration.tag, `file:${client.name}`);
     }
   }
   const broken = client.pragma("foreign_key_check") as unknown[];

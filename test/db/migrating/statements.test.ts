@@ -61,8 +61,8 @@ describe("the message of a migration that failed", () => {
     const wrapped = new Error("Failed query: ALTER TABLE …", { cause: new Error("query", { cause: root }) });
 
     assert.equal(
-      failure(wrapped, "0004_lists").message,
-      "0004_lists: deadlock detected. Table: builds. Others keep the table locked. Run it again: it goes on where it stopped. The former version works meanwhile.",
+      failure(wrapped, "0004_lists", "postgres://x/y").message,
+      "0004_lists: deadlock detected. Table: builds. Postgres does not finish a statement: look at its disk, and at its locks. Run it again: it goes on where it stopped. The former version works meanwhile.",
     );
   });
 });
