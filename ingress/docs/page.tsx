@@ -8,10 +8,12 @@ import type { DocsAssets } from "./assets.ts";
 
 /** GET /docs: the OpenAPI document in a renderer. Without scripts it links the document. */
 export function docsPage(config: Config, assets: DocsAssets | undefined) {
-  const body = `<!doctype html>${render(<Docs scripts={assets?.scripts ?? []} />)}`;
+  const openapi = config.baseUrl + patterns.openapi;
+  const body = `<!doctype html>${render(<Docs scripts={assets?.scripts ?? []} openapi={openapi} />)}`;
+  const policy = contentPolicy(config);
   return defineHandler((event) => {
     setHeaders(event, {
-      "Content-Security-Policy": contentPolicy(config, event.req.headers.get("host") ?? ""),
+      "Content-Security-Policy": policy,
       // Cuts the renderer off from pages that it opens in a window.
       "Cross-Origin-Opener-Policy": "same-origin",
       "X-Frame-Options": "DENY",
@@ -23,16 +25,14 @@ export function docsPage(config: Config, assets: DocsAssets | undefined) {
 }
 
 /**
- * The renderer is a large third-party program on the origin of the pages. The policy lets it call the API alone: no
- * page, no form, no other host.
+ * The renderer is a large third-party program on the origin of the pages. The policy lets it call the API alone, at the
+ * addresses of the settings: no page, no form, no other host.
  */
-function contentPolicy({ baseUrl, authUrl, webhookUrl }: Config, host: string): string {
+function contentPolicy({ baseUrl, authUrl, webhookUrl }: Config): string {
   const { deviceAuthorization, token, revoke, introspect, oauthMetadata, openidConfiguration } = patterns;
   const oauth = [deviceAuthorization, token, revoke, introspect, oauthMetadata, openidConfiguration];
   const callable = [
-    // The page may be open at another address than that of the settings.
-    ...(validHost.test(host) ? [host + patterns.openapi] : []),
-    ...["/v2", "/v2/", "/v3/"].map((path) => baseUrl + path),
+    ...[patterns.openapi, "/v2", "/v2/", "/v3/"].map((path) => baseUrl + path),
     ...oauth.map((path) => authUrl + path),
     `${webhookUrl}/deliver/`,
   ];
@@ -49,9 +49,8 @@ function contentPolicy({ baseUrl, authUrl, webhookUrl }: Config, host: string): 
   ].join("; ");
 }
 
-const validHost = /^([\w.-]+|\[[\da-f:.]+\])(:\d+)?$/i;
-
-function Docs({ scripts }: { scripts: string[] }) {
+/** @param props.openapi the document's address: the page may be open at another host, which the policy does not name */
+function Docs({ scripts, openapi }: { scripts: string[]; openapi: string }) {
   const isShown = scripts.length > 0;
   const style = <link rel="stylesheet" href={assetPath("style.css")} />;
   const text = (
@@ -77,7 +76,7 @@ function Docs({ scripts }: { scripts: string[] }) {
       </head>
       <body>
         {isShown ? <noscript>{text}</noscript> : text}
-        <div id="reference" />
+        <div id="reference" data-openapi={openapi} />
         {scripts.map((path) => (
           <script key={path} src={path} />
         ))}

@@ -1,6 +1,6 @@
 // Nothing here or in the renderer may call another host. The page's content policy forbids it, too.
 Scalar.createApiReference("#reference", {
-  url: "/openapi.json",
+  url: document.getElementById("reference").dataset.openapi,
   authentication: { preferredSecurityScheme: "accessToken" },
   documentDownloadType: "json",
   withDefaultFonts: false,

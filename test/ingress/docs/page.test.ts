@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { get as httpGet, type IncomingHttpHeaders } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { sqlite } from "../../helpers/databases.ts";
 import { get, request } from "../../helpers/http.ts";
@@ -33,7 +34,7 @@ describe("GET /docs", () => {
       "style-src": ["'self'", "'unsafe-inline'"],
       "img-src": ["'self'", "data:"],
       "connect-src": [
-        `${new URL(world.url).host}/openapi.json`,
+        "https://api.example.com/openapi.json",
         "https://api.example.com/v2",
         "https://api.example.com/v2/",
         "https://api.example.com/v3/",
@@ -53,11 +54,24 @@ describe("GET /docs", () => {
     assert.deepEqual(headers.getSetCookie(), []);
   });
 
+  it("has the same policy whatever Host the request names", async () => {
+    const own = await get(`${world.url}/docs`);
+    const { port } = new URL(world.url);
+    const foreign = await new Promise<IncomingHttpHeaders>((resolve, reject) => {
+      const call = { host: "127.0.0.1", port, path: "/docs", headers: { Host: "evil.example.com" } };
+      httpGet(call, (response) => {
+        resolve(response.headers);
+        response.resume();
+      }).on("error", reject);
+    });
+    assert.equal(foreign["content-security-policy"], own.headers.get("content-security-policy"));
+  });
+
   it("links the document for browsers without scripts", async () => {
     const { text } = await get(`${world.url}/docs`);
     const [, withoutScripts] = /<body><noscript>(.*?)<\/noscript>/.exec(text) ?? [];
     assert.match(withoutScripts ?? "", /<a href="\/openapi\.json">/);
-    assert.equal(text.includes("://"), false, "no other host");
+    assert.deepEqual(text.match(/[^"]*:\/\/[^"]*/g), ["https://api.example.com/openapi.json"]);
   });
 
   it("has scripts that are cached for good, with the version in the path", async () => {
