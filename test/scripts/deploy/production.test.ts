@@ -49,11 +49,22 @@ describe("the commands of servers and agents", () => {
   }
 });
 
+describe("the packages", () => {
+  it("are checked by their content: each has its integrity in the lock file", () => {
+    const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
+      packages: Record<string, { integrity?: string; link?: boolean }>;
+    };
+    const installed = Object.entries(packages).filter(([path, { link }]) => path !== "" && !link);
+    assert.ok(installed.length > 300);
+    for (const [path, { integrity }] of installed) assert.match(integrity ?? "", /^sha512-/, path);
+  });
+});
+
 describe("the page about production", () => {
   it("names settings that exist", () => {
     const known = new Set(settingGroups.flatMap(({ settings }) => settings.map(({ name }) => name)));
     const named = matches(everything, /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g).filter(
-      (name) => !["NODE_ENV", "NODE_COMPILE_CACHE"].includes(name) && !name.startsWith("AWS_"),
+      (name) => !["NODE_ENV", "NODE_COMPILE_CACHE"].includes(name) && !/^(AWS|AF)_/.test(name),
     );
 
     assert.ok(named.length > 10);
@@ -146,22 +157,48 @@ describe("the page about production", () => {
   });
 });
 
+const limited = {
+  User: "signalbox",
+  UMask: "0077",
+  ProtectSystem: "strict",
+  ProtectProc: "invisible",
+  CapabilityBoundingSet: "",
+  RestrictAddressFamilies: "AF_INET AF_INET6 AF_UNIX AF_NETLINK",
+  SystemCallArchitectures: "native",
+  SystemCallFilter: "@system-service",
+};
+const switchedOn = [
+  ...["NoNewPrivileges", "PrivateTmp", "PrivateDevices", "ProtectHome", "LockPersonality", "RemoveIPC"],
+  ...["ProtectClock", "ProtectControlGroups", "ProtectHostname"],
+  ...["ProtectKernelLogs", "ProtectKernelModules", "ProtectKernelTunables"],
+  ...["RestrictNamespaces", "RestrictRealtime", "RestrictSUIDSGID"],
+];
+
 describe("the files beside it", () => {
-  it("are units that run as a user of their own and write to their folders only", () => {
-    for (const unit of units.filter((each) => each.endsWith(".service"))) {
-      const text = readFileSync(unit, "utf8");
-      for (const line of [
-        "User=signalbox",
-        "UMask=0077",
-        "NoNewPrivileges=yes",
-        "PrivateTmp=yes",
-        "PrivateDevices=yes",
-        "ProtectHome=yes",
-        "ProtectSystem=strict",
-      ])
-        assert.match(text, new RegExp(`^${line}$`, "m"), `${unit}: ${line}`);
-      assert.match(text, /^ReadWritePaths=\/srv\/signalbox\/data( \/var\/backups\/signalbox)?$/m, unit);
+  const services = units.filter((each) => each.endsWith(".service"));
+  const membersOf = (unit: string) =>
+    Object.fromEntries(
+      readFileSync(unit, "utf8")
+        .split("\n")
+        .filter((line) => /^\w+=/.test(line))
+        .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+    );
+
+  it("are units that run as a user of their own, write to their folders only and need no rights", () => {
+    for (const unit of services) {
+      const members = membersOf(unit);
+      const hardening = { ...limited, ...Object.fromEntries(switchedOn.map((name) => [name, "yes"])) };
+      for (const [name, value] of Object.entries(hardening))
+        assert.equal(members[name], value, `${unit}: ${name}`);
+      assert.match(members.ReadWritePaths ?? "", /^\/srv\/signalbox\/data( \/var\/backups\/signalbox)?$/);
+      assert.ok(!("MemoryDenyWriteExecute" in members), "V8 compiles to memory");
     }
+  });
+
+  it("are units with the memory that the pages name", () => {
+    const [, named] = /Give each ingress (\d+) GB/.exec(readFileSync("README.md", "utf8")) ?? [];
+    for (const unit of services.filter((each) => /-(ingress|worker)@/.test(each)))
+      assert.equal(membersOf(unit).MemoryMax, `${named}G`, unit);
   });
 
   const analyze = findProgram(["systemd-analyze"]);
@@ -182,6 +219,13 @@ describe("the files beside it", () => {
 
     const ofOurs = stderr.split("\n").filter((line) => line.includes("signalbox"));
     assert.deepEqual(ofOurs, []);
+
+    for (const service of names.filter((name) => name.endsWith(".service"))) {
+      const args = ["security", "--offline=yes", "--threshold=25", "--no-pager", service];
+      const { status, stdout, stderr } = spawnSync(analyze ?? "", args, { encoding: "utf8" });
+      const isOld = /unrecognized option/.test(stderr);
+      assert.ok(status === 0 || isOld, `${service}: exposure is above 2.5 of 10\n${stdout}${stderr}`);
+    }
   });
 
   const nginx = findProgram(["nginx"], sbin);
