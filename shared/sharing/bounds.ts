@@ -418,7 +418,7 @@ export const shares = {
       { kind: "network", max: 3 },
       { kind: "wideNetwork", max: 6 },
     ],
-    also: "when all are taken, a newcomer displaces the newest of the wide network that holds most; 4 more are for browsers of an earlier sign-in, one of a user",
+    also: "when all are taken, wide networks with wrong passwords give way to those without, then the one that holds most; 4 more are for browsers of an earlier sign-in, one of a user",
   },
   /** Each has about 200 KB in memory: what the socket, the parser of the form and the disk have at a time. */
   artifactUploads: {

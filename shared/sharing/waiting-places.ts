@@ -26,9 +26,10 @@ interface Waiting {
 }
 
 /**
- * Places in which callers wait for their turn. When all are taken, a newcomer displaces the newest that waits of the
- * wide network that holds most places; of those that hold equally many, of the one with most wrong passwords of late.
- * On a tie the newcomer is refused.
+ * Places in which callers wait for their turn. When all are taken, wide networks with wrong passwords of late give way
+ * to those without: a newcomer displaces the newest that waits of the one that holds most places; of those that hold
+ * equally many, of the one with most wrong passwords. Networks that are alike in this give way by the same order, and on
+ * a tie the newcomer is refused.
  */
 export class WaitingPlaces {
   readonly #options: WaitingPlacesOptions;
@@ -112,7 +113,8 @@ export class WaitingPlaces {
   }
 
   #rank({ wideNetwork }: WaitingCaller, more: 0 | 1): Rank {
-    return [this.#places.heldBy("wideNetwork", wideNetwork) + more, this.#wrongOf(wideNetwork)];
+    const wrong = this.#wrongOf(wideNetwork);
+    return [Math.min(wrong, 1), this.#places.heldBy("wideNetwork", wideNetwork) + more, wrong];
   }
 
   #wrongOf(wideNetwork: string): number {
@@ -120,8 +122,8 @@ export class WaitingPlaces {
   }
 }
 
-type Rank = [places: number, wrong: number];
+type Rank = [isWrong: number, places: number, wrong: number];
 
-function compareRanks([places, wrong]: Rank, [otherPlaces, otherWrong]: Rank): number {
-  return places - otherPlaces || wrong - otherWrong;
+function compareRanks(rank: Rank, other: Rank): number {
+  return rank[0] - other[0] || rank[1] - other[1] || rank[2] - other[2];
 }

@@ -138,6 +138,31 @@ describe("many wrong passwords at once", () => {
     assert.ok(lost <= answers.length, "one lost its place to each of the two at most");
   });
 
+  it("from 24 networks, each with one on its way, give way to people of networks without any", async () => {
+    const people = Array.from({ length: 3 }, () => visitor(world.url));
+    await Promise.all(people.map(({ get }) => get("/sign-in")));
+    let isOver = false;
+    const wrong = new Set<number>();
+    const guess = async (person: Visitor, network: number) => {
+      for (let nth = 0; !isOver; nth++) {
+        const fields = { email: `${network}-${nth}@example.com`, password: "wrong" };
+        const { status } = await person.post("/sign-in", fields, { "X-Forwarded-For": `10.1.${network}.1` });
+        if (status === 422) wrong.add(network);
+      }
+    };
+    const guesses = visitors.slice(0, places).map(guess);
+    await eventually("a wrong password of each network", async () => wrong.size === places);
+
+    const answers = await Promise.all(people.map((person) => signIn(person, "198.51.100.20")));
+
+    isOver = true;
+    await Promise.all(guesses);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [303, 303, 303],
+    );
+  });
+
   it("with the cookie of an earlier sign-in are limited too", async () => {
     const person = visitor(world.url);
     await person.get("/sign-in");
