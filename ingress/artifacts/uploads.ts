@@ -6,8 +6,9 @@ import type { Services } from "../../shared/process/services.ts";
 import { Refusal, tooMany, unavailable } from "../../shared/refusal.ts";
 import { shares } from "../../shared/sharing/bounds.ts";
 import { runFor } from "../../shared/sharing/owner.ts";
+import type { ShareBound } from "../../shared/sharing/shares.ts";
 import { TransferBudget } from "../http/transfers/budget.ts";
-import { type FileForm, readFileForm } from "../http/transfers/file-form.ts";
+import { type FileForm, type FileFormOptions, readFileForm } from "../http/transfers/file-form.ts";
 import type { UploadRefusals } from "../http/transfers/upload.ts";
 
 /** The names of the parts of the form. */
@@ -24,22 +25,31 @@ const refusals: UploadRefusals = {
 /** POST /v3/artifacts/upload. A form with the token of a batch, a path and the file: stores its bytes. */
 export function uploadArtifact(services: Services): EventHandler {
   const receiver = new Receiver(services);
-  const { max, shares: shareBounds } = shares.artifactUploads;
-  const budget = new TransferBudget({
-    maxBytes: max,
-    shares: shareBounds,
-    minBytesPerSecond: services.config.minUploadBytesPerSecond,
-    graceMs,
-  });
-  const receive = async ({ fields, content, admit }: FileForm) => {
-    const batch = readBatch(services, fields.get(uploadForm.batch) ?? "");
+  const budgetOf = ({ max, shares }: { max: number; shares: readonly ShareBound[] }) =>
+    new TransferBudget({
+      maxBytes: max,
+      shares,
+      minBytesPerSecond: services.config.minUploadBytesPerSecond,
+      graceMs,
+    });
+  const requireBatch = (token = "") => {
+    const batch = readBatch(services, token);
     if (!batch) throw new Refusal(403, "The upload is not signed, or its time is over");
+    return batch;
+  };
+  const receive = async ({ fields, content, admit }: FileForm) => {
+    const batch = requireBatch(fields.get(uploadForm.batch));
     const artifact = await receiver.find(batch, fields.get(uploadForm.path) ?? "");
     admit(artifact.organizationId);
     await runFor(artifact.organizationId, () => receiver.store(artifact, content));
     return {};
   };
-  return defineHandler((event) =>
-    readFileForm(event, { fileField: uploadForm.file, budget, refusals }, receive),
-  );
+  const options: FileFormOptions = {
+    fileField: uploadForm.file,
+    checkField: (name, value) => void (name === uploadForm.batch && requireBatch(value)),
+    heads: budgetOf(shares.artifactHeads),
+    budget: budgetOf(shares.artifactUploads),
+    refusals,
+  };
+  return defineHandler((event) => readFileForm(event, options, receive));
 }

@@ -10,6 +10,7 @@ import { Downloads } from "./downloads.ts";
 import { nodeRequest, nodeResponse } from "./node.ts";
 import { setHeaders } from "./respond.ts";
 import type { ResponseListeners } from "./response.ts";
+import { dropUnreadBody } from "./transfers/unread-body.ts";
 
 const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -112,6 +113,7 @@ function refuseMalformed(pathname: string): void {
 
 function recordRequests({ metrics, log }: Services): ResponseListeners["onHead"] {
   return (event, status) => {
+    dropUnreadBody(event);
     const route = (event.context.matchedRoute as { route?: string } | undefined)?.route ?? "none";
     const { method } = event.req;
     const startedAt = event.context.startedAt as number | undefined;

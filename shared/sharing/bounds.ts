@@ -359,21 +359,18 @@ export const turns = {
   },
 } as const satisfies Record<string, TurnsBound>;
 
-const ofTransfers = [
+const ofNetworks = [
   { kind: "network", part: 1 / 8 },
   { kind: "wideNetwork", part: 1 / 4 },
-  { kind: "organization", part: 3 / 8 },
 ] as const;
+const ofTransfers = [...ofNetworks, { kind: "organization", part: 3 / 8 }] as const;
 
 export const shares = {
   connections: {
     resource: "connections",
     file: "ingress/http/connections.ts",
     setting: "maxConnections",
-    shares: [
-      { kind: "network", part: 1 / 8 },
-      { kind: "wideNetwork", part: 1 / 4 },
-    ],
+    shares: ofNetworks,
     refusal: 503,
   },
   /** Anybody may know the URL of a trigger: its share always binds, and leaves room for the organization's others. */
@@ -427,6 +424,22 @@ export const shares = {
     max: 256,
     shares: ofTransfers,
     also: "slow uploads lose first",
+  },
+  /** Fields, and what comes with them. A form is admitted within milliseconds, so most have been by the next one. */
+  artifactHeads: {
+    resource: "bytes of uploads of artifacts whose batch and path are not known yet",
+    file: "ingress/artifacts/uploads.ts",
+    max: 16 * mb,
+    shares: ofNetworks,
+    also: "slow uploads lose first",
+  },
+  /** Each has up to 64 KB in memory. Whoever has no place loses the connection once the answer is sent. */
+  unreadBodies: {
+    resource: "bodies that nobody reads: they are dropped for a second",
+    file: "ingress/http/transfers/unread-body.ts",
+    max: 256,
+    shares: ofNetworks,
+    also: "the connection is closed",
   },
   heldReads: {
     resource: "reads of a payload that are held for 6 seconds",

@@ -9,6 +9,7 @@ import { type AcceptedJob, PublicAgent, type UploadForm, versions } from "../age
 import { agentTokenOf } from "../helpers/agent.ts";
 import { type Api, openApi, unknownId } from "../helpers/api.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
+import { sendRaw } from "../helpers/sockets.ts";
 
 const newest = versions.at(-1) ?? assert.fail();
 const file = { path: "a.txt", bytes: Buffer.from("the file") };
@@ -113,6 +114,39 @@ describeOnSqlite("an artifact", (database) => {
     assert.equal((await post(multipart, `${field}${path}--b--\r\n`)).status, 400);
     assert.equal((await post(multipart, `${field}${path}${start}the file`)).status, 400);
     assert.equal((await search({ query: "*", state: "new" })).length, 1);
+  });
+
+  const formHead = (length: number) =>
+    `POST /v3/artifacts/upload HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n`;
+  const fieldOf = (name: string, value: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+
+  it("is refused as soon as its signature has come, if that is wrong", async () => {
+    const { form } = await (await startJob()).announce();
+    const statuses = [
+      fieldOf("batch", `${form.data.batch}x`),
+      fieldOf("path", "a.txt") + fieldOf("batch", ""),
+      fieldOf("batch", form.data.batch ?? "") + fieldOf("batch", "x"),
+    ].map(async (fields) => {
+      // The line of the next part ends the field; nothing follows.
+      const { socket, status } = await sendRaw(api.world.url, `${formHead(1000)}${fields}--b\r\n`);
+      return status.finally(() => socket.destroy());
+    });
+    assert.deepEqual(await Promise.all(statuses), [403, 403, 403]);
+  });
+
+  it("is refused if its fields are larger than all that agents send, in whatever pieces they come", async () => {
+    const { agent, announce } = await startJob();
+    const { form } = await announce();
+    const send = async (more: Record<string, string>) =>
+      (await agent.sendArtifact({ ...form, data: { ...more, ...form.data } }, file)).status;
+    const five = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, "x".repeat(3300)]));
+    const endless = await sendRaw(api.world.url, `${formHead(1_000_000)}--b\r\nX: ${"x".repeat(40_000)}`);
+
+    assert.equal(await endless.status, 413);
+    assert.equal(await send(five), 413);
+    assert.equal(await send({ a: "x".repeat(8000) }), 200);
+    endless.socket.destroy();
   });
 
   it("is not stored when its connection breaks", async () => {

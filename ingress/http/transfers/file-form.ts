@@ -1,11 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
 import type { H3Event } from "h3";
-import { secondMs } from "../../../shared/durations.ts";
-import { Refusal } from "../../../shared/refusal.ts";
+import { exactSize, Refusal } from "../../../shared/refusal.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
@@ -14,10 +12,10 @@ import { type Cuttable, Transfer } from "./transfer.ts";
 import { ClientDisconnected, pauseBytes, pauseTurn, type UploadRefusals } from "./upload.ts";
 
 const maxFields = 20;
+/** Of the names and values of all fields: a path has up to 4 KB. */
 const maxFieldBytes = 16 * 1024;
-const maxHeaderBytes = 32 * 1024;
-/** For this time the rest of a refused form is read and dropped, so that its sender reads the answer. */
-const discardMs = secondMs;
+/** Of what comes before the file: fields, and the lines between them. */
+const maxHeadBytes = 32 * 1024;
 
 export interface FileForm {
   /** The fields that came before the file. */
@@ -31,7 +29,11 @@ export interface FileForm {
 export interface FileFormOptions {
   /** The name of the part that has the file. It comes last. */
   fileField: string;
-  /** Counts forms, each as 1. */
+  /** Called once a field has come, before the form is read on. @throws Refusal */
+  checkField(name: string, value: string): void;
+  /** Counts the bytes of forms that are not admitted, by network. */
+  heads: TransferBudget;
+  /** Counts admitted forms, each as 1. */
   budget: TransferBudget;
   refusals: UploadRefusals;
 }
@@ -47,7 +49,7 @@ export function sendsFile(socket: Socket): boolean {
 /**
  * Reads a form of fields and one file, which is never in memory as a whole.
  * @param use reads the content to its end, or none of it. Its result counts once the form has ended
- * @throws what `use` throws; Refusal 400, 408, 415; ClientDisconnected
+ * @throws what `use` and `checkField` throw; Refusal 400, 408, 413, 415, 429, 503; ClientDisconnected
  */
 export async function readFileForm<Result>(
   event: H3Event,
@@ -59,7 +61,7 @@ export async function readFileForm<Result>(
     const [result] = await Promise.all([reader.opened.then(use).finally(() => reader.skip()), reader.ended]);
     return result;
   } catch (error) {
-    await reader.discard(error as Error);
+    reader.fail(error as Error);
     throw error;
   } finally {
     reader.close();
@@ -72,10 +74,14 @@ class FormReader implements Cuttable {
   readonly #options: FileFormOptions;
   readonly #parser: BusboyInstance;
   readonly #fields = new Map<string, string>();
+  #fieldBytes = 0;
+  #headBytes = 0;
   readonly #opened = Promise.withResolvers<FileForm>();
   readonly #ended = Promise.withResolvers<void>();
   readonly #waiting = new AbortController();
-  #transfer: Transfer | undefined;
+  /** Of its first bytes, by network; once it is admitted, of the whole form. */
+  #transfer: Transfer;
+  #isAdmitted = false;
   #file: Readable | undefined;
   #owner: string;
   #bytesSincePause = 0;
@@ -87,6 +93,8 @@ class FormReader implements Cuttable {
     this.#request = nodeRequest(event);
     this.#options = options;
     this.#owner = wideNetworkOf(clientIp(event));
+    const owners = networksOf(clientIp(event));
+    this.#transfer = new Transfer({ owners, maxBytes: maxHeadBytes + pauseBytes, cuttable: this });
     this.#parser = this.#openParser();
     this.#request.on("data", this.#onData).once("end", this.#onEnd).once("close", this.#onClose);
   }
@@ -106,26 +114,19 @@ class FormReader implements Cuttable {
   }
 
   cut(): void {
-    this.#fail(this.#options.refusals.tooSlow());
-  }
-
-  /** Keeps the connection for a moment. */
-  async discard(error: Error): Promise<void> {
-    this.#fail(error);
-    if (error instanceof Refusal)
-      Object.assign(error, { headers: { ...error.headers, Connection: "close" } });
-    const request = this.#request;
-    if (request.complete || request.destroyed) return;
-    const over = new Promise((resolve) => request.once("end", resolve).once("close", resolve));
-    request.resume();
-    await Promise.race([over, sleep(discardMs, undefined, { ref: false })]);
+    this.fail(this.#options.refusals.tooSlow());
   }
 
   close(): void {
     this.#isOver = true;
     admittedSockets.delete(this.#request.socket);
-    if (this.#transfer) this.#options.budget.remove(this.#transfer);
-    this.#request.off("data", this.#onData).off("close", this.#onClose);
+    this.#uncount();
+    this.#request.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
+  }
+
+  #uncount(): void {
+    const { heads, budget } = this.#options;
+    (this.#isAdmitted ? budget : heads).remove(this.#transfer);
   }
 
   #openParser(): BusboyInstance {
@@ -140,22 +141,34 @@ class FormReader implements Cuttable {
         preservePath: true,
         limits: {
           ...{ fields: maxFields, parts: maxFields + 1, files: 1 },
-          ...{ fieldSize: maxFieldBytes, headerSize: maxHeaderBytes },
+          ...{ fieldSize: maxFieldBytes, headerSize: maxHeadBytes },
         },
       });
     } catch {
       throw notAForm(); // it has no boundary
     }
-    parser.on("field", (name, value) => this.#fields.set(name, value));
+    parser.on("field", (name, value) => this.#keepField(name, value));
     parser.on("file", (_, file) => this.#open(file));
-    parser.on("error", () => this.#fail(malformed()));
+    parser.on("error", () => this.fail(malformed()));
     parser.on("finish", () => this.#finish());
     return parser;
   }
 
+  #keepField(name: string, value: string): void {
+    if (this.#isOver) return;
+    this.#fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+    try {
+      if (this.#fieldBytes > maxFieldBytes) throw tooLarge();
+      this.#options.checkField(name, value);
+      this.#fields.set(name, value);
+    } catch (error) {
+      this.fail(error as Error);
+    }
+  }
+
   #open(file: Readable): void {
     this.#file = file;
-    file.on("error", () => this.#fail(malformed()));
+    file.on("error", () => this.fail(malformed()));
     this.#opened.resolve({
       fields: this.#fields,
       content: contentOf(file),
@@ -169,25 +182,37 @@ class FormReader implements Cuttable {
     const transfer = new Transfer({ owners, maxBytes: 1, cuttable: this });
     const full = budget.grow(transfer, 1);
     if (full) throw full === "owner" ? refusals.tooMany() : refusals.overloaded();
+    this.#uncount();
     this.#owner = organization;
     this.#transfer = transfer;
+    this.#isAdmitted = true;
     admittedSockets.add(this.#request.socket);
     if (!this.#request.isPaused()) transfer.start();
   }
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.#isOver) return;
-    this.#transfer?.move(chunk.length);
-    this.#transfer?.stop();
     this.#request.pause();
+    if (!this.#isAdmitted) this.#countHead(chunk.length);
+    if (this.#isOver) return;
+    this.#transfer.move(chunk.length);
+    this.#transfer.stop();
     this.#bytesSincePause += chunk.length;
     this.#parser.write(chunk, () => this.#readOn());
   };
 
+  #countHead(bytes: number): void {
+    const { heads, refusals } = this.#options;
+    this.#headBytes += bytes;
+    const full = heads.grow(this.#transfer, bytes);
+    if (full) this.fail(full === "owner" ? refusals.tooMany() : refusals.overloaded());
+  }
+
   /** All bodies of an owner take turns. */
   #readOn(): void {
     if (this.#isOver) return;
-    if (this.#bytesSincePause < pauseBytes) this.#resume();
+    if (!this.#file && this.#headBytes > maxHeadBytes) this.fail(tooLarge());
+    else if (this.#bytesSincePause < pauseBytes) this.#resume();
     else this.#waitForTurn();
   }
 
@@ -195,33 +220,33 @@ class FormReader implements Cuttable {
     this.#bytesSincePause = 0;
     pauseTurn(this.#owner, this.#waiting.signal).then(
       () => this.#resume(),
-      (error) => this.#fail(error),
+      (error) => this.fail(error),
     );
   }
 
   #resume(): void {
     if (this.#isOver) return;
-    this.#transfer?.start();
+    this.#transfer.start();
     this.#request.resume();
   }
 
   readonly #onEnd = (): void => {
-    this.#transfer?.stop();
+    this.#transfer.stop();
     if (!this.#isOver) this.#parser.end();
   };
 
   readonly #onClose = (): void => {
-    if (!this.#request.complete) this.#fail(new ClientDisconnected("The client closed the connection"));
+    if (!this.#request.complete) this.fail(new ClientDisconnected("The client closed the connection"));
   };
 
   #finish(): void {
     const { fileField } = this.#options;
     if (this.#file) this.#ended.resolve();
-    else this.#fail(new Refusal(400, `The form has no file in its part ${fileField}`));
+    else this.fail(new Refusal(400, `The form has no file in its part ${fileField}`));
   }
 
   /** Does nothing the second time. */
-  #fail(error: Error): void {
+  fail(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#waiting.abort();
@@ -238,6 +263,10 @@ async function* contentOf(file: Readable): AsyncGenerator<Uint8Array> {
 
 function notAForm(): Refusal {
   return new Refusal(415, "Content-Type must be multipart/form-data with a boundary");
+}
+
+function tooLarge(): Refusal {
+  return new Refusal(413, `The fields before the file are larger than ${exactSize(maxFieldBytes)}`);
 }
 
 function malformed(): Refusal {

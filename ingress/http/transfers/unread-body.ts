@@ -1,0 +1,55 @@
+import type { IncomingMessage } from "node:http";
+import type { H3Event } from "h3";
+import { secondMs } from "../../../shared/durations.ts";
+import { shares } from "../../../shared/sharing/bounds.ts";
+import { type CallerNetworks, Shares } from "../../../shared/sharing/shares.ts";
+import { clientIp } from "../client-address.ts";
+import { networksOf } from "../network.ts";
+import { nodeRequest, nodeResponse } from "../node.ts";
+import { pauseBytes, pauseTurn } from "./upload.ts";
+
+/** Then the connection is closed. */
+const dropMs = secondMs;
+
+const places = new Shares(shares.unreadBodies);
+
+/**
+ * Call it when an answer begins. If nobody reads the body of its request, this reads and drops what still comes, in
+ * turns, so that its sender reads the answer. Node would drop it at any speed, until the request's time is over.
+ */
+export function dropUnreadBody(event: H3Event): void {
+  const request = nodeRequest(event);
+  if (request.complete || request.listenerCount("data") > 0 || !hasBody(request)) return;
+  const caller = networksOf(clientIp(event));
+  if (places.take(caller)) nodeResponse(event).once("finish", () => request.socket.destroySoon());
+  else drop(request, caller);
+}
+
+function drop(request: IncomingMessage, caller: CallerNetworks): void {
+  const { socket } = request;
+  const over = new AbortController();
+  const timer = setTimeout(() => socket.destroy(), dropMs).unref();
+  let bytesSincePause = 0;
+  const onData = (chunk: Buffer) => {
+    bytesSincePause += chunk.length;
+    if (bytesSincePause < pauseBytes) return;
+    bytesSincePause = 0;
+    request.pause();
+    pauseTurn(caller.wideNetwork, over.signal).then(
+      () => request.resume(),
+      () => undefined, // it is over
+    );
+  };
+  const end = () => {
+    if (over.signal.aborted) return;
+    over.abort();
+    clearTimeout(timer);
+    places.giveBack(caller);
+  };
+  request.on("data", onData).once("end", end).once("close", end).resume();
+}
+
+/** A request without either header has no body (RFC 9112 §6.3). */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
