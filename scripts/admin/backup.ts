@@ -6,6 +6,7 @@ import { openBlobs } from "../../shared/blobs/open.ts";
 import { toPrintableJson } from "../../shared/control-characters.ts";
 import { readSecretKey, secretKeyFile } from "../../shared/crypto/secret-key.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
+import { forPostgresCommands } from "../../shared/db/postgres/address.ts";
 import { backUpSqlite, restoreSqlite } from "../../shared/db/sqlite/backup.ts";
 import { readConfig } from "../../shared/process/config.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -114,11 +115,8 @@ function writeKey(file: string, key = readSecretKey()): void {
 
 /** Leaves out the password: the list of processes would show it. */
 function postgresCommand(databaseUrl: string, program: string, rest: string): string {
-  const url = new URL(databaseUrl);
-  const asksPassword = url.password !== "" || url.searchParams.has("password");
-  url.password = "";
-  url.searchParams.delete("password");
-  return `${asksPassword ? "PGPASSWORD=… " : ""}${program} --dbname=${quoteForShell(url.toString())} ${rest}`;
+  const { address, asksPassword } = forPostgresCommands(databaseUrl);
+  return `${asksPassword ? "PGPASSWORD=… " : ""}${program} --dbname=${quoteForShell(address)} ${rest}`;
 }
 
 function showPercent({ isWatched, writeError }: Terminal): (done: number) => void {

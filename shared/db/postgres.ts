@@ -21,6 +21,8 @@ import {
 } from "./database.ts";
 import { Inserts } from "./inserts.ts";
 import type { DatabaseOptions } from "./options.ts";
+import { readPostgresAddress } from "./postgres/address.ts";
+import { sessionStatement } from "./postgres/session.ts";
 import { defineSchema } from "./schema.ts";
 import { insideTransaction, refuseInsideTransaction } from "./transaction-guard.ts";
 
@@ -45,17 +47,22 @@ const maxTries = 5;
 const maxRowsInserted = 64;
 const inserts = new Map<PgTable, Inserts>();
 
-/** @param url its `connect_timeout`, in seconds as for libpq, replaces the default */
+/** @param url its `connect_timeout`, in seconds as for libpq, and its limits replace the defaults */
 function poolConfig(url: string, max: number): PoolConfig {
-  const seconds = Number(URL.parse(url)?.searchParams.get("connect_timeout"));
-  return {
-    connectionString: url,
-    max,
-    connectionTimeoutMillis: seconds > 0 ? seconds * secondMs : connectTimeoutMs,
-    query_timeout: statementTimeoutMs,
+  const { connectionString, connectTimeoutMs: wanted, limits } = readPostgresAddress(url);
+  const { query_timeout = statementTimeoutMs, ...ofServer } = limits;
+  const session = sessionStatement({
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
+    ...ofServer,
+  });
+  return {
+    connectionString,
+    max,
+    connectionTimeoutMillis: wanted ?? connectTimeoutMs,
+    query_timeout,
     application_name: "signalbox",
+    onConnect: async (client) => void (await client.query(session)),
   };
 }
 

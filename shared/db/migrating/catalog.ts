@@ -43,7 +43,7 @@ export async function findIndex(
 
 export async function listTables(client: Client): Promise<Set<string>> {
   const { rows } = await client.query<{ name: string }>(
-    "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
+    "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = quote_ident(current_schema())::regnamespace",
   );
   return new Set(rows.map(({ name }) => name));
 }
@@ -54,5 +54,5 @@ async function exists(client: Client, query: string, values: string[]): Promise<
 }
 
 function named(name: string): string {
-  return `public."${name}"`;
+  return `"${name}"`;
 }

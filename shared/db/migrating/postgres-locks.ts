@@ -92,7 +92,7 @@ async function describeUsers(client: Client, tables: string[]): Promise<string> 
        round(extract(epoch FROM clock_timestamp() - xact_start))::int || ' s', 'of another user') AS details
      FROM pg_stat_activity AS activity
      WHERE pid <> pg_backend_pid() AND pid IN (SELECT pid FROM pg_locks
-       WHERE granted AND relation IN (SELECT to_regclass('public.' || quote_ident(name)) FROM unnest($1::text[]) AS name))
+       WHERE granted AND relation IN (SELECT to_regclass(quote_ident(name)) FROM unnest($1::text[]) AS name))
      ORDER BY xact_start LIMIT 2`,
     [tables],
   );

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { minuteMs } from "../../durations.ts";
+import { readPostgresAddress } from "../postgres/address.ts";
+import { sessionStatement } from "../postgres/session.ts";
 import { type Backfill, backfills } from "./backfills.ts";
 import { findIndex, isDone, listTables } from "./catalog.ts";
 import { failure, MigrationFailed } from "./failed.ts";
@@ -26,7 +28,7 @@ const postgresUrl = "postgres:";
  */
 export async function migratePostgres(url: string, report: Report): Promise<void> {
   const client = new Client({
-    connectionString: withoutTimeouts(url),
+    connectionString: readPostgresAddress(url).connectionString, // without limits: building an index may take hours
     connectionTimeoutMillis: 5000,
     application_name: "signalbox migrate",
   });
@@ -46,9 +48,12 @@ export async function migratePostgres(url: string, report: Report): Promise<void
 
 async function migrateOn(client: Client, report: Report): Promise<void> {
   // If this machine stops, its locks must end.
-  await client.query(
-    "SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 10000",
-  );
+  const { rows } = await client.query("SELECT current_schema() AS schema");
+  if (rows[0].schema === null)
+    throw Object.assign(new Error("the search_path of the role names no schema that exists"), {
+      code: "3F000",
+    });
+  await client.query(sessionStatement({ statement_timeout: 0, idle_in_transaction_session_timeout: 10_000 }));
   await waitForOthers(client, report);
   const pending = await listPending(client);
   const isNew = (await listTables(client)).size === 1;
@@ -56,13 +61,6 @@ async function migrateOn(client: Client, report: Report): Promise<void> {
     if (isNew) await runAtOnce(client, migration);
     else await runBesideTraffic(client, migration, report);
   }
-}
-
-/** Building an index may take hours. */
-function withoutTimeouts(url: string): string {
-  const parsed = new URL(url);
-  for (const limit of ["query_timeout", "statement_timeout"]) parsed.searchParams.delete(limit);
-  return parsed.href;
 }
 
 /** One process migrates at a time. A query that waits would hold back the building of indexes, so it asks again. */
@@ -81,7 +79,7 @@ async function waitForOthers(client: Client, report: Report): Promise<void> {
 /** The table is drizzle's, so that versions from before this runner understand it. */
 async function listPending(client: Client): Promise<Migration[]> {
   await client.query(
-    `CREATE TABLE IF NOT EXISTS "public"."${migrationsTable}" (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
+    `CREATE TABLE IF NOT EXISTS "${migrationsTable}" (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint)`,
   );
   const { rows } = await client.query(`SELECT max(created_at) AS newest FROM "${migrationsTable}"`);
   return readMigrations("postgres").filter(({ when }) => when > Number(rows[0].newest ?? 0));
@@ -200,15 +198,13 @@ async function locksOf(client: Client, statements: Statement[]): Promise<TableLo
 
 async function run(client: Client, { tag }: Migration, statement: Statement): Promise<void> {
   try {
-    await client.query(statement.text);
+    // The session has one schema, which need not be the one that drizzle names.
+    await client.query(statement.text.replaceAll('"public".', ""));
   } catch (error) {
     throw failure(error, `${tag}, ${shortText(statement)}`, postgresUrl);
   }
 }
 
 async function record(client: Client, { hash, when }: Migration): Promise<void> {
-  await client.query(`INSERT INTO "public"."${migrationsTable}" (hash, created_at) VALUES ($1, $2)`, [
-    hash,
-    when,
-  ]);
+  await client.query(`INSERT INTO "${migrationsTable}" (hash, created_at) VALUES ($1, $2)`, [hash, when]);
 }

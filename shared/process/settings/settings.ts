@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { findBlobUrlProblem } from "../../blobs/open.ts";
 import { readSecretKey } from "../../crypto/secret-key.ts";
+import { findPostgresAddressProblem } from "../../db/postgres/address.ts";
 import { secondMs } from "../../durations.ts";
 import { findRedisAddressProblem } from "../../redis/address.ts";
 import { privateRedisSocket } from "../private-redis.ts";
@@ -67,6 +68,10 @@ const storage = {
     z
       .string()
       .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/, "must be file:<path> or postgres://…")
+      .superRefine((url, context) => {
+        const message = url.startsWith("postgres") ? findPostgresAddressProblem(url) : undefined;
+        if (message) context.addIssue({ code: "custom", message });
+      })
       .default("file:data/signalbox.db"),
     "`file:<path>` for SQLite, or `postgres://…`. `?connect_timeout=5` allows 5 seconds to connect instead of 1",
   ),
