@@ -37,8 +37,9 @@ export interface BuildRequest {
   creatorId?: string;
   author?: Build["author"];
   rebuiltFromId?: string;
-  /** The job of a trigger step, which makes one build. */
+  /** The job of a trigger step, which makes one build, and the first build of its chain. */
   triggeredByJobId?: string;
+  rootBuildId?: string;
   source: "webhook" | "api" | "ui" | "trigger_job";
   message: string;
   commit: string;
@@ -261,6 +262,7 @@ function newBuild(
     hasGraph: false,
     hasMembers: false,
     triggeredByJobId: request.triggeredByJobId ?? null,
+    rootBuildId: request.rootBuildId ?? null,
     cancelReason: null,
     failingAt: null,
     pausedQueueId: null,

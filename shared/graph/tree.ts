@@ -71,14 +71,14 @@ export function keysOf(nodes: Node[]): string[] {
   ]);
 }
 
-/** The jobs that uploaded steps, by step. */
-export function uploadersOf(nodes: Node[], job?: string): Map<string, string> {
+/** The steps whose jobs uploaded steps, by uploaded step. */
+export function uploadersOf(nodes: Node[], uploader?: string): Map<string, string> {
   const uploaders = new Map<string, string>();
   for (const node of nodes) {
     if (!isStep(node)) {
-      const inner = uploadersOf(node.steps, isUpload(node) ? node.uploadedBy.job : job);
-      for (const [step, uploader] of inner) uploaders.set(step, uploader);
-    } else if (job !== undefined) uploaders.set(node.id, job);
+      const inner = uploadersOf(node.steps, isUpload(node) ? node.uploadedBy.step : uploader);
+      for (const [step, own] of inner) uploaders.set(step, own);
+    } else if (uploader !== undefined) uploaders.set(node.id, uploader);
   }
   return uploaders;
 }

@@ -153,7 +153,9 @@ describeOnBothDatabases("what a transaction makes due", (database) => {
     const slug = `org-${newSubject().slice(-8)}`;
     const { id: organizationId } = await setUpOrganization(world, slug);
     const ids = newIds(services.clock.now(), number);
-    const rows = ids.map((id) => ({ id, organizationId, name: id, createdAt: services.clock.now() }));
+    const createdAt = services.clock.now();
+    const common = { organizationId, createdAt, reachedAt: null, reachedBuildId: null };
+    const rows = ids.map((id) => ({ id, name: id, ...common }));
     await services.db.transaction((tx) => tx.insertMany(tx.tables.concurrencyGroups, rows));
     return ids;
   }

@@ -301,7 +301,7 @@ describeOnBothDatabases("a concurrency group", (database) => {
     const now = api.world.clock.now();
     const [ordered, eager] = newIds(now, 2) as [string, string];
     await db.transaction(async (tx) => {
-      const common = { organizationId: api.acme.id, createdAt: now };
+      const common = { organizationId: api.acme.id, createdAt: now, reachedAt: null, reachedBuildId: null };
       const groups = [ordered, eager].map((id) => ({ id, name: id, ...common }));
       await tx.insertMany(concurrencyGroups, groups);
       const members = found.map((job, index) => ({

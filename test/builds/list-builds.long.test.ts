@@ -56,6 +56,7 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
       hasGraph: false,
       hasMembers: false,
       triggeredByJobId: null,
+      rootBuildId: null,
       cancelReason: null,
       failingAt: null,
       pausedQueueId: null,

@@ -144,6 +144,7 @@ function newBuild(base: Base, numbers: number[], { index, count, time }: Place) 
     hasGraph: false,
     hasMembers: false,
     triggeredByJobId: null,
+    rootBuildId: null,
     cancelReason: null,
     failingAt: null,
     pausedQueueId: null,

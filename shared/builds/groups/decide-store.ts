@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, inArray, lt, type SQL, sql } from "drizzle-orm";
-import type { Db, Tx } from "../../db/database.ts";
+import type { Db, Reader, Tx } from "../../db/database.ts";
 import { countRows } from "../../db/rows.ts";
 import { factColumns, type JobFacts } from "../job-store.ts";
-import { byPriority, type Candidate, type GroupView } from "./decide.ts";
+import { byPriority, type Candidate, type GroupView, type Place } from "./decide.ts";
 import type { Group } from "./members-store.ts";
 
 /** Locks a group, so that its room is given once. Builds are locked before. */
@@ -44,18 +44,23 @@ export async function findHighestLimit(db: Db | Tx, groupId: string): Promise<nu
   return found?.limit ?? 0;
 }
 
+/** By the time of the build, or of the job that uploaded the step; whole build before whole build; then by the steps. */
+export function orderOfGroup({ tables: { concurrencyMembers: members } }: Reader | Tx): SQL[] {
+  const { orderedAt, buildId, position, jobId } = members;
+  return [asc(orderedAt), asc(buildId), asc(position), asc(jobId)];
+}
+
 /** The first members of a group, in its order. */
 export async function listFirst(
   db: Db | Tx,
   { groupId, standing, limit }: { groupId: string; standing: "limited" | "waiting"; limit: number },
 ): Promise<Candidate[]> {
   const { concurrencyMembers: members } = db.tables;
-  const { orderedAt, position, jobId } = members;
   return db
     .select()
     .from(members)
     .where(and(eq(members.groupId, groupId), eq(members.standing, standing)))
-    .orderBy(asc(orderedAt), asc(position), asc(jobId))
+    .orderBy(...orderOfGroup(db))
     .limit(limit);
 }
 
@@ -78,7 +83,7 @@ export async function findNextLimit(
   { groupId, below }: { groupId: string; below: number | undefined },
 ): Promise<number | undefined> {
   const { concurrencyMembers: members } = db.tables;
-  const { priority, orderedAt, position, jobId } = members;
+  const { priority, orderedAt, buildId, position, jobId } = members;
   const [found] = await db
     .select({ limit: members.limit })
     .from(members)
@@ -90,7 +95,7 @@ export async function findNextLimit(
       ),
     )
     // The order of the index of eager members, backwards: the database sorts nothing.
-    .orderBy(desc(members.limit), asc(priority), desc(orderedAt), desc(position), desc(jobId))
+    .orderBy(desc(members.limit), asc(priority), desc(orderedAt), desc(buildId), desc(position), desc(jobId))
     .limit(1);
   return found?.limit;
 }
@@ -100,18 +105,23 @@ export async function listEagerOf(
   { groupId, limit, room }: { groupId: string; limit: number; room: number },
 ): Promise<Candidate[]> {
   const { concurrencyMembers: members } = db.tables;
-  const { priority, orderedAt, position, jobId } = members;
   return db
     .select()
     .from(members)
     .where(and(eq(members.groupId, groupId), isEagerAndLimited(db), eq(members.limit, limit)))
-    .orderBy(desc(priority), asc(orderedAt), asc(position), asc(jobId))
+    .orderBy(desc(members.priority), ...orderOfGroup(db))
     .limit(room);
 }
 
 /** As the index has it. */
 function isEagerAndLimited({ tables: { concurrencyMembers: members } }: Db | Tx): SQL {
   return sql`${members.standing} = 'limited' and ${members.isEager}`;
+}
+
+/** Stores the last place that a group has let in. Call with the group locked. */
+export async function setReached(tx: Tx, id: string, { orderedAt, buildId }: Place): Promise<void> {
+  const { concurrencyGroups: groups } = tx.tables;
+  await tx.update(groups).set({ reachedAt: orderedAt, reachedBuildId: buildId }).where(eq(groups.id, id));
 }
 
 /** limited → holding, and their jobs limited → scheduled. Call with their builds and the group locked. */

@@ -51,8 +51,19 @@ export function byPriority(one: Candidate, other: Candidate): number {
 
 function compare(one: Candidate, other: Candidate): number {
   return (
-    one.orderedAt.getTime() - other.orderedAt.getTime() ||
+    comparePlaces(one, other) ||
     one.position - other.position ||
     (one.jobId < other.jobId ? -1 : one.jobId > other.jobId ? 1 : 0)
+  );
+}
+
+/** The place of a build in a group. Builds that were made at once have one time, and each goes as a whole. */
+export type Place = Pick<Member, "orderedAt" | "buildId">;
+
+/** Ids of builds that one process made rise with their numbers. */
+export function comparePlaces(one: Place, other: Place): number {
+  return (
+    one.orderedAt.getTime() - other.orderedAt.getTime() ||
+    (one.buildId < other.buildId ? -1 : one.buildId > other.buildId ? 1 : 0)
   );
 }

@@ -1,5 +1,6 @@
-import { and, asc, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../db/database.ts";
+import { orderOfGroup } from "./decide-store.ts";
 
 /** A job that holds a group, or waits for it. */
 export interface JobOfGroup {
@@ -59,6 +60,6 @@ async function listHolders(db: Db, groupId: string, limit: number): Promise<JobO
     .innerJoin(builds, eq(builds.id, members.buildId))
     .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
     .where(and(eq(members.groupId, groupId), eq(members.standing, "holding")))
-    .orderBy(asc(members.orderedAt), asc(members.position), asc(members.jobId))
+    .orderBy(...orderOfGroup(db))
     .limit(limit);
 }

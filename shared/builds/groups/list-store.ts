@@ -10,6 +10,7 @@ import {
 } from "../../db/list-page.ts";
 import { findRow } from "../../db/rows.ts";
 import type { MemberStanding } from "../../vocabulary.ts";
+import { orderOfGroup } from "./decide-store.ts";
 import type { JobOfGroup } from "./holders-store.ts";
 import type { Group } from "./members-store.ts";
 
@@ -66,7 +67,7 @@ export async function listMembers(
   page: ListPage,
 ): Promise<ListedRows<ListedMember>> {
   const { concurrencyMembers: members, builds, pipelines } = db.tables;
-  const { jobId, limit, isEager, priority, orderedAt, position } = members;
+  const { jobId, limit, isEager, priority, orderedAt } = members;
   const isMember = and(eq(members.groupId, groupId), eq(members.standing, standing));
   const total = capTotal(await countUpTo(db, members, isMember));
   const rows = await readerFor(db, page.offset)
@@ -80,7 +81,7 @@ export async function listMembers(
     .innerJoin(builds, eq(builds.id, members.buildId))
     .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
     .where(isMember)
-    .orderBy(asc(orderedAt), asc(position), asc(jobId))
+    .orderBy(...orderOfGroup(db))
     .limit(page.limit + 1)
     .offset(page.offset);
   return listedRows(rows, page, {

@@ -9,19 +9,20 @@ import { factColumns, firstOfStep, type Job, type JobFacts, selectJobs, wholeJob
 export type Member = Tables["concurrencyMembers"]["$inferSelect"];
 export type Group = Tables["concurrencyGroups"]["$inferSelect"];
 
-/** Finds groups of an organization by their names, and makes those that are missing. @returns ids by name */
+/**
+ * Finds groups of an organization by their names, and makes those that are missing. Locks them: none of them lets a build
+ * in until the commit. Builds are locked before. @returns by name
+ */
 export async function requireGroups(
   tx: Tx,
   organizationId: string,
   names: string[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, Group>> {
   const { concurrencyGroups: groups } = tx.tables;
-  const find = () =>
-    tx
-      .select({ id: groups.id, name: groups.name })
-      .from(groups)
-      .where(and(eq(groups.organizationId, organizationId), inArray(groups.name, names)));
-  const known = new Map((await find()).map(({ id, name }) => [name, id]));
+  const isNamed = and(eq(groups.organizationId, organizationId), inArray(groups.name, names));
+  const find = async () =>
+    new Map((await tx.lock(groups, isNamed, "shared")).map((group) => [group.name, group]));
+  const known = await find();
   // In one order: two transactions that make the same groups would wait for each other.
   const missing = names.filter((name) => !known.has(name)).sort();
   if (missing.length === 0) return known;
@@ -33,7 +34,7 @@ export async function requireGroups(
     createdAt: tx.now,
   }));
   await tx.insert(groups).values(rows).onConflictDoNothing();
-  return new Map((await find()).map(({ id, name }) => [name, id]));
+  return find();
 }
 
 export async function insertMembers(tx: Tx, members: Member[]): Promise<void> {
@@ -133,6 +134,21 @@ export async function moveMembers(
 export async function setPriorityOfMember(tx: Tx, jobId: string, priority: number): Promise<void> {
   const { concurrencyMembers: members } = tx.tables;
   await tx.update(members).set({ priority }).where(eq(members.jobId, jobId));
+}
+
+/** A member of a build and its step, if it has one. */
+export async function findMemberOfBuild(
+  tx: Tx,
+  buildId: string,
+): Promise<(Pick<Member, "orderedAt"> & Pick<JobFacts, "stepId">) | undefined> {
+  const { jobs, concurrencyMembers: members } = tx.tables;
+  const [found] = await tx
+    .select({ orderedAt: members.orderedAt, stepId: jobs.stepId })
+    .from(members)
+    .innerJoin(jobs, eq(jobs.id, members.jobId))
+    .where(eq(members.buildId, buildId))
+    .limit(1);
+  return found;
 }
 
 /** When jobs were created. */

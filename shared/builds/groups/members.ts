@@ -4,6 +4,7 @@ import type { Job, JobFacts } from "../job-store.ts";
 import type { Build } from "../store.ts";
 import {
   deleteMembersThatLeft,
+  type Group,
   insertMembers,
   limitIfScheduled,
   listNewMembers,
@@ -11,7 +12,7 @@ import {
   markLimitedMembers,
   requireGroups,
 } from "./members-store.ts";
-import { listPlacesOfSteps } from "./places.ts";
+import { latenessOf, placeMembers } from "./places.ts";
 
 // A job of a concurrency group is a member from its creation, or from when the last manual step before it was unblocked,
 // until it ends. The transaction that changes jobs of a build brings its members into line. It never locks a group: it
@@ -45,8 +46,18 @@ export async function insertMembersOfBuilds(tx: Tx, made: { build: Build; jobs: 
     ({ build }) => build.organizationId,
   );
   for (const [organizationId, builds] of byOrganization) {
-    const jobs = builds.flatMap((each) => each.jobs.filter(isMember));
-    await insertMembersOf(tx, { organizationId, jobs, orderedAt: ({ createdAt }) => createdAt });
+    const own = builds.map(({ build, jobs }) => ({ build, jobs: jobs.filter(isMember) }));
+    const groups = await requireGroupsOf(
+      tx,
+      organizationId,
+      own.flatMap(({ jobs }) => jobs),
+    );
+    const members = own.flatMap(({ build, jobs }) => {
+      const timeMs = build.createdAt.getTime();
+      const orderedAt = new Date(timeMs + latenessOf(build, timeMs, groupsOf(jobs, groups)));
+      return jobs.map((job) => newMember(job, groups, orderedAt));
+    });
+    await insertMembersOf(tx, members);
   }
 }
 
@@ -54,28 +65,37 @@ function isMember({ state, options }: Job): boolean {
   return options?.concurrency_group !== undefined && (state === "waiting" || state === "limited");
 }
 
+type GroupsByName = Map<string, Group>;
+
+function nameOf({ options }: Job): string {
+  return options?.concurrency_group ?? "";
+}
+
+function requireGroupsOf(tx: Tx, organizationId: string, jobs: Job[]): Promise<GroupsByName> {
+  return requireGroups(tx, organizationId, [...new Set(jobs.map(nameOf))]);
+}
+
+function groupsOf(jobs: Job[], groups: GroupsByName): Group[] {
+  return [...new Set(jobs.map(nameOf))].map((name) => groups.get(name) as Group);
+}
+
+function newMember(job: Job, groups: GroupsByName, orderedAt: Date): Member {
+  const { concurrency = 1, concurrency_method } = job.options ?? {};
+  return {
+    jobId: job.id,
+    groupId: (groups.get(nameOf(job)) as Group).id,
+    buildId: job.buildId,
+    standing: job.state === "limited" ? "limited" : "waiting",
+    limit: concurrency,
+    isEager: concurrency_method === "eager",
+    priority: job.priority,
+    orderedAt,
+    position: job.position,
+  };
+}
+
 /** Inserts members, and leaves a follow-up for the groups of those that are limited. */
-async function insertMembersOf(
-  tx: Tx,
-  { organizationId, jobs, orderedAt }: { organizationId: string; jobs: Job[]; orderedAt: (job: Job) => Date },
-): Promise<void> {
-  if (jobs.length === 0) return;
-  const names = [...new Set(jobs.map(({ options }) => options?.concurrency_group as string))];
-  const groups = await requireGroups(tx, organizationId, names);
-  const members = jobs.map((job): Member => {
-    const { concurrency = 1, concurrency_group = "", concurrency_method } = job.options ?? {};
-    return {
-      jobId: job.id,
-      groupId: groups.get(concurrency_group) as string,
-      buildId: job.buildId,
-      standing: job.state === "limited" ? "limited" : "waiting",
-      limit: concurrency,
-      isEager: concurrency_method === "eager",
-      priority: job.priority,
-      orderedAt: orderedAt(job),
-      position: job.position,
-    };
-  });
+async function insertMembersOf(tx: Tx, members: Member[]): Promise<void> {
   await insertMembers(tx, members);
   await followUp(
     tx,
@@ -95,10 +115,13 @@ export async function settleMembers(
 ): Promise<JobFacts[]> {
   const added = await listNewMembers(tx, build.id);
   if (added.length > 0) {
-    const places = await listPlacesOfSteps(tx, build, added);
+    const groups = await requireGroupsOf(tx, build.organizationId, added);
+    const placeOf = await placeMembers(tx, build, added, groupsOf(added, groups));
     const jobs = added.map((job): Job => ({ ...job, state: "waiting" }));
-    const orderedAt = ({ stepId }: Job) => places.get(stepId) ?? build.createdAt;
-    await insertMembersOf(tx, { organizationId: build.organizationId, jobs, orderedAt });
+    await insertMembersOf(
+      tx,
+      jobs.map((job) => newMember(job, groups, placeOf(job))),
+    );
   }
   const limited = await limitIfScheduled(tx, { buildId: build.id, now });
   const changed = [

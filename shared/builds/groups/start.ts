@@ -5,8 +5,9 @@ import type { JobFacts } from "../job-store.ts";
 import { lockBuilds } from "../progress-store.ts";
 import type { Build } from "../store.ts";
 import { buildTopics } from "../topics.ts";
-import { type Candidate, decideStarts } from "./decide.ts";
-import { lockGroup, startIfLimited, viewGroup } from "./decide-store.ts";
+import { type Candidate, comparePlaces, decideStarts } from "./decide.ts";
+import { lockGroup, setReached, startIfLimited, viewGroup } from "./decide-store.ts";
+import type { Group } from "./members-store.ts";
 
 /** A transaction locks as many builds at most. */
 const maxStarts = 20;
@@ -57,10 +58,26 @@ async function startSome(tx: Tx, groupId: string, buildIds: string[]): Promise<R
           ready.map(({ jobId }) => jobId),
         )
       : [];
+  if (group) await moveReached(tx, group, ready, started);
   const isAll = ready.length === starts.length && starts.length < maxStarts;
   if (!isAll) return { builds, started, next: starts.map(({ buildId }) => buildId) };
   await deleteFollowUps(tx, due);
   return { builds, started };
+}
+
+/** Notes how far the group has come in its order. Eager members overtake, and say nothing about it. */
+async function moveReached(
+  tx: Tx,
+  { id, reachedAt, reachedBuildId }: Group,
+  ready: Candidate[],
+  started: JobFacts[],
+): Promise<void> {
+  const ids = new Set(started.map((job) => job.id));
+  const ordered = ready.filter(({ jobId, isEager }) => !isEager && ids.has(jobId));
+  const last = ordered.sort(comparePlaces).at(-1);
+  if (!last) return;
+  const reached = reachedAt && reachedBuildId ? { orderedAt: reachedAt, buildId: reachedBuildId } : undefined;
+  if (!reached || comparePlaces(reached, last) < 0) await setReached(tx, id, last);
 }
 
 async function listStarts(db: Db | Tx, groupId: string): Promise<Candidate[]> {

@@ -148,6 +148,8 @@ export function defineBuildsTables(
       hasMembers: boolean("has_members").notNull().default(false),
       /** The job of the trigger step that made it. */
       triggeredByJobId: uuid("triggered_by_job_id"),
+      /** Of a build that a trigger step made: the first build of its chain. It may be deleted before it. */
+      rootBuildId: uuid("root_build_id"),
       cancelReason: text("cancel_reason"),
       /** The paused queue of a waiting job. Set by the fan-out. */
       pausedQueueId: uuid("paused_queue_id"),
@@ -164,6 +166,7 @@ export function defineBuildsTables(
       // A repeated background job makes no second build.
       uniqueIndex("builds_delivery").on(t.deliveryId, t.rebuild),
       uniqueIndex("builds_triggered").on(t.triggeredByJobId).where(isNotNull(t.triggeredByJobId)),
+      index("builds_root").on(t.rootBuildId).where(isNotNull(t.rootBuildId)),
       index("builds_organization").on(t.organizationId, t.id),
       // Filtered lists: compared columns, then order.
       index("builds_organization_state").on(t.organizationId, t.state, t.id),
@@ -333,6 +336,9 @@ export function defineBuildsTables(
         .references(() => organizations.id),
       name: text().notNull(),
       createdAt: time("created_at").notNull(),
+      /** The place of the last build that it let in. Null: none yet. */
+      reachedAt: time("reached_at"),
+      reachedBuildId: uuid("reached_build_id"),
     },
     (t) => [uniqueIndex("concurrency_groups_name").on(t.organizationId, t.name)],
   );
@@ -357,11 +363,13 @@ export function defineBuildsTables(
       position: integer().notNull(),
     },
     (t) => [
-      index("concurrency_members_order").on(t.groupId, t.standing, t.orderedAt, t.position, t.jobId),
+      index("concurrency_members_place").on(
+        ...[t.groupId, t.standing, t.orderedAt, t.buildId, t.position, t.jobId],
+      ),
       index("concurrency_members_limit").on(t.groupId, t.limit),
       // Jobs of a group may have limits of their own: each has its list.
-      index("concurrency_members_eager")
-        .on(t.groupId, t.limit, sql`${t.priority} desc`, t.orderedAt, t.position, t.jobId)
+      index("concurrency_members_eager_place")
+        .on(t.groupId, t.limit, sql`${t.priority} desc`, t.orderedAt, t.buildId, t.position, t.jobId)
         .where(sql`${t.standing} = 'limited' and ${t.isEager}`),
       index("concurrency_members_build").on(t.buildId),
     ],

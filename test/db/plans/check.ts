@@ -35,17 +35,20 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
   "jobs to mark": { sqlite: /jobs_mark/, postgres: /jobs_mark/ },
   // However many wait, and however many groups there are.
   "the first that wait for a group": {
-    sqlite: /^(?!.*TEMP B-TREE).*concurrency_members_order/s,
-    postgres: /^(?!.*\bSort\b).*concurrency_members_order/s,
+    sqlite: /^(?!.*TEMP B-TREE).*concurrency_members_place/s,
+    postgres: /^(?!.*\bSort\b).*concurrency_members_place/s,
   },
   "the highest limit of a group": {
     sqlite: /^(?!.*TEMP B-TREE).*concurrency_members_limit/s,
     postgres: /^(?!.*\bSort\b).*concurrency_members_limit/s,
   },
-  "limits of eager jobs": { sqlite: /concurrency_members_eager/, postgres: /concurrency_members_eager/ },
+  "limits of eager jobs": {
+    sqlite: /concurrency_members_eager_place/,
+    postgres: /concurrency_members_eager_place/,
+  },
   "the first eager jobs": {
-    sqlite: /^(?!.*TEMP B-TREE).*concurrency_members_eager/s,
-    postgres: /^(?!.*\bSort\b).*concurrency_members_eager/s,
+    sqlite: /^(?!.*TEMP B-TREE).*concurrency_members_eager_place/s,
+    postgres: /^(?!.*\bSort\b).*concurrency_members_eager_place/s,
   },
   // Without those that expired. No row here is finished, so Postgres sorts the few that it expects.
   "artifacts to evict": { sqlite: /^(?!.*TEMP B-TREE).*artifacts_counted/s, postgres: /artifacts_counted/ },
