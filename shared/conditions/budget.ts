@@ -6,17 +6,39 @@ export interface Budget {
   characters: number;
   /** Of patterns. To compile a part takes 10 µs. */
   parts: number;
-  /** Characters of a text times parts of a pattern. One takes up to 0.3 µs, and usually a hundredth of that. */
+  /** Of the slowest matches: a step is a character of a text times a part of a pattern. */
   steps: number;
 }
 
-/** Pass one to all conditions of a document: evaluating blocks the event loop. */
+/** Pass one to all conditions of a document: parsing and evaluating block the event loop. */
 export function newBudget(): Budget {
-  return { characters: 200_000, parts: 10_000, steps: 2_000_000 };
+  return { characters: 200_000, parts: 2000, steps: maxSteps };
+}
+
+/** A match may have as many. */
+const maxSteps = 500_000;
+/** Of the slowest matches. Most take a hundredth of that. */
+const msPerStep = 0.0003;
+
+/**
+ * Runs a match, and charges the time that it takes: a long text leaves the budget to the conditions behind.
+ * @param steps of the match
+ * @throws ConditionError
+ */
+export function spendTime<T>(
+  budget: Budget,
+  { steps, at }: { steps: number; at: number },
+  match: () => T,
+): T {
+  if (steps > maxSteps || budget.steps <= 0) throw new ConditionError(messages.steps, at);
+  const begin = performance.now();
+  const matched = match();
+  budget.steps -= Math.min(steps, (performance.now() - begin) / msPerStep);
+  return matched;
 }
 
 /** @throws ConditionError */
-export function spend(budget: Budget, kind: keyof Budget, amount: number, at: number): void {
+export function spend(budget: Budget, kind: "characters" | "parts", amount: number, at: number): void {
   if (amount > budget[kind]) throw new ConditionError(messages[kind], at);
   budget[kind] -= amount;
 }

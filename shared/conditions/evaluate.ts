@@ -1,16 +1,10 @@
 import { type Budget, newBudget } from "./budget.ts";
-import {
-  type Condition,
-  ConditionError,
-  type ConditionProblem,
-  type Expression,
-  toProblem,
-} from "./expression.ts";
+import { type Condition, type ConditionProblem, type Expression, toProblem } from "./expression.ts";
 import type { Facts, Value } from "./names.ts";
 import { matchesPattern } from "./regex.ts";
 
 /**
- * Null is false. Any other result that is no boolean is a problem.
+ * Evaluates a condition whose types are checked. Null is false.
  * @param budget of the document; default: one for this evaluation
  */
 export function evaluateCondition(
@@ -34,14 +28,9 @@ class Evaluation {
     this.#budget = budget;
   }
 
-  /** The value as true or false. */
+  /** The value as true or false. Null is false. */
   test(expression: Expression): boolean {
-    const value = this.#evaluate(expression);
-    if (value === null || typeof value === "boolean") return value === true;
-    throw new ConditionError(
-      `Expected true or false, found ${describe(value)}: ${advice(value)}`,
-      expression.at,
-    );
+    return this.#evaluate(expression) === true;
   }
 
   /** Parsing bounds the depth. */
@@ -66,30 +55,30 @@ class Evaluation {
       case "includes":
         return this.#includes(expression);
       case "matches":
-        return this.#matches(expression);
+        return this.#matches(this.#evaluate(expression.left), expression);
+      case "includes-match":
+        return this.#listOf(expression.left).some((item) => this.#matches(item, expression));
     }
   }
 
   #readVariable(variable: Expression): string | null {
     const name = this.#evaluate(variable);
-    if (typeof name === "string") return this.#facts.env(name);
-    throw new ConditionError(`build.env() takes a text, not ${describe(name)}`, variable.at);
+    return typeof name === "string" ? this.#facts.env(name) : null;
   }
 
-  #includes({ left, right }: Extract<Expression, { left: Expression; right: Expression }>): boolean {
-    const list = this.#evaluate(left);
+  #includes({ left, right }: { left: Expression; right: Expression }): boolean {
     const value = this.#evaluate(right);
-    if (list === null) return false;
-    if (isList(list)) return list.some((item) => isEqual(item, value));
-    throw new ConditionError(`The left side of includes must be a list, not ${describe(list)}`, left.at);
+    return this.#listOf(left).some((item) => isEqual(item, value));
   }
 
-  #matches({ left, pattern, at }: Extract<Expression, { type: "matches" }>): boolean {
-    const text = this.#evaluate(left);
-    if (text === null) return false;
-    if (typeof text !== "string")
-      throw new ConditionError(`Only a text can match a regular expression, not ${describe(text)}`, left.at);
-    return matchesPattern(text, pattern, { at, budget: this.#budget });
+  /** Null is an empty list. */
+  #listOf(expression: Expression): readonly Value[] {
+    const list = this.#evaluate(expression);
+    return isList(list) ? list : [];
+  }
+
+  #matches(text: Value, { pattern, at }: { pattern: string; at: number }): boolean {
+    return typeof text === "string" && matchesPattern(text, pattern, { at, budget: this.#budget });
   }
 }
 
@@ -101,15 +90,4 @@ function isEqual(left: Value, right: Value): boolean {
 
 function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
-}
-
-function advice(value: Value): string {
-  if (isList(value)) return "use includes";
-  return typeof value === "string" ? "compare it by == or =~" : "compare it by ==";
-}
-
-function describe(value: Value): string {
-  if (value === null) return "null";
-  if (isList(value)) return "a list";
-  return { string: "a text", number: "a number", boolean: "true or false" }[typeof value as string] ?? "this";
 }

@@ -17,7 +17,7 @@ export type Expression = { at: number } & (
   | { type: "not"; operand: Expression }
   | { type: "and" | "or"; operands: Expression[] }
   | { type: "equals" | "includes"; left: Expression; right: Expression }
-  | { type: "matches"; left: Expression; pattern: string }
+  | { type: "matches" | "includes-match"; left: Expression; pattern: string }
 );
 
 export interface ConditionProblem {

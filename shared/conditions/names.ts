@@ -1,7 +1,8 @@
 /** A value of a condition. Lists that a condition writes may contain lists. */
 export type Value = string | number | boolean | null | readonly Value[];
 
-interface Kinds {
+/** The kinds of values that names have. */
+export interface Kinds {
   text: string;
   number: number;
   boolean: boolean;
@@ -60,6 +61,11 @@ export interface Facts {
   readonly values: { readonly [N in Name]?: Kinds[(typeof kinds)[N]] | null };
   /** @returns null: the variable is not set */
   env(name: string): string | null;
+}
+
+/** The kind of a name's value, which may also be null. */
+export function kindOfName(name: Name): keyof Kinds {
+  return kinds[name];
 }
 
 export const allNames = Object.keys(kinds) as Name[];

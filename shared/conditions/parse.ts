@@ -1,11 +1,13 @@
 // or    = and {"||" and}
-// and   = cmp {"&&" cmp}
-// cmp   = unary [("==" | "!=" | "=~" | "!~" | "includes" | "@>") unary]
+// and   = not {"&&" not}
+// not   = "!" not | cmp
+// cmp   = value [("==" | "!=" | "=~" | "!~" | "includes" | "@>") unary]
 // unary = "!" unary | value
 // value = text | integer | "true" | "false" | "null" | name {"." name} | name {"." name} "(" or ")"
 //       | "[" [or {"," or}] "]" | "(" or ")"
 //
-// A regular expression stands only on the right of =~ and !~. Not equal is the opposite of equal, !~ that of =~.
+// A `!` on the left negates the whole comparison, as the hosted service reads it: `!a == b` is `!(a == b)`. A regular
+// expression stands only on the right of =~, !~ and includes. Not equal is the opposite of equal, !~ that of =~.
 
 import { excerpt } from "../refusal.ts";
 import { isStorable } from "../validation.ts";
@@ -19,6 +21,7 @@ import {
 } from "./expression.ts";
 import { describeWrongName, isName, type Name } from "./names.ts";
 import { describeToken, type Token, Tokens } from "./tokens.ts";
+import { requireTruth } from "./types.ts";
 
 /** In UTF-16 units. */
 export const maxConditionLength = 8192;
@@ -39,7 +42,7 @@ const constants = new Map([
 ]);
 
 /**
- * Parses a condition. Takes time linear in its length, besides its regular expressions.
+ * Parses a condition and checks its types, so that it can be evaluated with any facts. Takes time linear in its length, besides its regular expressions.
  * @param names those that may be used
  * @param budget of the document; default: one for this condition
  */
@@ -51,7 +54,9 @@ export function parseCondition(
   try {
     requireReadable(text);
     spend(budget, "characters", text.length, 0);
-    return { condition: { text, expression: new Parser(new Tokens(text, budget), names).parse() } };
+    const expression = new Parser(new Tokens(text, budget), names).parse();
+    requireTruth(expression);
+    return { condition: { text, expression } };
   } catch (error) {
     return { problem: toProblem(error, text) };
   }
@@ -94,7 +99,7 @@ class Parser {
   }
 
   #parseOr(): Expression {
-    return this.#parseRow("or", "||", () => this.#parseRow("and", "&&", () => this.#parseComparison()));
+    return this.#parseRow("or", "||", () => this.#parseRow("and", "&&", () => this.#parseNot()));
   }
 
   #parseRow(type: "or" | "and", symbol: string, parseOperand: () => Expression): Expression {
@@ -104,8 +109,19 @@ class Parser {
     return operands.length === 1 ? first : this.#node({ type, operands, at: first.at });
   }
 
+  #parseNot(): Expression {
+    return this.#negate(() => this.#parseNot()) ?? this.#parseComparison();
+  }
+
+  /** Undefined: no `!` comes next. */
+  #negate(parseOperand: () => Expression): Expression | undefined {
+    const not = this.#tokens.takeIf("!");
+    if (!not) return undefined;
+    return this.#node({ type: "not", operand: this.#nest(not, parseOperand), at: not.at });
+  }
+
   #parseComparison(): Expression {
-    const left = this.#parseUnary();
+    const left = this.#parseValue();
     const operator = this.#tokens.next;
     if (!comparisons.includes(operator.source)) return left;
     const compared = this.#parseRight(left, operator);
@@ -120,16 +136,16 @@ class Parser {
     if (source === "=~" || source === "!~") {
       return this.#node({ type: "matches", left, pattern: this.#tokens.takeRegex(), at });
     }
+    const isMembership = source === "includes" || source === "@>";
+    if (isMembership && this.#tokens.isBeforeRegex())
+      return this.#node({ type: "includes-match", left, pattern: this.#tokens.takeRegex(), at });
     this.#tokens.take();
-    const type = source === "==" || source === "!=" ? "equals" : "includes";
+    const type = isMembership ? "includes" : "equals";
     return this.#node({ type, left, right: this.#parseUnary(), at });
   }
 
   #parseUnary(): Expression {
-    const not = this.#tokens.takeIf("!");
-    if (!not) return this.#parseValue();
-    const operand = this.#nest(not, () => this.#parseUnary());
-    return this.#node({ type: "not", operand, at: not.at });
+    return this.#negate(() => this.#parseUnary()) ?? this.#parseValue();
   }
 
   #parseValue(): Expression {

@@ -1,5 +1,5 @@
 import { findPatternProblem, matchesOnce, patternSize } from "../patterns.ts";
-import { type Budget, spend } from "./budget.ts";
+import { type Budget, spend, spendTime } from "./budget.ts";
 import { ConditionError } from "./expression.ts";
 
 /** Of one regular expression, in parts. */
@@ -48,6 +48,6 @@ export function matchesPattern(
   pattern: string,
   { at, budget }: { at: number; budget: Budget },
 ): boolean {
-  spend(budget, "steps", text.length * patternSize(pattern), at);
-  return matchesOnce(text, pattern);
+  const steps = text.length * patternSize(pattern);
+  return spendTime(budget, { steps, at }, () => matchesOnce(text, pattern));
 }

@@ -27,7 +27,7 @@ const advice: Record<string, string> = {
   "=": "Use == to compare, or =~ to match a regular expression",
   "&": "Use && for and",
   "|": "Use || for or",
-  "/": "A regular expression can only stand on the right of =~ and !~",
+  "/": "A regular expression can only stand on the right of =~, !~ and includes",
   "<": "Conditions cannot compare by < or >, only by == and !=",
   ">": "Conditions cannot compare by < or >, only by == and !=",
   $: 'Variables are read with build.env("NAME"), not with $',
@@ -63,6 +63,12 @@ export class Tokens {
   takeIf(...sources: string[]): Token | undefined {
     const { kind, source } = this.#next;
     return (kind === "symbol" || kind === "name") && sources.includes(source) ? this.take() : undefined;
+  }
+
+  /** Returns true if a slash is behind the operator that comes next. */
+  isBeforeRegex(): boolean {
+    const { at, source } = this.#next;
+    return this.#text[this.#skipGap(at + source.length)] === "/";
   }
 
   /** Takes the operator that comes next, and the regular expression behind it. */

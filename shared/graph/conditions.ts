@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Budget } from "../conditions/budget.ts";
+import { type Budget, newBudget } from "../conditions/budget.ts";
 import { evaluateCondition } from "../conditions/evaluate.ts";
 import { describeProblem } from "../conditions/expression.ts";
 import { type Facts, namesInSteps } from "../conditions/names.ts";
@@ -13,7 +13,7 @@ import type { TestCondition } from "./expand.ts";
  * @param readCondition makes the text of a condition that is evaluated. Default: as it is
  */
 export function openConditions(facts: Facts, readCondition = (text: string) => text): TestCondition {
-  const budget: Budget = { characters: 200_000, parts: 2000, steps: 500_000 };
+  const budget = newBudget();
   const known = new Map<string, ReturnType<TestCondition>>();
   return (text) => {
     const result = known.get(text) ?? testCondition(readCondition(text), facts, budget);

@@ -269,7 +269,19 @@ describe("the members of a step", () => {
       String(parsed({ command, if: "build.branch = 1" })),
       /^Use == to compare.*at line 1, column 14$/,
     );
-    assert.match(String(parsed({ command, if: "" })), /^The condition is empty/);
+    for (const none of ["", " \n", null]) assert.equal(member({ if: none }, "if"), undefined);
+  });
+
+  it("if has its types checked as a whole, whatever decides before them", () => {
+    refused(
+      { if: 'build.branch == "main" && !build.tag' },
+      "Expected true or false, found a text: compare it by == or =~, at line 1, column 28",
+    );
+    refused(
+      { if: "true || build.branch includes 'a'" },
+      "The left side of includes must be a list, not a text, at line 1, column 9",
+    );
+    assert.equal(member({ if: "!build.tag =~ /^v/" }, "if"), "!build.tag =~ /^v/");
   });
 
   it("branches are patterns, in a text or a list, and exclude if", () => {

@@ -43,6 +43,7 @@ export const commonMembers: Members<Omit<CommonStep, "others">> = {
         oneOf({ text: z.string(), boolean: z.boolean() }, "Step if must be text").transform(String),
       ).meta({ description: "A condition. The step is left out unless it holds" }),
     },
+    parse: ({ if: condition }) => (condition?.trim() ? condition : undefined),
     stored: z.string(),
     words: (condition) => `if ${condition}`,
   }),
