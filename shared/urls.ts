@@ -41,6 +41,8 @@ export const api = {
     baseUrl + pathTo(patterns.jobLog, { ...pipeline, number: String(number), job }),
   jobLogText: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
     baseUrl + pathTo(patterns.jobLogText, { ...pipeline, number: String(number), job }),
+  jobArtifacts: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
+    baseUrl + pathTo(patterns.jobsArtifacts, { ...pipeline, number: String(number), job }),
   artifact: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string, artifact: string) =>
     baseUrl + pathTo(patterns.artifact, { ...pipeline, number: String(number), job, artifact }),
   trigger: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string) =>

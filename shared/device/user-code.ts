@@ -11,9 +11,9 @@ export function newUserCode(): string {
   return random();
 }
 
-/** Normalizes a typed code. Undefined if the length is wrong. */
+/** Normalizes a typed code, full-width letters too. Undefined if the length is wrong. */
 export function readUserCode(text: string): string | undefined {
-  const letters = text.slice(0, 100).toUpperCase().replace(otherCharacters, "");
+  const letters = text.slice(0, 100).normalize("NFKC").toUpperCase().replace(otherCharacters, "");
   return letters.length === length ? letters : undefined;
 }
 

@@ -61,6 +61,7 @@ export const jobSchema = z
     web_url: field.url,
     log_url: field.url.nullable(),
     raw_log_url: field.url.nullable(),
+    artifacts_url: field.url.nullable(),
     created_at: field.timestamp,
     scheduled_at: field.timestamp.nullable().meta({
       description: "The time from which it waited for nothing but its concurrency group and an agent",
@@ -160,6 +161,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     web_url: `${web.build(config, address, build.number)}#${job.id}`,
     log_url: job.type === "script" ? api.jobLog(config, address, job.id) : null,
     raw_log_url: job.type === "script" ? api.jobLogText(config, address, job.id) : null,
+    artifacts_url: job.type === "script" ? api.jobArtifacts(config, address, job.id) : null,
     created_at: job.createdAt,
     scheduled_at: job.limitedAt ?? job.scheduledAt,
     runnable_at: job.scheduledAt,

@@ -83,7 +83,7 @@ export function presentCursorPage<Row extends { id: string }, Item>(
   return {
     items: rows.map(present),
     links: {
-      self: `${path}${event.url.search}`,
+      self: event.url.searchParams.size > 0 ? `${path}?${event.url.searchParams}` : path,
       ...(isFirst ? {} : { first: address({}) }),
       ...(newer ? { prev: address({ before: encodeCursor(newer) }) } : {}),
       ...(older ? { next: address({ after: encodeCursor(older) }) } : {}),
