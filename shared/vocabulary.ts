@@ -309,7 +309,7 @@ export interface GroupStep extends CommonStep {
 
 /** All conditions must hold; an absent one always does. */
 export interface AutomaticRetry {
-  /** `*`: 1 to 255. */
+  /** `*`: all but 0. */
   exit_status?: "*" | ("*" | number)[];
   /** Upper case, without `SIG`; `*`: any and none. */
   signal?: "*" | string[];

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Refusal } from "../../shared/refusal.ts";
 
 export const tag = "Agent API";
 
@@ -8,4 +9,9 @@ export const done = { status: 200, schema: z.object({}), description: "Done" } a
 /** The only status of success that the calls have. */
 export function answer(schema: z.ZodType, description = "Done") {
   return { status: 200, schema, description } as const;
+}
+
+/** Says 400 for 422. Agents before 3.110 repeat a refused call for steps for 45 seconds, unless it is 400, 401 or 404. */
+export async function toBadRequest(refusal: Refusal): Promise<Refusal> {
+  return refusal.status === 422 ? new Refusal(400, refusal.message) : refusal;
 }

@@ -1,8 +1,11 @@
 import { z } from "zod";
 import type { AnnouncedArtifact } from "../../shared/artifacts/announce.ts";
+import type { Report } from "../../shared/artifacts/report.ts";
+import type { UploadedPart } from "../../shared/blobs/blobs.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { isStorable } from "../../shared/validation.ts";
 import * as field from "../operations/fields.ts";
+import { reportedText } from "../operations/reported.ts";
 
 // Members of the calls for artifacts.
 
@@ -10,6 +13,8 @@ const maxBatch = 100;
 /** Of one artifact: agents send no larger files as a form, and no larger ones in parts. */
 const maxBytes = 5 * 1024 ** 3;
 const maxPathBytes = 4096;
+/** A bucket has no more for a file. */
+const maxParts = 10_000;
 const unknownType = "application/octet-stream";
 
 function storable(name: string) {
@@ -90,20 +95,31 @@ export const accepted = z.object({
     description: "By id: where the parts of large files are put instead, if the caller can send them",
   }),
 });
+const maxEtagLength = 1000;
+/** Anything but `finished` is an error. Parts and reports that cannot be read are left out: the others count. */
+const report = z.object({
+  id: reportedText(100).transform((id) => lowerCaseId(id ?? "")),
+  state: reportedText(100).transform((state): Report["state"] =>
+    state?.toLowerCase() === "finished" ? "finished" : "error",
+  ),
+  multipart_etags: z.unknown().optional().transform(readParts).meta({
+    description: "A list of objects with part_number and etag, 10,000 at most",
+  }),
+});
 export const reports = z.object({
   artifacts: z
-    .array(
-      z.object({
-        id: uuid("id"),
-        state: z.enum(["finished", "error"], { error: "state must be finished or error" }),
-        multipart_etags: z
-          .array(z.object({ part_number: z.int().min(1), etag: z.string().max(1000) }), {
-            error: "multipart_etags must be a list of objects with part_number and etag",
-          })
-          .max(10_000, "multipart_etags can be 10,000 at most")
-          .nullish(),
-      }),
-      { error: "artifacts must be a list" },
-    )
-    .max(10 * maxBatch, `artifacts can be ${10 * maxBatch} at most`),
+    .array(report.nullable().catch(null), { error: "artifacts must be a list" })
+    .max(10 * maxBatch, `artifacts can be ${10 * maxBatch} at most`)
+    .nullish()
+    .transform((given) => (given ?? []).filter((each) => each !== null).filter(({ id }) => isId(id))),
 });
+
+function readParts(given: unknown): UploadedPart[] | undefined {
+  if (!Array.isArray(given)) return undefined;
+  return given.slice(0, maxParts).flatMap((part): UploadedPart[] => {
+    const partNumber = Number(part?.part_number);
+    const etag = part?.etag;
+    const isSound = Number.isInteger(partNumber) && partNumber >= 1 && typeof etag === "string";
+    return isSound && etag.length <= maxEtagLength ? [{ partNumber, etag }] : [];
+  });
+}

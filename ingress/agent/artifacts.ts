@@ -81,7 +81,7 @@ export function artifactOperations(services: Services, leases: LeaseGroup): Oper
         const reports = artifacts.map(({ id, state, multipart_etags }) => ({
           id,
           state,
-          parts: multipart_etags?.map(({ part_number, etag }) => ({ partNumber: part_number, etag })),
+          parts: multipart_etags,
         }));
         await reportArtifacts(services, leases, attempt, reports);
         return {};

@@ -4,28 +4,20 @@ import { finishJob } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { Refusal, unprocessable } from "../../shared/refusal.ts";
-import { toStorable } from "../../shared/validation.ts";
+import { Refusal } from "../../shared/refusal.ts";
 import { hasSessionEnded } from "../auth/agent.ts";
 import { type Operation, operation } from "../operations/operation.ts";
+import { exitStatus, flag, reportedText, unread } from "../operations/reported.ts";
 import { done, tag } from "./answers.ts";
 
-/** Cut, not refused: after a refusal the agent forgets the job. */
-const signalText = z
-  .string()
-  .transform((text) => toStorable(text.slice(0, 100)))
-  .nullish();
-const exitStatus = { error: "exit_status must be a whole number" };
+const maxSignalLength = 100;
 const finish = z.object({
-  exit_status: z
-    .union([z.string().regex(/^-?\d{1,10}$/), z.int()], exitStatus)
-    .transform(Number)
-    .refine((status) => Math.abs(status) < 2 ** 31, exitStatus),
-  signal: signalText,
-  signal_reason: signalText,
-  finished_at: z.string().nullish(),
-  chunks_failed_count: z.int().nullish(),
-  ignore_agent_in_dispatches: z.boolean().nullish(),
+  exit_status: exitStatus,
+  signal: reportedText(maxSignalLength),
+  signal_reason: reportedText(maxSignalLength),
+  finished_at: unread,
+  chunks_failed_count: unread,
+  ignore_agent_in_dispatches: flag,
 });
 
 /**
@@ -44,16 +36,16 @@ export function finishOperations(services: Services, leases: LeaseGroup): Operat
       description:
         "-1: the command never ran, or a signal ended it. A repeated call is answered as the first. " +
         "Never 404: old agents stop at 422 alone.",
-      body: { schema: finish, refuse: unprocessable },
+      body: { schema: finish, isOptional: true },
       success: done,
       refusals: { 422: ["the agent does not have this job, or no longer"] },
       run: async ({ attempt, readBody }) => {
         const given = await readBody();
         const result = {
           exitStatus: given.exit_status,
-          signal: given.signal ?? null,
-          signalReason: given.signal_reason ?? null,
-          isLast: given.ignore_agent_in_dispatches ?? false,
+          signal: given.signal,
+          signalReason: given.signal_reason,
+          isLast: given.ignore_agent_in_dispatches,
         };
         await finishJob(services, leases, { ...attempt, result });
         return {};

@@ -10,7 +10,7 @@ import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { findQueueById } from "../../shared/queues/store.ts";
-import { notFound, unprocessable } from "../../shared/refusal.ts";
+import { notFound } from "../../shared/refusal.ts";
 import { turns } from "../../shared/sharing/bounds.ts";
 import { readTogether } from "../../shared/sharing/read-together.ts";
 import { openTurns } from "../../shared/sharing/turns.ts";
@@ -18,6 +18,7 @@ import type { Attempts } from "../auth/attempts.ts";
 import type { JobCaller } from "../auth/callers.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
+import { unread } from "../operations/reported.ts";
 import { acceptedJob, acceptedPresenter } from "./accepted-job.ts";
 import { answer, done, tag } from "./answers.ts";
 
@@ -89,9 +90,8 @@ export function jobOperations(
       id: "startJob",
       summary: "Start an accepted job",
       body: {
-        schema: z.object({ started_at: z.string().nullish() }),
+        schema: z.object({ started_at: unread }),
         isOptional: true,
-        refuse: unprocessable,
       },
       success: done,
       run: async ({ attempt, readBody }) => {

@@ -2,6 +2,7 @@ import type { H3Event } from "h3";
 import { z } from "zod";
 import { openLogIntake } from "../../shared/agents/logs/append.ts";
 import { chunkTooLarge, maxChunkBytes } from "../../shared/agents/logs/codec.ts";
+import { findLog } from "../../shared/agents/logs/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -26,8 +27,16 @@ export function logOperations(services: Services): Operation[] {
       description:
         "Pieces may come in any order and more than once. They have at most 102,400 bytes, which may be compressed.",
       query: {
-        sequence: z.int().min(0).meta({ description: "Number of the piece, from 1" }),
-        offset: z.int().min(0).meta({ description: "Byte of the uncompressed log at which it begins" }),
+        sequence: z
+          .int()
+          .min(0)
+          .optional()
+          .meta({ description: "Number of the piece, from 1. Default: by its place" }),
+        offset: z
+          .int()
+          .min(0)
+          .optional()
+          .meta({ description: "Byte of the uncompressed log at which it begins. Default: its end" }),
         size: z.int().min(0).optional().meta({ description: "Its uncompressed bytes" }),
       },
       headers: {
@@ -36,15 +45,18 @@ export function logOperations(services: Services): Operation[] {
       rawBody: { schema: z.string(), mediaType: "text/plain" },
       success: done,
       refusals: {
-        400: ["A number is missing or wrong, or the body is not gzip"],
+        400: ["The body is not gzip"],
         413: ["The piece is too large"],
         415: ["Another encoding than gzip or identity"],
         422: ["The piece cannot be kept"],
       },
       isQuiet: true,
       run: async ({ attempt: { lease, organizationId }, event, readBytes }) => {
-        const sequence = requireNumber(event, "sequence", maxSequence);
-        const start = requireNumber(event, "offset", Number.MAX_SAFE_INTEGER);
+        const start =
+          findNumber(event, "offset", Number.MAX_SAFE_INTEGER) ??
+          (await findLog(services.db, lease))?.size ??
+          0;
+        const sequence = findNumber(event, "sequence", maxSequence) ?? sequenceAt(start);
         const isGzip = requireEncoding(event) === "gzip";
         using body = await readBytes(maxBodyBytes, chunkTooLarge);
         await intake.append({ ...lease, organizationId }, { sequence, start, body: body.bytes, isGzip });
@@ -66,16 +78,21 @@ export function logOperations(services: Services): Operation[] {
   ];
 }
 
-function requireNumber(event: H3Event, name: string, max: number): number {
-  const given = event.url.searchParams.get(name) ?? "";
+/** Undefined: it is missing, or no whole number up to `max`. */
+function findNumber(event: H3Event, name: string, max: number): number | undefined {
+  const given = event.url.searchParams.get(name)?.trim() ?? "";
   const value = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
-  if (!(value <= max)) throw new Refusal(400, `${name} must be a whole number`);
-  return value;
+  return value <= max ? value : undefined;
+}
+
+/** The number of a piece that came without one: below 0, so that it is none of an agent's. */
+function sequenceAt(start: number): number {
+  return -1 - (start % 2 ** 31);
 }
 
 function requireEncoding({ req }: H3Event): "gzip" | "identity" {
   const encoding = (req.headers.get("content-encoding") || "identity").toLowerCase();
-  if (encoding !== "gzip" && encoding !== "identity")
-    throw new Refusal(415, "Content-Encoding must be gzip or identity");
-  return encoding;
+  if (encoding === "gzip" || encoding === "x-gzip") return "gzip"; // RFC 9110 §8.4.1.3
+  if (encoding === "identity") return encoding;
+  throw new Refusal(415, "Content-Encoding must be gzip or identity");
 }

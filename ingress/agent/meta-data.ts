@@ -16,7 +16,12 @@ import type { PayloadReads } from "./payload-reads.ts";
 
 const text = (name: string) => z.string({ error: `${name} must be text` });
 const key = z.object({ key: text("key") });
-const entry = z.object({ key: text("key"), value: text("value") });
+/** Agents leave an empty value out. */
+const value = z
+  .union([z.string(), z.number().transform(String), z.boolean().transform(String)], "value must be text")
+  .nullish()
+  .transform((given) => given ?? "");
+const entry = z.object({ key: text("key"), value });
 const maxItems = 1000;
 const batch = z.object({
   items: z

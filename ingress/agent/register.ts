@@ -8,13 +8,11 @@ import { clientIp, userAgent } from "../http/client-address.ts";
 import { limitRegistrations } from "../http/limits.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
+import { flag, reportedText } from "../operations/reported.ts";
 import { answer, tag } from "./answers.ts";
 
-const line = (maxLength: number) =>
-  z
-    .string()
-    .nullish()
-    .transform((given) => toStorable((given ?? "").slice(0, maxLength)));
+const line = (maxLength: number) => reportedText(maxLength).transform((given) => given ?? "");
+const tagText = z.union([z.string(), z.number().transform(String)], "meta_data must be a list of texts");
 
 /** Agents of all versions send some of these. Long texts are cut: they are for people. */
 const registration = z
@@ -25,26 +23,29 @@ const registration = z
     arch: line(100),
     version: line(100),
     build: line(100),
-    pid: z.union([z.int(), z.string()]).nullish(),
+    pid: reportedText(20),
     meta_data: z
-      .array(z.string({ error: "meta_data must be a list of texts" }).max(255), {
-        error: "meta_data must be a list of texts",
-      })
+      .array(
+        tagText.refine((given) => given.length <= 255, "A tag can have 255 characters at most"),
+        {
+          error: "meta_data must be a list of texts",
+        },
+      )
       .max(maxTags, { error: `meta_data can have ${maxTags} tags at most` })
       .nullish(),
-    priority: z.union([z.int(), z.string()]).nullish(),
-    ignore_in_dispatches: z.boolean().nullish(),
+    priority: reportedText(20),
+    ignore_in_dispatches: flag,
   })
   .transform(({ meta_data, pid, priority, ignore_in_dispatches, ...texts }) => ({
     ...texts,
     metaData: (meta_data ?? []).map(toStorable),
-    pid: pid == null ? null : toStorable(String(pid).slice(0, 20)),
+    pid,
     priority: parsePriority(priority),
-    ignoreInDispatches: ignore_in_dispatches ?? false,
+    ignoreInDispatches: ignore_in_dispatches,
   }));
 
-function parsePriority(given: string | number | null | undefined): number | null {
-  const number = given == null || given === "" ? Number.NaN : Number(given);
+function parsePriority(given: string | null): number | null {
+  const number = given === null || given.trim() === "" ? Number.NaN : Number(given);
   return Number.isSafeInteger(number) && Math.abs(number) < 2 ** 31 ? number : null;
 }
 

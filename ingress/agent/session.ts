@@ -4,11 +4,11 @@ import { disconnectAgent, takeBackJobOf } from "../../shared/agents/lost.ts";
 import type { Presence } from "../../shared/agents/presence.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { unprocessable } from "../../shared/refusal.ts";
 import { sessionEnded } from "../auth/agent.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
+import { reportedText } from "../operations/reported.ts";
 import { answer, done, tag } from "./answers.ts";
 
 const pinged = z.object({
@@ -16,7 +16,7 @@ const pinged = z.object({
   job: z.object({ id: field.id }).nullish(),
   message: z.string().optional(),
 });
-const heartbeat = z.object({ sent_at: z.string().max(100).nullish() });
+const heartbeat = z.object({ sent_at: reportedText(100) });
 const heard = z.object({ sent_at: z.string().nullable(), received_at: field.timestamp });
 
 /** The calls of an agent's session, from connect to disconnect. */
@@ -62,7 +62,7 @@ export function sessionOperations(
       path: patterns.agentHeartbeat,
       id: "heartbeatAgent",
       summary: "Send a heartbeat",
-      body: { schema: heartbeat, isOptional: true, refuse: unprocessable },
+      body: { schema: heartbeat, isOptional: true },
       success: answer(heard),
       isQuiet: true,
       run: async ({ agent, readBody }) => {
@@ -70,7 +70,7 @@ export function sessionOperations(
         const receivedAt = services.clock.now();
         if (agent.state === "connected") presence.record(agent.id, receivedAt);
         else await presence.connect(agent);
-        return { sent_at: sent_at ?? null, received_at: receivedAt };
+        return { sent_at, received_at: receivedAt };
       },
     }),
     operation({

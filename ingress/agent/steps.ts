@@ -11,7 +11,7 @@ import { isStorable } from "../../shared/validation.ts";
 import type { DataCaller } from "../auth/callers.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
-import { answer, done, tag } from "./answers.ts";
+import { answer, done, tag, toBadRequest } from "./answers.ts";
 import { refuseReadOnly } from "./read-only.ts";
 
 const build = z
@@ -69,7 +69,7 @@ const cancel = z.object({
 export function stepOperations(services: Services): Operation[] {
   const inReach = (caller: DataCaller, id: string | null | undefined) =>
     requireBuildInReach(services.db, caller, id || caller.build.id);
-  const common = { tag, caller: "insideJob" as const };
+  const common = { tag, caller: "insideJob" as const, translate: toBadRequest };
   return [
     operation({
       ...common,
@@ -80,7 +80,7 @@ export function stepOperations(services: Services): Operation[] {
       description: "An attribute without a value is empty text.",
       body: { schema: get, isOptional: true, refuse: unprocessable },
       success: answer(z.object({ output: z.string() })),
-      refusals: { 404: ["no such build or step"] },
+      refusals: { 400: ["a member is missing or wrong"], 404: ["no such build or step"] },
       run: async ({ parameter, readBody, ...caller }) => {
         const { build_id, attribute, format } = await readBody();
         const build = await inReach(caller, build_id);
@@ -96,7 +96,11 @@ export function stepOperations(services: Services): Operation[] {
       summary: "Change an attribute of a step",
       body: { schema: update, refuse: unprocessable },
       success: done,
-      refusals: { 403: ["The token may only read"], 404: ["no such build or step"] },
+      refusals: {
+        400: ["a member is missing or wrong"],
+        403: ["The token may only read"],
+        404: ["no such build or step"],
+      },
       run: async ({ parameter, readBody, ...caller }) => {
         refuseReadOnly(caller);
         const { build_id, idempotency_uuid, attribute, value, append } = await readBody();
@@ -123,7 +127,11 @@ export function stepOperations(services: Services): Operation[] {
       summary: "Cancel the unfinished jobs of a step",
       body: { schema: cancel, isOptional: true, refuse: unprocessable },
       success: answer(z.object({ uuid: field.id.meta({ description: "Of the step" }) })),
-      refusals: { 403: ["The token may only read"], 404: ["no such build or step"] },
+      refusals: {
+        400: ["a member is missing or wrong"],
+        403: ["The token may only read"],
+        404: ["no such build or step"],
+      },
       run: async ({ parameter, readBody, ...caller }) => {
         refuseReadOnly(caller);
         const { build_id, force, force_grace_period } = await readBody();

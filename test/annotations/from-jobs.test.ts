@@ -106,10 +106,7 @@ describeOnBothDatabases("POST /v3/jobs/{job}/annotations", (database) => {
   it("422 for members that are wrong, with a message for people", async () => {
     const inside = await enter();
     for (const [body, message] of [
-      [{ body: "x", style: "loud" }, "style must be one of info, success, warning, error"],
-      [{ body: "x", priority: 11 }, "priority must be a whole number from 1 to 10"],
-      [{ body: "x", scope: "step" }, "scope must be one of build, job"],
-      [{ body: 3 }, "body must be text"],
+      [{ body: [3] }, "body must be text"],
       [{ body: "x", context: "c".repeat(1025) }, "context is larger than 1,024 bytes"],
       [{ style: "info" }, "Body can't be blank"],
       [{ body: "" }, "Body can't be blank"],

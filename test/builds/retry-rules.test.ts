@@ -65,13 +65,13 @@ describeOnSqlite("retry.automatic", (database) => {
     assert.equal(await retries({ exit_status: "*", signal: "*", signal_reason: "*" }, failed), true);
   });
 
-  it("takes * for 1 to 255, and no exit status for all but 0", async () => {
-    assert.equal(await retries({ exit_status: "*" }, lost), false);
+  it("takes * and no exit status for all but 0", async () => {
+    assert.equal(await retries({ exit_status: "*" }, lost), true);
     assert.equal(await retries({ exit_status: "*" }, { exit_status: "255" }), true);
-    assert.equal(await retries({ exit_status: "*" }, { exit_status: "256" }), false);
+    assert.equal(await retries({ exit_status: "*" }, { exit_status: "256" }), true);
     assert.equal(await retries({ exit_status: ["*", -1] }, lost), true);
     assert.equal(await retries({ exit_status: ["*", -1] }, failed), true);
-    assert.equal(await retries({ exit_status: ["-1", "*"] }, { exit_status: "256" }), false);
+    assert.equal(await retries({ exit_status: ["-1", "*"] }, { exit_status: "256" }), true);
     assert.equal(await retries(true, lost), true);
     assert.equal(await retries({ limit: 1 }, lost), true);
   });

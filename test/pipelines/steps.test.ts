@@ -173,7 +173,7 @@ describe("the members of a step", () => {
     for (const same of [{ exit_status: "*" }, { exit_status: ["*", 1], limit: 2 }])
       assert.deepEqual(rules(same), { automatic: [{ exit_status: "*", limit: 2 }] });
     assert.deepEqual(rules({ exit_status: [-1, 1, "*"] }), {
-      automatic: [{ exit_status: ["*", -1], limit: 2 }],
+      automatic: [{ exit_status: "*", limit: 2 }],
     });
     for (const exit_status of ["-1", [-1], ["-1"]])
       assert.deepEqual(rules({ exit_status }), { automatic: [{ exit_status: [-1], limit: 2 }] });

@@ -14,19 +14,32 @@ import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound, Refusal, unprocessable } from "../../../shared/refusal.ts";
-import { type AnnotationScope, annotationScopes } from "../../../shared/vocabulary.ts";
+import { type AnnotationScope, annotationScopes, annotationStyles } from "../../../shared/vocabulary.ts";
 import type { DataCaller } from "../../auth/callers.ts";
 import { pathText } from "../../http/routing.ts";
 import * as field from "../../operations/fields.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
+import { flag, reportedText } from "../../operations/reported.ts";
 import { answer, done, tag } from "../answers.ts";
 import { refuseReadOnly } from "../read-only.ts";
 
 const scopeError = `scope must be one of ${annotationScopes.join(", ")}`;
+const { body: text } = annotating.shape;
+const scalar = z.union([z.number(), z.boolean()]).transform(String);
+/** Wrong styles, priorities and scopes are the defaults. */
 const body = annotating.extend({
-  scope: z
-    .enum(["", ...annotationScopes], { error: scopeError })
-    .nullish()
+  body: z.union([text, scalar], "body must be text"),
+  style: reportedText(100)
+    .transform((given) => annotationStyles.find((style) => style === given))
+    .meta({ description: `One of ${annotationStyles.join(", ")}` }),
+  priority: z
+    .unknown()
+    .optional()
+    .transform((given) => (Number(given) ? Math.min(Math.max(Math.round(Number(given)), 1), 10) : undefined))
+    .meta({ description: "1 to 10" }),
+  append: flag.meta({ description: "Adds to the body of an annotation that exists" }),
+  scope: reportedText(100)
+    .transform((given) => annotationScopes.find((scope) => scope === given))
     .meta({ description: "`job` annotates the job of the path. Default: its build" }),
 });
 

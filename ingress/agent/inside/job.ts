@@ -8,23 +8,16 @@ import { patterns } from "../../../shared/paths.ts";
 import { maxTimeoutMinutes } from "../../../shared/pipelines/step/members.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { unprocessable } from "../../../shared/refusal.ts";
-import { toStorable } from "../../../shared/validation.ts";
 import * as field from "../../operations/fields.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
+import { exitStatus, reportedText } from "../../operations/reported.ts";
 import { answer, tag } from "../answers.ts";
 import { refuseReadOnly } from "../read-only.ts";
 
 const maxReasonLength = 1000;
-const statusError = "exit_status must be a whole number other than 0";
 const promise = z.object({
-  exit_status: z
-    .int({ error: statusError })
-    .refine((status) => status !== 0 && Math.abs(status) < 2 ** 31, statusError),
-  reason: z
-    .string({ error: "reason must be text" })
-    .transform((text) => toStorable(text.slice(0, maxReasonLength)))
-    .nullish()
-    .meta({ description: "Goes to the log of the server" }),
+  exit_status: exitStatus.meta({ description: "As of a job that finishes. 0 promises nothing" }),
+  reason: reportedText(maxReasonLength).meta({ description: "Goes to the log of the server" }),
 });
 const minutesError = `timeout must be a whole number from 1 to ${maxTimeoutMinutes}`;
 const change = z.strictObject(
@@ -50,13 +43,13 @@ export function insideJobOperations(services: Services, leases: LeaseGroup): Ope
       summary: "Promise that a running job will fail",
       description:
         "The job runs on. Its build is failing from now on, unless the failure is soft or will be retried.",
-      body: { schema: promise, refuse: unprocessable },
+      body: { schema: promise, isOptional: true },
       success: { status: 204, description: "Done" },
       refusals: { 422: ["the job does not run"] },
       run: async ({ attempt, readBody }) => {
         const { exit_status, reason } = await readBody();
-        const promised = { exitStatus: exit_status, reason: reason ?? null };
-        await promiseFailure(services, leases, attempt, promised);
+        if (exit_status === 0) return;
+        await promiseFailure(services, leases, attempt, { exitStatus: exit_status, reason });
       },
     }),
     operation({

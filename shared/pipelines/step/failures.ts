@@ -57,7 +57,7 @@ const rule = z.object(
         { number: exitStatus, text: exitStatusText, list: listOf(exitStatusOrAny, "exit_status") },
         "Step retry exit_status must be a whole number, * or a list",
       ),
-    ).meta({ description: "*: 1 to 255. Default: all but 0" }),
+    ).meta({ description: "*: all but 0, as without it" }),
     signal: nullable(
       oneOf({ text: signal, list: listOf(signal, "signal") }, "Step retry signal must be text or a list"),
     ).meta({ description: "none: no signal. *: any, and none" }),
@@ -150,19 +150,11 @@ function toRules(given: z.output<typeof automatic>): AutomaticRetry[] {
   const rules: Partial<z.output<typeof rule>>[] =
     given === true ? [{}] : Array.isArray(given) ? given : [given];
   return rules.map(({ exit_status, signal, signal_reason, limit = defaultRetries }) => ({
-    ...(exit_status === undefined ? {} : { exit_status: toExitStatuses([exit_status].flat()) }),
+    ...(exit_status === undefined ? {} : { exit_status: anyOrSome([exit_status].flat()) }),
     ...(signal === undefined ? {} : { signal: anyOrSome([signal].flat()) }),
     ...(signal_reason === undefined ? {} : { signal_reason: anyOrSome([signal_reason].flat()) }),
     limit,
   }));
-}
-
-/** `*` leaves out -1, a lost agent, which a list may name beside it. */
-function toExitStatuses(given: ("*" | number)[]): AutomaticRetry["exit_status"] {
-  const isAny = given.includes("*");
-  const others = given.filter((status) => status !== "*" && !(isAny && status >= 1 && status <= 255));
-  if (!isAny) return others;
-  return others.length === 0 ? "*" : ["*", ...others];
 }
 
 function anyOrSome<Value>(values: ("*" | Value)[]): "*" | Value[] {

@@ -47,12 +47,12 @@ describeOnSqlite("POST /v3/steps/{step}/export", (database) => {
       assert.equal(await get(step.id, attribute), "", attribute);
   });
 
-  it("422 for lists and whole steps without the format json, and for unknown attributes and formats", async () => {
+  it("400 for lists and whole steps without the format json, and for unknown attributes and formats", async () => {
     const { get } = await enterJob(api, { command: "a", key: "a", env: { A: "1" } });
-    assert.equal(await get("a", "env"), 422);
-    assert.equal(await get("a"), 422);
-    assert.equal(await get("a", "colour"), 422);
-    assert.equal(await get("a", "label", { format: "yaml" }), 422);
+    assert.equal(await get("a", "env"), 400);
+    assert.equal(await get("a"), 400);
+    assert.equal(await get("a", "colour"), 400);
+    assert.equal(await get("a", "label", { format: "yaml" }), 400);
   });
 
   it("reads builds of the same cluster; 404 for others and for unknown steps", async () => {

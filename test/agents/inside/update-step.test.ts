@@ -104,7 +104,7 @@ describeOnBothDatabases("PUT /v3/steps/{step}", (database) => {
     assert.equal((await build()).state, "passed");
   });
 
-  it("422 for a parallelism that is lower, too high, of an ended step, a wait or a matrix", async () => {
+  it("400 for a parallelism that is lower, too high, of an ended step, a wait or a matrix", async () => {
     const { update, newAgent, states } = await enter(
       { command: "first" },
       { command: "a", key: "a", parallelism: 2 },
@@ -112,11 +112,11 @@ describeOnBothDatabases("PUT /v3/steps/{step}", (database) => {
       { wait: null, key: "w" },
     );
     for (const value of ["1", "0", "101", "-1", "x", ""])
-      assert.equal((await update("a", "parallelism", value)).status, 422, value);
+      assert.equal((await update("a", "parallelism", value)).status, 400, value);
     assert.equal((await update("a", "parallelism", "2")).status, 200, "as it is");
-    for (const step of ["m", "w"]) assert.equal((await update(step, "parallelism", "3")).status, 422, step);
+    for (const step of ["m", "w"]) assert.equal((await update(step, "parallelism", "3")).status, 400, step);
     await runAll(await newAgent());
-    assert.equal((await update("a", "parallelism", "3")).status, 422);
+    assert.equal((await update("a", "parallelism", "3")).status, 400);
     assert.equal((await states()).length, 5);
   });
 
@@ -130,12 +130,12 @@ describeOnBothDatabases("PUT /v3/steps/{step}", (database) => {
 
     assert.deepEqual(JSON.parse(await get("a", "notify", { format: "json" })), [slack, status]);
     assert.equal((await update("a", "notify.github_check.output.title", "A")).status, 200);
-    assert.equal((await update("a", "notify.colour", "A")).status, 422);
-    assert.equal((await update("a", "notify", "no JSON")).status, 422);
-    assert.equal((await update("a", "notify", `["${"x".repeat(20_000)}"]`)).status, 422);
+    assert.equal((await update("a", "notify.colour", "A")).status, 400);
+    assert.equal((await update("a", "notify", "no JSON")).status, 400);
+    assert.equal((await update("a", "notify", `["${"x".repeat(20_000)}"]`)).status, 400);
   });
 
-  it("422 for other attributes and values, 404 for unknown steps", async () => {
+  it("400 for other attributes and values, 404 for unknown steps", async () => {
     const { update } = await enter({ command: "a", key: "a" });
     for (const [attribute, value, more] of [
       ["command", "b", {}],
@@ -146,12 +146,12 @@ describeOnBothDatabases("PUT /v3/steps/{step}", (database) => {
       ["label", "a\0b", {}],
       ["label", "b", { idempotency_uuid: "none" }],
     ] as const)
-      assert.equal((await update("a", attribute, value, more)).status, 422, `${attribute} ${value}`);
+      assert.equal((await update("a", attribute, value, more)).status, 400, `${attribute} ${value}`);
     assert.equal((await update("b", "label", "b")).status, 404);
     assert.equal((await update("a", "label", "b", { build_id: unknownId })).status, 404);
   });
 
-  it("422 for a job that has updated steps 5,000 times: the id of each is kept", async () => {
+  it("400 for a job that has updated steps 5,000 times: the id of each is kept", async () => {
     const { update, job } = await enter({ command: "a", key: "a" });
     const { db, clock } = api.world.services;
     const rows = newIds(clock.now(), 4999).map((id) => ({ jobId: job, id, createdAt: clock.now() }));
@@ -159,18 +159,18 @@ describeOnBothDatabases("PUT /v3/steps/{step}", (database) => {
     const repeated = { idempotency_uuid: randomUUID() };
     assert.equal((await update("a", "label", "A", repeated)).status, 200);
     const { status, body } = await update("a", "label", "B");
-    assert.deepEqual([status, body.message], [422, "A job can upload and update steps 5,000 times"]);
+    assert.deepEqual([status, body.message], [400, "A job can upload and update steps 5,000 times"]);
     assert.equal((await update("a", "label", "A", repeated)).status, 200);
   });
 
-  it("422 for a finished build, which no step of it changes any more", async () => {
+  it("400 for a finished build, which no step of it changes any more", async () => {
     const other = await enter({ command: "b", key: "b" });
     await other.finish();
     const { update } = await enter({ command: "a" });
     const { status, body } = await update("b", "label", "B", { build_id: other.buildId });
     assert.deepEqual(
       [status, body],
-      [422, { message: "You can only change the pipeline of a running build" }],
+      [400, { message: "You can only change the pipeline of a running build" }],
     );
   });
 });

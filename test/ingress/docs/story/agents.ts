@@ -142,16 +142,16 @@ async function lifeOfAnAgent(story: Story) {
   await send("promiseFailure", "A test failed", { ...ofJob, json: { exit_status: 1 }, status: 204 });
   const forCloud = { audience: "sts.amazonaws.com", lifetime: 900, claims: ["queue_key"] };
   await send("issueIdentityToken", "For a cloud", { ...ofJob, json: forCloud });
-  await send("issueIdentityToken", "A day", { ...ofJob, json: { lifetime: 86_400 }, status: 422 });
+  await send("issueIdentityToken", "A day", { ...ofJob, json: { lifetime: 86_422 }, status: 400 });
   await send("getIssuerMetadata", "The issuer", { token: "" });
   await send("getIssuerKeys", "A key", { token: "" });
   await send("exportStep", "Its label", { ...ofStep, json: { attribute: "label" } });
   await send("exportStep", "All of it", { ...ofStep, json: { format: "json" } });
-  await send("exportStep", "All of it, as text", { ...ofStep, json: {}, status: 422 });
+  await send("exportStep", "All of it, as text", { ...ofStep, json: {}, status: 400 });
   const update = { attribute: "label", value: " of today", append: true };
   await send("updateStep", "More of a label", { ...ofStep, json: update });
   await send("updateStep", "A command", {
-    ...{ ...ofStep, json: { attribute: "command", value: "make all" }, status: 422 },
+    ...{ ...ofStep, json: { attribute: "command", value: "make all" }, status: 400 },
   });
   await send("cancelStep", "By force", { ...ofStep, json: { force: true, force_grace_period: 30 } });
   await send("finishJob", "Its command failed", { ...ofJob, json: { exit_status: "1" } });

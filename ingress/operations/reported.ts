@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { toStorable } from "../../shared/validation.ts";
+
+// Members of reports. Agents report what has happened, and forget a report that is refused for good: so none is refused
+// for the form of a value.
+
+const lowestStatus = -(2 ** 31);
+const highestStatus = 2 ** 32 - 1;
+
+/** A whole number of 32 bits, with or without a sign. One beyond is the nearest; what is no number is -1. */
+export const exitStatus = z
+  .unknown()
+  .optional()
+  .transform(toExitStatus)
+  .meta({ description: "A whole number, or its text, from -2^31 to 2^32 - 1; others become the nearest" });
+
+function toExitStatus(given: unknown): number {
+  const isText = typeof given === "string" && given.trim() !== "";
+  const number = isText || typeof given === "number" ? Number(given) : Number.NaN;
+  if (Number.isNaN(number)) return -1;
+  const whole = Math.sign(number) * Math.ceil(Math.abs(number)); // a fraction is not 0, which means success
+  return Math.min(Math.max(whole, lowestStatus), highestStatus) + 0; // -0 is 0
+}
+
+/** Text, which is cut, or a number. Null: anything else. */
+export function reportedText(maxLength: number) {
+  return z
+    .unknown()
+    .optional()
+    .transform((given) => toText(given, maxLength));
+}
+
+function toText(given: unknown, maxLength: number): string | null {
+  const text = typeof given === "number" ? String(given) : given;
+  return typeof text === "string" ? toStorable(text.slice(0, maxLength)) : null;
+}
+
+/** True, also as text or 1. False: anything else. */
+export const flag = z
+  .unknown()
+  .optional()
+  .transform((given) => given === true || given === 1 || given === "true" || given === "1");
+
+/** A member that nothing reads. */
+export const unread = z.unknown().optional();
