@@ -35,7 +35,7 @@ export const listLargeUnparsedPipelines = prepared<{ ids: string[] }, UnparsedPi
 function selectUnparsed(db: Reader) {
   const { configuration, steps } = db.tables.pipelines;
   const text = asText(steps);
-  const isOther = sql`${text} like '%"others":%' or ${text} like '%"command":""%'`;
+  const isOther = sql`${text} like '%"others":%' or ${text} like '%"command":""%' or ${text} like '%"plugins":%'`;
   return db
     .select({ ...factColumns(db), configuration, steps: text, mayBeOther: isOther.mapWith(Boolean) })
     .from(db.tables.pipelines)

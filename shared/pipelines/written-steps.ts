@@ -1,6 +1,7 @@
 import { isCommandStep, isGroupStep, type PlainStep, type Step } from "../vocabulary.ts";
 import { mergeCheckouts } from "./step/checkout.ts";
 import { isMap } from "./step/forms.ts";
+import { onePluginEach } from "./step/plugins.ts";
 
 /** A step as callers can send it again: members that nothing reads stand beside the others. */
 export type WrittenStep = Record<string, unknown>;
@@ -14,7 +15,9 @@ export function writeSteps(steps: Step[]): WrittenStep[] {
 function writeStep(step: PlainStep): WrittenStep {
   // Only its type says that it is a command.
   const isBare = isCommandStep(step) && step.command === "" && !step.plugins;
-  return { ...withOthers(step), ...(isBare && { type: "command" }) };
+  // Steps that were stored before have text in the list.
+  const plugins = isCommandStep(step) && step.plugins && { plugins: onePluginEach(step.plugins) };
+  return { ...withOthers(step), ...plugins, ...(isBare && { type: "command" }) };
 }
 
 function withOthers({ others, ...members }: Step): WrittenStep {

@@ -314,7 +314,10 @@ describe("the members of a step", () => {
 
   it("plugins are text and objects, in a list or a map", () => {
     const plugins = ["a#v1", { "b#v1": { c: [1, null] } }];
-    assert.deepEqual(member({ plugins }, "plugins"), plugins);
+    const one = [{ "a#v1": null }, { "b#v1": { c: [1, null] } }];
+    assert.deepEqual(member({ plugins }, "plugins"), one);
+    assert.deepEqual(member({ plugins: [{ "a#v1": null, ...one[1] }] }, "plugins"), one);
+    assert.deepEqual(writeSteps([{ command: "", plugins }]), [{ command: "", plugins: one }]);
     assert.deepEqual(member({ plugins: { "a#v1": null, "b#v1": { c: 1 } } }, "plugins"), [
       { "a#v1": null },
       { "b#v1": { c: 1 } },

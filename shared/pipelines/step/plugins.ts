@@ -8,7 +8,10 @@ const maxPluginsLength = 65_536;
 
 const settings = record("Step plugins", z.unknown(), "Step plugins must be objects");
 
-/** The list that agents get. A map from plugins to their settings becomes one too. */
+/**
+ * The list that agents and clients get: maps with one entry, from a plugin to its settings or null. Text is a plugin
+ * without settings; a map of several becomes several maps.
+ */
 export const pluginList = nullable(
   oneOf(
     {
@@ -24,7 +27,13 @@ export const pluginList = nullable(
   )
     .refine((given) => isStorableDeep(given), "Step plugins must be text without NUL")
     .refine((given) => JSON.stringify(given).length <= maxPluginsLength, "Step plugins are larger than 64 KB")
-    .transform((given): unknown[] =>
-      Array.isArray(given) ? given : Object.entries(given).map(([name, value]) => ({ [name]: value })),
-    ),
+    .transform(onePluginEach),
 );
+
+/** @param plugins a list of text and maps, or one map */
+export function onePluginEach(plugins: unknown): Record<string, unknown>[] {
+  return [plugins].flat().flatMap((each) => {
+    if (typeof each === "string") return [{ [each]: null }];
+    return Object.entries(each as object).map(([source, settings]) => ({ [source]: settings }));
+  });
+}
