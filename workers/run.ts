@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Job, UnrecoverableError, Worker } from "bullmq";
+import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
-import { secondMs } from "../shared/durations.ts";
+import { hourMs, secondMs } from "../shared/durations.ts";
 import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import type { Services } from "../shared/process/services.ts";
 import { connectPatient } from "../shared/redis/connect.ts";
@@ -13,6 +13,9 @@ import { startMeasuring } from "./measure/measure.ts";
 const concurrency: Record<WorkQueue, number> = { deliveries: 10, maintenance: 3, dispatch: 4 };
 /** FLUSHALL deletes the schedules without notice. */
 const rescheduleEveryMs = 10 * secondMs;
+/** A job of a newer version waits for a worker that knows it, as long as an upgrade may take. */
+const putBackForMs = 5 * secondMs;
+const putBackUntilMs = hourMs;
 
 export interface Workers {
   /** Ends within the configured deadline. Interrupted jobs run again elsewhere. */
@@ -60,12 +63,16 @@ function openWorker(
       .map(({ contract, run }) => [contract.name, run] as const),
   );
 
-  const worker = new Worker(queue, (job) => runJob(services, job, known.get(job.name)), {
-    connection: redis,
-    prefix: redisKeys(config.redisPrefix).jobs,
-    concurrency: concurrency[queue],
-    skipVersionCheck: true,
-  });
+  const worker = new Worker(
+    queue,
+    (job, token) => runJob(services, { job, token, run: known.get(job.name) }),
+    {
+      connection: redis,
+      prefix: redisKeys(config.redisPrefix).jobs,
+      concurrency: concurrency[queue],
+      skipVersionCheck: true,
+    },
+  );
   const count = (job: Job | undefined, outcome: string) =>
     metrics.jobs.inc({ job: job && known.has(job.name) ? job.name : "unknown", outcome });
   worker.on("completed", (job) => count(job, "completed"));
@@ -74,13 +81,15 @@ function openWorker(
   return worker;
 }
 
-async function runJob(
-  { log, writeHealth }: Services,
-  job: Job,
-  run: WorkerJob["run"] | undefined,
-): Promise<void> {
-  // Another version sent it. No retry or warning: its schedulers repeat.
-  if (!run) throw new UnrecoverableError(`no worker knows the job ${job.name}`);
+interface Run {
+  job: Job;
+  token: string | undefined;
+  /** Undefined: another version sent the job. */
+  run: WorkerJob["run"] | undefined;
+}
+
+async function runJob({ log, writeHealth }: Services, { job, token, run }: Run): Promise<void> {
+  if (!run) return putBack(job, token);
   try {
     await run(job.data);
   } catch (error) {
@@ -89,4 +98,12 @@ async function runJob(
     // Redis keeps this message, and a failed statement's message lists its values.
     throw new Error(`${job.name} failed: see the worker's log`);
   }
+}
+
+/** Leaves a job to a newer worker. One that no worker knows after an hour is a former version's. */
+async function putBack(job: Job, token: string | undefined): Promise<never> {
+  if (Date.now() > job.timestamp + putBackUntilMs)
+    throw new UnrecoverableError(`no worker knows the job ${job.name}`);
+  await job.moveToDelayed(Date.now() + putBackForMs, token);
+  throw new DelayedError();
 }

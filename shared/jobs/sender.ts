@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
-import { dayMs, hourMs, secondMs } from "../durations.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../durations.ts";
+import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
 import type { Breaker } from "../redis/breaker.ts";
 import type { RedisKeys } from "../redis/keys.ts";
@@ -17,7 +18,7 @@ export interface JobSender extends WorkQueueInspector {
   send<Data>(contract: JobContract<Data>, data: Data): Promise<boolean>;
   /** Undefined while Redis is away. */
   countWaiting(queue: WorkQueue): Promise<number | undefined>;
-  /** Removes a former version's schedules. Repeat it: FLUSHALL deletes schedules. */
+  /** Removes schedules that have been unknown for ten minutes: they are a former version's. Repeat it: FLUSHALL deletes schedules. */
   schedule(queues: readonly WorkQueue[], contracts: JobContract[]): Promise<void>;
   /** Sends gathered jobs first. */
   close(): Promise<void>;
@@ -29,14 +30,17 @@ const retention = {
   removeOnFail: { count: 1000, age: (7 * dayMs) / secondMs },
 };
 const firstRetryMs = 500;
+/** Schedules of a newer version look the same. Its workers renew theirs every 10 seconds. */
+const formerAfterMs = 10 * minuteMs;
 
 export function openJobSender(options: {
   redis: Redis;
   keys: RedisKeys;
   breaker: Breaker;
   log: Log;
+  clock: Clock;
 }): JobSender {
-  const { redis, keys, breaker, log } = options;
+  const { redis, keys, breaker, log, clock } = options;
   const open = (name: WorkQueue) => {
     const queue = new Queue(name, {
       connection: redis,
@@ -62,6 +66,15 @@ export function openJobSender(options: {
     return sent !== undefined;
   };
 
+  const unknownSince = new Map<string, number>();
+  /** Returns true for a schedule that has been unknown for long. */
+  const isFormer = (key: string) => {
+    const now = clock.now().getTime();
+    const since = unknownSince.get(key) ?? now;
+    unknownSince.set(key, since);
+    return now >= since + formerAfterMs;
+  };
+
   const gatherers = new Map<string, Batcher<unknown, boolean>>();
   const openGatherer = (contract: JobContract, gathering: Gathering<unknown>) => {
     const gatherer = gatherJobs(gathering, (data) => sendNow(contract, data));
@@ -84,7 +97,7 @@ export function openJobSender(options: {
     async schedule(names, contracts) {
       for (const name of names) {
         const recurring = contracts.filter(({ queue, everyMs }) => queue === name && everyMs !== undefined);
-        await breaker.try(() => scheduleOnly(queues[name], recurring));
+        await breaker.try(() => scheduleAll(queues[name], recurring, isFormer));
       }
     },
 
@@ -116,15 +129,22 @@ function gatherJobs(
   });
 }
 
-async function scheduleOnly(queue: Queue, contracts: JobContract[]): Promise<void> {
+async function scheduleAll(
+  queue: Queue,
+  contracts: JobContract[],
+  isFormer: (key: string) => boolean,
+): Promise<void> {
   const periods = new Map(contracts.map(({ name, everyMs }) => [name, everyMs as number]));
-  for (const { key, next } of await queue.getJobSchedulers())
-    if (!isDueSoon(next, periods.get(key))) await queue.removeJobScheduler(key);
+  for (const { key, next } of await queue.getJobSchedulers()) {
+    const everyMs = periods.get(key);
+    const isToRemove = everyMs === undefined ? isFormer(key) : !isDueSoon(next, everyMs);
+    if (isToRemove) await queue.removeJobScheduler(key);
+  }
 
   for (const [name, every] of periods) await queue.upsertJobScheduler(name, { every }, { name, data: {} });
 }
 
 /** A clock that was ahead leaves a time far in the future, and BullMQ keeps it while the period stays the same. */
-function isDueSoon(next: number | undefined, everyMs: number | undefined): boolean {
-  return everyMs !== undefined && (next ?? 0) <= Date.now() + 2 * everyMs;
+function isDueSoon(next: number | undefined, everyMs: number): boolean {
+  return (next ?? 0) <= Date.now() + 2 * everyMs;
 }

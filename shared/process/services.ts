@@ -147,7 +147,7 @@ export function openServices(options: {
   const samples = createSamples({ redis, keys, breaker });
   const events = createEvents({ redis, connect: () => connectPatient(config.redisUrl), keys, breaker });
   const processes = createProcesses({ redis, keys, breaker });
-  const jobs = openJobSender({ redis, keys, breaker, log });
+  const jobs = openJobSender({ redis, keys, breaker, log, clock });
 
   return {
     config,

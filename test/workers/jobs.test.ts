@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
-import { dayMs } from "../../shared/durations.ts";
+import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import * as contracts from "../../shared/jobs/contracts.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { openWorkerJobs } from "../../workers/jobs.ts";
@@ -28,12 +28,16 @@ describe("workers after an upgrade", () => {
     redis.disconnect();
   });
 
-  it("removes schedules of unknown jobs, and keeps known ones", async () => {
+  it("removes schedules that have been unknown for ten minutes, and keeps known ones", async () => {
     const template = { name: "sweep-retention", data: {} };
     await maintenance.upsertJobScheduler("sweep-retention", { every: 3_600_000 }, template);
 
     await world.startWorkers();
+    await eventually("known schedules", async () => (await maintenance.getJobSchedulersCount()) > 1);
+    const before = await maintenance.getJobSchedulers();
+    world.clock.advance(10 * minuteMs);
 
+    assert.ok(before.some(({ key }) => key === "sweep-retention"));
     const own = Object.values(contracts).filter(
       ({ queue, everyMs }) => queue === "maintenance" && everyMs !== undefined,
     );
@@ -44,8 +48,19 @@ describe("workers after an upgrade", () => {
     });
   });
 
-  it("fails a job of an unknown name once, without a warning", async () => {
-    const job = await maintenance.add("sweep-retention", {}, { attempts: 8 });
+  it("leaves a job of an unknown name to a worker that knows it", async () => {
+    const job = await maintenance.add("sweep-tomorrow", {}, { attempts: 1 });
+
+    await eventually("the job is put back", async () => (await job.getState()) === "delayed");
+
+    const left = await maintenance.getJob(job.id ?? "");
+    assert.deepEqual([left?.attemptsMade, left?.failedReason], [0, undefined]);
+    await left?.remove();
+  });
+
+  it("fails a job that no worker has known for an hour, without a warning", async () => {
+    const timestamp = Date.now() - hourMs - 1;
+    const job = await maintenance.add("sweep-retention", {}, { attempts: 8, timestamp });
 
     await eventually("the job failed", async () => (await job.getState()) === "failed");
 
