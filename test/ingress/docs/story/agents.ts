@@ -142,7 +142,7 @@ async function lifeOfAnAgent(story: Story) {
   await send("promiseFailure", "A test failed", { ...ofJob, json: { exit_status: 1 }, status: 204 });
   const forCloud = { audience: "sts.amazonaws.com", lifetime: 900, claims: ["queue_key"] };
   await send("issueIdentityToken", "For a cloud", { ...ofJob, json: forCloud });
-  await send("issueIdentityToken", "A day", { ...ofJob, json: { lifetime: 86_422 }, status: 422 });
+  await send("issueIdentityToken", "A day", { ...ofJob, json: { lifetime: 86_400 }, status: 422 });
   await send("getIssuerMetadata", "The issuer", { token: "" });
   await send("getIssuerKeys", "A key", { token: "" });
   await send("exportStep", "Its label", { ...ofStep, json: { attribute: "label" } });
