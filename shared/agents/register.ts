@@ -9,6 +9,7 @@ import { exactSize, excerpt, type Problem, Refusal, unprocessable } from "../ref
 import { createBatchers } from "../sharing/batcher.ts";
 import { stored } from "../sharing/bounds.ts";
 import { maxOf, roomProblems } from "../sharing/room.ts";
+import { numberNames } from "./names/number.ts";
 import { type Agent, countAgents, insertAgents } from "./store.ts";
 import { useAgentTokens } from "./token-store.ts";
 import type { Registrar } from "./tokens.ts";
@@ -51,14 +52,14 @@ export type Register = (registrar: Registrar, registration: Registration) => Pro
 
 /** Agents of an organization that register together share a commit. */
 export function openRegister(services: Services): Register {
-  const groups = createBatchers<Agent, Refusal | undefined>(({ organizationId }) => organizationId, {
+  const groups = createBatchers<Agent, Agent | Refusal>(({ organizationId }) => organizationId, {
     maxItems: maxRegistering,
     flush: (agents) => storeAgents(services, agents),
   });
   return async (registrar, registration) => {
-    const { agent, accessToken } = await newAgent(services, registrar, registration);
-    const refusal = await groups.add(agent);
-    if (refusal) throw refusal;
+    const { agent: asked, accessToken } = await newAgent(services, registrar, registration);
+    const agent = await groups.add(asked);
+    if (agent instanceof Refusal) throw agent;
     const { id, name, clusterId, queueId } = agent;
     services.events.publish([`cluster:${clusterId}`, `queue:${queueId}`]);
     services.log.info({ agentId: id, name, queueId }, "an agent registered");
@@ -77,7 +78,8 @@ async function newAgent(
   const now = services.clock.now();
   const id = newId(now);
   const name = agentName(registration, id);
-  if (name.length > maxNameLength)
+  const isNumbered = name.includes("%n");
+  if (name.replaceAll("%n", "1").length > maxNameLength)
     throw refuse("name", `Name is longer than ${maxNameLength} characters once its placeholders are filled`);
   const { token, organization, cluster } = registrar;
   const agent: Agent = {
@@ -90,7 +92,7 @@ async function newAgent(
     agentTokenId: token.id,
     tokenHash: hashToken(accessToken),
     name,
-    namePattern: null,
+    namePattern: isNumbered ? name : null,
     nameNumber: null,
     state: "registered",
     jobId: null,
@@ -114,9 +116,9 @@ async function newAgent(
 
 /**
  * Stores agents of an organization, as many as it has room for.
- * @returns the refusals of the others
+ * @returns them with their names, or the refusals of the others
  */
-async function storeAgents({ db, config }: Services, agents: Agent[]): Promise<(Refusal | undefined)[]> {
+async function storeAgents({ db, config }: Services, agents: Agent[]): Promise<(Agent | Refusal)[]> {
   const [{ organizationId, createdAt: now }] = agents as [Agent];
   return db.transaction(async (tx) => {
     await lockOrganization(tx, organizationId);
@@ -127,11 +129,15 @@ async function storeAgents({ db, config }: Services, agents: Agent[]): Promise<(
       const full = await roomProblems(config, stored.agents, async () => present + index);
       refusals.push(full.length > 0 ? unprocessable(...full) : undefined);
     }
-    const admitted = agents.filter((_, index) => refusals[index] === undefined);
+    const admitted = await numberNames(
+      tx,
+      agents.filter((_, index) => refusals[index] === undefined),
+    );
     await insertAgents(tx, admitted);
     const tokenIds = [...new Set(admitted.map(({ agentTokenId }) => agentTokenId))];
     await useAgentTokens(tx, { ids: tokenIds, now });
-    return refusals;
+    const named = new Map(admitted.map((agent) => [agent.id, agent]));
+    return agents.map((agent, index) => refusals[index] ?? named.get(agent.id) ?? agent);
   });
 }
 
@@ -144,11 +150,10 @@ function requireSmallTags(tags: string[]): void {
   );
 }
 
-/** Agents leave some placeholders of their names to the server. A name is part of lines. */
+/** Agents leave some placeholders of their names to the server. `%n` stays until they are stored. A name is part of lines. */
 function agentName({ name, hostname, pid }: Registration, id: string): string {
   const filled = name
     .replaceAll("%hostname", hostname)
-    .replaceAll("%n", "1")
     .replaceAll("%pid", pid ?? "")
     .replaceAll("%random", id.slice(-8));
   const inLine = (text: string) => stripControls(text).trim();
