@@ -16,7 +16,7 @@ export function dimensionsOf({ setup }: Matrix): [name: string, values: string[]
   return Array.isArray(setup) ? [["", setup]] : Object.entries(setup);
 }
 
-/** The product in the order written, the last dimension fastest, then the combinations that adjustments add. */
+/** The product in the order written, the last dimension fastest, then the combinations that adjustments add by naming all dimensions. */
 export function combinationsOf(matrix: Matrix): Combination[] {
   const dimensions = dimensionsOf(matrix);
   const isEmpty = dimensions.some(([, values]) => values.length === 0);
@@ -34,16 +34,30 @@ export function combinationsOf(matrix: Matrix): Combination[] {
     return present;
   };
   product.forEach(combinationOf);
-  for (const adjustment of matrix.adjustments ?? []) {
-    const combination = combinationOf(permutationOf(adjustment));
-    const { skip, soft_fail } = adjustment;
-    if (skip) combination.skip ??= skip;
-    if (soft_fail !== undefined) combination.soft_fail = soft_fail;
+  const adjustments = matrix.adjustments ?? [];
+  for (const adjustment of adjustments) {
+    const permutation = permutationOf(adjustment);
+    if (names.every((name) => Object.hasOwn(permutation, name))) combinationOf(permutation);
   }
+  for (const adjustment of adjustments)
+    for (const combination of byValues.values()) {
+      if (!holdsFor(adjustment, combination)) continue;
+      const { skip, soft_fail } = adjustment;
+      if (skip) combination.skip ??= skip;
+      if (soft_fail !== undefined) combination.soft_fail = soft_fail;
+    }
   return [...byValues.values()];
 }
 
-function permutationOf({ with: values }: MatrixAdjustment): Record<string, string> {
+/** An adjustment holds for every combination that has its values. */
+export function holdsFor(
+  adjustment: Pick<MatrixAdjustment, "with">,
+  { permutation }: Pick<Combination, "permutation">,
+): boolean {
+  return Object.entries(permutationOf(adjustment)).every(([name, value]) => permutation[name] === value);
+}
+
+function permutationOf({ with: values }: Pick<MatrixAdjustment, "with">): Record<string, string> {
   return typeof values === "string" ? { "": values } : values;
 }
 

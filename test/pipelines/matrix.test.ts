@@ -28,7 +28,7 @@ describe("the matrix of a step", () => {
     assert.equal(parsed(["\0"]), "Step matrix values must be text without NUL");
   });
 
-  it("has adjustments with a value for each dimension", () => {
+  it("has adjustments with values of its dimensions", () => {
     const adjusted = (...adjustments: unknown[]) => parsed({ setup: { os: ["a"], v: ["1"] }, adjustments });
     const stored = { setup: { os: ["a"], v: ["1"] } };
     assert.deepEqual(adjusted(), stored);
@@ -44,11 +44,17 @@ describe("the matrix of a step", () => {
           adjustments: [{ with: "b", soft_fail: false }],
         },
       );
-    for (const given of [{ os: "a" }, { os: "a", v: "1", x: "1" }, "a"])
+    assert.equal(typeof adjusted({ with: { os: "a" } }), "object");
+    for (const given of [{ os: "a", v: "1", x: "1" }, {}, "a"])
       assert.equal(
         adjusted({ with: given }),
-        "Step matrix adjustments must name a value for each dimension, and no other",
+        "Step matrix adjustments must name values of its dimensions, and no other",
       );
+    assert.equal(
+      adjusted({ with: { os: "b" } }),
+      "Step matrix adjustments that make a new combination must name a value for each dimension",
+    );
+    assert.equal(typeof adjusted({ with: { os: "b" } }, { with: { os: "b", v: "2" } }), "object");
     for (const given of [{}, { with: ["a", "b"] }])
       assert.equal(adjusted(given), "Step matrix adjustments must say with what values they hold");
     assert.equal(adjusted("a"), "Step matrix adjustments must be objects");
@@ -66,11 +72,11 @@ describe("the matrix of a step", () => {
     const add = (amount: number) => values(amount).map((n) => ({ with: `x${n}` }));
     assert.equal(typeof parsed({ setup: [1], adjustments: add(12) }), "object");
     assert.equal(parsed({ setup: [1], adjustments: add(13) }), "Step matrix can have 12 adjustments at most");
-    const tooMany = "Step matrix can become 50 jobs at most";
-    assert.equal(typeof parsed({ setup: { a: values(25), b: [1, 2] } }), "object");
-    assert.equal(parsed({ setup: { a: values(25), b: [1, 2, 3] } }), tooMany);
+    const tooMany = "Step matrix can become 150 jobs at most";
+    assert.equal(typeof parsed({ setup: { a: values(25), b: values(6) } }), "object");
+    assert.equal(parsed({ setup: { a: values(25), b: values(7) } }), tooMany);
     const one = { with: { a: "x", b: "y" } };
-    assert.equal(parsed({ setup: { a: values(25), b: [1, 2] }, adjustments: [one] }), tooMany);
+    assert.equal(parsed({ setup: { a: values(25), b: values(6) }, adjustments: [one] }), tooMany);
     const huge = Object.fromEntries(["a", "b", "c", "d", "e", "f"].map((name) => [name, values(25)]));
     assert.equal(parsed({ setup: huge }), tooMany);
     for (const none of [
@@ -82,6 +88,17 @@ describe("the matrix of a step", () => {
       assert.equal(parsed(none), "Step matrix has no values");
     for (const name of ["a b", "__proto__", ""])
       assert.match(String(parsed(JSON.parse(`{"setup": {"${name}": [1]}}`))), /must have names of letters/);
+  });
+
+  it("changes every combination that has the values of an adjustment", () => {
+    const matrix: Matrix = {
+      setup: { os: ["a", "b"], v: ["1", "2"] },
+      adjustments: [{ with: { os: "b" }, skip: "no b" }, { with: { os: "c", v: "3" } }],
+    };
+    assert.deepEqual(
+      combinationsOf(matrix).map(({ permutation: { os, v }, skip }) => `${os}${v} ${skip ?? "runs"}`),
+      ["a1 runs", "a2 runs", "b1 no b", "b2 no b", "c3 runs"],
+    );
   });
 
   it("excludes parallelism", () => {

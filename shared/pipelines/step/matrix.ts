@@ -2,7 +2,7 @@ import { z } from "zod";
 import { excerpt } from "../../refusal.ts";
 import { isStorable } from "../../validation.ts";
 import type { CommandStep, Matrix, MatrixAdjustment, StepOptions } from "../../vocabulary.ts";
-import { countCombinations, dimensionsOf, tokensOf } from "../matrix.ts";
+import { combinationsOf, countCombinations, dimensionsOf, holdsFor, tokensOf } from "../matrix.ts";
 import { member } from "./declaration.ts";
 import { softFail } from "./failures.ts";
 import { anything, documentationOf, isMap, nullable, oneOf, scalarToText } from "./forms.ts";
@@ -10,7 +10,7 @@ import { givenSkip, toSkip } from "./skip.ts";
 
 // The matrix of a step, as callers give it.
 
-const max = { dimensions: 6, values: 25, bytes: 128, adjustments: 12, jobs: 50 };
+const max = { dimensions: 6, values: 25, bytes: 128, adjustments: 12, jobs: 150 };
 
 const scalars = [z.string(), z.number(), z.boolean()] as const;
 const value = anything()
@@ -132,14 +132,19 @@ function toAdjustment(given: z.output<typeof adjustment>): MatrixAdjustment {
 
 function matrixProblem(matrix: Matrix): string | undefined {
   const names = dimensionsOf(matrix).map(([name]) => name);
-  for (const { with: values } of matrix.adjustments ?? []) {
-    const given = typeof values === "string" ? [""] : Object.keys(values);
-    if (given.length !== names.length || !names.every((name) => given.includes(name)))
-      return "Step matrix adjustments must name a value for each dimension, and no other";
-  }
+  const adjustments = matrix.adjustments ?? [];
+  const given = adjustments.map(({ with: values }) =>
+    typeof values === "string" ? [""] : Object.keys(values),
+  );
+  if (given.some((own) => own.length === 0 || !own.every((name) => names.includes(name))))
+    return "Step matrix adjustments must name values of its dimensions, and no other";
   const jobs = countCombinations(matrix, max.jobs);
-  if (jobs === 0 || names.length === 0) return "Step matrix has no values";
-  return jobs > max.jobs ? `Step matrix can become ${max.jobs} jobs at most` : undefined;
+  if (jobs > max.jobs) return `Step matrix can become ${max.jobs} jobs at most`;
+  if (names.length === 0) return "Step matrix has no values";
+  const combinations = combinationsOf(matrix);
+  if (adjustments.some((each) => !combinations.some((combination) => holdsFor(each, combination))))
+    return "Step matrix adjustments that make a new combination must name a value for each dimension";
+  return jobs === 0 ? "Step matrix has no values" : undefined;
 }
 
 export const matrix = member({
