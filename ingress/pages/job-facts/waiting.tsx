@@ -91,7 +91,7 @@ function Steps({
 
 function Group({
   reason: {
-    group: { id, name, limit, holders, hasMore },
+    group: { id, name, limit, holders, ahead, hasMore },
   },
   request,
 }: {
@@ -99,16 +99,17 @@ function Group({
   request: MemberRequest;
 }) {
   const jobs = limit === 1 ? "one job" : `${limit} jobs`;
+  const named = holders.length > 0 ? holders : ahead;
   return (
     <>
       Waits for its concurrency group <a href={groupPath(request, { id })}>{name}</a>, which {jobs} may hold
       at once;{" "}
-      {holders.length === 0 ? (
+      {named.length === 0 ? (
         "jobs before it go first"
       ) : (
         <>
-          it is held by{" "}
-          {holders.map(({ jobId, pipelineSlug, buildNumber }, index) => (
+          {holders.length > 0 ? "it is held by" : "before it goes"}{" "}
+          {named.map(({ jobId, pipelineSlug, buildNumber }, index) => (
             <span key={jobId}>
               {index > 0 && ", "}
               <a

@@ -19,7 +19,7 @@ export const waitingReasonSchema = z
     }),
     job_ids: z.array(field.id).optional().meta({
       description:
-        "Of `steps`: the first job of some steps that have not ended. Of `concurrency_group`: some that hold it",
+        "Of `steps`: the first job of some steps that have not ended. Of `concurrency_group`: some that hold it, then some that go before it",
     }),
     missing_keys: z
       .array(z.string())
@@ -53,8 +53,8 @@ export function presentWaitingReason(reason: WaitingReason | undefined) {
       return { kind, job_ids: jobIds, missing_keys: missingKeys, has_more: hasMore };
     }
     case "concurrency_group": {
-      const { holders, hasMore } = reason.group;
-      return { kind, job_ids: holders.map(({ jobId }) => jobId), has_more: hasMore };
+      const { holders, ahead, hasMore } = reason.group;
+      return { kind, job_ids: [...holders, ...ahead].map(({ jobId }) => jobId), has_more: hasMore };
     }
     case "queue_paused":
       return { kind };
