@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
+import { createBuilds } from "../../shared/builds/create.ts";
 import { viewGroup } from "../../shared/builds/groups/decide-store.ts";
 import { deleteEmptyGroups } from "../../shared/builds/groups/list-store.ts";
+import { startLimitedJobs } from "../../shared/builds/groups/start.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { newIds } from "../../shared/ids.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
@@ -158,6 +160,64 @@ describeOnBothDatabases("a concurrency group", (database) => {
       "b deploys",
       "b closes",
     ]);
+  });
+
+  it("lets builds of one transaction through a gate one after the other", async () => {
+    const group = newGroup();
+    const steps = [limitedTo(group, "in"), { wait: null }, { command: "work" }, { wait: null }];
+    const { id } = await api.newPipeline({ steps: [...steps, limitedTo(group, "out")].map(on) });
+    const { services } = api.world;
+    const request = { pipelineId: id, deliveryId: null, source: "api" as const, message: "m" };
+    const requests = Array.from({ length: 4 }, () => ({
+      ...{ ...request, commit: "HEAD", branch: "main", environmentSealed: null },
+    }));
+    await services.db.transaction((tx) => createBuilds(tx, services, requests, tx.now));
+    const { concurrencyGroups } = services.db.tables;
+    const [row] = await services.db.select().from(concurrencyGroups).where(eq(concurrencyGroups.name, group));
+    await startLimitedJobs(services, row?.id ?? "");
+
+    assert.deepEqual(await runAll(), Array(4).fill(["in", "work", "out"]).flat());
+  });
+
+  it("keeps a build that a person unblocks out of a gate that a later one has not left", async () => {
+    const group = newGroup();
+    const gate = (name: string) => [
+      { block: "Go?" },
+      limitedTo(group, `${name} in`),
+      { wait: null },
+      { command: `${name} works` },
+      { wait: null },
+      limitedTo(group, `${name} out`),
+    ];
+    const first = await build(...gate("a"));
+    const second = await build(...gate("b"));
+    const unblock = async (path: string) => {
+      const [block] = await jobsOf(path);
+      assert.equal((await api.send("PUT", `${path}/jobs/${block?.id}/unblock`, { body: {} })).status, 200);
+    };
+    await unblock(second);
+    await settled();
+    await agent.runOne();
+    await unblock(first);
+
+    assert.equal((await statesOf(first))[1], "limited");
+    assert.deepEqual(await runAll(), ["b works", "b out", "a in", "a works", "a out"]);
+  });
+
+  it("names the member ahead that keeps a job out, though nobody holds the group", async () => {
+    const group = newGroup();
+    const path = await build(
+      { command: "work", key: "work" },
+      limitedTo(group, "a", { depends_on: "work" }),
+      limitedTo(group, "b"),
+    );
+    await settled();
+    const jobs = (await api.send("GET", path)).body.jobs;
+
+    assert.deepEqual(jobs[2].waiting_reason, {
+      ...{ kind: "concurrency_group", job_ids: [jobs[1].id], has_more: false },
+    });
+    await runAll();
   });
 
   it("that is eager lets a ready job overtake, higher priorities first", async () => {

@@ -8,7 +8,7 @@ import { ledgerOf } from "./rows.ts";
 
 describe("npm run prove, concurrency groups", () => {
   const member = (jobId: string, isHolding: boolean, more: Partial<SeenMember> = {}): SeenMember => ({
-    ...{ jobId, isHolding, groupId: "group", isEager: false, limit: 1, position: 0 },
+    ...{ jobId, buildId: jobId, isHolding, groupId: "group", isEager: false, limit: 1, position: 0 },
     orderedAt: new Date(Number(jobId)),
     ...more,
   });

@@ -6,6 +6,7 @@ import { leasedJobStates, waitingJobStates } from "../../../shared/vocabulary.ts
 /** A member of a concurrency group at a look, as its job is. */
 export interface SeenMember {
   jobId: string;
+  buildId: string;
   groupId: string;
   isHolding: boolean;
   isEager: boolean;
@@ -17,9 +18,9 @@ export interface SeenMember {
 /** One statement sees one moment. */
 export async function readMembers(db: Db): Promise<SeenMember[]> {
   const { concurrencyMembers: members, jobs } = db.tables;
-  const { jobId, groupId, isEager, limit, orderedAt, position } = members;
+  const { jobId, buildId, groupId, isEager, limit, orderedAt, position } = members;
   const rows = await db
-    .select({ jobId, groupId, isEager, limit, orderedAt, position, state: jobs.state })
+    .select({ jobId, buildId, groupId, isEager, limit, orderedAt, position, state: jobs.state })
     .from(members)
     .innerJoin(jobs, eq(jobs.id, jobId));
   const notStarted = new Set([...waitingJobStates, "limited"]);
@@ -70,6 +71,7 @@ export function findGroupFaults(before: SeenMember[], now: SeenMember[]): string
 function isAhead(other: SeenMember, member: SeenMember): boolean {
   const times = other.orderedAt.getTime() - member.orderedAt.getTime();
   if (times !== 0) return times < 0;
+  if (other.buildId !== member.buildId) return other.buildId < member.buildId;
   const places = other.position - member.position;
   return places === 0 ? other.jobId < member.jobId : places < 0;
 }

@@ -23,6 +23,8 @@ export interface ModelJob {
   retriedInJobId: string | null;
   retryOf: ModelJob | undefined;
   isAutomaticRetry: boolean;
+  /** It counts in its group. */
+  isMember: boolean;
   unblockable: boolean;
   /** It is canceled because the build that it made was. */
   followsCanceled: boolean;
@@ -32,6 +34,8 @@ export interface ModelBuild {
   id: string;
   pipeline: number;
   createdAt: Date;
+  /** By how many milliseconds it goes later than its own time in its groups. */
+  lateMs: number;
   state: BuildState;
   hasStarted: boolean;
   /** It had ended, or waited for people, and something happened to it. */
@@ -65,6 +69,8 @@ export function openModel(pipelines: Shape[][], groups: Group[]) {
   const dirty = new Set<ModelBuild>();
   const toMirror = new Set<ModelBuild>();
   const toCancel = new Set<ModelJob>();
+  /** The place of the last build that each ordered group has let in. */
+  const reached = new Map<string, Place>();
   /** Jobs that were limited before the event. */
   let limitedBefore = new Set<ModelJob>();
   let rows: Rows = { builds: [], jobs: [] };
@@ -87,7 +93,7 @@ export function openModel(pipelines: Shape[][], groups: Group[]) {
       .filter((job) => job.buildId === id && job.retryOfJobId === null)
       .sort((one, other) => one.position - other.position || (one.id < other.id ? -1 : 1));
     const build: ModelBuild = {
-      ...{ id, pipeline, createdAt: row.createdAt, state: "scheduled", hasStarted: false },
+      ...{ id, pipeline, createdAt: row.createdAt, lateMs: 0, state: "scheduled", hasStarted: false },
       ...{ wasQuiet: false, madeBy, jobs: [], tree: [] },
     };
     for (const shape of pipelines[pipeline] ?? []) {
@@ -144,7 +150,24 @@ export function openModel(pipelines: Shape[][], groups: Group[]) {
     for (const job of waiting(progress.notUnblockable)) job.unblockable = false;
     for (const job of waiting(progress.reached)) reach(job);
   };
+  /** A build that comes to its groups after a later one was let in goes behind that one, unless it has members. */
+  const enter = (build: ModelBuild): void => {
+    const counts = (job: ModelJob) =>
+      job.shape.group !== undefined && !isFinished(job) && job.state !== "blocked";
+    const added = build.jobs.filter((job) => counts(job) && !job.isMember);
+    if (added.length > 0 && !build.jobs.some(({ isMember }) => isMember)) {
+      const own = placeOf({ ...build, lateMs: 0 });
+      const others = added.flatMap(({ shape }) => reached.get(shape.group ?? "") ?? []);
+      const ahead = others.filter((other) => other.buildId !== build.id && own < placeText(other));
+      build.lateMs = Math.max(0, ...ahead.map(({ timeMs }) => timeMs - build.createdAt.getTime() + 1));
+    }
+    for (const job of build.jobs) job.isMember = counts(job);
+  };
   const settle = (build: ModelBuild): void => {
+    decide(build);
+    enter(build);
+  };
+  const decide = (build: ModelBuild): void => {
     dirty.delete(build);
     build.wasQuiet ||= isOver(build) || isBlocked(build);
     if (isOver(build)) return;
@@ -160,11 +183,11 @@ export function openModel(pipelines: Shape[][], groups: Group[]) {
       if (!isFailing && build.state === "failing") build.state = build.hasStarted ? "running" : "scheduled";
       if (isFailing && (build.state === "scheduled" || build.state === "running")) {
         build.state = "failing";
-        if (cancelOnFailing(build)) settle(build);
+        if (cancelOnFailing(build)) decide(build);
       }
     } else if (people.length > 0) {
       if (isFailing && build.state !== "failing" && cancelOnFailing(build)) {
-        settle(build);
+        decide(build);
         return;
       }
       const wanted = people.map(({ shape }) => shape.blockedState);
@@ -252,7 +275,12 @@ export function openModel(pipelines: Shape[][], groups: Group[]) {
         const ahead = members.slice(0, members.indexOf(job)).filter((each) => !isHolding(each));
         return holders + ahead.length < limit;
       });
-      if (ready) ready.state = "scheduled";
+      if (ready) {
+        ready.state = "scheduled";
+        const last = placeIn(ready.build);
+        const known = reached.get(name);
+        if (!known || placeText(known) < placeText(last)) reached.set(name, last);
+      }
       return ready !== undefined;
     }
     if (holders >= limit || limited.length === 0) return false;
@@ -347,14 +375,38 @@ function newJob(own: Pick<ModelJob, "id" | "build" | "shape" | "stepId" | "posit
   return {
     ...own,
     ...{ state: "waiting", softFailed: false, retriedInJobId: null, retryOf: undefined },
-    ...{ isAutomaticRetry: false, unblockable: false, followsCanceled: false },
+    ...{ isAutomaticRetry: false, isMember: false, unblockable: false, followsCanceled: false },
   };
+}
+
+/** By the time of a build, then by its id. */
+interface Place {
+  timeMs: number;
+  buildId: string;
+}
+
+type Placed = Pick<ModelBuild, "id" | "createdAt" | "lateMs">;
+
+function placeIn({ id, createdAt, lateMs }: Placed): Place {
+  return { timeMs: createdAt.getTime() + lateMs, buildId: id };
+}
+
+function placeText({ timeMs, buildId }: Place): string {
+  return `${timeMs} ${buildId}`;
+}
+
+function placeOf(build: Placed): string {
+  return placeText(placeIn(build));
+}
+
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** The order of a group. */
 function byPlace(one: ModelJob, other: ModelJob): number {
   return (
-    one.build.createdAt.getTime() - other.build.createdAt.getTime() ||
+    compareTexts(placeOf(one.build), placeOf(other.build)) ||
     one.position - other.position ||
     (one.id < other.id ? -1 : 1)
   );
