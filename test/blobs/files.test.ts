@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   rmSync,
+  statfsSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -105,6 +106,23 @@ describe("a store of files", () => {
     );
 
     assert.equal(isRead, false);
+  });
+
+  it("has room for others beside uploads that say they are large, and send little", async () => {
+    const [{ bsize, bavail }, ended] = [statfsSync(scratch), Promise.withResolvers<void>()];
+    async function* content() {
+      yield bytes;
+      await ended.promise;
+    }
+    const blobs = open();
+    const large = { ...expect(bytes), bytes: Math.floor((bavail * bsize) / 3) };
+
+    const slow = [1, 2, 3, 4].map(() => blobs.write(newName(), content(), large));
+    const other = blobs.write(newName(), chunks(bytes), expect(bytes));
+
+    assert.equal(await other, undefined);
+    ended.resolve();
+    assert.deepEqual(await Promise.all(slow), ["size", "size", "size", "size"]);
   });
 
   it("ends a download whose file became shorter with an error", async () => {

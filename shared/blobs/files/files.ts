@@ -28,7 +28,11 @@ export function openFiles(folder: string): Blobs {
     place: root,
     direct: undefined,
     write: (name, content, expected) =>
-      translated(() => room.use(expected.bytes, () => writeFile(root, name, content, expected))),
+      translated(() =>
+        room.use({ name, bytes: expected.bytes }, content, (within) =>
+          writeFile(root, name, within, expected),
+        ),
+      ),
     read: (name, range) => translated(() => read(pathOf(name), range)),
     find: (name) => translated(() => find(pathOf(name))),
     delete: (names) =>
