@@ -37,24 +37,41 @@ export class Refusal extends Error {
 
 /** 422 of a create or update: `Validation failed: <message>, <message>`. */
 export function validationFailed(...problems: Problem[]): Refusal {
-  return new Refusal(422, `Validation failed: ${messagesOf(problems)}`, { problems });
+  const named = firstProblems(problems);
+  return new Refusal(422, `Validation failed: ${messagesOf(named)}`, { problems: named });
 }
 
 /** 422 with the messages alone: `<message>, <message>`. */
 export function unprocessable(...problems: Problem[]): Refusal {
-  return new Refusal(422, messagesOf(problems), { problems });
+  const named = firstProblems(problems);
+  return new Refusal(422, messagesOf(named), { problems: named });
 }
 
 function messagesOf(problems: Problem[]): string {
   return problems.map(({ message }) => message).join(", ");
 }
 
-const maxExcerptLength = 100;
+/** An answer names no more problems. Checks of lists stop once they have found more. */
+export const maxProblems = 20;
+const maxMessageLength = 300;
+/** The message of a check that stopped before it had seen all. */
+export const andMore = "and more";
 
-/** The first 100 characters of a caller's text, without half a surrogate pair. */
-export function excerpt(given: string): string {
-  if (given.length <= maxExcerptLength) return given.toWellFormed();
-  const start = given.slice(0, maxExcerptLength).replace(/[\ud800-\udbff]$/, "");
+/** Those that an answer names. The last message says how many others there are, or `and more` if nobody counted them. */
+export function firstProblems(problems: readonly Problem[]): Problem[] {
+  const found = problems.filter(({ message }) => message !== andMore);
+  const named = found
+    .slice(0, maxProblems)
+    .map(({ field, message }) => ({ field, message: excerpt(message, maxMessageLength) }));
+  if (found.length < problems.length) return [...named, { field: "", message: andMore }];
+  const more = found.length - named.length;
+  return more > 0 ? [...named, { field: "", message: `and ${more.toLocaleString("en")} more` }] : named;
+}
+
+/** The first characters of a caller's text, without half a surrogate pair. */
+export function excerpt(given: string, maxLength = 100): string {
+  if (given.length <= maxLength) return given.toWellFormed();
+  const start = given.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
   return `${start.toWellFormed()}…`;
 }
 

@@ -74,22 +74,10 @@ export const pauseNote = text("Note", maxNoteLength);
 
 /** The longest text that a schema takes, for the field of a form. */
 export function maxLengthOf(schema: z.ZodType): number {
-  const { maxLength, anyOf = [] } = z.toJSONSchema(schema, { io: "input" });
+  const { maxLength, anyOf = [] } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const found = maxLength ?? anyOf.map((each) => each.maxLength).find((each) => each !== undefined);
   if (found === undefined) throw new Error("The schema has no longest text.");
   return found;
-}
-
-/** An object of any names. Zod's own records drop the name `__proto__` without an error. */
-export function record<Value extends z.ZodType>(member: string, value: Value, error: string) {
-  return z.preprocess(
-    (given: Record<string, z.input<Value>>, context) => {
-      if (typeof given === "object" && given !== null && Object.hasOwn(given, "__proto__"))
-        context.addIssue(`${member} cannot have the name __proto__`);
-      return given;
-    },
-    z.record(z.string(), value, { error }),
-  );
 }
 
 function required(name: string) {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { AnnouncedArtifact } from "../../shared/artifacts/announce.ts";
 import type { Report } from "../../shared/artifacts/report.ts";
 import type { UploadedPart } from "../../shared/blobs/blobs.ts";
+import { listOf } from "../../shared/collections.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { isStorable } from "../../shared/validation.ts";
 import * as field from "../operations/fields.ts";
@@ -72,7 +73,10 @@ const announced = z
 const batchError = `artifacts must be a list of 1 to ${maxBatch}`;
 export const batch = z.object({
   id: uuid("id").meta({ description: "Made by the caller. The same batch again changes nothing" }),
-  artifacts: z.array(announced, { error: batchError }).min(1, batchError).max(maxBatch, batchError),
+  artifacts: listOf(announced, { error: batchError, max: maxBatch }).refine(
+    (given) => given.length > 0,
+    batchError,
+  ),
   upload_destination: optional(storable("upload_destination")).meta({
     description: "The agent uploads there by itself. Absent and blank: here",
   }),
@@ -107,9 +111,11 @@ const report = z.object({
   }),
 });
 export const reports = z.object({
-  artifacts: z
-    .array(report.nullable().catch(null), { error: "artifacts must be a list" })
-    .max(10 * maxBatch, `artifacts can be ${10 * maxBatch} at most`)
+  artifacts: listOf(report.nullable().catch(null), {
+    error: "artifacts must be a list",
+    max: 10 * maxBatch,
+    tooMany: `artifacts can be ${10 * maxBatch} at most`,
+  })
     .nullish()
     .transform((given) => (given ?? []).filter((each) => each !== null).filter(({ id }) => isId(id))),
 });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { attemptOf, changeWhileLeased } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import { type Entry, listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
+import { listOf } from "../../shared/collections.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal, unprocessable } from "../../shared/refusal.ts";
@@ -24,9 +25,11 @@ const value = z
 const entry = z.object({ key: text("key"), value });
 const maxItems = 1000;
 const batch = z.object({
-  items: z
-    .array(entry, { error: "items must be a list of objects with key and value" })
-    .max(maxItems, `items can have ${maxItems.toLocaleString("en")} entries at most`),
+  items: listOf(entry, {
+    error: "items must be a list of objects with key and value",
+    max: maxItems,
+    tooMany: `items can have ${maxItems.toLocaleString("en")} entries at most`,
+  }),
 });
 const keys = z.array(z.string());
 

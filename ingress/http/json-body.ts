@@ -15,7 +15,7 @@ const maxDepth = 100;
 /** A pipeline has at most 100 steps: 200 values for each. To parse them blocks the event loop for 3 ms. */
 export const maxJsonValues = 20_000;
 /** Organizations take turns with larger bodies. */
-const maxBytesAtOnce = 64 * 1024;
+const maxBytesAtOnce = 16 * 1024;
 const turns = openTurns(bounds.jsonBodies);
 const jsonType = /^application\/([\w.-]+\+)?json$/;
 

@@ -1,5 +1,5 @@
 import { formatOf, matchesFormat } from "../pipelines/step/formats.ts";
-import { excerpt, type Problem } from "../refusal.ts";
+import { andMore, excerpt, type Problem } from "../refusal.ts";
 import type { ManualField } from "../vocabulary.ts";
 import type { Entry } from "./meta-data.ts";
 
@@ -20,10 +20,11 @@ export function readAnswers(
   given: GivenAnswers,
 ): { entries: Entry[]; problems: Problem[] } {
   const known = new Set(fields.map(({ key }) => key));
-  const problems = Object.keys(given)
-    .filter((key) => !known.has(key))
+  const unknown = Object.keys(given).filter((key) => !known.has(key));
+  const problems = unknown
     .slice(0, maxUnknown)
     .map((key) => ({ field: "fields", message: `There is no field ${JSON.stringify(excerpt(key))}` }));
+  if (unknown.length > maxUnknown) problems.push({ field: "fields", message: andMore });
   const entries = fields.map((field): Entry => {
     const { key } = field;
     const answer = (Object.hasOwn(given, key) ? given[key] : undefined) ?? field.default ?? "";

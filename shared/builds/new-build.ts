@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Actor, audit } from "../accounts/audit.ts";
 import { requireStorage } from "../accounts/storage.ts";
+import { listOf, record } from "../collections.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import type { BuildOptions } from "../db/schema/builds.ts";
@@ -9,7 +10,7 @@ import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
-import { optionalText, record, text } from "../validation.ts";
+import { optionalText, text } from "../validation.ts";
 import type { GivenAnswers } from "./answers.ts";
 import { auditSubject } from "./builds.ts";
 import { answerFirstQuestions } from "./first-questions.ts";
@@ -43,7 +44,7 @@ export const newBuild = z.object({
   meta_data: record(
     "Meta-data",
     z.union([z.string(), z.boolean()], { error: "Meta-data values must be text" }).transform(String),
-    "Meta-data must be an object of names and text",
+    { error: "Meta-data must be an object of names and text" },
   )
     .nullish()
     .meta({ description: "Booleans become text" }),
@@ -63,10 +64,11 @@ export const newBuild = z.object({
     description: "With pull_request_id only, as the two below",
   }),
   pull_request_repository: optionalText("Pull request repository", 2000),
-  pull_request_labels: z
-    .array(text("Pull request label", 255), { error: labelsError })
-    .max(maxLabels, { error: `Pull request labels can be ${maxLabels} at most` })
-    .nullish(),
+  pull_request_labels: listOf(text("Pull request label", 255), {
+    error: labelsError,
+    max: maxLabels,
+    tooMany: `Pull request labels can be ${maxLabels} at most`,
+  }).nullish(),
 });
 export type NewBuild = z.output<typeof newBuild>;
 

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { type Actor, audit } from "../accounts/audit.ts";
 import { findRole, lockActiveRole } from "../accounts/member-store.ts";
+import { listOf, record } from "../collections.ts";
 import type { Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
-import { record } from "../validation.ts";
 import type { JobState } from "../vocabulary.ts";
 import { type GivenAnswers, readAnswers } from "./answers.ts";
 import { unblockIfUnblockable } from "./blocked-store.ts";
@@ -26,11 +26,11 @@ export const unblocking = z.object({
   fields: record(
     "Fields",
     z
-      .union([z.string(), z.array(z.string({ error: answerError }), { error: answerError })], {
+      .union([z.string(), listOf(z.string({ error: answerError }), { error: answerError })], {
         error: answerError,
       })
       .nullable(),
-    "Fields must be an object of keys and text",
+    { error: "Fields must be an object of keys and text" },
   )
     .nullish()
     .meta({ description: "Answers by the key of their field. Default: those of the fields" }),

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { record } from "../collections.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type SealedPlace, sealedPlaces } from "../crypto/sealed-places.ts";
 import { excerpt } from "../refusal.ts";
-import { isStorable, record } from "../validation.ts";
+import { isStorable } from "../validation.ts";
 import { reservedVariable } from "../vocabulary.ts";
 
 export type Environment = Record<string, string>;
@@ -11,14 +12,17 @@ const maxVariables = 100;
 const maxNameLength = 255;
 /** The limit of all values together, without their names. */
 const maxEnvironmentBytes = 64 * 1024;
-const maxValueProblems = 5;
 
 /**
  * Checks variables that a caller gives.
  * @param member begins the messages
  */
 export function environmentSchema(member: string) {
-  return record(member, z.unknown(), `${member} must be an object of names and text`)
+  return record(member, z.unknown(), {
+    error: `${member} must be an object of names and text`,
+    max: maxVariables,
+    tooMany: `${member} has more than ${maxVariables} variables`,
+  })
     .superRefine((value, context) => {
       for (const message of variableProblems(member, value)) context.addIssue(message);
     })
@@ -37,20 +41,17 @@ function variableProblems(member: string, variables: Record<string, unknown>): s
       `${member} names are too long (maximum is ${maxNameLength} characters)`,
     names.some((name) => reservedVariable.test(name)) &&
       `${member} names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself`,
-    names.length > maxVariables && `${member} has more than ${maxVariables} variables`,
     bytes > maxEnvironmentBytes && `${member} values are larger than 64 KB in all`,
   ];
   return [...problems.filter((problem) => problem !== false), ...valueProblems(member, variables)];
 }
 
 function valueProblems(member: string, variables: Record<string, unknown>): string[] {
-  const problems = Object.entries(variables).flatMap(([name, value]) => {
+  return Object.entries(variables).flatMap(([name, value]) => {
     const words = `${member} variable ${excerpt(name)} must be text`;
     if (typeof value !== "string") return `${words}, not ${typeInWords(value)}`;
     return isStorable(value) ? [] : `${words} without NUL`;
   });
-  const more = problems.length - maxValueProblems;
-  return more > 0 ? [...problems.slice(0, maxValueProblems), `and ${more} more`] : problems;
 }
 
 function typeInWords(value: unknown): string {

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { excerpt } from "../refusal.ts";
+import { anything, documentationOf, isMap, readEntries } from "../collections.ts";
+import { andMore, excerpt, maxProblems } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
 import {
   type CommandStep,
@@ -14,7 +15,6 @@ import type { Environment } from "./environment.ts";
 import { combinationsOf, tokensOf } from "./matrix.ts";
 import { conditionChecker, unescapeDollars } from "./step/conditions.ts";
 import { formatChecker, formatOf } from "./step/formats.ts";
-import { anything, documentationOf, isMap } from "./step/forms.ts";
 import { anyStep } from "./step/step.ts";
 
 // Steps as callers send them: by REST, pages and pipeline upload alike. Stored steps can be sent again (written-steps.ts).
@@ -71,16 +71,13 @@ function countSteps(given: unknown[]): number {
 }
 
 function parseSteps(given: unknown[], { readCondition }: ListOptions, context: Context): Step[] {
-  const parsed = given.map((each) => anyStep.safeParse(each));
-  const problems = parsed.flatMap(({ error }, index) =>
-    (error?.issues ?? []).map(({ path, message }) => ({ path: [index, ...path] as Path, message })),
-  );
-  const steps = parsed.flatMap(({ data }) => data ?? []);
+  const { sound, problems } = readEntries(given.entries(), anyStep);
+  const steps = sound.map(([, step]) => step);
   if (problems.length === 0) problems.push(...problemsAmong(steps, readCondition));
   const isOne = given.length === 1 && !problems.some(({ path }) => path[1] === "steps");
   const messages = problems.map(({ path, message }) => ({
     path,
-    message: isOne ? message : `${placeOf(path)}: ${message}`,
+    message: isOne || message === andMore ? message : `${placeOf(path)}: ${message}`,
   }));
   const unique = new Map(messages.map((each) => [each.message, each]));
   for (const issue of unique.values()) context.addIssue({ code: "custom", ...issue });
@@ -93,8 +90,9 @@ function parseSteps(given: unknown[], { readCondition }: ListOptions, context: C
 }
 
 /** `steps[2].retry.automatic[0].limit` */
-function placeOf(path: Path): string {
-  return `steps${path.map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`)).join("")}`;
+function placeOf(path: PropertyKey[]): string {
+  const parts = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${excerpt(String(part))}`));
+  return `steps${parts.join("")}`;
 }
 
 /** Problems of conditions, formats and keys, once all steps are sound. */
@@ -104,6 +102,7 @@ function problemsAmong(steps: Step[], readCondition = (text: string) => text) {
   const formatProblem = formatChecker();
   const keys = new Set<string>();
   const check = (step: Step, at: Path) => {
+    if (problems.length > maxProblems) return;
     const { key, if: condition } = step;
     const problem = condition === undefined ? undefined : conditionProblem(readCondition(condition));
     if (problem !== undefined) problems.push({ path: [...at, "if"], message: problem });
@@ -123,6 +122,7 @@ function problemsAmong(steps: Step[], readCondition = (text: string) => text) {
       for (const [index, each] of step.steps.entries()) check(each, [...at, "steps", index]);
   };
   for (const [index, step] of steps.entries()) check(step, [index]);
+  if (problems.length > maxProblems) problems.push({ path: [], message: andMore });
   return problems;
 }
 

@@ -1,6 +1,6 @@
+import { isMap } from "../collections.ts";
 import { isCommandStep, isGroupStep, type PlainStep, type Step } from "../vocabulary.ts";
 import { mergeCheckouts } from "./step/checkout.ts";
-import { isMap } from "./step/forms.ts";
 import { onePluginEach } from "./step/plugins.ts";
 
 /** A step as callers can send it again: members that nothing reads stand beside the others. */

@@ -90,7 +90,7 @@ export const turns = {
   },
   /** Bodies that wait stay in memory, within the budget of uploads. */
   jsonBodies: {
-    resource: "parsing of large JSON bodies",
+    resource: "parsing and checks of JSON bodies over 16 KB",
     file: "ingress/http/json-body.ts",
     maxRunningPerOwner: 1,
     restFactor: 5,

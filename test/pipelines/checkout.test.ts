@@ -73,7 +73,7 @@ describe("the checkout of a step", () => {
       [{ flags: { fetch: "\0" } }, "Step checkout.flags.fetch must be text without NUL"],
       [{ sparse: ["src"] }, "Step checkout.sparse must be an object"],
       [{ sparse: { paths: 7 } }, "Step checkout.sparse.paths must be text or a list of text"],
-      [{ sparse: { paths: ["a", {}] } }, "Step checkout.sparse.paths must be text"],
+      [{ sparse: { paths: ["a", {}] } }, "Step checkout.sparse.paths must be text or a list of text"],
       [{ commit_verification: "always" }, "Step checkout.commit_verification must be strict, warn or off"],
       [{ commit_verification: true }, "Step checkout.commit_verification must be strict, warn or off"],
       [{ ssh_secret: { key: "A" } }, "Step checkout.ssh_secret must be text"],

@@ -1,4 +1,8 @@
 import { z } from "zod";
+import { excerpt } from "../../../shared/refusal.ts";
+
+/** An author needs no more to see what is wrong. */
+const maxNamed = 5;
 
 /** An object without other members. For a misplaced member it names the object that has it. */
 export function only<Shape extends z.core.$ZodLooseShape>(name: string, shape: Shape) {
@@ -11,9 +15,11 @@ export function only<Shape extends z.core.$ZodLooseShape>(name: string, shape: S
 }
 
 function unknownMembers(name: string, shape: z.core.$ZodLooseShape, keys: string[]): string {
-  const places = keys.flatMap((key) => placesOf(shape, key));
+  const named = keys.slice(0, maxNamed);
+  const more = keys.length > maxNamed ? ` and ${keys.length - maxNamed} more` : "";
+  const places = named.flatMap((key) => placesOf(shape, key));
   const hint = places.length > 0 ? `. Did you mean ${places.join(", ")}?` : "";
-  return `${name} has no ${keys.map((key) => key.slice(0, 100)).join(", ")}${hint}`;
+  return `${name} has no ${named.map((key) => excerpt(key)).join(", ")}${more}${hint}`;
 }
 
 /** Finds a key in the objects that the members hold: `build.branch` for `branch`. */

@@ -1,4 +1,4 @@
-import { exactSize, type Problem } from "../../refusal.ts";
+import { andMore, exactSize, type Problem } from "../../refusal.ts";
 import { describePosition } from "../../text-position.ts";
 import { storedPipeline } from "../pipeline-document.ts";
 import type { UploadedPipeline } from "../steps.ts";
@@ -9,7 +9,6 @@ import { YamlProblem, YamlValues } from "./values.ts";
 
 /** In bytes. To parse them takes about a tenth of a second, and up to a second if they are made for it. */
 export const maxConfigurationBytes = 128 * 1024;
-const maxProblems = 20;
 
 export type Configuration = { pipeline: UploadedPipeline } | { problems: Problem[] };
 
@@ -25,8 +24,10 @@ export function parseConfiguration(text: string): Configuration {
     const values = new YamlValues(parseYaml(text));
     const parsed = storedPipeline.safeParse(values.value);
     if (parsed.success) return { pipeline: parsed.data };
-    const issues = parsed.error.issues.slice(0, maxProblems);
-    return refuse(...issues.map(({ path, message }) => describe(text, values.locate(path), message)));
+    const messages = parsed.error.issues.map(({ path, message }) =>
+      message === andMore ? message : describe(text, values.locate(path), message),
+    );
+    return refuse(...messages);
   } catch (error) {
     if (error instanceof YamlProblem) return refuse(describe(text, error.at, error.message));
     // The parser enters nested lists before anybody can count them.

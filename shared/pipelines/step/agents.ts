@@ -1,11 +1,15 @@
-import { excerpt } from "../../refusal.ts";
+import { anything, isMap } from "../../collections.ts";
+import { andMore, excerpt, maxProblems } from "../../refusal.ts";
 import { isStorable } from "../../validation.ts";
 import type { AgentTags, CommandStep } from "../../vocabulary.ts";
 import { agentRules, maxRulesBytes, parseRule } from "../agent-rules.ts";
 import { combinationsOf, fillStep } from "../matrix.ts";
-import { anything, isMap, scalarToText } from "./forms.ts";
+import { scalarToText } from "./forms.ts";
 
 // The agents that a step names: by a map of tags, by rules such as `os=linux`, or by a list of both.
+
+/** Larger than any that `maxRulesBytes` lets through. */
+const maxGiven = 1000;
 
 /** Rules as a caller gave them. */
 export interface GivenRules {
@@ -20,7 +24,12 @@ export interface GivenRules {
 export function givenRules(member: string, { areMaps = true } = {}) {
   return anything()
     .transform((given, context): GivenRules => {
-      const fail = (message: string) => context.addIssue(message);
+      let problems = 0;
+      const fail = (message: string) => {
+        problems++;
+        if (problems <= maxProblems) context.addIssue(message);
+        if (problems === maxProblems + 1) context.addIssue(andMore);
+      };
       const ofMap = (map: object): GivenRules["rules"] =>
         Object.entries(map).flatMap(([name, values]) =>
           [values ?? []].flat().map((value): [string, string] => {
@@ -37,6 +46,11 @@ export function givenRules(member: string, { areMaps = true } = {}) {
         return [];
       };
       const isList = Array.isArray(given);
+      const entries = isList ? given.length : isMap(given) ? Object.keys(given).length : 0;
+      if (entries > maxGiven) {
+        fail(`${member} can be ${maxGiven} at most`);
+        return { isMap: !isList, rules: [] };
+      }
       if (!isList && !areMaps) fail(`${member} must be a list such as queue=default`);
       else if (!isList && !isMap(given)) fail(`${member} must be an object or a list`);
       const rules = isList ? given.flatMap(ofItem) : areMaps && isMap(given) ? ofMap(given) : [];

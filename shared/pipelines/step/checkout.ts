@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { text } from "../../validation.ts";
+import { isMap, textList } from "../../collections.ts";
+import { isStorable, text } from "../../validation.ts";
 import { commitVerifications, type GitCommand, gitCommands, type StepCheckout } from "../../vocabulary.ts";
 import { type Given, type Member, member } from "./declaration.ts";
-import { isMap, nullable, oneOf, truth, wholeNumber } from "./forms.ts";
+import { nullable, oneOf, truth, wholeNumber } from "./forms.ts";
 
 // The checkout of a step's jobs. Agents get it as variables; the SSH key is read when one accepts a job.
 
@@ -52,13 +53,13 @@ export function givenCheckout(name: string): z.ZodType<GivenCheckout | undefined
 
 function paths(name: string) {
   const error = `${name} must be text or a list of text`;
-  const path = text(name, maxPathsLength);
   return nullable(
-    oneOf({ text: path, list: z.array(path, { error }) }, error)
+    oneOf({ text: z.string(), list: textList(error) }, error)
       .transform((given) => [given].flat().filter((each) => each.trim() !== ""))
       .refine((given) => given.join().length <= maxPathsLength, {
         error: `${name} is too long (maximum is ${maxPathsLength.toLocaleString("en")} characters)`,
-      }),
+      })
+      .refine((given) => given.every(isStorable), `${name} must be text without NUL`),
   );
 }
 

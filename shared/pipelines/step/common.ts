@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { textList } from "../../collections.ts";
 import { maxBranchPatternsLength } from "../../conditions/branches.ts";
 import { isId } from "../../ids.ts";
 import { optionalText, text } from "../../validation.ts";
@@ -50,7 +51,7 @@ export const commonMembers: Members<Omit<CommonStep, "others">> = {
   branches: member({
     given: {
       branches: nullable(
-        oneOf({ text: branch, list: z.array(branch) }, branchesError)
+        oneOf({ text: branch, list: textList(branchesError) }, branchesError)
           .transform((given) => [given].flat().join(" "))
           .pipe(text("Step branches", maxBranchPatternsLength)),
       ).meta({ description: "Patterns, parted by blanks. The step is left out on other branches" }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { listOf } from "../../collections.ts";
 import { text } from "../../validation.ts";
 import type { Dependency } from "../../vocabulary.ts";
 import { member } from "./declaration.ts";
@@ -32,7 +33,11 @@ const given = oneOf(
     text: byText,
     number: byNumber,
     object: byMap,
-    list: z.array(one).max(maxDependencies, `Step depends_on can have ${maxDependencies} keys at most`),
+    list: listOf(one, {
+      error,
+      max: maxDependencies,
+      tooMany: `Step depends_on can have ${maxDependencies} keys at most`,
+    }),
   },
   error,
 )

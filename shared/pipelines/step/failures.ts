@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { listOf } from "../../collections.ts";
 import { optionalText } from "../../validation.ts";
 import { type AutomaticRetry, type StepOptions, signalName, signalReasons } from "../../vocabulary.ts";
 import { member } from "./declaration.ts";
@@ -7,6 +8,8 @@ import { nullable, oneOf, truth, wholeNumber } from "./forms.ts";
 // The members of a step that say what its failures mean.
 
 const maxRetries = 10;
+const maxRules = 100;
+const maxStatuses = 500;
 const defaultRetries = 2;
 
 const statusError = "Step exit statuses must be whole numbers";
@@ -30,7 +33,11 @@ const givenSoftFail = nullable(
       number: exitStatus,
       text: z.union([booleanText(softFailError), exitStatusText], { error: softFailError }),
       object: softFailRule,
-      list: z.array(oneOf({ number: exitStatus, text: exitStatusText, object: softFailRule }, softFailError)),
+      list: listOf(oneOf({ number: exitStatus, text: exitStatusText, object: softFailRule }, softFailError), {
+        error: softFailError,
+        max: maxStatuses,
+        tooMany: `Step soft_fail can have ${maxStatuses} exit statuses at most`,
+      }),
     },
     softFailError,
   ),
@@ -47,23 +54,26 @@ const reason = z.enum(["*", ...signalReasons], {
   error: `Step retry signal_reason must be * or one of ${signalReasons.join(", ")}`,
 });
 
-const listOf = <T>(item: z.ZodType<T>, name: string) =>
-  z.array(item).min(1, `Step retry ${name} is an empty list`);
+const filledList = <T>(item: z.ZodType<T>, name: string) => {
+  const error = `Step retry ${name} is an empty list`;
+  const tooMany = `Step retry ${name} can have ${maxStatuses} values at most`;
+  return listOf(item, { error, max: maxStatuses, tooMany }).refine((given) => given.length > 0, error);
+};
 
 const rule = z.object(
   {
     exit_status: nullable(
       oneOf(
-        { number: exitStatus, text: exitStatusText, list: listOf(exitStatusOrAny, "exit_status") },
+        { number: exitStatus, text: exitStatusText, list: filledList(exitStatusOrAny, "exit_status") },
         "Step retry exit_status must be a whole number, * or a list",
       ),
     ).meta({ description: "*: all but 0, as without it" }),
     signal: nullable(
-      oneOf({ text: signal, list: listOf(signal, "signal") }, "Step retry signal must be text or a list"),
+      oneOf({ text: signal, list: filledList(signal, "signal") }, "Step retry signal must be text or a list"),
     ).meta({ description: "none: no signal. *: any, and none" }),
     signal_reason: nullable(
       oneOf(
-        { text: reason, list: listOf(reason, "signal_reason") },
+        { text: reason, list: filledList(reason, "signal_reason") },
         "Step retry signal_reason must be text or a list",
       ),
     ).meta({ description: "none: no reason. *: any, and none" }),
@@ -77,7 +87,16 @@ const rule = z.object(
 const automaticError = "Step retry.automatic must be true, false, an object or a list";
 const automatic = nullable(
   oneOf(
-    { boolean: z.boolean(), text: booleanText(automaticError), object: rule, list: z.array(rule) },
+    {
+      boolean: z.boolean(),
+      text: booleanText(automaticError),
+      object: rule,
+      list: listOf(rule, {
+        error: automaticError,
+        max: maxRules,
+        tooMany: `Step retry.automatic can have ${maxRules} rules at most`,
+      }),
+    },
     automaticError,
   ),
 );

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { anything, documentationOf, isMap, listOf } from "../../collections.ts";
 import { optionalText, text } from "../../validation.ts";
 import type { ManualField } from "../../vocabulary.ts";
 import { member } from "./declaration.ts";
-import { anything, choice, documentationOf, isMap, nullable, oneOf, scalarToText, truth } from "./forms.ts";
+import { choice, nullable, oneOf, scalarToText, truth } from "./forms.ts";
 
 // The fields of a block or an input step: questions to the person who unblocks it.
 
@@ -61,15 +62,17 @@ const option = z.object(
   { error: "Step fields options must have a label and a value" },
 );
 
+const defaultError = "Step fields default must be text or a list of text";
 const optionsError = "Step fields options must be a list of at least one label and value";
 const selectField = z
   .object({
     ...common,
     select: scalar("Step fields select", maxNameLength),
-    options: z
-      .array(option, { error: optionsError })
-      .min(1, optionsError)
-      .max(maxOptions, `Step fields options can be ${maxOptions} at most`),
+    options: listOf(option, {
+      error: optionsError,
+      max: maxOptions,
+      tooMany: `Step fields options can be ${maxOptions} at most`,
+    }).refine((given) => given.length > 0, optionsError),
     multiple: nullable(truth("Step fields multiple")),
     default: nullable(
       oneOf(
@@ -77,9 +80,13 @@ const selectField = z
           text: defaultValue,
           number: defaultValue,
           boolean: defaultValue,
-          list: z.array(defaultValue).max(maxOptions),
+          list: listOf(defaultValue, {
+            error: defaultError,
+            max: maxOptions,
+            tooMany: `Step fields default can have ${maxOptions} values at most`,
+          }),
         },
-        "Step fields default must be text or a list of text",
+        defaultError,
       ).meta(documentationOf(z.union([...scalars, z.array(z.union(scalars))]))),
     ),
   })
@@ -112,16 +119,17 @@ function present(field: { [Name in string]: unknown }): ManualField {
 }
 
 const givenFields = nullable(
-  z
-    .array(field, { error: "Step fields must be a list" })
-    .max(maxFields, `Step fields can be ${maxFields} at most`)
-    .superRefine((fields, context) => {
-      const keys = new Set<string>();
-      for (const [index, { key }] of fields.entries()) {
-        if (keys.has(key)) context.addIssue({ code: "custom", message: twice(key), path: [index, "key"] });
-        keys.add(key);
-      }
-    }),
+  listOf(field, {
+    error: "Step fields must be a list",
+    max: maxFields,
+    tooMany: `Step fields can be ${maxFields} at most`,
+  }).superRefine((fields, context) => {
+    const keys = new Set<string>();
+    for (const [index, { key }] of fields.entries()) {
+      if (keys.has(key)) context.addIssue({ code: "custom", message: twice(key), path: [index, "key"] });
+      keys.add(key);
+    }
+  }),
 ).meta({ description: "Questions to the person who unblocks it. The answers become meta-data" });
 
 function twice(key: string): string {

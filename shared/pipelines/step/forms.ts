@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { anything, documentationOf, isMap } from "../../collections.ts";
 
 // Forms that members of steps may have.
 
@@ -7,11 +8,6 @@ type Kind = "text" | "number" | "boolean" | "object" | "list";
 /** Null counts as absent. */
 export function nullable<T>(schema: z.ZodType<T>) {
   return schema.nullish().transform((given) => given ?? undefined);
-}
-
-/** Unlike `z.unknown`, it gives what is absent to the checks behind it. */
-export function anything() {
-  return z.custom<unknown>(() => true);
 }
 
 export type Chosen<Name> = { form: Name; value: unknown } | { problem: string; path?: string[] };
@@ -35,25 +31,6 @@ export function choice<Forms extends Record<string, z.ZodType>>(
       return z.NEVER;
     })
     .meta(documentationOf(z.union(Object.values(forms))));
-}
-
-/** The JSON schema of what callers give, made when it is first read: the schemas of steps contain each other. */
-export function documentationOf(schema: z.ZodType): Record<string, unknown> {
-  let made: Record<string, unknown> | undefined;
-  const read = () => (made ??= describeInput(schema));
-  return new Proxy(
-    {},
-    {
-      ownKeys: () => Reflect.ownKeys(read()),
-      getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(read(), name),
-      get: (_, name) => Reflect.get(read(), name),
-    },
-  );
-}
-
-function describeInput(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return json;
 }
 
 /** Accepts several kinds of values. */
@@ -104,8 +81,4 @@ export function scalarsToText(given: unknown): unknown {
 export function scalarToText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
-}
-
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
-import { type Chosen, isMap } from "./forms.ts";
+import { isMap } from "../../collections.ts";
+import type { Chosen } from "./forms.ts";
 
 // The kind of a step: its type says it, else the first of these members.
 

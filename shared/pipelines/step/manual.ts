@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { listOf } from "../../collections.ts";
 import { optionalText, text } from "../../validation.ts";
 import type { ManualOptions, ManualStep, ManualType } from "../../vocabulary.ts";
 import { commonMembers } from "./common.ts";
@@ -44,9 +45,17 @@ const ownMembers: Members<ManualOptions> = {
   allowed_teams: member({
     given: {
       allowed_teams: nullable(
-        oneOf({ text: team, list: z.array(team).max(maxTeams) }, teamsError).transform((given) =>
-          [given].flat(),
-        ),
+        oneOf(
+          {
+            text: team,
+            list: listOf(team, {
+              error: teamsError,
+              max: maxTeams,
+              tooMany: `Step allowed_teams can be ${maxTeams} at most`,
+            }),
+          },
+          teamsError,
+        ).transform((given) => [given].flat()),
       ).meta({ description: "With any value, only admins may unblock it: there are no teams" }),
     },
     parse: ({ allowed_teams }) => (allowed_teams && allowed_teams.length > 0 ? allowed_teams : undefined),

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { anything, documentationOf, isMap, listOf, parseEntries } from "../../collections.ts";
 import { excerpt } from "../../refusal.ts";
 import { isStorable } from "../../validation.ts";
 import type { CommandStep, Matrix, MatrixAdjustment, StepOptions } from "../../vocabulary.ts";
 import { combinationsOf, countCombinations, dimensionsOf, holdsFor, tokensOf } from "../matrix.ts";
 import { member } from "./declaration.ts";
 import { softFail } from "./failures.ts";
-import { anything, documentationOf, isMap, nullable, oneOf, scalarToText } from "./forms.ts";
+import { nullable, oneOf, scalarToText } from "./forms.ts";
 import { givenSkip, toSkip } from "./skip.ts";
 
 // The matrix of a step, as callers give it.
@@ -23,37 +24,34 @@ const value = anything()
     return text ?? "";
   })
   .meta(documentationOf(z.union(scalars)));
-const values = z
-  .preprocess(
-    (given) => (scalarToText(given) === undefined ? given : [given]),
-    z.array(value, {
-      error: "Step matrix dimensions must be lists",
-    }),
-  )
-  .refine(
-    (given) => given.length <= max.values,
-    `Step matrix dimensions can have ${max.values} values at most`,
-  );
+const values = z.preprocess(
+  (given) => (scalarToText(given) === undefined ? given : [given]),
+  listOf(value, {
+    error: "Step matrix dimensions must be lists",
+    max: max.values,
+    tooMany: `Step matrix dimensions can have ${max.values} values at most`,
+  }),
+);
 
 /** Of names, so that `__proto__` is one like others. */
-function mapOf<Value extends z.ZodType>(schema: Value, error: string) {
+function dimensionMap<Value extends z.ZodType>(schema: Value, error: string) {
   return anything()
     .transform((given, context): Record<string, z.output<Value>> => {
       if (!isMap(given)) {
         context.addIssue(error);
         return {};
       }
-      const entries = Object.entries(given).map(([name, inner]) => {
+      const entries = Object.entries(given);
+      if (entries.length > max.dimensions) {
+        context.addIssue(`Step matrix can have ${max.dimensions} dimensions at most`);
+        return {};
+      }
+      for (const [name] of entries)
         if (!/^[\w.-]+$/.test(name) || name === "__proto__" || name.length > max.bytes)
           context.addIssue(
             `Step matrix dimensions must have names of letters, digits, _, - and ., not ${JSON.stringify(excerpt(name))}`,
           );
-        const parsed = schema.safeParse(inner);
-        for (const { message } of parsed.error?.issues ?? [])
-          context.addIssue({ code: "custom", message, path: [name] });
-        return [name, parsed.data];
-      });
-      return Object.fromEntries(entries);
+      return Object.fromEntries(parseEntries(entries, schema, context));
     })
     .meta(documentationOf(z.record(z.string(), schema)));
 }
@@ -61,10 +59,7 @@ function mapOf<Value extends z.ZodType>(schema: Value, error: string) {
 const setup = oneOf(
   {
     list: values,
-    object: mapOf(values, "Step matrix setup must be an object").refine(
-      (given) => Object.keys(given).length <= max.dimensions,
-      `Step matrix can have ${max.dimensions} dimensions at most`,
-    ),
+    object: dimensionMap(values, "Step matrix setup must be an object"),
   },
   "Step matrix setup must be a list or an object",
 );
@@ -77,11 +72,10 @@ const adjustment = z.object(
         text: value,
         number: value,
         boolean: value,
-        list: z
-          .array(value)
-          .length(1, withError)
+        list: listOf(value, { error: withError, max: 1 })
+          .refine((given) => given.length === 1, withError)
           .transform(([only]) => only as string),
-        object: mapOf(value, withError),
+        object: dimensionMap(value, withError),
       },
       withError,
     ).meta(documentationOf(z.union([...scalars, z.array(value).length(1), z.record(z.string(), value)]))),
@@ -94,9 +88,11 @@ const adjustment = z.object(
 const definition = z.object({
   setup,
   adjustments: nullable(
-    z
-      .array(adjustment, { error: "Step matrix adjustments must be a list" })
-      .max(max.adjustments, `Step matrix can have ${max.adjustments} adjustments at most`),
+    listOf(adjustment, {
+      error: "Step matrix adjustments must be a list",
+      max: max.adjustments,
+      tooMany: `Step matrix can have ${max.adjustments} adjustments at most`,
+    }),
   ),
 });
 

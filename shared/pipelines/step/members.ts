@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { isStorableDeep, optionalText, record, text } from "../../validation.ts";
+import { record, textList } from "../../collections.ts";
+import { isStorableDeep, optionalText, text } from "../../validation.ts";
 import type { CommandStep, GroupStep, Step, StepOptions, WaitStep } from "../../vocabulary.ts";
 import { environmentSchema } from "../environment.ts";
 import { givenRules, toTags } from "./agents.ts";
@@ -22,20 +23,24 @@ export const maxPriority = 2_147_483_647;
 const maxImageLength = 1000;
 const maxArtifactPathsLength = 16_384;
 
+const commandError = "Step command must be text";
 const commandText = text("Step command", maxCommandLength);
 const commandLines = nullable(
-  oneOf({ text: commandText, list: z.array(commandText) }, "Step command must be text")
-    .transform((given) => (Array.isArray(given) ? given.join("\n") : given))
+  oneOf(
+    { text: commandText, list: textList(commandError).transform((given) => given.join("\n")) },
+    commandError,
+  )
     .refine(
       (lines) => lines.length <= maxCommandLength,
       "Step command is too long: its lines have over 64 KB",
-    ),
+    )
+    .pipe(commandText),
 );
 
 function artifactPaths(name: string) {
-  const path = z.string({ error: `${name} must be text or a list of text` });
+  const error = `${name} must be text or a list of text`;
   return nullable(
-    oneOf({ text: path, list: z.array(path) }, `${name} must be text or a list of text`)
+    oneOf({ text: z.string(), list: textList(error) }, error)
       .transform((given) =>
         [given]
           .flat()
@@ -128,7 +133,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
   signature: member({
     given: {
       signature: nullable(
-        record("Step signature", z.unknown(), "Step signature must be an object").refine(
+        record("Step signature", z.unknown(), { error: "Step signature must be an object" }).refine(
           isStorableDeep,
           "Step signature must be text without NUL",
         ),

@@ -1,12 +1,14 @@
 import { z } from "zod";
-import { isStorableDeep, record, text } from "../../validation.ts";
+import { listOf, record } from "../../collections.ts";
+import { isStorableDeep, text } from "../../validation.ts";
 import { nullable, oneOf } from "./forms.ts";
 
+const maxPlugins = 500;
 const maxPluginLength = 1000;
 /** Agents get them as one variable, and Linux refuses one of 128 KB. */
 const maxPluginsLength = 65_536;
 
-const settings = record("Step plugins", z.unknown(), "Step plugins must be objects");
+const settings = record("Step plugins", z.unknown(), { error: "Step plugins must be objects" });
 
 /**
  * The list that agents and clients get: maps with one entry, from a plugin to its settings or null. Text is a plugin
@@ -15,11 +17,16 @@ const settings = record("Step plugins", z.unknown(), "Step plugins must be objec
 export const pluginList = nullable(
   oneOf(
     {
-      list: z.array(
+      list: listOf(
         oneOf(
           { text: text("Step plugins", maxPluginLength), object: settings },
           "Step plugins must be text or objects",
         ),
+        {
+          error: "Step plugins must be a list",
+          max: maxPlugins,
+          tooMany: `Step plugins can be ${maxPlugins} at most`,
+        },
       ),
       object: settings,
     },

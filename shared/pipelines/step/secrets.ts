@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { listOf, record } from "../../collections.ts";
 import { excerpt } from "../../refusal.ts";
-import { record } from "../../validation.ts";
 import { reservedVariable, type StepSecret, secretKeyPattern } from "../../vocabulary.ts";
 import { type Member, member } from "./declaration.ts";
 import { nullable, oneOf } from "./forms.ts";
@@ -26,13 +26,13 @@ export function givenSecrets(member: string) {
       environment_variable: environment_variable ?? key,
     }));
   const text = key.transform((key) => ({ key, environment_variable: key }));
-  const map = record(member, key, error).transform((given) =>
+  const bound = { max: maxSecrets, tooMany: `${member} can be ${maxSecrets} at most` };
+  const map = record(member, key, { error, ...bound }).transform((given) =>
     Object.entries(given).map(([environment_variable, key]) => ({ key, environment_variable })),
   );
   return nullable(
-    oneOf({ list: z.array(oneOf({ text, object }, error)), object: map }, error)
+    oneOf({ list: listOf(oneOf({ text, object }, error), { error, ...bound }), object: map }, error)
       .superRefine((secrets, context) => {
-        if (secrets.length > maxSecrets) context.addIssue(`${member} can be ${maxSecrets} at most`);
         const problem = secrets.map(problemOf).find((each) => each !== undefined);
         if (problem) context.addIssue(`${member} ${problem}`);
       })

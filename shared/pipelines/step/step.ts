@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { documentationOf, listOf } from "../../collections.ts";
 import type {
   CommandStep,
   GroupStep,
@@ -11,7 +12,7 @@ import type {
 import { agentsProblem, namesSeveralQueues } from "./agents.ts";
 import type { GivenCheckout } from "./checkout.ts";
 import { type Given, givenBy, parseMembers } from "./declaration.ts";
-import { choice, documentationOf, nullable } from "./forms.ts";
+import { choice, nullable } from "./forms.ts";
 import { chooseStep } from "./kinds.ts";
 import { manualMembers, namesOfManual } from "./manual.ts";
 import { tokenProblem } from "./matrix.ts";
@@ -124,7 +125,7 @@ const groupObject = z
   .looseObject({
     type: typeOf(["group"]),
     ...givenBy(groupMembers),
-    steps: nullable(z.array(plainStep, { error: "Steps must be a list" })),
+    steps: nullable(listOf(plainStep, { error: "Steps must be a list" })),
   })
   .transform((given, context): GroupStep => {
     const step: GroupStep = {

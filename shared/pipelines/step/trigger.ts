@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { optionalText, record, text } from "../../validation.ts";
+import { record } from "../../collections.ts";
+import { optionalText, text } from "../../validation.ts";
 import type { TriggerOptions, TriggerStep } from "../../vocabulary.ts";
 import { environmentSchema } from "../environment.ts";
 import { commonMembers, parallelism, skip } from "./common.ts";
@@ -15,16 +16,11 @@ const maxMetaDataBytes = 64 * 1024;
 
 const metaData = z.preprocess(
   scalarsToText,
-  record(
-    "Step build.meta_data",
-    text("Step build.meta_data values", maxMetaDataBytes),
-    "Step build.meta_data must be an object of names and text",
-  )
-    .refine(
-      (given) => Object.keys(given).length <= maxMetaData,
-      `Step build.meta_data has more than ${maxMetaData} keys`,
-    )
-    .refine((given) => !Object.hasOwn(given, ""), "Step build.meta_data cannot have a blank key"),
+  record("Step build.meta_data", text("Step build.meta_data values", maxMetaDataBytes), {
+    error: "Step build.meta_data must be an object of names and text",
+    max: maxMetaData,
+    tooMany: `Step build.meta_data has more than ${maxMetaData} keys`,
+  }).refine((given) => !Object.hasOwn(given, ""), "Step build.meta_data cannot have a blank key"),
 );
 
 const givenBuild = nullable(
