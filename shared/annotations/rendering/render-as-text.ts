@@ -6,5 +6,6 @@ const maxTextLength = 256 * 1024;
 export function renderAsText(body: string): string {
   const isCut = body.length > maxTextLength;
   const text = escapeText(body.slice(0, maxTextLength).toWellFormed());
-  return `<pre>${text}${isCut ? "\n…" : ""}</pre>\n`;
+  const notice = `This annotation is shown as text${isCut ? ", up to 256 KB" : ""}: its HTML would be too large, or take too long.`;
+  return `<p><em>${notice}</em></p>\n<pre>${text}${isCut ? "\n…" : ""}</pre>\n`;
 }

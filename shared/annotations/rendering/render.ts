@@ -1,12 +1,11 @@
 import MarkdownIt from "markdown-it";
 import sanitizeHtml from "sanitize-html";
 import { allowedAttributes, allowedClasses, allowedTags } from "./allowed.ts";
+import { maxHtmlLength } from "./limit.ts";
 import { renderAsText } from "./render-as-text.ts";
 import { replaceTags } from "./tags.ts";
 import { renderTerminal } from "./terminal.ts";
 
-/** Larger HTML is shown as text: a megabyte of Markdown can become ten of HTML. */
-const maxHtmlLength = 3 * 1024 * 1024;
 /** Of Markdown, and tags of HTML: a body with more of them is shown as text. A row of three columns has 11. */
 const maxTokens = 200_000;
 /** Deeper elements are left out. Browsers stop at 512. */
@@ -38,7 +37,7 @@ const sanitizing: sanitizeHtml.IOptions = {
 export function renderMarkdown(body: string): string {
   try {
     const html = replacePictures(sanitizeHtml(renderUnsafe(body), sanitizing));
-    return html.length > maxHtmlLength ? renderAsText(body) : html;
+    return html.length > maxHtmlLength(body) ? renderAsText(body) : html;
   } catch (error) {
     if (error instanceof RangeError) return renderAsText(body);
     throw error;
@@ -50,14 +49,14 @@ function renderUnsafe(body: string): string {
   tokens = 0;
   const environment = {};
   const parsed = markdown.parse(body, environment);
-  if (lengthOf(parsed) > maxHtmlLength) throw new RangeError("The HTML is too long.");
+  if (lengthOf(parsed) > maxHtmlLength(body)) throw new RangeError("The HTML is too long.");
   const html = markdown.renderer.render(parsed, markdown.options, environment);
   tokens = 0;
   for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", at + 1)) countToken();
   return html;
 }
 
-/** At most the characters of the HTML: an address that is named once may stand in it a thousand times. */
+/** At most the characters of the HTML. Looked at before it is made. */
 function lengthOf(parsed: MarkdownToken[]): number {
   let length = 0;
   for (const { content, attrs, children } of parsed) {

@@ -1,0 +1,10 @@
+const kb = 1024;
+
+/**
+ * The most characters of HTML that a body may become: 8 for each byte, and from 256 KB on 3. Rows of a table with short
+ * cells become three times as long. An address that is named once may stand in the HTML a thousand times.
+ */
+export function maxHtmlLength(body: string): number {
+  const bytes = Buffer.byteLength(body);
+  return Math.max(4 * kb, Math.min(8 * bytes, Math.max(256 * kb, 3 * bytes)));
+}
