@@ -4,7 +4,6 @@ import { checkDatabase } from "../../shared/db/health/check.ts";
 import { describeProblem, findProblem } from "../../shared/db/health/problem.ts";
 import { findClockDoubt } from "../../shared/process/clock-guard.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { redisProblems } from "../../shared/redis/health.ts";
 import type { Installation } from "../installation.ts";
 import { json } from "./respond.ts";
 
@@ -23,7 +22,7 @@ export function healthz(installation: Installation) {
 export function readyz(services: Services, isClosing: () => boolean) {
   return defineHandler(async () => {
     if (isClosing()) return json(503, { status: "stopping", message: "This process is stopping" });
-    const [{ database, migrations, fault }, redis] = await Promise.all([
+    const [{ database, migrations, fault }, { state: redis, message: redisProblem }] = await Promise.all([
       checkDatabase(services.db),
       services.checkRedis(),
     ]);
@@ -44,7 +43,7 @@ export function readyz(services: Services, isClosing: () => boolean) {
     const doubt = await findClockDoubt(services.db);
     const underOtherKeys = await countUnderOtherKeys(services);
     const messages = [
-      ...(redis === "ok" ? [] : [redisProblems[redis]]),
+      ...(redisProblem ? [redisProblem] : []),
       ...(doubt ? [`Nothing is deleted by age: ${doubt}. Check the clock, then run admin clock accept`] : []),
     ];
     return json(200, {

@@ -11,10 +11,11 @@ import { type JobSender, openJobSender } from "../jobs/sender.ts";
 import { createBreaker } from "../redis/breaker.ts";
 import { connectFast, connectPatient, waitUntilReady } from "../redis/connect.ts";
 import { createEvents, type Events } from "../redis/events.ts";
-import { checkRedis, describeRedis, type RedisFacts, type RedisState } from "../redis/health.ts";
+import { checkRedis, describeRedis, type RedisFacts } from "../redis/health.ts";
 import { redisKeys } from "../redis/keys.ts";
 import { memoryRateLimiter } from "../redis/memory-rate-limiter.ts";
 import { createPacing, type Pacing } from "../redis/pacing.ts";
+import type { RedisHealth, RedisState } from "../redis/problems.ts";
 import { createProcesses, type Processes } from "../redis/processes.ts";
 import { createRateLimiter, type RateLimiter } from "../redis/rate-limiter.ts";
 import { createSamples, type Samples } from "../redis/samples.ts";
@@ -51,8 +52,8 @@ export interface Services {
   metrics: Metrics;
   /** Undefined: off. */
   tracing: Tracing | undefined;
-  checkRedis: () => Promise<RedisState>;
-  /** Undefined while Redis is away. */
+  checkRedis: () => Promise<RedisHealth>;
+  /** Undefined while Redis is away, and if its user may not ask. */
   describeRedis: () => Promise<RedisFacts | undefined>;
   /** Returns the last state that was seen, without asking Redis. */
   redisState: () => RedisState;
@@ -132,7 +133,15 @@ export function openServices(options: {
 
   const redis = connectFast(config.redisUrl);
   redis.on("close", () => metrics.connectionsLost.inc({ server: "redis" }));
-  const watch = watchRedis({ redis, keys, log, onDataLost: () => metrics.redisDataLost.inc() });
+  const subscriber = connectFast(config.redisUrl);
+  const checkNow = () => checkRedis(redis, keys, subscriber);
+  const watch = watchRedis({
+    redis,
+    keys,
+    check: checkNow,
+    log,
+    onDataLost: () => metrics.redisDataLost.inc(),
+  });
   const breaker = createBreaker({ redis, keys, log, onOpen: () => metrics.redisOutages.inc() });
   const redisState = () => (watch.state() === "ok" && breaker.isOpen() ? "unavailable" : watch.state());
   const rateLimiter = createRateLimiter({
@@ -168,7 +177,7 @@ export function openServices(options: {
     tracing,
     passwords,
     cipher: openCipher(config),
-    checkRedis: () => checkRedis(redis, keys),
+    checkRedis: checkNow,
     describeRedis: () => breaker.try(() => describeRedis(redis)),
     redisState,
     writeHealth,
@@ -183,6 +192,7 @@ export function openServices(options: {
       await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       await Promise.race([tracing?.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       redis.disconnect();
+      subscriber.disconnect();
       await blobs.close();
       await db.close();
       if (hotDb !== db) await hotDb.close();

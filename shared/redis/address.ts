@@ -11,6 +11,8 @@ const redisAddressRule =
 
 /** Returns what is wrong with a value of REDIS_URL, or undefined. */
 export function findRedisAddressProblem(url: string): string | undefined {
+  if (url.includes("://") && url.includes("#")) return "has a raw #: write %23";
+  if (/^rediss?:\/\//.test(url)) return findUrlProblem(url);
   if (!/^rediss?\+sentinel:/.test(url))
     return /^(rediss?:\/\/.+|\/.+|[^:]+\.sock)$/.test(url) ? undefined : redisAddressRule;
   const [, , credentials = "", hosts, name = "", , query = ""] = sentinelUrl.exec(url) ?? [];
@@ -23,6 +25,17 @@ export function findRedisAddressProblem(url: string): string | undefined {
   if (unknown !== undefined)
     return `has an unknown parameter ${unknown}: there are ${sentinelParameters.join(" and ")}`;
   return undefined;
+}
+
+function findUrlProblem(url: string): string | undefined {
+  const parsed = URL.parse(url);
+  if (!parsed || parsed.hostname === "")
+    return "cannot be read: write %2F for a / in its password, %3F for a ?, and redis://user:password@host:port/database";
+  if (!isEncoded(`${parsed.username}:${parsed.password}`))
+    return "has a % that does not start an encoded character: write %25";
+  return /^(\/\d*)?$/.test(parsed.pathname)
+    ? undefined
+    : "has a database that is no number: redis://host:port/0";
 }
 
 function isEncoded(text: string): boolean {

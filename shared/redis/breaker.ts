@@ -2,8 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
 import type { Log } from "../process/log.ts";
-import { isReadOnly, writeCheck } from "./health.ts";
+import { isReadOnly } from "./connect.ts";
+import { writeCheck } from "./health.ts";
 import type { RedisKeys } from "./keys.ts";
+import { isForbidden } from "./problems.ts";
 
 const openMs = secondMs;
 
@@ -56,7 +58,8 @@ export function createBreaker(options: {
       try {
         return await command();
       } catch (error) {
-        trip(error);
+        // Redis answers: other commands go on, and the watch names the missing right.
+        if (!isForbidden(error)) trip(error);
         return undefined;
       }
     },

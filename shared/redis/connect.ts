@@ -1,7 +1,6 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { secondMs } from "../durations.ts";
 import { sentinelOptions } from "./address.ts";
-import { isReadOnly } from "./health.ts";
 
 /** A frozen Redis would block callers forever. */
 const commandTimeoutMs = 500;
@@ -41,6 +40,13 @@ export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<v
   });
 }
 
+const lastErrors = new WeakMap<Redis, Error>();
+
+/** Returns why a connection could not be made, or broke. */
+export function lastErrorOf(redis: Redis): Error | undefined {
+  return lastErrors.get(redis);
+}
+
 function connect(url: string, options: RedisOptions): Redis {
   const all = {
     ...options,
@@ -49,9 +55,14 @@ function connect(url: string, options: RedisOptions): Redis {
     retryStrategy: reconnectDelayMs,
   };
   const redis = openRedis(url, all);
-  // Silences ioredis, which prints failed reconnects. The breaker logs outages.
-  redis.on("error", () => {});
+  // Silences ioredis, which prints failed reconnects. The watch logs the last one.
+  redis.on("error", (error) => lastErrors.set(redis, error));
   return redis;
+}
+
+/** The master became a replica, or its name now leads to one. */
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith("READONLY");
 }
 
 function openRedis(url: string, options: RedisOptions): Redis {

@@ -1,55 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Redis } from "ioredis";
 import { minuteMs } from "../durations.ts";
+import { lastErrorOf } from "./connect.ts";
 import type { RedisKeys } from "./keys.ts";
+import { isForbidden, minVersion, problemOf, problemOfError, type RedisHealth } from "./problems.ts";
 
-export type RedisState =
-  | "ok"
-  | "unavailable"
-  | "wrong-eviction-policy"
-  | "full"
-  | "read-only"
-  | "too-old"
-  | "wrong-mode";
+const script = readFileSync(join(import.meta.dirname, "check.lua"), "utf8");
+const scriptKeys = ["text", "hash", "list", "stream", "set"];
+/** Another process must not take the element for which this one blocks. */
+const ownName = randomUUID();
 
-const minVersion = 6.2;
+interface WithScript {
+  checkWork(count: number, ...keysAndTtl: (string | number)[]): Promise<number>;
+}
 
-/** Sentences for operators: the problem and its remedy. */
-export const redisProblems: Record<Exclude<RedisState, "ok">, string> = {
-  unavailable: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow when it is back",
-  "wrong-eviction-policy": "Redis may evict keys: set its maxmemory-policy to noeviction",
-  full: "Redis is full: raise its maxmemory",
-  "read-only": "Redis takes no writes, as a replica does: point REDIS_URL to the master",
-  "too-old": `Redis is too old: install ${minVersion} or newer, or Valkey`,
-  "wrong-mode":
-    "REDIS_URL names a node of a Redis Cluster, or a sentinel: name a single Redis, or the sentinels as redis+sentinel://…",
-};
-
-/** Writes, because a full Redis and a replica answer reads. */
-export async function checkRedis(redis: Redis, keys: RedisKeys): Promise<RedisState> {
-  if (redis.status !== "ready") return "unavailable";
+/**
+ * Does what the work does: runs a script, publishes, subscribes, and blocks for an element. A full Redis and a replica
+ * answer reads, and a user may lack any of these rights.
+ * @param subscriber a connection of its own, as one that has subscribed does nothing else
+ */
+export async function checkRedis(redis: Redis, keys: RedisKeys, subscriber?: Redis): Promise<RedisHealth> {
+  if (redis.status !== "ready") return problemOfError(lastErrorOf(redis), keys);
   try {
-    const server = await redis.info("server");
-    if (!/redis_mode:standalone/.test(server)) return "wrong-mode";
-    await writeCheck(redis, keys);
+    const info = await readInfo(redis);
+    if (info !== undefined && !/redis_mode:standalone/.test(info)) return problemOf("wrong-mode");
+    await selectDatabase(redis);
+    await doWork(redis, keys);
+    if (subscriber?.status === "ready") await subscribeOnce(subscriber, keys);
+    if (info === undefined) return { state: "ok" };
     // Eviction would drop jobs and counters.
-    if (!/maxmemory_policy:noeviction/.test(await redis.info("memory"))) return "wrong-eviction-policy";
-    const version = Number(/redis_version:(\d+\.\d+)/.exec(server)?.[1]);
-    return version < minVersion ? "too-old" : "ok";
+    if (!/maxmemory_policy:noeviction/.test(info)) return problemOf("wrong-eviction-policy");
+    const version = Number(/redis_version:(\d+\.\d+)/.exec(info)?.[1]);
+    return version < minVersion ? problemOf("too-old") : { state: "ok" };
   } catch (error) {
-    const { message } = error as Error;
-    if (message.startsWith("OOM")) return "full";
-    return isReadOnly(error) ? "read-only" : "unavailable";
+    return problemOfError(error, keys);
   }
+}
+
+/** Undefined: the user of REDIS_URL may not ask. */
+async function readInfo(redis: Redis): Promise<string | undefined> {
+  try {
+    return await redis.info();
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The driver goes on with database 0 if there is no such number. */
+async function selectDatabase(redis: Redis): Promise<void> {
+  const number = Number(redis.options.db ?? 0);
+  if (number !== 0) await redis.select(number);
+}
+
+async function doWork(redis: Redis, keys: RedisKeys): Promise<void> {
+  const own = `${keys.check}:${ownName}`;
+  const scripted = redis as unknown as Partial<WithScript>;
+  if (!scripted.checkWork) redis.defineCommand("checkWork", { lua: script });
+  const names = scriptKeys.map((name) => `${own}:${name}`);
+  await (scripted as WithScript).checkWork(names.length, ...names, minuteMs);
+  // The script has left an element, so this ends at once.
+  await redis.bzpopmin(`${own}:set`, 1);
+  await redis.publish(keys.events, "");
+}
+
+async function subscribeOnce(subscriber: Redis, keys: RedisKeys): Promise<void> {
+  await subscriber.subscribe(keys.events);
+  await subscriber.unsubscribe(keys.events);
 }
 
 /** @throws while Redis takes no write */
 export async function writeCheck(redis: Redis, keys: RedisKeys): Promise<void> {
   await redis.set(keys.check, "1", "PX", minuteMs);
-}
-
-/** The master became a replica, or its name now leads to one. */
-export function isReadOnly(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("READONLY");
 }
 
 export interface RedisFacts {
@@ -65,8 +89,10 @@ export interface RedisFacts {
   failsToWrite: boolean;
 }
 
-export async function describeRedis(redis: Redis): Promise<RedisFacts> {
-  const info = await redis.info();
+/** Undefined: the user of REDIS_URL may not ask. */
+export async function describeRedis(redis: Redis): Promise<RedisFacts | undefined> {
+  const info = await readInfo(redis);
+  if (info === undefined) return undefined;
   const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
   const save = (await redis.config("GET", "save").catch(() => undefined)) as string[] | undefined;
   return {

@@ -11,6 +11,8 @@ export function redisKeys(prefix: string) {
     processes: `${prefix}:processes`,
     /** The key of a write that checks that Redis takes writes. */
     check: `${prefix}:check`,
+    /** All keys, as a pattern. */
+    all: `${prefix}:*`,
     /** The mark never expires: when it is gone, Redis has lost its data. */
     mark: `${prefix}:mark`,
     events: `${prefix}:events`,

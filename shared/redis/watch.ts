@@ -1,8 +1,8 @@
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
 import type { Log } from "../process/log.ts";
-import { checkRedis, type RedisState, redisProblems } from "./health.ts";
 import type { RedisKeys } from "./keys.ts";
+import { problemOf, type RedisHealth, type RedisState } from "./problems.ts";
 
 export interface RedisWatch {
   /** The last state that was seen. It is looked at when a connection begins or ends, and every 10 seconds. */
@@ -18,19 +18,23 @@ const firstCheckMs = 2 * secondMs;
 export function watchRedis(options: {
   redis: Redis;
   keys: RedisKeys;
+  check: () => Promise<RedisHealth>;
   log: Log;
   onDataLost: () => void;
 }): RedisWatch {
-  const { redis, keys, log, onDataLost } = options;
+  const { redis, keys, check: ask, log, onDataLost } = options;
   let state: RedisState = "ok";
   let isMarked = false;
   let isClosed = false;
 
-  const change = (next: RedisState) => {
-    if (isClosed || next === state) return;
+  let said: string | undefined;
+
+  const change = ({ state: next, message, cause }: RedisHealth) => {
+    if (isClosed || (next === state && message === said)) return;
     state = next;
+    said = message;
     if (next === "ok") log.info("Redis is well again");
-    else log.error({ state: next }, redisProblems[next]);
+    else log.error({ state: next, cause }, message);
   };
   /** A mark that is gone shows a flush, or a restart without its data. */
   const lookForMark = async () => {
@@ -42,13 +46,13 @@ export function watchRedis(options: {
     isMarked = true;
   };
   const check = async () => {
-    const next = await checkRedis(redis, keys);
-    change(next);
-    if (next === "ok") await lookForMark().catch(() => {}); // the next check sees it
+    const health = await ask();
+    change(health);
+    if (health.state === "ok") await lookForMark().catch(() => {}); // the next check sees it
   };
 
   redis.on("ready", check);
-  redis.on("close", () => change("unavailable"));
+  redis.on("close", () => change(state === "ok" ? problemOf("unavailable") : { state, message: said }));
   const first = setTimeout(check, firstCheckMs).unref();
   const timer = setInterval(check, checkEveryMs).unref();
   return {

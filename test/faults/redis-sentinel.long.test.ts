@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { connectFast, waitUntilReady } from "../../shared/redis/connect.ts";
-import { checkRedis, type RedisState } from "../../shared/redis/health.ts";
+import { checkRedis } from "../../shared/redis/health.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
+import type { RedisState } from "../../shared/redis/problems.ts";
 import { countBuilds } from "../helpers/builds.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post, request } from "../helpers/http.ts";
@@ -14,7 +15,7 @@ import { startSentinels } from "./sentinels.ts";
 async function stateAt(url: string): Promise<RedisState> {
   const redis = connectFast(url);
   await waitUntilReady(redis, 10_000);
-  const state = await checkRedis(redis, redisKeys("test"));
+  const { state } = await checkRedis(redis, redisKeys("test"));
   redis.disconnect();
   return state;
 }

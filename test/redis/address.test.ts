@@ -18,6 +18,9 @@ describe("REDIS_URL", () => {
 
   for (const [url, problem] of [
     ["mysql://localhost", /REDIS_URL must be redis:\/\//],
+    ["redis://:hunter2#x@redis", /has a raw #: write %23/],
+    ["redis://:hunter2/x@redis", /cannot be read: write %2F/],
+    ["redis://redis/first", /has a database that is no number/],
     ["redis+sentinel://one:26379", /redis\+sentinel:\/\/host:port,host:port\/master-name/],
     ["redis+sentinel://one:26379/main/first", /master-name/],
     ["redis+sentinel://one:99999/main", /has a sentinel "one:99999" that is not host:port/],

@@ -34,6 +34,11 @@ export function outageOf({ redisState, writeHealth }: Services): string | undefi
       return undefined;
     case "wrong-eviction-policy":
     case "too-old":
+    case "wrong-mode":
+    case "wrong-password":
+    case "wrong-database":
+    case "forbidden":
+    case "untrusted":
       return "Redis is set up wrongly, and builds may be late. Whoever operates this installation finds the reason in its log.";
     default:
       return "Redis is away. Webhooks are stored, and their builds start when it is back.";

@@ -1,23 +1,28 @@
 import { findClockDifference, findClockDoubt } from "../../../shared/process/clock-guard.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { redisProblems } from "../../../shared/redis/health.ts";
 import { showBytes } from "./bytes.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 export async function checkRedisParts(services: Services): Promise<Finding[]> {
   const check = "Redis";
   await services.awaitRedis();
-  const state = await services.checkRedis();
-  const facts = await services.describeRedis();
-  if (state === "unavailable" || !facts) {
-    const fix = "Start Redis, and look at REDIS_URL. Webhooks are stored meanwhile; builds follow";
-    return [problem(check, "It cannot be reached", fix)];
-  }
+  const { message, cause } = await services.checkRedis();
+  const facts = message && cause ? undefined : await services.describeRedis();
+  const [found = "", fix = ""] = message?.split(/: (.*)/s) ?? [];
+  const finding = message && problem(check, cause ? `${found} (${cause})` : found, fix);
+  if (!facts)
+    return [
+      finding ||
+        warning(
+          check,
+          "It does the work, but its INFO is forbidden",
+          "Give its user +info: then its version, memory and policy are checked",
+        ),
+    ];
   const { version, usedBytes, maxBytes } = facts;
-  const [found, fix] = state === "ok" ? [] : redisProblems[state].split(": ");
   const findings = [
-    found && fix
-      ? problem(check, found, fix)
+    finding
+      ? finding
       : ok(check, `${version.toFixed(1)}, can be written, evicts nothing; ${showBytes(usedBytes)} in use`),
   ];
   if (maxBytes > 0 && usedBytes > maxBytes * 0.8)

@@ -14,7 +14,6 @@ import {
   listQueuesWithOwners,
   type QueueWithOwners,
 } from "../../../shared/queues/store.ts";
-import { redisProblems } from "../../../shared/redis/health.ts";
 import { listRecentRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { findWaiting } from "../../../shared/triggers/deliveries/store.ts";
 
@@ -68,8 +67,8 @@ export async function readStatus(services: Services) {
 }
 
 async function readRedisProblem({ checkRedis }: Services): Promise<string[]> {
-  const state = await checkRedis();
-  return state === "ok" ? [] : [redisProblems[state]];
+  const { message, cause } = await checkRedis();
+  return message ? [cause ? `${message} (${cause})` : message] : [];
 }
 
 async function readDeliveries(db: Db) {
