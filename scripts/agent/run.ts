@@ -6,6 +6,7 @@ import { artifactCommand } from "./inside/artifact.ts";
 import { metaDataCommand } from "./inside/meta-data.ts";
 import { pipelineCommand } from "./inside/pipeline.ts";
 import { identityTokenCommand, secretCommand } from "./inside/secret.ts";
+import { stepCommand } from "./inside/step.ts";
 import { defaultName, startAgents } from "./start.ts";
 import { AgentError, plain, type Terminal } from "./terminal.ts";
 
@@ -37,6 +38,7 @@ export async function runAgent(args: string[], terminal: Terminal): Promise<numb
     ...annotationCommands(terminal),
     secretCommand(terminal),
     identityTokenCommand(terminal),
+    stepCommand(terminal),
   ];
   for (const command of commands) program.addCommand(inherit(program, command));
   try {

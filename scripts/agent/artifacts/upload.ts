@@ -14,7 +14,7 @@ const maxUploads = 5;
 const finalStatuses = [404, 413, 422];
 
 export interface Uploading {
-  job: InsideJob;
+  job: Omit<InsideJob, "stepId">;
   /** Where patterns without a `/` at the start begin. */
   folder: string;
   say: (line: string) => unknown;
@@ -33,7 +33,11 @@ export async function uploadFiles(patterns: string, { job, folder, say, signal }
 }
 
 /** The same id on each attempt: the server stores the batch once. */
-async function uploadBatch(job: InsideJob, files: FoundFile[], signal: AbortSignal | undefined) {
+async function uploadBatch(
+  job: Omit<InsideJob, "stepId">,
+  files: FoundFile[],
+  signal: AbortSignal | undefined,
+) {
   const options = { waitsMs: waits.artifacts, isRetryable: whenRetryable, signal };
   const batch = { id: randomUUID(), artifacts: files.map(toAnnouncement), upload_destination: "" };
   const { artifact_ids: ids, upload_instructions: instructions } = await retry(

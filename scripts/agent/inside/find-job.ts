@@ -7,6 +7,7 @@ export interface InsideJob {
   client: Client;
   jobId: string;
   buildId: string;
+  stepId: string;
   /** Undefined: another agent runs the job. */
   binFolder: string | undefined;
 }
@@ -19,7 +20,8 @@ export function findJob(env: Record<string, string | undefined>): InsideJob {
     const prefix = tokenName.exec(name)?.[1];
     const { [`${prefix}_AGENT_ENDPOINT`]: endpoint, [`${prefix}_JOB_ID`]: jobId } = env;
     const { [`${prefix}_BUILD_ID`]: buildId = "", [`${prefix}_BIN_PATH`]: binFolder } = env;
-    if (token && endpoint && jobId) return { client: { endpoint, token }, jobId, buildId, binFolder };
+    const { [`${prefix}_STEP_ID`]: stepId = "" } = env;
+    if (token && endpoint && jobId) return { client: { endpoint, token }, jobId, buildId, stepId, binFolder };
   }
   throw new AgentError("This command works only inside a job that an agent runs.");
 }

@@ -182,6 +182,17 @@ const identityToken = z.object({ token: z.string() });
 export const requestIdentityToken = async (client: Client, jobId: string, wanted: object) =>
   (await read(client, { ...toJob("POST", jobId, "oidc/tokens"), json: wanted }, identityToken)).token;
 
+const stepOutput = z.object({ output: z.string() });
+export const getStep = async (client: Client, step: string, json: object) =>
+  (await read(client, { method: "POST", path: `steps/${segment(step)}/export`, json }, stepOutput)).output;
+
+export const updateStep = (client: Client, step: string, json: object) =>
+  send(client, { method: "PUT", path: `steps/${segment(step)}`, json });
+
+const canceledStep = z.object({ uuid: z.string() });
+export const cancelStep = async (client: Client, step: string, json: object) =>
+  (await read(client, { method: "POST", path: `steps/${segment(step)}/cancel`, json }, canceledStep)).uuid;
+
 function toJob(method: Call["method"], jobId: string, rest: string): Call {
   return { method, path: `jobs/${segment(jobId)}/${rest}` };
 }

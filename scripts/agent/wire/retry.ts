@@ -25,6 +25,7 @@ export const waits = {
   artifacts: Array<number>(9).fill(5 * secondMs),
   annotations: Array<number>(4).fill(secondMs),
   secrets: Array<number>(9).fill(5 * secondMs),
+  steps: Array<number>(9).fill(5 * secondMs),
   upload: Array<number>(59).fill(5 * secondMs),
 };
 

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
+import { runAgent } from "../../../scripts/agent/run.ts";
 import { freePort } from "../../../scripts/scratch/ports.ts";
 import { agentTokenOf } from "../../helpers/agent.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
@@ -14,7 +17,7 @@ describeOnSqlite("npm run agent, inside a job", (database) => {
   before(async () => {
     const port = String(await freePort());
     api = await openApi(database, {
-      ...{ PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` },
+      ...{ PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, BASE_URL: `http://127.0.0.1:${port}` },
       ...{ AGENT_PING_SECONDS: "1", AGENT_STATUS_SECONDS: "1" },
     });
     const token = await agentTokenOf(api.world, api.acme.cluster);
@@ -92,5 +95,60 @@ describeOnSqlite("npm run agent, inside a job", (database) => {
       "token [REDACTED]",
       "queue_key",
     ]);
+  });
+
+  it("runs every command of its own page", async () => {
+    await api.send("POST", `/clusters/${api.acme.cluster.id}/secrets`, {
+      body: { key: "DEPLOY_KEY", value: "signature" },
+    });
+    const page = readFileSync("scripts/agent/README.md", "utf8");
+    const commands = page.match(/^signalbox-agent .*$/gm) ?? [];
+    assert.ok(commands.length >= 16);
+    const lines = [
+      "mkdir log dist; echo a > log/a.txt; echo z > dist/app.zip",
+      "printf 'steps:\\n  - command: \"true\"\\n' > steps.yml",
+      ...commands,
+      "signalbox-agent step get label; signalbox-agent step get state --step docs",
+    ];
+    const { id, slug } = await api.newPipeline({
+      steps: [
+        { command: lines.join("\n"), label: "All" },
+        { command: "true", key: "docs" },
+      ],
+    });
+    await api.build(id);
+    const path = `/pipelines/${slug}/builds/1`;
+    const jobs = await eventually(`the end of ${slug}`, async () => {
+      const { body } = await api.send("GET", path);
+      return body.finished_at ? body.jobs : undefined;
+    });
+    const [job] = jobs;
+    const log = (await api.send("GET", `${path}/jobs/${job.id}/log.txt`)).text;
+    assert.equal(job.exit_status, 0, log);
+    assert.equal(job.name, "All (fast)");
+    const docs = jobs.find(({ step_key }: { step_key: string }) => step_key === "docs");
+    assert.equal(docs.state, "canceled", log);
+    assert.match(log, /All \(fast\)\n[a-z_]+\n$/);
+  });
+
+  it("knows every command and option that a page names for jobs", async () => {
+    const pages = ["README.md", ...globSync("{shared,ingress,scripts}/**/*.md")];
+    const named = /\b(?:buildkite|signalbox)-agent ((?:annotate|(?:[a-z]+(?:-data)?) [a-z-]+)\b)([^\n`)]*)/g;
+    let count = 0;
+    for (const page of pages)
+      for (const [line, words = "", rest = ""] of readFileSync(page, "utf8").matchAll(named)) {
+        if (words.startsWith("start") || words.startsWith("is ")) continue;
+        count++;
+        let help = "";
+        const code = await runAgent([...words.split(" "), "--help"], {
+          ...{ env: {}, stdin: Readable.from([]), onStart: () => {} },
+          ...{ write: (text: string) => (help += text), writeError: (text: string) => (help += text) },
+          stop: { afterJob: new AbortController().signal, now: new AbortController().signal },
+        } as unknown as Parameters<typeof runAgent>[1]);
+        assert.equal(code, 0, `${page}: ${line}`);
+        for (const [option] of rest.matchAll(/(?<= )--[a-z-]+/g))
+          assert.ok(help.includes(option), `${page}: ${line}: ${option}`);
+      }
+    assert.ok(count > 20, String(count));
   });
 });
