@@ -18,7 +18,7 @@ describeOnBothDatabases("text that Postgres cannot read again", (database) => {
   });
   after(() => api.close());
 
-  it("422 in the signature of a step, and in notices", async () => {
+  it("422 in the signature of a step, and 400 in notices", async () => {
     const { update, slug, path } = await enterJob(
       api,
       { command: "a", key: "a" },
@@ -30,9 +30,9 @@ describeOnBothDatabases("text that Postgres cannot read again", (database) => {
       const { status, body } = await api.send("PATCH", `/pipelines/${slug}`, { body: { steps } });
       assert.deepEqual([status, /signature/.test(body.message)], [422, true]);
       for (const notify of [[text], [{ [text]: 1 }]])
-        assert.equal((await update("a", "notify", JSON.stringify(notify))).status, 422);
+        assert.equal((await update("a", "notify", JSON.stringify(notify))).status, 400);
     }
-    assert.equal((await update("a", "notify", `${"[".repeat(8000)}${"]".repeat(8000)}`)).status, 422);
+    assert.equal((await update("a", "notify", `${"[".repeat(8000)}${"]".repeat(8000)}`)).status, 400);
     assert.equal((await update("b", "label", "B")).status, 200);
     assert.equal((await api.send("PUT", `${path}/cancel`)).status, 200);
   });

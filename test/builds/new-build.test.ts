@@ -172,11 +172,16 @@ describeOnSqlite("builds made by hand", (database) => {
     await refused({ meta_data: { a: 1 } }, "Meta-data values must be text");
     await refused({ meta_data: "a" }, "Meta-data must be an object of names and text");
     const proto = JSON.parse('{"__proto__":{"a":1}}');
-    await refused({ meta_data: proto }, "Meta-data cannot have the name __proto__");
+    await refused(
+      { meta_data: proto },
+      "Meta-data cannot have the name __proto__",
+      "Meta-data values must be text",
+    );
     await refused(
       { env: { A: 1 }, meta_data: proto },
       "Env variable A must be text, not a number",
       "Meta-data cannot have the name __proto__",
+      "Meta-data values must be text",
     );
     await refused({ author: "Ada" }, "Author must be an object");
     for (const pull_request_id of [0, 1.5, "7", 2 ** 31])

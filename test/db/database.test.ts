@@ -53,6 +53,8 @@ const landed = {
   "sqlite/0032_all_steps": "73f018006ff35db4",
   "sqlite/0033_left_by_jobs": "9c51e8a58dcf879c",
   "sqlite/0034_claimed_codes": "dc1af71e623a6762",
+  "sqlite/0035_exit_statuses_and_offers": "2accc8d6ab9d5d16",
+  "sqlite/0036_places_of_builds": "c836c586c6527268",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -88,6 +90,8 @@ const landed = {
   "postgres/0032_all_steps": "f207e647f9dc4cf0",
   "postgres/0033_left_by_jobs": "fac4ad107bfbcbaf",
   "postgres/0034_claimed_codes": "8a7c443366f18152",
+  "postgres/0035_exit_statuses_and_offers": "bdf294333bb78f70",
+  "postgres/0036_places_of_builds": "3a4b32f4ddc78eba",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

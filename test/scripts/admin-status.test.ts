@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
+import { Queue } from "bullmq";
 import { eq } from "drizzle-orm";
+import { Redis } from "ioredis";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
+import { hourMs } from "../../shared/durations.ts";
 import { createBuildsJob, evictPayloadsJob, fanOutDispatchPauseJob } from "../../shared/jobs/contracts.ts";
+import { redisKeys } from "../../shared/redis/keys.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
@@ -153,7 +157,14 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
 
   it("retries failed background jobs", async () => {
     const { jobs } = world.services;
-    await jobs.send({ ...evictPayloadsJob, name: "of-another-version" }, {});
+    const redis = new Redis(world.config.redisUrl, { maxRetriesPerRequest: null });
+    const maintenance = new Queue("maintenance", {
+      connection: redis,
+      prefix: redisKeys(world.config.redisPrefix).jobs,
+    });
+    await maintenance.add("of-another-version", {}, { timestamp: Date.now() - hourMs - 1 });
+    await maintenance.close();
+    redis.disconnect();
     await world.startWorkers();
     const [failed] = await eventually("the failure", async () => {
       const found = await jobs.listJobs("maintenance", "failed", 10);

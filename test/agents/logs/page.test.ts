@@ -184,7 +184,8 @@ describeOnBothDatabases("the pages of a log", (database) => {
     const alone = most;
     await Promise.all([...Array.from({ length: 8 }, () => read("crowd")), read("other")]);
 
-    assert.ok(alone <= 16 * 1024, `${alone} bytes in one turn of the event loop`);
+    // The next slice may begin in the turn in which the last one ends.
+    assert.ok(alone <= 2 * 16 * 1024, `${alone} bytes in one turn of the event loop`);
     assert.ok(done.lastIndexOf("other") < done.length - 4, done.join());
   });
 });

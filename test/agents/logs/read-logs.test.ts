@@ -167,8 +167,6 @@ describeOnBothDatabases("POST /v3/jobs/{id}/chunks", (database) => {
     const status = async (answer: ReturnType<typeof send>) => (await answer).status;
 
     assert.equal(await status(send("sequence=1&offset=0", Buffer.from("no gzip"))), 400);
-    assert.equal(await status(send("offset=0", gzip("x"))), 400);
-    assert.equal(await status(send("sequence=1&offset=-1", gzip("x"))), 400);
     assert.equal(await status(send("sequence=1&offset=0", gzip("x"), { encoding: "br" })), 415);
     assert.equal(
       await status(send("sequence=1&offset=0", Buffer.from(gzipSync(Buffer.alloc(102_401))))),

@@ -29,6 +29,7 @@ describe("the variables of a job", () => {
       client: { endpoint: "http://localhost/v3", token: "secret" },
       jobId: "1",
       buildId: "2",
+      stepId: "",
       binFolder: "/bin-of-job",
     });
     assert.throws(() => findJob({ PATH: "/bin" }), { message: /only inside a job/ });
