@@ -1,5 +1,5 @@
 import { recordUsage } from "../shared/accounts/access-tokens.ts";
-import { endForcedJobs, expireJobs, timeOutJobs } from "../shared/agents/expire.ts";
+import { endForcedJobs, expireJobs, takeBackOffers, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
 import { openArtifactChecks } from "../shared/artifacts/check.ts";
@@ -82,6 +82,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
       if (!(await clockGuard.isRight())) return;
       await timeOutJobs(services);
       await endForcedJobs(services);
+      await takeBackOffers(services);
     }),
     job(contracts.renewSharedStepsJob, () => renewSharedSteps(services)),
     job(contracts.expireJobsJob, async () => (await clockGuard.isTrusted()) && expireJobs(services)),

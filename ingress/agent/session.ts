@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { HandOut, PingAnswer } from "../../shared/agents/hand-out/hand-out.ts";
+import { type HandOut, isDropped, type PingAnswer } from "../../shared/agents/hand-out/hand-out.ts";
 import { disconnectAgent, takeBackJobOf } from "../../shared/agents/lost.ts";
 import type { Presence } from "../../shared/agents/presence.ts";
 import { patterns } from "../../shared/paths.ts";
@@ -45,7 +45,8 @@ export function sessionOperations(
       path: patterns.agentPing,
       id: "pingAgent",
       summary: "Ask for a job",
-      description: "A job is offered at every ping until the agent accepts it.",
+      description:
+        "A job is offered at every ping until the agent accepts it. After `JOB_OFFER_SECONDS` others come before it.",
       success: answer(pinged),
       run: async ({ sessionToken, event }) => {
         const found = await handOut.ping(sessionToken);
@@ -94,7 +95,8 @@ async function takeBackDropped(
   { agent, jobId }: Extract<PingAnswer, { action: "dropped" }>,
 ): Promise<void> {
   services.log.warn({ agentId: agent.id, jobId }, "an agent pings while it has a job: it dropped the job");
-  await takeBackJobOf(services, agent, jobId, ({ acceptedAt }) => acceptedAt !== null);
+  const now = services.clock.now();
+  await takeBackJobOf(services, agent, jobId, (job) => isDropped(job, now));
 }
 
 function presentPing(found: PingAnswer) {

@@ -1,23 +1,42 @@
 import type { JobFacts } from "../builds/job-store.ts";
 import { settleBuild } from "../builds/progress.ts";
-import { lockBuildIfFree } from "../builds/progress-store.ts";
+import { findJob, lockBuildIfFree } from "../builds/progress-store.ts";
 import type { Build } from "../builds/store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import { DatabaseUnavailable, type Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
 import { lowestIdAt } from "../ids.ts";
 import type { Services } from "../process/services.ts";
-import { endByForce, report } from "./lease.ts";
+import { endByForce, report, takeJobBack } from "./lease.ts";
 import {
   expireIfScheduled,
   findQueueWithWaitingJobs,
+  listJobsOfferedBefore,
   listJobsPastEnd,
   listJobsPastTimeout,
   listJobsWaitingSince,
   timeOutIfRunning,
 } from "./lease-store.ts";
+import { freeUnaccepted } from "./store.ts";
 
 const batchJobs = 100;
+
+/** assigned → scheduled, for jobs that their agents did not accept in time. It is no restart: nothing ran. */
+export async function takeBackOffers(services: Services): Promise<void> {
+  const { db, clock, config, log } = services;
+  const now = clock.now();
+  const before = new Date(now.getTime() - config.jobOfferMs);
+  for (const offered of await listJobsOfferedBefore(db, before, batchJobs))
+    await changeJob(services, offered, async (tx, build) => {
+      const job = await findJob(tx, offered.id);
+      const { agentId, assignedAt } = offered;
+      const isUnchanged = job?.agentId === agentId && job.assignedAt?.getTime() === assignedAt?.getTime();
+      if (!isUnchanged || job.state !== "assigned" || job.acceptedAt !== null || agentId === null) return [];
+      log.warn({ agentId, jobId: job.id }, "an agent did not accept the job that it was offered");
+      await freeUnaccepted(tx, { id: agentId, jobId: job.id });
+      return takeJobBack(tx, build, { job, maxRestarts: config.jobRestarts, now });
+    });
+}
 
 /** running → timing_out, for jobs past the time-out of their step. Their agents stop them. */
 export async function timeOutJobs(services: Services): Promise<void> {

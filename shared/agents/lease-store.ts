@@ -280,6 +280,17 @@ export async function listJobsPastTimeout(db: Db, now: Date, limit: number): Pro
     .limit(limit);
 }
 
+/** Jobs that were offered before a time, and not accepted. */
+export async function listJobsOfferedBefore(db: Db, time: Date, limit: number): Promise<JobFacts[]> {
+  const { jobs } = db.tables;
+  return db
+    .select(factColumns(db))
+    .from(jobs)
+    .where(and(sql`${jobs.state} = 'assigned'`, isNull(jobs.acceptedAt), lt(jobs.assignedAt, time))) // as in the index
+    .orderBy(asc(jobs.assignedAt))
+    .limit(limit);
+}
+
 /** scheduled → expired. */
 export async function expireIfScheduled(
   tx: Tx,

@@ -57,6 +57,7 @@ export type PingingAgent = Pick<
   | "state"
   | "jobId"
   | "lostJobId"
+  | "unacceptedJobId"
   | "ignoreInDispatches"
   | "stopRequestedAt"
   | "pausedAt"
@@ -70,12 +71,12 @@ export const listPingingAgents = prepared<{ hashes: string[] }, PingingAgent, Db
   const { agents } = db.tables;
   const { id, organizationId, queueId, tokenHash, state, jobId, lostJobId } = agents;
   const { ignoreInDispatches, stopRequestedAt, pausedAt, pausedUntil, pausedNote } = agents;
-  const { priority, lastJobFinishedAt } = agents;
+  const { priority, lastJobFinishedAt, unacceptedJobId } = agents;
   return db
     .select({
       ...{ id, organizationId, queueId, tokenHash, state, jobId, lostJobId },
       ...{ ignoreInDispatches, stopRequestedAt, pausedAt, pausedUntil, pausedNote },
-      ...{ priority, lastJobFinishedAt },
+      ...{ priority, lastJobFinishedAt, unacceptedJobId },
     })
     .from(agents)
     .where(isOneOf(tokenHash, "hashes"));
@@ -231,6 +232,16 @@ export const freeIfHas = preparedRow<{ id: string; jobId: string }, { id: string
   return tx.update(agents).set({ jobId: null }).where(hasGivenJob(tx)).returning({ id: agents.id });
 });
 
+/** Ends an agent's hold on a job that it did not accept in time. Others come before it from now on. */
+export const freeUnaccepted = preparedRow<{ id: string; jobId: string }, { id: string }, Tx>((tx) => {
+  const { agents } = tx.tables;
+  return tx
+    .update(agents)
+    .set({ jobId: null, unacceptedJobId: valueFor(agents.unacceptedJobId, "jobId") })
+    .where(hasGivenJob(tx))
+    .returning({ id: agents.id });
+});
+
 /**
  * Ends an agent's hold on a job that it finished.
  * @param isLast the agent takes no further job
@@ -246,6 +257,7 @@ export const freeIfFinished = preparedRow<
     .update(agents)
     .set({
       jobId: null,
+      unacceptedJobId: null,
       lastJobFinishedAt: valueFor(agents.lastJobFinishedAt, "now"),
       ignoreInDispatches: sql`${ignoreInDispatches} or ${valueFor(ignoreInDispatches, "isLast")}`,
     })
@@ -264,18 +276,26 @@ export async function listReadyAgents(tx: Tx, queueId: string, now: Date, limit:
   return tx
     .select()
     .from(agents)
-    .where(
-      and(
-        eq(agents.queueId, queueId),
-        eq(agents.state, "connected"),
-        eq(agents.ignoreInDispatches, false),
-        isNull(agents.stopRequestedAt),
-        isNotPaused(tx, now),
-      ),
-    )
+    .where(isReady(tx, queueId, now))
     .orderBy(desc(agents.lastJobFinishedAt), asc(agents.id))
     .limit(limit);
 }
+
+const maxFree = 100;
+
+/** Ready agents of a queue that have no job. */
+export async function listFreeAgents(tx: Tx, queueId: string, now: Date): Promise<ReadyAgent[]> {
+  const { agents } = tx.tables;
+  const { id, metaData, unacceptedJobId } = agents;
+  return tx
+    .select({ id, metaData, unacceptedJobId })
+    .from(agents)
+    .where(and(isReady(tx, queueId, now), isNull(agents.jobId)))
+    .orderBy(asc(id))
+    .limit(maxFree);
+}
+
+type ReadyAgent = Pick<Agent, "id" | "metaData" | "unacceptedJobId">;
 
 /** Ready agents of a queue with a priority that have no job, the highest first. */
 export const listPreferredAgents = prepared<{ queueId: string; now: Date }, PreferredAgent, Tx>((tx) => {
@@ -307,9 +327,15 @@ export interface PreferredAgent {
 
 const maxPreferred = 20;
 
-function isNotPaused(db: Db | Tx, now: Date): SQL | undefined {
-  const { agents } = db.tables;
-  return or(isNull(agents.pausedAt), lte(agents.pausedUntil, now));
+function isReady(tx: Tx, queueId: string, now: Date): SQL | undefined {
+  const { agents } = tx.tables;
+  return and(
+    eq(agents.queueId, queueId),
+    eq(agents.state, "connected"),
+    eq(agents.ignoreInDispatches, false),
+    isNull(agents.stopRequestedAt),
+    or(isNull(agents.pausedAt), lte(agents.pausedUntil, now)),
+  );
 }
 
 export async function updateAgentIfPresent(

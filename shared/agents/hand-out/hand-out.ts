@@ -106,15 +106,20 @@ function answerWithoutWork(
   now: Date,
 ): PingAnswer | undefined {
   if (agent.state === "disconnected") return { action: "unknown" };
+  const own = job?.agentId === agent.id && leasedJobStates.includes(job.state) ? job : undefined;
+  // Before a pause or stop: these may last.
+  if (own && isDropped(own, now)) return { action: "dropped", agent, jobId: own.id };
   if (agent.stopRequestedAt) return { action: "disconnect", message: "The agent was asked to stop" };
   if (isPaused(agent, now)) return { action: "pause", message: agent.pausedNote ?? "The agent is paused" };
-  if (job && job.agentId === agent.id && leasedJobStates.includes(job.state)) {
-    if (job.state === "assigned") return { action: "run", jobId: job.id };
-    const since = job.startedAt ?? job.acceptedAt ?? now;
-    const isDropped = now.getTime() - since.getTime() > droppedAfterMs;
-    return isDropped ? { action: "dropped", agent, jobId: job.id } : { action: "idle" };
-  }
+  // The answer to an accept may have been lost: the agent accepts again.
+  if (own) return own.state === "assigned" ? { action: "run", jobId: own.id } : { action: "idle" };
   return agent.ignoreInDispatches ? { action: "idle" } : undefined;
+}
+
+/** Returns true for a job that its agent runs no longer, if the agent asks for one now. */
+export function isDropped({ acceptedAt, startedAt }: JobFacts, now: Date): boolean {
+  const since = startedAt ?? acceptedAt;
+  return since !== null && now.getTime() - since.getTime() > droppedAfterMs;
 }
 
 /** Returns true for an agent that came back and may still run, or report, the job that it lost. */

@@ -10,6 +10,7 @@ import { assignIfScheduled, listAgentsOfJobs } from "../lease-store.ts";
 import {
   type Agent,
   freeIfHas,
+  listFreeAgents,
   listPreferredAgents,
   listReadyAgents,
   type PingingAgent,
@@ -40,7 +41,7 @@ export interface Reservation {
   job: WaitingJob;
 }
 
-type Allows = (job: WaitingJob, agent: PingingAgent) => boolean;
+type Allows<Subject = PingingAgent> = (job: WaitingJob, agent: Subject) => boolean;
 
 /**
  * Gives free agents of a queue the jobs that come first: by priority, then by arrival. Agents of a higher priority
@@ -56,7 +57,12 @@ export async function reserveInQueue(
   const waiting = await listWaiting(tx, queueId, free);
   const prefers = await findPreference(tx, queueId, free, now);
   const isAllowed = await findAffinity(tx, queueId, waiting, now);
-  const chosen = choose(waiting, free, (job, agent) => prefers(job, agent) && isAllowed(job, agent));
+  const isLeft = await findLeftToOthers(tx, queueId, { waiting, free, isAllowed, now });
+  const chosen = choose(
+    waiting,
+    free,
+    (job, agent) => prefers(job, agent) && isAllowed(job, agent) && !isLeft(job, agent),
+  );
   const builds = await lockBuilds(tx, [...new Set(chosen.map(({ job }) => job.buildId))]);
 
   const reservations: Reservation[] = [];
@@ -152,7 +158,12 @@ async function clearPauses(tx: Tx, builds: Build[], reservations: Reservation[])
  * Retried jobs have a preferred agent, by the queue's `retry_agent_affinity`: the one that finished a job last, for a
  * short while; or any but the one that failed it, while another that may take it is connected.
  */
-async function findAffinity(tx: Tx, queueId: string, waiting: WaitingJob[], now: Date): Promise<Allows> {
+async function findAffinity(
+  tx: Tx,
+  queueId: string,
+  waiting: WaitingJob[],
+  now: Date,
+): Promise<Allows<Pick<Agent, "id">>> {
   const retries = waiting.flatMap(({ retryOfJobId }) => retryOfJobId ?? []);
   if (retries.length === 0) return () => true;
   const queue = await findQueueById(tx, queueId);
@@ -170,4 +181,21 @@ async function findAffinity(tx: Tx, queueId: string, waiting: WaitingJob[], now:
     const waitedMs = now.getTime() - (scheduledAt ?? now).getTime();
     return !warmest || warmest.id === agent.id || waitedMs >= affinityMs;
   };
+}
+
+/** Finds the jobs that an agent did not accept in time. They are left to others, while one that may take them is free. */
+async function findLeftToOthers(
+  tx: Tx,
+  queueId: string,
+  given: { waiting: WaitingJob[]; free: FreeAgent[]; isAllowed: Allows<Pick<Agent, "id">>; now: Date },
+): Promise<Allows> {
+  const { waiting, free, isAllowed, now } = given;
+  const unaccepted = new Set(free.map(({ agent }) => agent.unacceptedJobId));
+  if (!waiting.some(({ id }) => unaccepted.has(id))) return () => false;
+  const others = await listFreeAgents(tx, queueId, now);
+  return (job, agent) =>
+    agent.unacceptedJobId === job.id &&
+    filterByRules(others, job.agentRules).some(
+      (other) => other.unacceptedJobId !== job.id && isAllowed(job, other),
+    );
 }

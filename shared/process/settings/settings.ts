@@ -392,6 +392,12 @@ const agents = {
     "Seconds between the heartbeats of an agent. One that misses three is lost",
     inMs,
   ),
+  jobOfferMs: setting(
+    "JOB_OFFER_SECONDS",
+    wholeNumber(1, 3600).default(60),
+    "Seconds that an agent has to accept a job. Then others come before it",
+    inMs,
+  ),
   jobRestarts: setting(
     "JOB_RESTARTS",
     wholeNumber(0, 100).default(3),
