@@ -113,7 +113,9 @@ export type FollowUpKind =
   /** Of a job of a trigger step that was canceled: cancel its build. */
   | "cancel"
   /** Of a build: skip or cancel older ones of its branch. */
-  | "branch";
+  | "branch"
+  /** Of a build: fail its scheduled jobs that have no queue. */
+  | "queueless";
 export type RetryType = "manual" | "automatic";
 /** Registered: not yet connected. Lost: missed its heartbeats; may come back. */
 export const agentStates = ["registered", "connected", "lost", "disconnected"] as const;

@@ -10,14 +10,19 @@ import { sealEnvironment } from "../pipelines/environment.ts";
 import { interpolateSteps, maxAddedCharacters, namesVariables } from "../pipelines/interpolate.ts";
 import { maxGroupNameLength } from "../pipelines/step/concurrency.ts";
 import { unescapeDollars } from "../pipelines/step/conditions.ts";
-import { type QueueOfStep, resolveStepQueues } from "../pipelines/step-queues.ts";
+import {
+  namesQueueByVariable,
+  type QueueOfStep,
+  resolveStepQueues,
+  storedStepProblems,
+} from "../pipelines/step-queues.ts";
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../pipelines/store.ts";
 import { firstWarnings, warningsOf } from "../pipelines/warnings.ts";
 import type { Topic } from "../redis/events.ts";
 import { exactSize, type Problem } from "../refusal.ts";
-import { commandsOf, finishedBuildStates, type UnwantedReason } from "../vocabulary.ts";
+import { finishedBuildStates, type UnwantedReason } from "../vocabulary.ts";
 import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
-import { triggerBuilds } from "./follow-ups/of-jobs.ts";
+import { followUpScheduled } from "./follow-ups/of-jobs.ts";
 import type { BuildGraph } from "./graph-store.ts";
 import { haveGroups, insertMembersOfBuilds, limitNewJobs } from "./groups/members.ts";
 import { insertJobs, type Job } from "./job-store.ts";
@@ -73,12 +78,12 @@ export async function createBuilds(
   const pipelines = await lockPipelines(tx, [...byPipeline.keys()]);
   const unwanted = takeOutUnwanted(pipelines, byPipeline);
   requireFewJobs(pipelines, byPipeline, maxSize);
-  const queueOf = await resolveStepQueues(tx, pipelines);
+  const queueOfStored = await resolveStepQueues(tx, pipelines);
 
   const made: NewBuild[] = [];
   const refused = [...unwanted.keys()];
   const problems = [...unwanted].map(([{ branch }, reason]) => problemOf(reason, branch));
-  for (const pipeline of pipelines.filter((each) => canRun(each, queueOf))) {
+  for (const pipeline of pipelines.filter((each) => canRun(each, queueOfStored))) {
     const wanted = byPipeline.get(pipeline.id) ?? [];
     byPipeline.delete(pipeline.id);
     const ids = newIds(now, wanted.length);
@@ -91,7 +96,7 @@ export async function createBuilds(
       const model = models.get(request.branch);
       const build = model
         ? copyOf(model, begun)
-        : await makeBuild(tx, reader, { build: begun, pipeline, queueOf });
+        : await makeBuild(tx, reader, { build: begun, pipeline, queueOfStored });
       if ("jobs" in build) {
         if (build.isModel) models.set(request.branch, build);
         made.push(build);
@@ -110,7 +115,7 @@ export async function createBuilds(
   await insertJobs(tx, jobs);
   await insertGraphs(tx, made);
   await insertBranchFollowUps(tx, pipelines, builds);
-  await triggerBuilds(tx, jobs);
+  await followUpScheduled(tx, jobs);
   await insertMembersOfBuilds(tx, made);
   return {
     builds,
@@ -174,7 +179,7 @@ function copyOf({ build: model, jobs, ...rest }: NewBuild, build: Build): NewBui
 async function makeBuild(
   tx: Tx,
   reader: ConditionReader,
-  { build, pipeline, queueOf }: { build: Build; pipeline: Pipeline; queueOf: QueueOfStep },
+  { build, pipeline, queueOfStored }: { build: Build; pipeline: Pipeline; queueOfStored: QueueOfStep },
 ): Promise<NewBuild | { problems: Problem[] }> {
   const { id, branch, createdAt } = build;
   const { clusterId, document } = pipeline;
@@ -193,6 +198,9 @@ async function makeBuild(
   const problem = hasGraph || hasVariables ? problemOfTree(tree) : undefined;
   if (problem !== undefined) return { problems: [{ field: "steps", message: problem }] };
   const insertion = { clusterId, position: 0, arrivedAt: null, createdAt };
+  const queueOf = namesQueueByVariable(pipeline.steps)
+    ? await resolveStepQueues(tx, [{ clusterId, steps }])
+    : queueOfStored;
   const { jobs, state } = begin(expansion, newJobs({ id }, expansion.jobs, queueOf, insertion));
   const ofVariables = hasVariables ? problemOfVariables(jobs) : undefined;
   if (ofVariables !== undefined) return { problems: [{ field: "steps", message: ofVariables }] };
@@ -228,7 +236,7 @@ async function insertGraphs(tx: Tx, made: NewBuild[]): Promise<void> {
 }
 
 function canRun({ clusterId, steps }: Pipeline, queueOf: QueueOfStep): boolean {
-  return commandsOf(steps).every((step) => queueOf(clusterId, step) !== undefined);
+  return storedStepProblems(clusterId, steps, queueOf).length === 0;
 }
 
 function newBuild(

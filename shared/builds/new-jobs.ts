@@ -13,6 +13,7 @@ import {
 } from "../vocabulary.ts";
 import { blockedState } from "./blocked.ts";
 import type { Job } from "./job-store.ts";
+import { queuelessReason } from "./queueless/queue-again.ts";
 import type { Build } from "./store.ts";
 
 /** Where new jobs run, and their place in the build and in their queues. */
@@ -71,13 +72,16 @@ function membersOf(
   const { env, timeout_in_minutes, soft_fail, retry, plugins, image, signature } = step;
   const { concurrency, concurrency_group, concurrency_method, cancel_on_build_failing } = step;
   const { artifact_paths, secrets, checkout } = step;
+  const queueId = queueOf(clusterId, step);
   const options = {
     ...{ key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature },
     ...{ concurrency, concurrency_group, concurrency_method, cancel_on_build_failing },
     ...{ artifact_paths, secrets, checkout, parallel, matrix, signed, group },
+    ...(queueId === undefined && { queue: step.agents?.queue ?? "" }),
   };
   return {
-    queueId: queueOf(clusterId, step) as string,
+    queueId: queueId ?? null,
+    ...(queueId === undefined && { failureReason: queuelessReason(step.agents?.queue ?? "") }),
     command: step.command,
     label,
     options: orNull(present(options)),

@@ -9,7 +9,7 @@ import {
   setUnblockable,
   waitIfBlocked,
 } from "./blocked-store.ts";
-import { mirrorBuildIfQuiet, triggerBuilds } from "./follow-ups/of-jobs.ts";
+import { followUpScheduled, mirrorBuildIfQuiet } from "./follow-ups/of-jobs.ts";
 import {
   failIfBlocked,
   failIfWaiting,
@@ -71,7 +71,7 @@ async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]>
   const { scheduled, hasNewFailure, waitsForPeople } = isDue ? await advance(tx, build, now) : nothing;
   const isFailing = hasFailed || hasNewFailure || (hasPromise && (await hasPromisedFailure(tx, build.id)));
   const isQuiet = !hasActive && scheduled.length === 0;
-  await triggerBuilds(tx, scheduled);
+  await followUpScheduled(tx, scheduled);
   await mirrorBuildIfQuiet(tx, build, isQuiet);
   if (!isQuiet) {
     if (blockedBuildStates.includes(build.state)) await resumeBuildIfBlocked(tx, build.id);

@@ -5,15 +5,16 @@ import { maxJobBytes, maxJobsOfBuild } from "../pipelines/steps.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById, listQueuesById } from "../queues/store.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { excerpt, notFound, Refusal } from "../refusal.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
 import { auditSubject } from "./builds.ts";
-import { triggerBuilds } from "./follow-ups/of-jobs.ts";
+import { followUpScheduled } from "./follow-ups/of-jobs.ts";
 import { hasWaitingBefore, putGraph, readGraph, reopenFailedWaits } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { newScriptJob } from "./new-jobs.ts";
 import { settleBuild } from "./progress.ts";
 import { findJob, listFailedJobs, lockBuilds, markRetriedIfNot, reopenIfFinished } from "./progress-store.ts";
+import { findQueuesAgain, isQueueless } from "./queueless/queue-again.ts";
 import { isRetryRuled } from "./retry-rules.ts";
 import { type Build, measureJobs } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
@@ -42,8 +43,9 @@ export async function retryJob(
   jobId: string,
 ): Promise<Job> {
   const [retry] = await retryJobs(services, actor, target, async (tx, build) => {
-    const job = await findJob(tx, jobId);
-    if (job?.buildId !== build.id || !isRetriedByHand(job)) throw notFound("job");
+    const found = await findJob(tx, jobId);
+    if (found?.buildId !== build.id || !isRetriedByHand(found)) throw notFound("job");
+    const [job = found] = await findQueuesAgain(tx, target.pipeline.clusterId, [found]);
     const refusal = await findRefusal(tx, build, job);
     if (refusal) throw new Refusal(422, `Job cannot be retried: ${refusal}`);
     return [job];
@@ -65,19 +67,22 @@ export async function retryFailedJobs(
       throw new Refusal(422, "Jobs cannot be retried: their build is being canceled");
     if (await isCanceledWithStep(tx, build))
       throw new Refusal(422, `Jobs cannot be retried: ${stepCanceled}`);
-    const failed = await listFailedJobs(tx, build.id);
+    const { clusterId } = target.pipeline;
+    const failed = await findQueuesAgain(tx, clusterId, await listFailedJobs(tx, build.id));
     if (failed.length === 0) throw new Refusal(422, "No failed job can be retried: there is none");
     const queues = await listQueuesById(
       tx,
       failed.flatMap(({ queueId }) => queueId ?? []),
     );
     const jobs = failed.filter(
-      (job) => mayBeRetried(job) && (job.queueId === null || queues.get(job.queueId)?.deletedAt === null),
+      (job) =>
+        mayBeRetried(job) &&
+        (job.queueId === null ? !isQueueless(job) : queues.get(job.queueId)?.deletedAt === null),
     );
     if (jobs.length === 0)
       throw new Refusal(
         422,
-        "No failed job can be retried: their steps do not allow it, or their queues were deleted",
+        "No failed job can be retried: their steps do not allow it, or their queues do not exist",
       );
     if (!(await hasRoomForRetries(tx, jobs)))
       throw new Refusal(422, "Jobs cannot be retried: their build has too many jobs");
@@ -151,6 +156,10 @@ async function findRefusal(tx: Tx, build: Build, job: Job) {
   if (build.state === "canceling") return "its build is being canceled";
   if (await isCanceledWithStep(tx, build)) return stepCanceled;
   if (!(await hasRoomForRetries(tx, [job]))) return "its build has too many jobs";
+  if (isQueueless(job))
+    return options?.queue
+      ? `its cluster has no queue ${excerpt(options.queue)}`
+      : "its cluster has no default queue";
   if (queueId === null) return undefined;
   const queue = await findQueueById(tx, queueId);
   return !queue || queue.deletedAt ? "its queue was deleted" : undefined;
@@ -203,7 +212,7 @@ async function insertRetries(tx: Tx, jobs: Job[], retryType: RetryType, now: Dat
     };
   });
   await insertJobs(tx, retries);
-  await triggerBuilds(tx, retries);
+  await followUpScheduled(tx, retries);
   const marked = await markRetriedIfNot(tx, jobs);
   if (marked < jobs.length) throw new Refusal(422, "Job was retried already");
   return retries;

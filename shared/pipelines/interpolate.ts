@@ -118,11 +118,14 @@ function common({ label, key, depends_on }: CommonStep, read: Read): Partial<Com
 }
 
 function tags(agents: AgentTags, read: Read): AgentTags {
-  const entries = Object.entries(agents).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.map((each) => interpolate(each, read)) : value && interpolate(value, read),
-  ]);
-  return Object.fromEntries(entries);
+  const { queue, ...others } = Object.fromEntries(
+    Object.entries(agents).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map((each) => interpolate(each, read)) : value && interpolate(value, read),
+    ]),
+  );
+  // A blank queue is none, as in steps that are stored.
+  return { ...(typeof queue === "string" && queue.trim() !== "" && { queue }), ...others };
 }
 
 const variable = /\$\$|\\\$|\$\{([A-Za-z_]\w*)(?::(\d+)(?::(\d+))?|(:?-)([^}]*))?\}|\$([A-Za-z_]\w*)/g;

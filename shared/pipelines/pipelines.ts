@@ -16,7 +16,7 @@ import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
 import { mayUseGraphs } from "./older-versions.ts";
 import { defaultSettings, givenSettings, settingNames } from "./settings.ts";
-import { resolveStepQueues, stepProblems } from "./step-queues.ts";
+import { resolveStepQueues, storedStepProblems } from "./step-queues.ts";
 import {
   countPipelines,
   countUnfinishedJobs,
@@ -224,7 +224,7 @@ async function runProblems(
 ): Promise<Problem[]> {
   const cluster = isId(clusterId) ? await findCluster(db, organizationId, clusterId) : undefined;
   if (!cluster) return [{ field: "cluster_id", message: "Cluster must be a cluster of the organization" }];
-  return stepProblems(clusterId, steps, await resolveStepQueues(db, [{ clusterId, steps }]));
+  return storedStepProblems(clusterId, steps, await resolveStepQueues(db, [{ clusterId, steps }]));
 }
 
 /** `My App (web)` → `my-app-web`. */

@@ -38,24 +38,49 @@ function queueKeysOf(step: CommandStep): (string | undefined)[] {
   return [...new Set(agentsOfJobs(step).map(({ queue }) => queue))];
 }
 
-/** The reasons why the steps cannot run in the cluster, each once, of the first step that has it. */
+/** Returns true if the queue of a step is known once its build is made: a variable names it. */
+export function namesQueueByVariable(steps: Step[]): boolean {
+  return commandsOf(steps).some((step) => queueKeysOf(step).some(hasVariable));
+}
+
+function hasVariable(key: string | undefined): boolean {
+  return key?.includes("$") ?? false;
+}
+
+/** The reasons why stored steps cannot run in the cluster. A queue that a variable names is looked up by the build. */
+export function storedStepProblems(clusterId: string, steps: Step[], queueOf: QueueOfStep): Problem[] {
+  return problemsOf(steps, (key) => hasVariable(key) || queueOf(clusterId, commandOn(key)) !== undefined);
+}
+
+/** The reasons why steps of jobs cannot run in the cluster. */
 export function stepProblems(clusterId: string, steps: Step[], queueOf: QueueOfStep): Problem[] {
-  const problems = problemsOfList(clusterId, steps, queueOf, "steps");
+  return problemsOf(steps, (key) => queueOf(clusterId, commandOn(key)) !== undefined);
+}
+
+/** A command that names this queue, or none. */
+export function commandOn(queue: string | undefined): CommandStep {
+  return { command: "", agents: queue === undefined ? {} : { queue } };
+}
+
+type HasQueue = (key: string | undefined) => boolean;
+
+/** Each reason once, of the first step that has it. */
+function problemsOf(steps: Step[], hasQueue: HasQueue): Problem[] {
+  const problems = problemsOfList(steps, hasQueue, "steps");
   return [...Map.groupBy(problems, ({ message }) => message).values()].flatMap(([first]) => first ?? []);
 }
 
-function problemsOfList(clusterId: string, steps: Step[], queueOf: QueueOfStep, place: string): Problem[] {
+function problemsOfList(steps: Step[], hasQueue: HasQueue, place: string): Problem[] {
   return steps.flatMap((step, index) => {
     const at = `${place}.${index}`;
-    if (isGroupStep(step)) return problemsOfList(clusterId, step.steps, queueOf, `${at}.steps`);
-    if (!isCommandStep(step) || queueOf(clusterId, step) !== undefined) return [];
-    const alone = (queue: string | undefined): CommandStep => ({
-      command: "",
-      agents: queue === undefined ? {} : { queue },
-    });
-    const missing = queueKeysOf(step).find((queue) => queueOf(clusterId, alone(queue)) === undefined);
+    if (isGroupStep(step)) return problemsOfList(step.steps, hasQueue, `${at}.steps`);
+    if (!isCommandStep(step)) return [];
+    const [missing] = queueKeysOf(step)
+      .filter((key) => !hasQueue(key))
+      .map((key) => key ?? null);
+    if (missing === undefined) return [];
     const message =
-      missing === undefined
+      missing === null
         ? "Steps must name a queue, because the cluster has no default queue"
         : `Steps name the queue ${excerpt(missing)}, which the cluster does not have`;
     return [{ field: `${at}.agents`, message }];

@@ -85,6 +85,9 @@ export const jobSchema = z
       .string()
       .nullable()
       .meta({ description: "Why the agent ended the command or never ran it: `cancel`, `agent_stop`, …" }),
+    failure_reason: z.string().nullable().meta({
+      description: "Why the server ended the job, or why the job fails once its turn comes, for people",
+    }),
     promised_exit_status: z
       .int()
       .nullable()
@@ -137,6 +140,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
   const address = { org, slug: pipeline.slug, number: build.number };
   const agent = agents.get(job.agentId ?? "");
   const { key, group, signature, matrix, parallel, trigger, artifact_paths } = job.options ?? {};
+  const queueKey = queue?.key ?? job.options?.queue;
   return {
     id: job.id,
     graphql_id: graphqlId("Job", job.id),
@@ -150,7 +154,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     matrix: matrix ?? null,
     priority: { number: job.priority },
     command: job.command,
-    agent_query_rules: queue ? [`queue=${queue.key}`, ...parseRules(job.agentRules)] : [],
+    agent_query_rules: queueKey ? [`queue=${queueKey}`, ...parseRules(job.agentRules)] : [],
     artifact_paths: artifact_paths ?? null,
     cluster_id: queue?.clusterId ?? null,
     cluster_url: queue ? api.cluster(config, org, queue.clusterId) : null,
@@ -172,6 +176,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     exit_status: job.exitStatus,
     signal: job.signal,
     signal_reason: job.signalReason,
+    failure_reason: job.failureReason,
     promised_exit_status: job.promisedExitStatus,
     promised_exit_status_at: job.promisedAt,
     soft_failed: job.softFailed,

@@ -60,8 +60,9 @@ async function readAttributes({ db }: Services, build: Build, jobs: Job[]): Prom
   const queue = queueId ? await findQueueById(db, queueId) : undefined;
   const present = jobs.filter(({ retriedInJobId }) => retriedInJobId === null);
   const tree = build.hasGraph ? await findTree(db, build.id) : undefined;
+  const queueKey = queue?.key ?? options?.queue;
   return {
-    agents: queue && [`queue=${queue.key}`, ...parseRules(agentRules)],
+    agents: queueKey ? [`queue=${queueKey}`, ...parseRules(agentRules)] : undefined,
     command: command ?? undefined,
     concurrency_key: options?.concurrency_group,
     concurrency_limit: options?.concurrency,

@@ -2,6 +2,7 @@ import type { Services } from "../../process/services.ts";
 import type { FollowUpKind } from "../../vocabulary.ts";
 import { startLimitedJobs } from "../groups/start.ts";
 import { endOutdated } from "../outdated/outdated.ts";
+import { failQueuelessJobs } from "../queueless/fail.ts";
 import { makeTriggeredBuild } from "../triggered/make.ts";
 import { mirrorBuild } from "../triggered/mirror.ts";
 import { passCancelOn } from "../triggered/pass-on-cancel.ts";
@@ -20,4 +21,5 @@ export const followUpHandlers: FollowUpHandlers = {
   mirror: mirrorBuild,
   cancel: passCancelOn,
   group: startLimitedJobs,
+  queueless: failQueuelessJobs,
 };

@@ -1,17 +1,20 @@
 import type { Tx } from "../../db/database.ts";
 import { type BuildState, blockedBuildStates, finishedBuildStates } from "../../vocabulary.ts";
 import type { JobFacts } from "../job-store.ts";
+import { isQueueless } from "../queueless/queue-again.ts";
 import type { Build } from "../store.ts";
 import { insertFollowUps } from "./store.ts";
 
-/** Lets the scheduled jobs of trigger steps among some jobs make their builds. */
-export async function triggerBuilds(tx: Tx, jobs: Pick<JobFacts, "id" | "type" | "state">[]): Promise<void> {
-  const scheduled = jobs.filter(({ type, state }) => type === "trigger" && state === "scheduled");
-  await insertFollowUps(
-    tx,
-    "trigger",
-    scheduled.map(({ id }) => id),
-  );
+/** Lets the scheduled jobs among some that no agent can take go on: those of trigger steps, and those without a queue. */
+export async function followUpScheduled(
+  tx: Tx,
+  jobs: Pick<JobFacts, "id" | "buildId" | "type" | "state" | "queueId">[],
+): Promise<void> {
+  const scheduled = jobs.filter(({ state }) => state === "scheduled");
+  const triggers = scheduled.filter(({ type }) => type === "trigger").map(({ id }) => id);
+  const queueless = scheduled.filter(isQueueless);
+  await insertFollowUps(tx, "trigger", triggers);
+  await insertFollowUps(tx, "queueless", [...new Set(queueless.map(({ buildId }) => buildId))]);
 }
 
 /** Lets the builds of trigger steps among canceled jobs be canceled too. */

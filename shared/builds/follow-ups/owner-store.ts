@@ -9,15 +9,20 @@ const subjects: Record<FollowUpKind, "job" | "build" | "group"> = {
   cancel: "job",
   mirror: "build",
   branch: "build",
+  queueless: "build",
   group: "group",
 };
 /** A transaction may make thousands due. */
 const maxAtOnce = 500;
 
-/** Finds the organizations of subjects, by the id of the subject. One that was deleted has none. */
+/**
+ * Finds the organizations of subjects, by the id of the subject. One that was deleted has none, nor has one of a kind that
+ * only a newer version knows.
+ */
 export async function findOwners(db: Db, due: Due[]): Promise<Map<string, string>> {
   const owners = new Map<string, string>();
   for (const [subject, some] of Map.groupBy(due, ({ kind }) => subjects[kind])) {
+    if (!subject) continue;
     const ids = [...new Set(some.map(({ subjectId }) => subjectId))];
     for (let at = 0; at < ids.length; at += maxAtOnce) {
       const rows = await reads[subject](db, ids.slice(at, at + maxAtOnce));

@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
+import { followUpScheduled } from "../follow-ups/of-jobs.ts";
 import { deleteFollowUps, listFollowUps } from "../follow-ups/store.ts";
 import type { JobFacts } from "../job-store.ts";
 import { lockBuilds } from "../progress-store.ts";
@@ -58,6 +59,7 @@ async function startSome(tx: Tx, groupId: string, buildIds: string[]): Promise<R
           ready.map(({ jobId }) => jobId),
         )
       : [];
+  await followUpScheduled(tx, started);
   if (group) await moveReached(tx, group, ready, started);
   const isAll = ready.length === starts.length && starts.length < maxStarts;
   if (!isAll) return { builds, started, next: starts.map(({ buildId }) => buildId) };

@@ -10,7 +10,7 @@ import { someOptions } from "./job-list-store.ts";
 // Answers of REST have whole builds. These reads tell how large they are, and read some jobs at a time.
 
 const answeredOptions = [
-  ...(["key", "parallel", "group", "matrix", "signature", "trigger", "artifact_paths"] as const),
+  ...(["key", "parallel", "group", "matrix", "signature", "trigger", "artifact_paths", "queue"] as const),
   ...(["concurrency", "concurrency_group", "concurrency_method"] as const),
 ];
 /** More rows are measured off the event loop. */

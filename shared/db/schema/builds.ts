@@ -67,6 +67,8 @@ export interface JobOptions extends StepOptions {
   notify?: unknown[];
   /** The same, of `notify.github_check.output.…`. */
   check_output?: Record<string, string>;
+  /** For a job without a queue only: the key that its step names. Empty: the default queue of the cluster. */
+  queue?: string;
 }
 
 export interface BuildOptions {
