@@ -2,6 +2,7 @@ import type { H3Event } from "h3";
 import { z } from "zod";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
+import { storageFull } from "../../shared/accounts/storage.ts";
 import {
   countWorkOfPipelines,
   type PipelineCounts,
@@ -87,7 +88,7 @@ export function pipelineOperations(services: Services, configurations: Configura
       summary: "Create a pipeline",
       body: { schema: newPipeline },
       success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
-      refusals: { 422: ["Validation failed: …"] },
+      refusals: { 422: ["Validation failed: …", storageFull] },
       run: async ({ caller, actor, readBody }) => {
         const input = await readBody((sound: Partial<z.input<typeof newPipeline>>) =>
           newPipelineProblems(db, actor, checkedMembers(sound)),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { storageFull } from "../../shared/accounts/storage.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { PipelineFacts } from "../../shared/pipelines/store.ts";
@@ -74,7 +75,9 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
       summary: "Create a trigger; its URL is in this answer only",
       body: { schema: createTriggerBody },
       success: { status: 201, schema: triggerSchema, description: "The new trigger, with endpoint_url" },
-      refusals: { 422: ["Validation failed: …", "Pipeline has reached its limit of 10 triggers"] },
+      refusals: {
+        422: ["Validation failed: …", "Pipeline has reached its limit of 10 triggers", storageFull],
+      },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
         const created = await createTrigger(

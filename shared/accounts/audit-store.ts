@@ -7,9 +7,9 @@ import {
   selectPage,
 } from "../db/cursor-page.ts";
 import type { Db, Reader, Tx } from "../db/database.ts";
-import { deleteRows } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { lowestIdAt } from "../ids.ts";
+import { uncount } from "../retention/records.ts";
 
 export type AuditEvent = Tables["auditEvents"]["$inferSelect"];
 
@@ -106,7 +106,12 @@ function selectWhere(db: Reader, where: SQL | undefined, { order, limit }: Pick<
     .limit(limit);
 }
 
-export function deleteAuditEventsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { id, createdAt } = tx.tables.auditEvents;
-  return deleteRows(tx, { key: id, where: lt(createdAt, time) }, limit);
+export async function deleteAuditEventsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { auditEvents } = tx.tables;
+  const { id, createdAt } = auditEvents;
+  const rows = await tx.select({ id }).from(auditEvents).where(lt(createdAt, time)).limit(limit);
+  const ids = rows.map((row) => row.id);
+  await uncount(tx, "auditEvents", ids);
+  await tx.delete(auditEvents).where(inArray(id, ids));
+  return ids.length;
 }

@@ -9,7 +9,8 @@ export const nearlyFull = 0.9;
 
 /**
  * An organization over its limit loses its oldest artifacts, logs and payloads. It is full once the rest alone reaches
- * the limit: builds, jobs and agents, which are never evicted, and logs of running jobs. All are as they were last counted.
+ * the limit: records, which are never evicted, and logs of running jobs. All are as they were last counted. Records are
+ * builds, jobs, agents, pipelines, triggers, secrets and audit entries.
  */
 export type Storage = "roomy" | "nearly-full" | "full";
 
@@ -23,7 +24,7 @@ export function storageNotice(
   const raise = `ask the operator to raise ${settings.storedBytesPerOrganization.name}`;
   switch (storageOf(config, organization)) {
     case "full":
-      return `This organization has reached its limit of ${exactSize(limit)}. New builds but those of webhooks, rebuilds, uploads of steps, agents and artifacts are refused. Delete pipelines that it no longer needs, or ${raise}.`;
+      return `This organization has reached its limit of ${exactSize(limit)}. New builds but those of webhooks, rebuilds, uploads of steps, agents, artifacts, pipelines, triggers and secrets are refused. Delete pipelines that it no longer needs, or ${raise}.`;
     case "nearly-full":
       return `This organization uses ${part} % of the ${exactSize(limit)} that it may store. Above that its oldest artifacts, logs and payloads are deleted. To keep them, ${raise}.`;
     default:
@@ -40,7 +41,7 @@ export function storageOf(
 }
 
 /** The refusal for people, as the OpenAPI document has it. */
-export const storageFull = "Organization has reached its limit of … with its builds, jobs and agents: …";
+export const storageFull = "Organization has reached its limit of … with its builds and other records: …";
 
 export async function isStorageFull(db: Db | Tx, config: Config, organizationId: string): Promise<boolean> {
   const organization = await findOrganizationById(db, organizationId);
@@ -48,7 +49,7 @@ export async function isStorageFull(db: Db | Tx, config: Config, organizationId:
 }
 
 /**
- * Call it before an organization gets builds, jobs or agents that somebody asks for now. Builds of accepted webhooks and
+ * Call it before an organization gets builds, jobs, agents, pipelines, triggers or secrets that somebody asks for now. Builds of accepted webhooks and
  * retries need no room.
  * @throws Refusal 422
  */
@@ -57,7 +58,7 @@ export async function requireStorage(db: Db | Tx, config: Config, organizationId
   const limit = exactSize(config.storedBytesPerOrganization);
   throw new Refusal(
     422,
-    `Organization has reached its limit of ${limit} with its builds, jobs and agents: delete pipelines that it no longer needs and wait an hour, or ask the operator to raise ${settings.storedBytesPerOrganization.name}`,
+    `Organization has reached its limit of ${limit} with its builds and other records: delete pipelines that it no longer needs and wait an hour, or ask the operator to raise ${settings.storedBytesPerOrganization.name}`,
   );
 }
 

@@ -18,7 +18,7 @@ import {
 import type { Db, Tx } from "../db/database.ts";
 import { findBy, isOneOf, listBy, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
-import { uncountAgents } from "../retention/records.ts";
+import { uncount } from "../retention/records.ts";
 import { type AgentState, agentStates } from "../vocabulary.ts";
 
 export type Agent = Tables["agents"]["$inferSelect"];
@@ -380,7 +380,7 @@ export async function deleteAgentsDisconnectedBefore(tx: Tx, time: Date, limit: 
     .where(and(eq(agents.state, "disconnected"), lt(agents.seenAt, time)))
     .limit(limit);
   const ids = rows.map(({ id }) => id);
-  await uncountAgents(tx, ids);
+  await uncount(tx, "agents", ids);
   await tx.delete(agents).where(inArray(agents.id, ids));
   return ids.length;
 }

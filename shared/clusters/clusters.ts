@@ -5,6 +5,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
+import { countingChange } from "../retention/records.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import { blankToNull } from "../validation.ts";
@@ -19,6 +20,7 @@ import {
   findClusterByName,
   hasQueue,
   insertCluster,
+  listSecretIds,
   lockCluster,
   updateCluster as updateClusterRow,
 } from "./store.ts";
@@ -168,14 +170,18 @@ async function findDefaultQueueProblem(
  */
 export async function deleteCluster(services: Services, actor: Actor, { id }: Cluster): Promise<void> {
   const now = services.clock.now();
-  await transactWithDependents(services.db, { clusterId: id }, async (tx, cluster, pipelines) => {
+  const ids = await listSecretIds(services.db, id);
+  const remove = async (tx: Tx, cluster: Cluster, pipelines: number) => {
     if (pipelines > 0) throw new Refusal(422, `Cluster has ${pipelines} pipelines`);
     const unfinishedJobs = await countUnfinishedJobs(tx, id);
     if (unfinishedJobs > 0) throw new Refusal(422, `Cluster has ${unfinishedJobs} unfinished jobs`);
 
     await deleteClusterRow(tx, id, now);
     await audit(tx, actor, "deleted", auditSubject(cluster));
-  });
+  };
+  await countingChange(services, { kind: "secrets", ids }, () =>
+    transactWithDependents(services.db, { clusterId: id }, remove),
+  );
   services.events.publish([`cluster:${id}`]);
 }
 

@@ -127,6 +127,12 @@ export function countUnfinishedJobs(tx: Tx, clusterId: string): Promise<number> 
   return countRows(tx, jobs, and(inArray(jobs.queueId, queueIds), inArray(jobs.state, unfinishedJobStates)));
 }
 
+export async function listSecretIds(db: Db, clusterId: string): Promise<string[]> {
+  const { secrets } = db.tables;
+  const rows = await db.select({ id: secrets.id }).from(secrets).where(eq(secrets.clusterId, clusterId));
+  return rows.map(({ id }) => id);
+}
+
 /** Its secrets are deleted for good. */
 export async function deleteCluster(tx: Tx, id: string, now: Date): Promise<void> {
   const { clusters, queues, secrets } = tx.tables;

@@ -28,6 +28,11 @@ export function elapsedMs(from: sqlite.SQLiteColumn, to: sqlite.SQLiteColumn): S
   return isPostgres ? sql`(extract(epoch from ${to} - ${from}) * 1000)` : sql`(${to} - ${from})`;
 }
 
+/** The size of a text or JSON column in bytes. Reads a long value only if it is JSON on Postgres. */
+export function octetsOf(column: sqlite.SQLiteColumn): SQL {
+  return is(column, postgres.PgJson) ? sql`octet_length(${column}::text)` : sql`octet_length(${column})`;
+}
+
 /** The number of rows that a query finds. Its limit bounds the work. */
 export function countOf(rows: SQLWrapper): SQL<number> {
   return sql<number>`(select ${count()} from (${rows}) as some_rows)`.mapWith(Number);

@@ -60,7 +60,7 @@ export const recordUsageJob = defineRecurringJob("record-usage", "maintenance", 
 /** Totals what organizations store. */
 export const countStoredBytesJob = defineRecurringJob("count-stored-bytes", "maintenance", minuteMs);
 
-/** Corrects the totals of builds, jobs and agents. */
+/** Corrects the totals of records. */
 export const recountRecordsJob = defineRecurringJob("recount-records", "maintenance", 10 * minuteMs);
 
 /** Counts by the minute what charts show. */

@@ -2,6 +2,7 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
 import { lockOrganization } from "../accounts/organization-store.ts";
 import { slugProblems } from "../accounts/organizations.ts";
+import { requireStorage } from "../accounts/storage.ts";
 import { raiseStepsVersion } from "../clusters/dependents-store.ts";
 import { findCluster, lockCluster } from "../clusters/store.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
@@ -9,6 +10,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
+import { countingChange } from "../retention/records.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import type { CommandStep, Step } from "../vocabulary.ts";
@@ -48,6 +50,7 @@ export async function createPipeline(
   return services.db.transaction(async (tx) => {
     await lockOrganization(tx, organizationId);
     await lockOwnCluster(tx, organizationId, input.clusterId);
+    await requireStorage(tx, services.config, organizationId);
     const countUpTo = (limit: number) => countPipelines(tx, organizationId, limit);
     const problems = [
       ...(await newPipelineProblems(tx, actor, input)),
@@ -135,7 +138,7 @@ export async function updatePipeline(
     Object.entries({ ...columns, environmentSealed }).filter(([, value]) => value !== undefined),
   );
   await mayUseGraphs(services, change.steps ?? []);
-  return services.db.transaction(async (tx) => {
+  const update = async (tx: Tx) => {
     // Locked: of a move and new steps at the same time, the later is checked against the earlier.
     const present = await lockPipeline(tx, id);
     if (!present) throw notFound("pipeline");
@@ -147,7 +150,8 @@ export async function updatePipeline(
     const changes = changesOf({ before: present, after: updated, ...audited });
     await audit(tx, actor, "updated", auditSubject(updated), changes);
     return updated;
-  });
+  };
+  return countingChange(services, { kind: "pipelines", ids: [id] }, () => services.db.transaction(update));
 }
 
 /** The row of a deleted pipeline stays for good: pipelines that are made and deleted in turn would fill the disk. */
@@ -166,19 +170,20 @@ const emptied = {
  * @throws Refusal 404, 422 while it has unfinished jobs
  */
 export async function deletePipeline(
-  { db, clock }: Services,
+  services: Services,
   actor: Actor,
   { id }: Pick<Pipeline, "id">,
 ): Promise<void> {
-  const now = clock.now();
-  await db.transaction(async (tx) => {
+  const now = services.clock.now();
+  const empty = async (tx: Tx) => {
     const deleted = await updatePipelineIfPresent(tx, id, { ...emptied, deletedAt: now });
     if (!deleted) throw notFound("pipeline");
     const unfinishedJobs = await countUnfinishedJobs(tx, id);
     if (unfinishedJobs > 0) throw new Refusal(422, `Pipeline has ${unfinishedJobs} unfinished jobs`);
     await audit(tx, actor, "deleted", auditSubject(deleted));
     await deleteTriggersOfPipeline(tx, id, { now, userId: actor.userId });
-  });
+  };
+  await countingChange(services, { kind: "pipelines", ids: [id] }, () => services.db.transaction(empty));
 }
 
 /** @throws Refusal 404 */

@@ -1,4 +1,6 @@
-import { and, asc, eq, gt, gte, inArray, lt, type SQL, type SQLWrapper, sql, sum } from "drizzle-orm";
+import { and, asc, eq, gt, gte, inArray, lt, type SQL, sql, sum } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { octetsOf } from "../db/columns.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { putFact } from "../db/facts-store.ts";
 import type { Tables } from "../db/schema.ts";
@@ -10,7 +12,7 @@ export interface IdRange {
   below: string;
 }
 
-/** The bytes of a build, of jobs of a build, or of an agent: the id says in which hour they are totalled. */
+/** The bytes of a record, or of jobs of a build: the id says in which hour they are totalled. */
 export interface RecordBytes extends OrganizationBytes {
   id: string;
 }
@@ -21,12 +23,20 @@ export const rowBytes = {
   job: 600,
   metaData: 100,
   agent: 900,
+  auditEvent: 1000,
+  pipeline: 1300,
+  secret: 500,
+  trigger: 900,
   graph: 100,
   artifact: 700,
   annotation: 300,
 };
 
-/** Builds, jobs and agents with lower ids are in the totals. The migration writes the first value. */
+/** Records of one row each, which nothing goes with. */
+export const flatKinds = ["agents", "auditEvents", "pipelines", "secrets", "triggers"] as const;
+export type FlatKind = (typeof flatKinds)[number];
+
+/** Records with lower ids are in the totals. The migration writes the first value. */
 const countedBelowFact = "records_counted_below";
 
 /**
@@ -48,7 +58,7 @@ export function setRecordsCountedBelow(tx: Tx, id: string): Promise<void> {
 /** Finds the first id of a range, or the first after `skipped` ids. */
 export async function findRecordId(
   db: Db | Tx,
-  kind: "builds" | "jobs" | "agents",
+  kind: "builds" | "jobs" | FlatKind,
   { from, below }: IdRange,
   skipped: number,
 ): Promise<string | undefined> {
@@ -63,9 +73,9 @@ export async function findRecordId(
   return found?.id;
 }
 
-/** Measures the new builds, jobs and agents of a range. Bytes of jobs have the id of their build. */
+/** Measures the new records of a range. Bytes of jobs have the id of their build. */
 export async function measureNewRecords(tx: Tx, { from, below }: IdRange): Promise<RecordBytes[]> {
-  const { builds, jobs, agents } = tx.tables;
+  const { builds, jobs } = tx.tables;
   const ofBuilds = await tx
     .select({
       id: builds.id,
@@ -84,15 +94,12 @@ export async function measureNewRecords(tx: Tx, { from, below }: IdRange): Promi
     .innerJoin(builds, eq(builds.id, jobs.buildId))
     .where(and(gte(jobs.id, from), lt(jobs.id, below)))
     .groupBy(builds.id, builds.organizationId);
-  const ofAgents = await tx
-    .select({
-      id: agents.id,
-      organizationId: agents.organizationId,
-      bytes: agentRowBytes(tx.tables).mapWith(Number),
-    })
-    .from(agents)
-    .where(and(gte(agents.id, from), lt(agents.id, below)));
-  return [...ofBuilds, ...ofJobs, ...ofAgents];
+  const flat: RecordBytes[] = [];
+  for (const kind of flatKinds) {
+    const { id } = tx.tables[kind];
+    flat.push(...(await measureFlat(tx, kind, and(gte(id, from), lt(id, below)))));
+  }
+  return [...ofBuilds, ...ofJobs, ...flat];
 }
 
 /** Measures builds with all that goes with them, as far as the totals count it. */
@@ -140,20 +147,20 @@ export async function measureBuilds(db: Db, ids: string[]): Promise<{ id: string
     .where(inArray(builds.id, ids));
 }
 
-export async function measureCountedAgents(
-  tx: Tx,
-  ids: string[],
-  countedBelow: string,
-): Promise<RecordBytes[]> {
-  const { agents } = tx.tables;
-  return tx
+export function measureFlatById(db: Db | Tx, kind: FlatKind, ids: string[]): Promise<RecordBytes[]> {
+  return measureFlat(db, kind, inArray(db.tables[kind].id, ids));
+}
+
+async function measureFlat(db: Db | Tx, kind: FlatKind, where: SQL | undefined): Promise<RecordBytes[]> {
+  const { id } = db.tables[kind];
+  return db
     .select({
-      id: agents.id,
-      organizationId: agents.organizationId,
-      bytes: agentRowBytes(tx.tables).mapWith(Number),
+      id,
+      organizationId: organizationOf(db, kind),
+      bytes: flatRowBytes(db.tables, kind).mapWith(Number),
     })
-    .from(agents)
-    .where(and(inArray(agents.id, ids), lt(agents.id, countedBelow)));
+    .from(db.tables[kind])
+    .where(where);
 }
 
 /** Sums the builds of a range, with all that goes with them, off the event loop. */
@@ -173,13 +180,19 @@ export async function sumBuildBytes(
     .groupBy(builds.organizationId);
 }
 
-export async function sumAgentBytes(db: Db, { from, below }: IdRange): Promise<OrganizationBytes[]> {
-  const { agents } = db.tables;
+/** Sums the records of a range, off the event loop. */
+export async function sumFlatBytes(
+  db: Db,
+  kind: FlatKind,
+  { from, below }: IdRange,
+): Promise<OrganizationBytes[]> {
+  const { id } = db.tables[kind];
+  const organizationId = organizationOf(db, kind);
   return db.offLoop
-    .select({ organizationId: agents.organizationId, bytes: sum(agentRowBytes(db.tables)).mapWith(Number) })
-    .from(agents)
-    .where(and(gte(agents.id, from), lt(agents.id, below)))
-    .groupBy(agents.organizationId);
+    .select({ organizationId, bytes: sum(flatRowBytes(db.tables, kind)).mapWith(Number) })
+    .from(db.tables[kind])
+    .where(and(gte(id, from), lt(id, below)))
+    .groupBy(organizationId);
 }
 
 export async function listRecordTotals(db: Db | Tx, hour: Date): Promise<OrganizationBytes[]> {
@@ -220,9 +233,8 @@ export async function addToRecordBytes(tx: Tx, { organizationId, bytes }: Organi
     .where(eq(organizations.id, organizationId));
 }
 
-/** Reads the sizes of long values, not the values. */
-function bytesOf(rowBytes: number, values: SQLWrapper[]): SQL {
-  const sizes = values.map((value) => sql`coalesce(octet_length(cast(${value} as text)), 0)`);
+function bytesOf(rowBytes: number, columns: SQLiteColumn[]): SQL {
+  const sizes = columns.map((column) => sql`coalesce(${octetsOf(column)}, 0)`);
   return sql.join([sql.raw(String(rowBytes)), ...sizes], sql` + `);
 }
 
@@ -234,11 +246,44 @@ function jobRowBytes({ jobs: { ownLabel, ownCommand, ownOptions, failureReason }
   return bytesOf(rowBytes.job, [ownLabel, ownCommand, ownOptions, failureReason]);
 }
 
-function agentRowBytes({ agents }: Tables): SQL {
-  const { name, hostname, os, arch, version, build, metaData, userAgent, pausedNote } = agents;
-  return bytesOf(rowBytes.agent, [
-    ...[name, hostname, os, arch, version, build, metaData, userAgent, pausedNote],
-  ]);
+function organizationOf(db: Db | Tx, kind: FlatKind): SQL<string> {
+  const { pipelines, triggers } = db.tables;
+  if (kind !== "triggers") return sql<string>`${db.tables[kind].organizationId}`;
+  const found = db
+    .select({ organizationId: pipelines.organizationId })
+    .from(pipelines)
+    .where(eq(pipelines.id, triggers.pipelineId));
+  return sql<string>`${found}`;
+}
+
+function flatRowBytes({ agents, auditEvents, pipelines, secrets, triggers }: Tables, kind: FlatKind): SQL {
+  switch (kind) {
+    case "agents": {
+      const { name, hostname, os, arch, version, build, metaData, userAgent, pausedNote } = agents;
+      const columns = [name, hostname, os, arch, version, build, metaData, userAgent, pausedNote];
+      return bytesOf(rowBytes.agent, columns);
+    }
+    case "auditEvents":
+      return bytesOf(rowBytes.auditEvent, [auditEvents.subject, auditEvents.changes]);
+    case "pipelines": {
+      const { name, description, repository, environmentSealed, ...rest } = pipelines;
+      const texts = [rest.steps, rest.configuration, rest.document, rest.branchConfiguration];
+      return bytesOf(rowBytes.pipeline, [name, description, repository, environmentSealed, ...texts]);
+    }
+    case "secrets":
+      return bytesOf(rowBytes.secret, [
+        secrets.key,
+        secrets.description,
+        secrets.policy,
+        secrets.valueSealed,
+      ]);
+    case "triggers": {
+      const { label, buildMessage, buildCommit, buildBranch, environmentSealed, filter, secretSealed } =
+        triggers;
+      const texts = [environmentSealed, filter, secretSealed];
+      return bytesOf(rowBytes.trigger, [label, buildMessage, buildCommit, buildBranch, ...texts]);
+    }
+  }
 }
 
 function metaDataBytes(db: Db | Tx): SQL {

@@ -1,6 +1,6 @@
-// Totals of builds, jobs and agents: the records of an organization, which are never evicted. They are counted later,
-// in the order of their ids, so that no transaction that creates one waits for a total. Jobs, also late ones, count in
-// the hour of their build, and go with it.
+// Totals of builds, jobs, agents, audit entries, pipelines and secrets: the records of an organization, which are never
+// evicted. They are counted later, in the order of their ids, so that no transaction that creates one waits for a total.
+// Jobs, also late ones, count in the hour of their build, and go with it.
 
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -10,20 +10,22 @@ import { lowestIdAt, timeOfId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import {
   addToRecordBytes,
+  type FlatKind,
   findRecordId,
   findTotalledHourAfter,
+  flatKinds,
   type IdRange,
   listRecordTotals,
   lockRecordTotals,
-  measureCountedAgents,
   measureCountedArtifactRows,
   measureCountedBuilds,
+  measureFlatById,
   measureNewRecords,
   type RecordBytes,
   replaceRecordTotals,
   setRecordsCountedBelow,
-  sumAgentBytes,
   sumBuildBytes,
+  sumFlatBytes,
 } from "./records-store.ts";
 import { addToTotals, type OrganizationBytes } from "./totals-store.ts";
 
@@ -56,7 +58,7 @@ async function countNextRecords(tx: Tx, maxRows: number): Promise<boolean> {
   if (from >= tooYoung) return true;
 
   let below = tooYoung;
-  for (const kind of ["builds", "jobs", "agents"] as const)
+  for (const kind of ["builds", "jobs", ...flatKinds] as const)
     below = (await findRecordId(tx, kind, { from, below }, maxRows)) ?? below;
   await change(tx, await measureNewRecords(tx, { from, below }), 1);
   await setRecordsCountedBelow(tx, below);
@@ -77,11 +79,44 @@ export async function uncountArtifactRows(tx: Tx, ids: string[]): Promise<void> 
   await change(tx, await measureCountedArtifactRows(tx, ids, countedBelow), -1);
 }
 
-/** Call it before agents are deleted, in the same transaction. */
-export async function uncountAgents(tx: Tx, ids: string[]): Promise<void> {
+/** Call it before agents or audit entries are deleted, in the same transaction. */
+export async function uncount(tx: Tx, kind: FlatKind, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   const countedBelow = await lockRecordTotals(tx);
-  await change(tx, await measureCountedAgents(tx, ids, countedBelow), -1);
+  const records = await measureFlatById(tx, kind, ids);
+  await change(
+    tx,
+    records.filter(({ id }) => id < countedBelow),
+    -1,
+  );
+}
+
+/**
+ * Counts what a change makes of pipelines or secrets, in a transaction of its own after that of the change: nobody who
+ * edits one waits for a count. The recount corrects changes of one record at the same time.
+ */
+export async function countingChange<Result>(
+  { db, log }: Pick<Services, "db" | "log">,
+  { kind, ids }: { kind: FlatKind; ids: string[] },
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const before = await measureFlatById(db, kind, ids);
+  const result = await run();
+  const after = await measureFlatById(db, kind, ids);
+  const changed = [...before.map((each) => ({ ...each, bytes: -each.bytes })), ...after];
+  const count = async (tx: Tx) => {
+    const countedBelow = await lockRecordTotals(tx);
+    await change(
+      tx,
+      changed.filter(({ id }) => id < countedBelow),
+      1,
+    );
+  };
+  if (changed.reduce((sum, { bytes }) => sum + bytes, 0) !== 0)
+    await db
+      .transaction(count)
+      .catch((error: unknown) => log.warn({ err: error }, "will count a change later"));
+  return result;
 }
 
 async function change(tx: Tx, records: RecordBytes[], sign: 1 | -1): Promise<void> {
@@ -128,8 +163,11 @@ function idsOf(hour: Date): IdRange {
 async function findHourAfter(db: Db, hour: Date, last: Date): Promise<Date | undefined> {
   const end = new Date(last.getTime() + hourMs);
   const range = { from: lowestIdAt(new Date(hour.getTime() + hourMs)), below: lowestIdAt(end) };
-  const ids = [await findRecordId(db, "builds", range, 0), await findRecordId(db, "agents", range, 0)];
-  const hours = ids.flatMap((id) => (id === undefined ? [] : hourOf(timeOfId(id))));
+  const hours: Date[] = [];
+  for (const kind of ["builds", ...flatKinds] as const) {
+    const id = await findRecordId(db, kind, range, 0);
+    if (id !== undefined) hours.push(hourOf(timeOfId(id)));
+  }
   const totalled = await findTotalledHourAfter(db, hour);
   const next = Math.min(...[...hours, ...(totalled ? [totalled] : [])].map((each) => each.getTime()));
   return next < end.getTime() ? new Date(next) : undefined;
@@ -147,7 +185,8 @@ async function recountHour(db: Db, hour: Date): Promise<number> {
   if (range.below <= range.from) return 1;
   const before = await listRecordTotals(db, hour);
 
-  const sums = await sumAgentBytes(db, range);
+  const sums: OrganizationBytes[] = [];
+  for (const kind of flatKinds) sums.push(...(await sumFlatBytes(db, kind, range)));
   let counted = 1;
   for (let from: string | undefined = range.from; from !== undefined; counted += buildsAtOnce) {
     const next = await findRecordId(db, "builds", { ...range, from }, buildsAtOnce);

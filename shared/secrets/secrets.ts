@@ -1,12 +1,14 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
+import { requireStorage } from "../accounts/storage.ts";
 import { type Cluster, lockCluster } from "../clusters/store.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
-import type { Db } from "../db/database.ts";
+import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
+import { countingChange } from "../retention/records.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import type { NewSecret, SecretChange } from "./input.ts";
@@ -33,6 +35,7 @@ export async function createSecret(
 ): Promise<Secret> {
   const created = await db.transaction(async (tx) => {
     if (!(await lockCluster(tx, cluster.id))) throw notFound("cluster");
+    await requireStorage(tx, config, cluster.organizationId);
     const isTaken = (await findSecretByKey(tx, cluster.id, input.key)) !== undefined;
     const problems = [
       ...keyProblems(config, input.key),
@@ -81,12 +84,12 @@ export async function requireSecret(db: Db, cluster: Cluster, id: string): Promi
  * @throws Refusal 404
  */
 export async function updateSecret(
-  { db, events }: Services,
+  services: Services,
   actor: Actor,
   { id, clusterId }: Secret,
   change: SecretChange,
 ): Promise<Secret> {
-  const updated = await db.transaction(async (tx) => {
+  const updated = await countChange(services, id, async (tx) => {
     const before = await lockSecret(tx, id);
     const stamp = { updatedAt: tx.now, updatedById: actor.userId };
     const after = before && (await updateSecretIfPresent(tx, id, { ...change, ...stamp }));
@@ -95,41 +98,49 @@ export async function updateSecret(
     await audit(tx, actor, "updated", auditSubject(after), changes);
     return after;
   });
-  events.publish([`cluster:${clusterId}`]);
+  services.events.publish([`cluster:${clusterId}`]);
   return updated;
 }
 
 /** @throws Refusal 404 */
 export async function replaceSecretValue(
-  { db, cipher, events }: Services,
+  services: Services,
   actor: Actor,
   { id, clusterId }: Secret,
   value: string,
 ): Promise<Secret> {
-  const updated = await db.transaction(async (tx) => {
-    const valueSealed = cipher.seal(value, sealedPlaces.valueOfSecret(id));
+  const updated = await countChange(services, id, async (tx) => {
+    const valueSealed = services.cipher.seal(value, sealedPlaces.valueOfSecret(id));
     const change = { valueSealed, updatedAt: tx.now, updatedById: actor.userId };
     const after = await updateSecretIfPresent(tx, id, change);
     if (!after) throw notFound("secret");
     await audit(tx, actor, "updated", auditSubject(after), [{ field: "value" }]);
     return after;
   });
-  events.publish([`cluster:${clusterId}`]);
+  services.events.publish([`cluster:${clusterId}`]);
   return updated;
 }
 
 /** @throws Refusal 404 */
 export async function deleteSecret(
-  { db, events }: Services,
+  services: Services,
   actor: Actor,
   { id, clusterId }: Secret,
 ): Promise<void> {
-  await db.transaction(async (tx) => {
+  await countChange(services, id, async (tx) => {
     const deleted = await deleteSecretIfPresent(tx, id);
     if (!deleted) throw notFound("secret");
     await audit(tx, actor, "deleted", auditSubject(deleted));
   });
-  events.publish([`cluster:${clusterId}`]);
+  services.events.publish([`cluster:${clusterId}`]);
+}
+
+function countChange<Result>(
+  services: Services,
+  id: string,
+  change: (tx: Tx) => Promise<Result>,
+): Promise<Result> {
+  return countingChange(services, { kind: "secrets", ids: [id] }, () => services.db.transaction(change));
 }
 
 function auditSubject({ id, key }: Secret) {

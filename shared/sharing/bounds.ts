@@ -624,10 +624,10 @@ export const stored = {
   },
   /** Artifacts, logs and payloads go first. A webhook that was accepted builds beyond it, and a retry is stored. */
   everything: {
-    resource: "builds, jobs, agents, artifacts, logs and payloads together",
+    resource: "records, artifacts, logs and payloads together",
     file: "shared/accounts/storage.ts",
     max: { bytes: "storedBytesPerOrganization" },
-    also: "the oldest artifacts, logs and payloads are evicted; if that is not enough, new builds but those of webhooks, uploads of steps and registrations are 422, uploads of artifacts 403, and bulk rebuilds rest",
+    also: "the oldest artifacts, logs and payloads are evicted; if that is not enough, new builds but those of webhooks, uploads of steps, registrations, pipelines, triggers and secrets are 422, uploads of artifacts 403, and bulk rebuilds rest",
   },
   /** Pages and answers have all tags of each agent of a list. */
   tags: {

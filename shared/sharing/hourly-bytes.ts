@@ -1,4 +1,4 @@
-import { hourMs } from "../durations.ts";
+import { hourMs, minuteMs } from "../durations.ts";
 import type { Config } from "../process/config.ts";
 import type { Setting } from "../process/settings/setting.ts";
 import { defaultOf, settings } from "../process/settings/settings.ts";
@@ -14,6 +14,9 @@ const textsOfBuild = 100 * kb;
 /** Name, host, system, versions and user agent. */
 const textsOfAgent = 10 * kb;
 
+/** Each changed member with an excerpt of its values. */
+const textsOfAuditEntry = 4 * kb;
+
 const { jobs, metaData, tags } = stored;
 /** A build and all that goes with it, each of its jobs retried, and no step shared. */
 export const bytesOfBuild =
@@ -22,6 +25,7 @@ export const bytesOfBuild =
   2 * (jobs.max.bytes + jobs.max.jobs * rowBytes.job) +
   metaData.max.bytes +
   metaData.max.keys * rowBytes.metaData;
+const bytesOfAuditEntry = rowBytes.auditEvent + textsOfAuditEntry;
 const bytesOfAgent = rowBytes.agent + textsOfAgent + tags.max.bytes;
 
 /** Puts the table of what an organization can add to the disk in an hour into a page, between its marks. */
@@ -29,6 +33,7 @@ export function withHourlyBytes(page: string): string {
   const { limit, windowMs } = windows.registrations;
   const registrations = (Number(limit) * hourMs) / windowMs;
   const deliveries = byDefault("deliveriesPerHour");
+  const requests = (byDefault("apiRequestsPerMinute") * hourMs) / minuteMs;
   const rows = [
     ["builds of webhooks", "`DELIVERIES_PER_HOUR` × a build", deliveries * bytesOfBuild, "are made"],
     [
@@ -49,6 +54,13 @@ export function withHourlyBytes(page: string): string {
       allBytes,
       "are 422",
     ],
+    ["pipelines, triggers and secrets", "`STORED_BYTES_PER_ORGANIZATION`", allBytes, "are 422"],
+    [
+      "audit entries, of each access token",
+      "60 × `API_REQUESTS_PER_MINUTE` × an entry",
+      requests * bytesOfAuditEntry,
+      "are made",
+    ],
     ["artifacts", "`STORED_BYTES_PER_ORGANIZATION`", allBytes, "are evicted, the oldest first"],
     [
       "logs",
@@ -61,7 +73,7 @@ export function withHourlyBytes(page: string): string {
   const text = [
     "| What | Bound | In an hour | At the limit they |\n|---|---|---|---|",
     ...rows,
-    `\nSo with default settings an organization takes at most ${first} in an hour, and what is counted late. At its limit it takes ${inGb(deliveries * bytesOfBuild)} in each further hour, by builds of webhooks alone.`,
+    `\nSo with default settings an organization takes at most ${first} in an hour, and what is counted late. At its limit it takes ${inGb(deliveries * bytesOfBuild)} in each further hour, by builds of webhooks and audit entries alone.`,
   ];
   return page.replace(mark, () => `\n${text.join("\n")}\n\n`);
 }

@@ -1,4 +1,5 @@
 import type { Actor } from "../accounts/audit.ts";
+import { requireStorage } from "../accounts/storage.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
@@ -52,9 +53,10 @@ export async function createTrigger<Id extends string | undefined = undefined>(
     signature: type.isConfigurable ? { ...hmacDefaults, ...signature } : null,
     ...columnsOf(services.cipher, { ...rest, verification: secret === null ? null : { secret } }),
   };
-  const created = await services.db.transaction((tx) =>
-    addTrigger(services, tx, actor, { pipeline, columns, id }),
-  );
+  const created = await services.db.transaction(async (tx) => {
+    await requireStorage(tx, config, pipeline.organizationId);
+    return addTrigger(services, tx, actor, { pipeline, columns, id });
+  });
   publishTriggerChange(services, created?.trigger);
   return created as CreatedOnce<Id>;
 }

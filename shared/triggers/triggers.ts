@@ -5,6 +5,7 @@ import { isId } from "../ids.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, validationFailed } from "../refusal.ts";
+import { countingChange } from "../retention/records.ts";
 import type { AuditChange } from "../vocabulary.ts";
 import { type Delivery, findDelivery } from "./deliveries/store.ts";
 import type { TriggerChange } from "./input.ts";
@@ -28,7 +29,7 @@ export async function updateTrigger(
 ): Promise<Trigger> {
   const { id, pipelineId } = trigger;
   const { cipher, config, db } = services;
-  const changed = await db.transaction(async (tx) => {
+  const update = async (tx: Tx) => {
     const present = await lockTrigger(tx, pipelineId, id);
     if (!present) throw notFound("pipeline trigger");
     const problems = triggerChangeProblems(config, actor, present, change);
@@ -40,7 +41,10 @@ export async function updateTrigger(
     const changes = changesOf({ before: present, after: updated, ...audited });
     await auditTrigger(tx, actor, updated, updateAction(present, updated, columns), changes);
     return updated;
-  });
+  };
+  const changed = await countingChange(services, { kind: "triggers", ids: [id] }, () =>
+    db.transaction(update),
+  );
   publishTriggerChange(services, changed);
   return changed;
 }

@@ -15,7 +15,7 @@ import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/tr
 
 const mb = 1024 ** 2;
 const message =
-  "Organization has reached its limit of 20 MB with its builds, jobs and agents: delete pipelines that it no longer needs and wait an hour, or ask the operator to raise STORED_BYTES_PER_ORGANIZATION";
+  "Organization has reached its limit of 20 MB with its builds and other records: delete pipelines that it no longer needs and wait an hour, or ask the operator to raise STORED_BYTES_PER_ORGANIZATION";
 
 describeOnBothDatabases("an organization that is full", (database) => {
   let api: TriggerApi;
@@ -73,6 +73,16 @@ describeOnBothDatabases("an organization that is full", (database) => {
           body: registration,
         }),
       bulkRebuild: () => api.send("POST", bulksAt()),
+      pipeline: () =>
+        api.send("POST", "/pipelines", {
+          body: { name: "Next", cluster_id: api.acme.cluster.id, configuration: "steps: [{ command: x }]" },
+        }),
+      trigger: () =>
+        api.send("POST", "/pipelines/web/triggers", { body: { type: "webhook", label: "Next" } }),
+      secret: () =>
+        api.send("POST", `/clusters/${api.acme.cluster.id}/secrets`, {
+          body: { key: "NEXT", value: "secret" },
+        }),
     };
     await fill();
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { storageFull } from "../../../shared/accounts/storage.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { requireCluster } from "../../../shared/clusters/clusters.ts";
 import { patterns } from "../../../shared/paths.ts";
@@ -62,7 +63,7 @@ export function secretOperations(services: Services): Operation[] {
       summary: "Create a secret that jobs of the cluster may read",
       body: { schema: createSecretBody },
       success: { status: 201, schema: secretSchema, description: "The new secret, without its value" },
-      refusals: { 422: ["Validation failed: …"] },
+      refusals: { 422: ["Validation failed: …", storageFull] },
       run: async (call) => {
         const cluster = await clusterOf(call);
         const secret = await createSecret(services, call.actor, cluster, await call.readBody());

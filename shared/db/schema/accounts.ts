@@ -13,14 +13,14 @@ export function defineAccountsTables(kit: Kit) {
     features: json<Feature[]>().notNull(),
     /** Bytes of all that is stored and counted, as `count-stored-bytes` found them last. */
     storedBytes: bigint("stored_bytes").notNull().default(0),
-    /** Those of them that are not evicted: builds, jobs, agents, and logs of running jobs. */
+    /** Those of them that are not evicted: records, and logs of running jobs. */
     keptBytes: bigint("kept_bytes").notNull().default(0),
-    /** Builds, jobs and agents: the sum of `recordTotals`. */
+    /** Records: the sum of `recordTotals`. */
     recordBytes: bigint("record_bytes").notNull().default(0),
     createdAt: time("created_at").notNull(),
   });
 
-  /** Stored bytes of an organization's builds, their jobs and agents, by the hour of the ids of builds and agents. */
+  /** Stored bytes of an organization's records by the hour of their ids; jobs count with their build. */
   const recordTotals = table(
     "record_totals",
     {

@@ -449,7 +449,7 @@ const retention = {
   storedBytesPerOrganization: setting(
     "STORED_BYTES_PER_ORGANIZATION",
     wholeNumber(1).optional(),
-    "Bytes that an organization stores in all: builds, jobs, agents, artifacts, logs and payloads. Above it the oldest artifacts, logs and payloads are evicted; once builds, jobs and agents alone reach it, new builds but those of webhooks, rebuilds, uploads of steps, agents and artifacts are refused. Default: 30 GB more than the three settings for payloads, logs and artifacts, 70 GB with theirs: about ten million builds of three jobs",
+    "Bytes that an organization stores in all: records (builds, jobs, agents, pipelines, triggers, secrets, audit entries), artifacts, logs and payloads. Above it the oldest artifacts, logs and payloads are evicted; once records alone reach it, new builds but those of webhooks, rebuilds, uploads of steps, agents, artifacts, pipelines, triggers and secrets are refused. Default: 30 GB more than the three settings for payloads, logs and artifacts, 70 GB with theirs: about ten million builds of three jobs",
     (given, other) =>
       given ??
       other.PAYLOAD_BYTES_PER_ORGANIZATION +
