@@ -1,4 +1,5 @@
 import { randomFillSync } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { v7, validate } from "uuid";
 
 // Module state on purpose: ids of a process rise only if they come from one sequence. Random bytes are drawn for 256
@@ -7,11 +8,12 @@ const randomBytesPerId = 16;
 const pool = Buffer.alloc(randomBytesPerId * 256);
 let poolAt = pool.length;
 
-let lastMs = 0;
-let sequence = 0;
+/** The last sequence of recent milliseconds: callers with times of their own alternate between them. */
+const sequences = new LRUCache<number, number>({ max: 1000 });
 
 /**
- * Returns a UUIDv7. Later ids sort later, also within a millisecond of one process.
+ * Returns a UUIDv7. Ids of later milliseconds sort later. Those that one process makes of a millisecond rise, also if it
+ * makes ids of others in between.
  */
 export function newId(now: Date): string {
   if (poolAt === pool.length) {
@@ -23,9 +25,9 @@ export function newId(now: Date): string {
 
   const msecs = now.getTime();
   // A new millisecond starts in the lower half of the 32 bits, to leave room for counting.
-  sequence = msecs === lastMs ? sequence + 1 : random.readUInt32BE(0) >>> 1;
-  lastMs = msecs;
-  return v7({ msecs, seq: sequence, random });
+  const seq = (sequences.get(msecs) ?? random.readUInt32BE(0) >>> 1) + 1;
+  sequences.set(msecs, seq);
+  return v7({ msecs, seq, random });
 }
 
 /** Returns rising ids. */
