@@ -160,7 +160,7 @@ export async function listUnseenAgents(
     .select()
     .from(agents)
     .where(and(eq(agents.state, state), lt(agents.seenAt, seenBefore)))
-    .orderBy(asc(agents.seenAt))
+    .orderBy(asc(agents.seenAt), asc(agents.id))
     .limit(limit)
     .offset(offset);
 }
