@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
 import { storedStatus } from "../builds/exit-status-store.ts";
 import { factColumns, isTrueByStep, type JobFacts, type JobRow, rowColumns } from "../builds/job-store.ts";
+import { pauseOfQueue } from "../builds/pause-store.ts";
 import type { Build } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
@@ -210,6 +211,7 @@ export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<JobFacts | 
     .update(jobs)
     .set({
       state: "scheduled",
+      dispatchPausedAt: pauseOfQueue(tx),
       agentId: null,
       assignedAt: null,
       acceptedAt: null,

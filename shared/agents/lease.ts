@@ -1,5 +1,6 @@
 import { completeJob, type Job, type JobFacts, type JobRow } from "../builds/job-store.ts";
 import { deleteOldJobTokens, insertJobToken } from "../builds/meta-data-store.ts";
+import { refreshPausesOf } from "../builds/pause-store.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, startBuildIfNot } from "../builds/progress-store.ts";
 import { isSoftFailure } from "../builds/promises.ts";
@@ -367,6 +368,7 @@ export async function takeJobBack(
   if (!isStopping && mayRestart) {
     const requeued = await requeueIfLeased(tx, lease);
     if (!requeued) return [];
+    await refreshPausesOf(tx, [requeued]);
     await closeLog(tx, { jobId: job.id, attempt: job.attempt });
     const isMended = job.promisedAt !== null; // the next attempt has promised nothing
     return [requeued, ...(isMended ? await settleBuild(tx, build, now) : [])];

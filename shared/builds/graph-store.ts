@@ -13,6 +13,7 @@ import {
   waitingJobStates,
 } from "../vocabulary.ts";
 import { factColumns, type JobFacts } from "./job-store.ts";
+import { pauseOfQueue } from "./pause-store.ts";
 import type { Build } from "./store.ts";
 
 export interface BuildGraph {
@@ -186,7 +187,11 @@ export const scheduleIfWaiting = prepared<StepsAt, JobFacts, Tx>((tx) => {
   const { jobs } = tx.tables;
   return tx
     .update(jobs)
-    .set({ state: "scheduled", scheduledAt: valueFor(jobs.scheduledAt, "now") })
+    .set({
+      state: "scheduled",
+      scheduledAt: valueFor(jobs.scheduledAt, "now"),
+      dispatchPausedAt: pauseOfQueue(tx),
+    })
     .where(and(isWaitingOf(tx), inArray(jobs.type, ["script", "trigger"])))
     .returning(factColumns(tx));
 });

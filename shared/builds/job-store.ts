@@ -5,6 +5,7 @@ import { preparedRow } from "../db/prepared.ts";
 import type { JobOptions } from "../db/schema/builds.ts";
 import type { Tables } from "../db/schema.ts";
 import { statusColumns } from "./exit-status-store.ts";
+import { refreshPausesOf, withPauses } from "./pause-store.ts";
 import { mayShareSteps } from "./shared-steps.ts";
 
 // The text of a step is stored once for its build: by the step's first job, whose id is that of the step. Parallel and
@@ -147,11 +148,16 @@ export async function setOwnText(tx: Tx, { id, label, command, options }: Job): 
   await tx.update(jobs).set(text).where(eq(jobs.id, id));
 }
 
-/** Stores the text of a step once, unless a process of an older version may run. */
-export async function insertJobs(tx: Tx, jobs: Job[]): Promise<void> {
+/**
+ * Inserts jobs of builds that are new or locked, and marks those on paused queues. Stores the text of a step once, unless
+ * a process of an older version may run.
+ */
+export async function insertJobs(tx: Tx, given: Job[]): Promise<void> {
+  const jobs = await withPauses(tx, given);
   const mayRefer = jobs.some(isBehindFirst) && (await mayShareSteps(tx));
   const stored = jobs.map((job) => (mayRefer && isBehindFirst(job) ? referring(job) : withOwnText(job)));
   await tx.insertMany(tx.tables.jobs, stored);
+  await refreshPausesOf(tx, jobs);
 }
 
 /** Of a new job. */

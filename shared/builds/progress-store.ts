@@ -146,14 +146,12 @@ export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
 /** scheduled → running. A build that was failing before its first job started is so still. */
 export const startBuildIfNot = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
   const { builds } = tx.tables;
-  const { state, startedAt, pausedQueueId, isPaused } = builds;
+  const { state, startedAt } = builds;
   return tx
     .update(builds)
     .set({
       state: sql`case when ${state} = 'scheduled' then 'running' else ${state} end`,
       startedAt: valueFor(startedAt, "now"),
-      pausedQueueId: sql`case when ${state} <> 'scheduled' then ${pausedQueueId} end`,
-      isPaused: sql`${isPaused} and ${state} <> 'scheduled'`,
     })
     .where(
       and(eq(builds.id, sql.placeholder("id")), isNull(startedAt), inArray(state, ["scheduled", "failing"])),

@@ -21,7 +21,7 @@ import {
 } from "./graph-store.ts";
 import { settleMembers } from "./groups/members.ts";
 import type { JobFacts } from "./job-store.ts";
-import { refreshPauses } from "./pause-store.ts";
+import { refreshPauses, refreshPausesOf } from "./pause-store.ts";
 import {
   blockBuildIfUnfinished,
   cancelJobsIfUnfinished,
@@ -58,12 +58,14 @@ import type { Build } from "./store.ts";
  * @returns the jobs that it scheduled or canceled
  */
 export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
-  const scheduled = await settleSteps(tx, build, now);
-  return build.hasMembers ? settleMembers(tx, build, { scheduled, now }) : scheduled;
+  const reached = await settleSteps(tx, build, now);
+  const scheduled = build.hasMembers ? await settleMembers(tx, build, { scheduled: reached, now }) : reached;
+  if (build.pausedQueueId) await refreshPauses(tx, [build.id]);
+  else await refreshPausesOf(tx, scheduled);
+  return scheduled;
 }
 
 async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
-  if (build.pausedQueueId) await refreshPauses(tx, [build.id]);
   const standing = await findStanding(tx, build.id);
   const { hasActive, hasFailed, hasPromise, hasWaiting, hasCommand } = standing;
   // Without a graph, waits alone hold jobs back, and they are decided once nothing else runs.

@@ -84,7 +84,7 @@ async function markNextJobs(
   return { buildIds, lastJobId: jobIds[jobsPerTransaction - 1] };
 }
 
-/** Requeues fan-outs that may be lost, or that missed a new build. */
+/** Requeues fan-outs that may be lost, or that missed a job which was scheduled meanwhile. */
 export async function requeueDispatchPauses({ db, jobs }: Services): Promise<void> {
   for (const queueId of await listQueuesToFanOut(db)) await jobs.send(fanOutDispatchPauseJob, { queueId });
 }

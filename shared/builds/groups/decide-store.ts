@@ -2,6 +2,7 @@ import { and, asc, desc, eq, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../../db/database.ts";
 import { countRows } from "../../db/rows.ts";
 import { factColumns, type JobFacts } from "../job-store.ts";
+import { pauseOfQueue, refreshPausesOf } from "../pause-store.ts";
 import { byPriority, type Candidate, type GroupView, type Place } from "./decide.ts";
 import type { Group } from "./members-store.ts";
 
@@ -129,7 +130,7 @@ export async function startIfLimited(tx: Tx, jobIds: string[]): Promise<JobFacts
   const { jobs, concurrencyMembers: members } = tx.tables;
   const started = await tx
     .update(jobs)
-    .set({ state: "scheduled", scheduledAt: tx.now })
+    .set({ state: "scheduled", scheduledAt: tx.now, dispatchPausedAt: pauseOfQueue(tx) })
     .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "limited")))
     .returning(factColumns(tx));
   if (started.length === 0) return started;
@@ -138,5 +139,6 @@ export async function startIfLimited(tx: Tx, jobIds: string[]): Promise<JobFacts
     .update(members)
     .set({ standing: "holding" })
     .where(and(inArray(members.jobId, ids), eq(members.standing, "limited")));
+  await refreshPausesOf(tx, started);
   return started;
 }

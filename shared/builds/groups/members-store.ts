@@ -68,7 +68,12 @@ export const limitIfScheduled = prepared<{ buildId: string; now: Date }, JobFact
     .where(and(eq(members.buildId, sql.placeholder("buildId")), ne(members.standing, "holding")));
   return tx
     .update(jobs)
-    .set({ state: "limited", limitedAt: valueFor(jobs.limitedAt, "now"), scheduledAt: null })
+    .set({
+      state: "limited",
+      limitedAt: valueFor(jobs.limitedAt, "now"),
+      scheduledAt: null,
+      dispatchPausedAt: null,
+    })
     .where(
       and(
         eq(jobs.buildId, sql.placeholder("buildId")),

@@ -153,9 +153,9 @@ export function defineBuildsTables(
       /** Of a build that a trigger step made: the first build of its chain. It may be deleted before it. */
       rootBuildId: uuid("root_build_id"),
       cancelReason: text("cancel_reason"),
-      /** The paused queue of a waiting job. Set by the fan-out. */
+      /** The paused queue of a waiting job (builds/pause-store.ts). */
       pausedQueueId: uuid("paused_queue_id"),
-      /** All waiting jobs are on paused queues, as far as fan-out has come. */
+      /** All waiting jobs are on paused queues, as far as fan-outs have come. */
       isPaused: boolean("is_paused").notNull().default(false),
       createdAt: time("created_at").notNull(),
       startedAt: time("started_at"),
@@ -226,7 +226,7 @@ export function defineBuildsTables(
       priority: integer().notNull().default(0),
       /** The rules that its agent must fulfil, as canonical JSON (shared/pipelines/agent-rules.ts). Empty: none. */
       agentRules: text("agent_rules").notNull().default(""),
-      /** Set by the fan-out. */
+      /** The pause of its queue, while it waits (builds/pause-store.ts). */
       dispatchPausedAt: time("dispatch_paused_at"),
       /** The agent that has, or last had, the job. */
       agentId: uuid("agent_id"),
