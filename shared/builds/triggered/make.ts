@@ -13,8 +13,8 @@ import type { Build } from "../store.ts";
 import { storeInTurn } from "../store-in-turn.ts";
 import { buildTopics } from "../topics.ts";
 import { endingOf } from "./ending.ts";
-import { requestOf } from "./request.ts";
-import { findBuildOfJobById, moveTriggerIfStill } from "./store.ts";
+import { requestOf, rootOf } from "./request.ts";
+import { countBuildsOfRoot, findBuildOfJobById, moveTriggerIfStill } from "./store.ts";
 
 // States of the job of a trigger step:
 //
@@ -34,16 +34,18 @@ import { findBuildOfJobById, moveTriggerIfStill } from "./store.ts";
 export async function makeTriggeredBuild(services: Services, jobId: string): Promise<void> {
   const { db, events } = services;
   const parent = await findBuildOfJobById(db, { jobId });
-  const make = () => db.transaction((tx) => makeIn(tx, services, { jobId, buildId: parent?.id }));
+  const make = () => db.transaction((tx) => makeIn(tx, services, { jobId, parent }));
   events.publish(await storeInTurn(parent?.organizationId ?? "", make));
 }
 
 async function makeIn(
   tx: Tx,
   services: Services,
-  { jobId, buildId }: { jobId: string; buildId: string | undefined },
+  { jobId, parent }: { jobId: string; parent: Pick<Build, "id" | "rootBuildId"> | undefined },
 ): Promise<Topic[]> {
-  const [build] = buildId === undefined ? [] : await lockBuilds(tx, [buildId]);
+  // With its root: others that trigger builds of that count them afterwards.
+  const locked = parent ? await lockBuilds(tx, [...new Set([rootOf(parent), parent.id])].sort()) : [];
+  const build = locked.find(({ id }) => id === parent?.id);
   await takeFollowUps(tx, "trigger", jobId);
   const job = await findJob(tx, jobId);
   if (!build || job?.state !== "scheduled" || job.type !== "trigger") return [];
@@ -74,6 +76,11 @@ async function tryToMake(
   if (!pipeline) return { refused: "The pipeline of the step was deleted" };
   const wanted = requestOf(services, { build, pipeline, job }, target);
   if ("refused" in wanted) return wanted;
+  const { buildsPerRoot } = services.config;
+  if ((await countBuildsOfRoot(tx, rootOf(build), buildsPerRoot)) >= buildsPerRoot)
+    return {
+      refused: `The first build of its chain has triggered ${buildsPerRoot} builds, which is the most`,
+    };
   try {
     await requireStorage(tx, services.config, organizationId);
     const made = await createOneBuild(tx, services, wanted.request);

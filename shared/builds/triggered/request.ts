@@ -9,9 +9,6 @@ import type { Job } from "../job-store.ts";
 import { newBuild, newBuildProblems } from "../new-build.ts";
 import type { Build } from "../store.ts";
 
-/** Builds of a chain in which each triggers the next. It ends circles of pipelines. */
-const maxChain = 10;
-
 export interface Parent {
   build: Build;
   pipeline: Pick<PipelineFacts, "slug">;
@@ -37,8 +34,10 @@ export function requestOf(
   if (!target) return { refused: `There is no pipeline ${excerpt(slug)}` };
   if (target.archivedAt) return { refused: `The pipeline ${target.slug} is archived` };
   const depth = (build.options?.triggered_from?.depth ?? 1) + 1;
-  if (depth > maxChain)
-    return { refused: `Builds trigger each other in a chain: it would have more than ${maxChain}` };
+  if (depth > config.triggerDepth)
+    return {
+      refused: `Builds trigger each other in a chain: it would have more than ${config.triggerDepth}`,
+    };
 
   const parsed = newBuild.safeParse(given);
   const problems = parsed.success ? newBuildProblems(config, parsed.data) : toProblems(parsed.error);
@@ -57,6 +56,7 @@ export function requestOf(
       branch,
       environmentSealed: sealEnvironment(cipher, env ?? {}, sealedPlaces.variablesOfBuilds),
       triggeredByJobId: job.id,
+      rootBuildId: rootOf(build),
       options: {
         triggered_from: {
           build_id: build.id,
@@ -69,4 +69,9 @@ export function requestOf(
     },
     metaData: meta_data ?? {},
   };
+}
+
+/** The first build of a chain, which no trigger step made. Builds from before the column begin chains of their own. */
+export function rootOf({ id, rootBuildId }: Pick<Build, "id" | "rootBuildId">): string {
+  return rootBuildId ?? id;
 }

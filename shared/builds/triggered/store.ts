@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../../db/database.ts";
+import { countUpTo } from "../../db/list-page.ts";
 import { findBy, preparedRow } from "../../db/prepared.ts";
 import type { JobState } from "../../vocabulary.ts";
 import { isTrueByStep, type JobFacts } from "../job-store.ts";
@@ -13,16 +14,22 @@ export const findBuildById = findBy<Build>(({ builds }) => builds.id);
 /** The build of a job, as far as it is needed to lock it. */
 export const findBuildOfJobById = preparedRow<
   { jobId: string },
-  Pick<Build, "id" | "organizationId">,
+  Pick<Build, "id" | "organizationId" | "rootBuildId">,
   Db | Tx
 >((db) => {
   const { builds, jobs } = db.tables;
   return db
-    .select({ id: builds.id, organizationId: builds.organizationId })
+    .select({ id: builds.id, organizationId: builds.organizationId, rootBuildId: builds.rootBuildId })
     .from(jobs)
     .innerJoin(builds, eq(builds.id, jobs.buildId))
     .where(eq(jobs.id, sql.placeholder("jobId")));
 });
+
+/** Counts the builds that trigger steps made from one first build, up to a limit. */
+export function countBuildsOfRoot(tx: Tx, rootId: string, limit: number): Promise<number> {
+  const { builds } = tx.tables;
+  return countUpTo(tx, builds, eq(builds.rootBuildId, rootId), limit);
+}
 
 /** A build as the step that made it names it. */
 export interface NamedBuild extends Pick<Build, "id" | "number" | "state"> {

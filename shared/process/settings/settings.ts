@@ -262,6 +262,16 @@ const limits = {
     wholeNumber(1, 1_000_000_000).default(200),
     "REST requests in any minute, per access token",
   ),
+  triggerDepth: setting(
+    "TRIGGER_DEPTH",
+    wholeNumber(1, 1000).default(10),
+    "Builds of a chain in which the trigger steps of each make the next. 1: trigger steps make none",
+  ),
+  buildsPerRoot: setting(
+    "BUILDS_PER_ROOT",
+    wholeNumber(1, 1_000_000).default(500),
+    "Builds that trigger steps make from one first build, over all chains",
+  ),
   jobLogBytes: setting(
     "JOB_LOG_BYTES",
     wholeNumber(1024, 1024 * mebibyte).default(100 * mebibyte),

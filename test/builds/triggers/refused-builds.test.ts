@@ -84,3 +84,48 @@ describeOnBothDatabases("a trigger step whose build cannot be made", (database) 
     assert.equal(jobs[0].triggered_build, null);
   });
 });
+
+describeOnBothDatabases("the builds of one first build", (database) => {
+  let chain: Chain;
+  before(async () => {
+    chain = await openChain(database, { TRIGGER_DEPTH: "4", BUILDS_PER_ROOT: "10" });
+  });
+  after(() => chain.close());
+
+  it("have a bound of their own, whatever the width of their chains", async () => {
+    const bomb = await chain.newPipeline([{ command: "make" }]);
+    const steps = [{ trigger: bomb, parallelism: 4, async: true }];
+    await chain.must("PATCH", `/pipelines/${bomb}`, { body: { steps } });
+    const rounds = 2; // the second one is a root of its own
+    for (let round = 1; round <= rounds; round++) {
+      await chain.build(bomb);
+      const { db } = chain.api.world.services;
+      const { builds, jobs } = db.tables;
+      const [pipeline] = await db
+        .select()
+        .from(db.tables.pipelines)
+        .where(eq(db.tables.pipelines.slug, bomb));
+      const made = await db
+        .select()
+        .from(builds)
+        .where(eq(builds.pipelineId, pipeline?.id ?? ""));
+      assert.equal(made.length, round * 11);
+      assert.equal(new Set(made.map(({ rootBuildId }) => rootBuildId)).size, 1 + round);
+      const reasons = await db
+        .select({ reason: jobs.failureReason })
+        .from(jobs)
+        .where(eq(jobs.state, "failed"));
+      assert.deepEqual(
+        [...new Set(reasons.map(({ reason }) => reason))],
+        ["The first build of its chain has triggered 10 builds, which is the most"],
+      );
+    }
+  });
+
+  it("have a depth that is a setting", async () => {
+    const line = await chain.newPipeline([{ command: "make" }]);
+    await chain.must("PATCH", `/pipelines/${line}`, { body: { steps: [{ trigger: line }] } });
+    await chain.build(line);
+    assert.equal((await chain.builds(line)).length, 4);
+  });
+});
