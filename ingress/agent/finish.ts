@@ -38,7 +38,7 @@ export function finishOperations(services: Services, leases: LeaseGroup): Operat
         "Never 404: old agents stop at 422 alone.",
       body: { schema: finish, isOptional: true },
       success: done,
-      refusals: { 422: ["the agent does not have this job, or no longer"] },
+      refusals: { 422: ["The agent does not have this job, or no longer"] },
       run: async ({ attempt, readBody }) => {
         const given = await readBody();
         const result = {

@@ -80,7 +80,7 @@ export function stepOperations(services: Services): Operation[] {
       description: "An attribute without a value is empty text.",
       body: { schema: get, isOptional: true, refuse: unprocessable },
       success: answer(z.object({ output: z.string() })),
-      refusals: { 400: ["a member is missing or wrong"], 404: ["no such build or step"] },
+      refusals: { 400: ["a member is missing or wrong"], 404: ["No such build or step"] },
       run: async ({ parameter, readBody, ...caller }) => {
         const { build_id, attribute, format } = await readBody();
         const build = await inReach(caller, build_id);
@@ -99,7 +99,7 @@ export function stepOperations(services: Services): Operation[] {
       refusals: {
         400: ["a member is missing or wrong"],
         403: ["The token may only read"],
-        404: ["no such build or step"],
+        404: ["No such build or step"],
       },
       run: async ({ parameter, readBody, ...caller }) => {
         refuseReadOnly(caller);
@@ -130,7 +130,7 @@ export function stepOperations(services: Services): Operation[] {
       refusals: {
         400: ["a member is missing or wrong"],
         403: ["The token may only read"],
-        404: ["no such build or step"],
+        404: ["No such build or step"],
       },
       run: async ({ parameter, readBody, ...caller }) => {
         refuseReadOnly(caller);

@@ -109,7 +109,8 @@ function answersOf(operation: Operation): Record<string, Answer> {
 
 function mayAnswer({ path, body, query, scope, needsAdmin, translate }: Operation, status: string): boolean {
   if (status === "400") return body !== undefined || (query !== undefined && "after" in query);
-  if (["413", "415", "422"].includes(status)) return body !== undefined;
+  if (status === "422") return body !== undefined && !translate; // its own reasons say what it becomes
+  if (["413", "415"].includes(status)) return body !== undefined;
   if (status === "403") return scope !== undefined || needsAdmin === true;
   return status !== "404" || (path.includes(":") && !translate);
 }

@@ -103,7 +103,7 @@ describeOnBothDatabases("POST /v3/jobs/{job}/annotations", (database) => {
     assert.deepEqual([await list(inside), await list(stranger)], [[], []]);
   });
 
-  it("422 for members that are wrong, with a message for people", async () => {
+  it("400 for members that are wrong, with a message for people", async () => {
     const inside = await enter();
     for (const [body, message] of [
       [{ body: [3] }, "body must be text"],
@@ -112,11 +112,11 @@ describeOnBothDatabases("POST /v3/jobs/{job}/annotations", (database) => {
       [{ body: "" }, "Body can't be blank"],
     ] as const) {
       const answer = await annotate(inside, body);
-      assert.deepEqual([answer.status, answer.body.message], [422, message]);
+      assert.deepEqual([answer.status, answer.body.message], [400, message]);
     }
   });
 
-  it("422 over 1 MB after appending; what was there stays", async () => {
+  it("400 over 1 MB after appending; what was there stays", async () => {
     const inside = await enter();
     const half = "é".repeat(256 * 1024);
     assert.equal((await annotate(inside, { body: half, append: true })).status, 200);
@@ -124,18 +124,18 @@ describeOnBothDatabases("POST /v3/jobs/{job}/annotations", (database) => {
 
     const { status, body } = await annotate(inside, { body: "x", append: true });
 
-    assert.deepEqual([status, body.message], [422, "Body would be larger than 1 MB"]);
+    assert.deepEqual([status, body.message], [400, "Body would be larger than 1 MB"]);
     const [{ body_html }] = await list(inside);
     assert.equal(body_html.length, 2 * half.length + "<p></p>\n".length);
   });
 
-  it("422 for more than 8 MB in a build", async () => {
+  it("400 for more than 8 MB in a build", async () => {
     const inside = await enter();
     const mb = "x".repeat(1024 * 1024);
     for (let n = 0; n < 8; n++)
       assert.equal((await annotate(inside, { body: mb, context: `${n}` })).status, 200);
 
-    assert.equal((await annotate(inside, { body: "x", context: "one more" })).status, 422);
+    assert.equal((await annotate(inside, { body: "x", context: "one more" })).status, 400);
     assert.equal((await annotate(inside, { body: "shorter", context: "0" })).status, 200);
     assert.equal((await annotate(inside, { body: "x", context: "one more" })).status, 200);
   });
@@ -170,7 +170,7 @@ describeOnBothDatabases("DELETE /v3/jobs/{job}/annotations/{context}", (database
       ["build"],
     );
     assert.equal((await remove("?scope=job")).status, 404);
-    assert.equal((await remove("?scope=step")).status, 422);
+    assert.equal((await remove("?scope=step")).status, 400);
     assert.equal((await remove("")).status, 200);
     assert.equal((await remove("?scope=build")).status, 404);
   });

@@ -20,7 +20,7 @@ import { pathText } from "../../http/routing.ts";
 import * as field from "../../operations/fields.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
 import { flag, reportedText } from "../../operations/reported.ts";
-import { answer, done, tag } from "../answers.ts";
+import { answer, done, tag, toBadRequest } from "../answers.ts";
 import { refuseReadOnly } from "../read-only.ts";
 
 const scopeError = `scope must be one of ${annotationScopes.join(", ")}`;
@@ -49,6 +49,7 @@ export function annotationOperations(services: Services, leases: LeaseGroup): Op
     operation({
       tag,
       caller: "insideJob",
+      translate: toBadRequest,
       methods: ["POST"],
       path: patterns.annotateFromJob,
       id: "annotateFromJob",
@@ -58,11 +59,11 @@ export function annotationOperations(services: Services, leases: LeaseGroup): Op
       body: { schema: body, refuse: unprocessable, maxBytes: maxRequestBytes },
       success: answer(z.object({ id: field.id })),
       refusals: {
-        403: ["The token may only read"],
-        404: ["no such job of the build"],
-        422: [
-          "Body can't be blank, or would be larger than 1 MB, or the build would have too many annotations",
+        400: [
+          "a member is wrong: Body can't be blank, or would be larger than 1 MB, or the build would have too many annotations",
         ],
+        403: ["The token may only read"],
+        404: ["No such job of the build"],
       },
       run: async ({ parameter, readBody, ...caller }) => {
         refuseReadOnly(caller);
@@ -78,13 +79,18 @@ export function annotationOperations(services: Services, leases: LeaseGroup): Op
     operation({
       tag,
       caller: "insideJob",
+      translate: toBadRequest,
       methods: ["DELETE"],
       path: patterns.annotationFromJob,
       id: "removeAnnotationFromJob",
       summary: "Remove an annotation by its context",
       query: { scope: z.enum(annotationScopes).optional().meta({ description: "Default: build" }) },
       success: done,
-      refusals: { 403: ["The token may only read"], 404: ["no such job or annotation"] },
+      refusals: {
+        400: ["A scope that does not exist"],
+        403: ["The token may only read"],
+        404: ["No such job or annotation"],
+      },
       run: async ({ event, parameter, ...caller }) => {
         refuseReadOnly(caller);
         const scope = readScope(event.url.searchParams.get("scope"));

@@ -141,6 +141,14 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("lists 400, not 422, for calls of jobs at whose 422 old agents do not stop", () => {
+    const ids = ["exportStep", "updateStep", "cancelStep", "annotateFromJob", "removeAnnotationFromJob"];
+    const found = described().filter(({ operation }) => ids.includes(operation.operationId));
+    assert.equal(found.length, ids.length);
+    for (const { operation } of found)
+      assert.deepEqual(["400" in operation.responses, "422" in operation.responses], [true, false]);
+  });
+
   it("requires a shape in updates of hosted queues, and the creator of a cluster", () => {
     const { put } = document.paths[
       "/v2/organizations/{org}/clusters/{cluster}/queues/{queue}"

@@ -77,7 +77,7 @@ async function annotations(story: Story, job: RunningJob): Promise<void> {
   const of = { context: "tests", style: "warning" };
   await sendAsJob("annotateFromJob", "A warning", { json: { body, ...of } });
   await sendAsJob("annotateFromJob", "More of it", { json: { body: ", one fails", ...of, append: true } });
-  await sendAsJob("annotateFromJob", "No body", { json: { context: "empty" }, status: 422 });
+  await sendAsJob("annotateFromJob", "No body", { json: { context: "empty" }, status: 400 });
 
   const send = openSender(story, { ...story.org, slug: job.slug, number: "1", job: job.id });
   await send("listAnnotations", "Of a build and its jobs", { query: { scope: "all" } });
