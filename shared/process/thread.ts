@@ -73,6 +73,8 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   #worker: Worker | undefined;
   #isReady = false;
   #isClosed = false;
+  /** A terminated thread has its memory until it exits: the next one starts then. */
+  #isEnding = false;
   /** Oldest first. The thread has the first `#sent`. */
   readonly #waiting: Waiting<Request, Response>[] = [];
   #sent = 0;
@@ -92,7 +94,7 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
       if (signal) this.#abandonOnAbort(waiting, signal);
       this.#waiting.push(waiting);
       if (this.#worker) this.#send();
-      else this.#start();
+      else if (!this.#isEnding) this.#start();
       if (this.#waiting.length === 1) this.#setTimer();
     });
   }
@@ -115,10 +117,9 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   #abandon(waiting: Waiting<Request, Response>, reason: Error): void {
     const index = this.#waiting.indexOf(waiting);
     const isSent = index < this.#sent;
-    if (isSent) this.#terminate();
     this.#waiting.splice(index, 1);
+    if (isSent) this.#replace();
     waiting.reject(reason);
-    if (isSent && this.#waiting.length > 0) this.#start();
   }
 
   async close(): Promise<void> {
@@ -197,9 +198,8 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
 
   #handleDeadline(head: Waiting<Request, Response>): void {
     if (this.#waiting[0] !== head || !this.#isReady) return;
-    this.#terminate();
+    this.#replace();
     this.#reject(1, new DeadlineExceeded(`No response within ${this.#deadlineMs} ms.`));
-    if (this.#waiting.length > 0) this.#start();
   }
 
   /** A thread that was ready died of the head. A thread that never was would die of every request. */
@@ -211,10 +211,15 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
     if (this.#waiting.length > 0) this.#start();
   }
 
-  #terminate(): void {
+  /** Ends the thread, and starts the next one once it is gone and a request waits. */
+  #replace(): void {
     const worker = this.#detach();
-    worker?.unref();
-    worker?.terminate();
+    if (!worker) return;
+    this.#isEnding = true;
+    worker.terminate().finally(() => {
+      this.#isEnding = false;
+      if (this.#waiting.length > 0) this.#start();
+    });
   }
 
   #detach(): Worker | undefined {

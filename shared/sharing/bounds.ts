@@ -175,6 +175,13 @@ export const turns = {
     restFactor: 2,
     each: { max: 100, unit: "ms" },
   },
+  /** A parsed payload of 5 MB takes 150 MB: with one in each thread a worker took 604 MB. */
+  largeFiltered: {
+    resource: "evaluation of filters on payloads over 1 MB, in either thread",
+    file: "shared/triggers/filter/lanes.ts",
+    maxRunning: 1,
+    maxRunningPerOwner: 1,
+  },
   filterTests: {
     resource: "filter tests",
     file: "shared/triggers/filter/filter-tests.ts",

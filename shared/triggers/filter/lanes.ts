@@ -35,12 +35,15 @@ const initialMs = 5;
  */
 const weights = { slower: 0.5, quicker: 0.075 };
 const maxOrganizations = 10_000;
+/** A payload takes up to thirty times as much once it is parsed. */
+const largeBytes = 1024 * 1024;
 
 const moved = Symbol("moved");
 
 /** Starts each lane with an evaluator of its own. */
 export function openFilterLanes(openEvaluator: () => FilterEvaluator = openFilterEvaluator): FilterLanes {
   const averages = rememberRecent<number>(maxOrganizations);
+  const large = openTurns(turns.largeFiltered);
   const quick = openLane(openEvaluator(), turns.quickFilters);
   const slow = openLane(openEvaluator(), turns.slowFilters);
 
@@ -54,7 +57,9 @@ export function openFilterLanes(openEvaluator: () => FilterEvaluator = openFilte
   const evaluateIn =
     ({ evaluator }: Lane, organizationId: string): Evaluate =>
     async (inputs, signal) => {
-      const evaluations = await evaluator.evaluateFirst(inputs, signal);
+      const evaluate = () => evaluator.evaluateFirst(inputs, signal);
+      const isLarge = inputs.reduce((sum, { size }) => sum + size, 0) > largeBytes;
+      const evaluations = await (isLarge ? large.take(organizationId, evaluate, signal) : evaluate());
       for (const { ms } of evaluations) record(organizationId, ms);
       if (evaluations.length === 0) record(organizationId, lateMs);
       return evaluations;
