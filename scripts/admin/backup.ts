@@ -5,6 +5,7 @@ import { copyBlobs } from "../../shared/blobs/copy.ts";
 import { openBlobs } from "../../shared/blobs/open.ts";
 import { toPrintableJson } from "../../shared/control-characters.ts";
 import { readSecretKey, secretKeyFile } from "../../shared/crypto/secret-key.ts";
+import { requireKeyOfCopy } from "../../shared/crypto/secret-key-check.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
 import { forPostgresCommands } from "../../shared/db/postgres/address.ts";
 import { backUpSqlite, restoreSqlite } from "../../shared/db/sqlite/backup.ts";
@@ -56,10 +57,15 @@ export function backupCommands(terminal: Terminal): Command[] {
   const restore = new Command("restore")
     .description("put a backup in the place of the SQLite database; for Postgres, print the command")
     .argument("<file>", "a file that backup has made")
-    .option("--replace", "also if the database has organizations, which are lost", false)
+    .option(
+      "--replace",
+      "also if the database has organizations, which are lost, or cannot be read: then it is set aside",
+      false,
+    )
     .option("--artifacts <folder>", "also put back the artifacts of this folder that are missing")
     .action(async (file: string, options: { replace: boolean; artifacts?: string }) => {
-      const { databaseUrl, blobUrl } = readConfig(terminal.env);
+      const config = readConfig(terminal.env);
+      const { databaseUrl, blobUrl } = config;
       const { replace: replaces, artifacts: folder } = options;
       const restoreArtifacts = async () =>
         folder === undefined ? missingAdvice(blobUrl) : copyArtifacts(folderUrl(folder), blobUrl);
@@ -72,8 +78,12 @@ export function backupCommands(terminal: Terminal): Command[] {
       }
       const target = sqliteFile(databaseUrl);
       if (resolve(target) === resolve(file)) throw new Refusal(422, `${file} is the database itself`);
-      await restoreSqlite(file, target, { replaces, onProgress });
-      print({ restored: target, artifacts: await restoreArtifacts(), next: nextStep });
+      const aside = await restoreSqlite(file, target, {
+        replaces,
+        onProgress,
+        requireUsable: (findFact) => requireKeyOfCopy(findFact, config),
+      });
+      print({ restored: target, set_aside: aside, artifacts: await restoreArtifacts(), next: nextStep });
     });
   return [backup, restore];
 }

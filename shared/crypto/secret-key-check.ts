@@ -5,6 +5,7 @@ import { isSqliteUrl, openDatabase, sqliteFile } from "../db/open.ts";
 import { countSealedUnderOthers, countSealedUnderUnknown } from "../db/sealed-store.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
+import { createCipher } from "./cipher.ts";
 import { createSecretKey, secretKeyFile } from "./secret-key.ts";
 
 const fingerprintFact = "secret_key_fingerprint";
@@ -102,6 +103,25 @@ export function checkBeforeWrites(services: Services, onWrongKey: (error: WrongS
     },
   });
   return { ...services, db: guard(services.db), hotDb: guard(services.hotDb) };
+}
+
+/**
+ * Checks the copy of a SQLite database before it is put back. Without a key there is nothing to compare: processes then do
+ * not start, and say so.
+ * @throws WrongSecretKey
+ */
+export function requireKeyOfCopy(
+  findFactOfCopy: (name: string) => string | undefined,
+  { secretKey, previousSecretKey }: Pick<Config, "secretKey" | "previousSecretKey">,
+): void {
+  if (secretKey === undefined) return;
+  const known = findFactOfCopy(fingerprintFact);
+  if (known === undefined || createCipher(secretKey, previousSecretKey).fingerprints.includes(known)) return;
+  throw new WrongSecretKey(
+    "Nothing is changed: SECRET_KEY is not the key that the copy's secrets were stored under. Give the key of that time " +
+      `as SECRET_KEY, or put it into ${secretKeyFile}. If it is lost, restore without any key, then make a new one and run ` +
+      "npm run -s admin -- secrets discard.",
+  );
 }
 
 async function requireSecretKey(services: Services): Promise<void> {

@@ -3,14 +3,17 @@ import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -207,6 +210,82 @@ describe("admin backup and restore", () => {
     assert.deepEqual([statSync(key).mode & 0o777, bytes.equals(readFileSync(backup))], [0o600, true]);
     assert.deepEqual(readState(file), { integrity: "ok", slugs: ["kept"], fillers: 1 });
     drop();
+  });
+
+  it("set an unreadable database aside, and go on", async () => {
+    const { url, drop } = await makeDatabase("whole", 1);
+    const backup = join(folder, "whole");
+    await succeeds(url, "backup", backup);
+    const bytes = readFileSync(backup);
+    const cut = Buffer.from(bytes.subarray(0, 5000));
+    const holed = Buffer.from(bytes);
+    holed.fill(0xff, 100, 20_000);
+    const unreadable = { text: Buffer.from("no database\n".repeat(1000)), cut, holed };
+
+    for (const [name, content] of Object.entries(unreadable)) {
+      const place = mkdtempSync(join(folder, `${name}-`));
+      const target = join(place, "box.db");
+      writeFileSync(target, content);
+      writeFileSync(`${target}-wal`, "of the former database");
+      await refuses(/add --replace/, `file:${target}`, "restore", backup);
+      assert.ok(content.equals(readFileSync(target)), name);
+      const printed = await succeeds(`file:${target}`, "restore", backup, "--replace");
+
+      assert.match(printed.set_aside, /box\.db\.unreadable-\d+$/, name);
+      assert.ok(content.equals(readFileSync(printed.set_aside)), name);
+      assert.deepEqual(readState(target), { integrity: "ok", slugs: ["whole"], fillers: 1 });
+      assert.deepEqual(
+        readdirSync(place).filter((each) => each.includes(".partial")),
+        [],
+      );
+    }
+    drop();
+  });
+
+  it("leave an unreadable database alone while a process uses it", async () => {
+    const { url, drop } = await makeDatabase("used");
+    const backup = join(folder, "used");
+    await succeeds(url, "backup", backup);
+    const world = await startWorld(sqlite);
+    const file = fileOf(world.config.databaseUrl);
+    await setUpOrganization(world);
+    const second = await runIngress({
+      DATABASE_URL: world.config.databaseUrl,
+      REDIS_URL: world.config.redisUrl,
+      REDIS_PREFIX: world.config.redisPrefix,
+    });
+    const before = readFileSync(file);
+    const header = Buffer.alloc(100, "x");
+    const descriptor = openSync(file, "r+");
+    writeSync(descriptor, header, 0, header.length, 0);
+    closeSync(descriptor);
+
+    await refuses(/stop all of them/, world.config.databaseUrl, "restore", backup, "--replace");
+    writeFileSync(file, before);
+    await second.kill();
+    await world.close();
+    drop();
+  });
+
+  it("refuse a copy of another SECRET_KEY before anything is changed", async () => {
+    const { url, file, drop } = await makeDatabase("kept");
+    const other = await makeDatabase("other");
+    const backup = join(folder, "of-another-key");
+    await succeeds(other.url, "backup", backup);
+    const before = readFileSync(file);
+    const former = { SECRET_KEY: "another key of at least 32 characters" };
+
+    await refuses(/SECRET_KEY is not the key that the copy's/, url, former, "restore", backup, "--replace");
+    const unchanged = readFileSync(file);
+    const target = join(folder, "never-made.db");
+    await refuses(/SECRET_KEY is not the key/, `file:${target}`, former, "restore", backup);
+    await succeeds(url, { ...former, SECRET_KEY_PREVIOUS: secretKey }, ...["restore", backup, "--replace"]);
+
+    assert.ok(before.equals(unchanged));
+    assert.equal(existsSync(target), false);
+    assert.deepEqual(readState(file).slugs, ["other"]);
+    drop();
+    other.drop();
   });
 
   it("restores only while no process runs on the database", async () => {

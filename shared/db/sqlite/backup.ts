@@ -15,6 +15,7 @@ import { minuteMs } from "../../durations.ts";
 import { Refusal } from "../../refusal.ts";
 import { closeOrAbandon } from "./abandon.ts";
 import { requireWhole } from "./repair.ts";
+import { isDamage, isLocked, setAside } from "./set-aside.ts";
 import { requireSound } from "./soundness.ts";
 
 /** A step takes about a millisecond. */
@@ -52,27 +53,38 @@ export async function backUpSqlite(file: string, target: string, onProgress: OnP
   }
 }
 
+interface Restoring {
+  /** True allows a database that has organizations, or cannot be read. */
+  replaces: boolean;
+  onProgress: OnProgress;
+  /** Throws unless a backup with these facts of its installation may be used. */
+  requireUsable: (findFact: (name: string) => string | undefined) => void;
+}
+
 /**
  * Puts a backup in the place of a SQLite database, in one transaction: a full disk or a killed process leaves the former
  * content.
- * @param replaces true allows a database that has organizations
+ * @returns the name that an unreadable database was given; undefined: there was none
  * @throws Refusal
  */
 export async function restoreSqlite(
   backup: string,
   file: string,
-  { replaces, onProgress }: { replaces: boolean; onProgress: OnProgress },
-): Promise<void> {
+  options: Restoring,
+): Promise<string | undefined> {
   if (!existsSync(backup)) throw new Refusal(404, `There is no file ${backup}`);
   const source = open(backup, { readonly: true });
   try {
+    options.requireUsable((name) => findFact(source, name));
     requireSound(source, backup);
     const isNew = !existsSync(file);
     if (isNew) makeFile(file);
     try {
       requireWhole(file);
-      await replaceContent(source, file, { replaces, onProgress });
+      await replaceContent(source, file, options);
+      return undefined;
     } catch (error) {
+      if (isDamage(error)) return await replaceUnreadable(source, file, options);
       if (isNew) for (const suffix of ["", "-sync"]) rmSync(`${file}${suffix}`, { force: true });
       throw error;
     }
@@ -106,9 +118,9 @@ function checkCopy(draft: string): void {
 async function replaceContent(
   source: Client.Database,
   file: string,
-  { replaces, onProgress }: { replaces: boolean; onProgress: OnProgress },
+  { replaces, onProgress }: Restoring,
 ): Promise<void> {
-  const present = open(file, { fileMustExist: true });
+  const present = new Client(file, { fileMustExist: true });
   try {
     requireUnused(present, file);
     if (!replaces && hasOrganizations(present)) {
@@ -119,10 +131,42 @@ async function replaceContent(
     if (present.pragma("data_version", { simple: true }) === version) throw inUse(file);
     requireUnused(present, file);
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw new Refusal(503, `${file} is as it was, because it cannot be written: ${(error as Error).message}`);
+    if (error instanceof Refusal || isDamage(error)) throw error;
+    throw unwritable(file, error);
   } finally {
     closeOrAbandon(present, file);
+  }
+}
+
+function findFact(source: Client.Database, name: string): string | undefined {
+  try {
+    return source.prepare<[string], string>("SELECT value FROM settings WHERE name = ?").pluck().get(name);
+  } catch {
+    return undefined; // damaged, or of another program: the check of the whole file says so
+  }
+}
+
+/** Keeps the unreadable file: parts of it may be worth something. */
+async function replaceUnreadable(
+  source: Client.Database,
+  file: string,
+  { replaces, onProgress }: Restoring,
+): Promise<string> {
+  if (!replaces)
+    throw new Refusal(409, `${file} is damaged, or no SQLite database: add --replace to set it aside`);
+  if (isLocked(file)) throw inUse(file);
+  const draft = `${file}.${process.pid}.partial`;
+  try {
+    writeFileSync(draft, "", { flag: "wx", mode: ownerOnly });
+    await copy(source, draft, onProgress);
+    syncFile(draft);
+    const aside = setAside(file, draft);
+    syncFile(dirname(file));
+    return aside;
+  } catch (error) {
+    throw error instanceof Refusal ? error : unwritable(file, error);
+  } finally {
+    for (const suffix of ["", "-journal"]) rmSync(`${draft}${suffix}`, { force: true });
   }
 }
 
@@ -177,6 +221,10 @@ function syncFile(path: string): void {
   const descriptor = openSync(path, "r");
   fsyncSync(descriptor);
   closeSync(descriptor);
+}
+
+function unwritable(file: string, error: unknown): Refusal {
+  return new Refusal(503, `${file} is as it was, because it cannot be written: ${(error as Error).message}`);
 }
 
 function overwrites(target: string): Refusal {
