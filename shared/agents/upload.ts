@@ -9,6 +9,7 @@ import {
 import { listStandings, putGraph, readGraph, type WholeGraph } from "../builds/graph-store.ts";
 import { haveGroups } from "../builds/groups/members.ts";
 import { moveMembers } from "../builds/groups/members-store.ts";
+import { problemOfUploadedMembers } from "../builds/groups/uploads.ts";
 import { insertJobs, type Job, type JobFacts } from "../builds/job-store.ts";
 import { begin, newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
@@ -171,13 +172,15 @@ async function makeJobs(
 
   const uploaded = { uploadedBy: { step: job.stepId, job: job.id }, steps: expansion.tree };
   const tree = steps.length > 0 ? withUpload(graph.tree, uploaded) : graph.tree;
-  const problem = problemOfTree(tree);
+  const position = await findPositionAfterStep(tx, job);
+  const problem =
+    problemOfTree(tree) ??
+    (await problemOfUploadedMembers(tx, build, { tree, drafted: expansion.jobs, position }));
   if (problem !== undefined) throw new Refusal(422, problem);
   if (env) await addEnvironment(tx, services, build, env);
 
   const group = job.options?.group;
   const drafted = group ? expansion.jobs.map((each) => ({ group, ...each })) : expansion.jobs;
-  const position = await findPositionAfterStep(tx, job);
   const arrivedAt = job.arrivedAt ?? job.scheduledAt;
   const waiting = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
   const move = { buildId: build.id, position, by: waiting.length };

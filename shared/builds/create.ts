@@ -2,7 +2,9 @@ import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
 import { openConditions } from "../graph/conditions.ts";
 import { expandSteps } from "../graph/expand.ts";
-import { problemOfTree } from "../graph/sound.ts";
+import { membersOfDrafts, stepsLeftOut } from "../graph/group-order.ts";
+import { hasMissingKeys, isActiveJob } from "../graph/progress.ts";
+import { problemOfMembers, problemOfTree } from "../graph/sound.ts";
 import { isList } from "../graph/tree.ts";
 import { newId, newIds } from "../ids.ts";
 import { maxRulesBytes } from "../pipelines/agent-rules.ts";
@@ -28,6 +30,7 @@ import { haveGroups, insertMembersOfBuilds, limitNewJobs } from "./groups/member
 import { insertJobs, type Job } from "./job-store.ts";
 import { begin, newJobs } from "./new-jobs.ts";
 import { insertBranchFollowUps } from "./outdated/due.ts";
+import { settleBuild } from "./progress.ts";
 import type { Build } from "./store.ts";
 import { requireFewJobs } from "./too-many-jobs.ts";
 import { queueTopics } from "./topics.ts";
@@ -117,6 +120,7 @@ export async function createBuilds(
   await insertBranchFollowUps(tx, pipelines, builds);
   await followUpScheduled(tx, jobs);
   await insertMembersOfBuilds(tx, made);
+  for (const { build } of made.filter(mayHoldItselfBack)) await settleBuild(tx, build, now);
   return {
     builds,
     refused: [...refused, ...[...byPipeline.values()].flat()],
@@ -195,7 +199,11 @@ async function makeBuild(
   if ("problems" in expansion) return expansion;
   const { tree } = expansion;
   const hasGraph = !isList(tree);
-  const problem = hasGraph || hasVariables ? problemOfTree(tree) : undefined;
+  const problem =
+    (hasGraph || hasVariables ? problemOfTree(tree) : undefined) ??
+    (hasGraph
+      ? problemOfMembers(tree, membersOfDrafts(expansion.jobs), stepsLeftOut(expansion.jobs))
+      : undefined);
   if (problem !== undefined) return { problems: [{ field: "steps", message: problem }] };
   const insertion = { clusterId, position: 0, arrivedAt: null, createdAt };
   const queueOf = namesQueueByVariable(pipeline.steps)
@@ -233,6 +241,16 @@ async function insertGraphs(tx: Tx, made: NewBuild[]): Promise<void> {
   const graphs = made.filter(({ graph: { tree, warnings } }) => tree || warnings);
   const rows = graphs.map(({ build, graph }) => ({ buildId: build.id, ...graph }));
   await tx.insertMany(tx.tables.buildGraphs, rows);
+}
+
+/** Returns true if nothing would settle a build whose jobs may be held back by one with a missing key. */
+function mayHoldItselfBack({ build, jobs, graph: { tree } }: NewBuild): boolean {
+  return (
+    build.hasMembers &&
+    tree !== null &&
+    jobs.filter(isActiveJob).every(({ state }) => state === "limited") &&
+    hasMissingKeys(tree)
+  );
 }
 
 function canRun({ clusterId, steps }: Pipeline, queueOf: QueueOfStep): boolean {

@@ -1,5 +1,5 @@
 import type { Tx } from "../db/database.ts";
-import { decideProgress, type Progress } from "../graph/progress.ts";
+import { decideProgress, hasMissingKeys, type Progress } from "../graph/progress.ts";
 import { type BuildState, blockedBuildStates } from "../vocabulary.ts";
 import { blockedState } from "./blocked.ts";
 import {
@@ -19,6 +19,7 @@ import {
   passIfWaiting,
   scheduleIfWaiting,
 } from "./graph-store.ts";
+import { findHeldBack } from "./groups/held-back.ts";
 import { settleMembers } from "./groups/members.ts";
 import type { JobFacts } from "./job-store.ts";
 import { refreshPauses, refreshPausesOf } from "./pause-store.ts";
@@ -108,10 +109,13 @@ interface Advance {
 
 const nothing: Advance = { scheduled: [], hasNewFailure: false, waitsForPeople: false };
 
-async function advance(tx: Tx, { id: buildId, hasGraph }: Build, now: Date): Promise<Advance> {
+async function advance(tx: Tx, build: Build, now: Date): Promise<Advance> {
+  const { id: buildId, hasGraph } = build;
   const stored = hasGraph ? await findTree(tx, buildId) : undefined;
   const tree = stored ?? (await listTree(tx, buildId));
-  const progress = decideProgress(tree, await listUnsatisfied(tx, { buildId }));
+  const jobs = await listUnsatisfied(tx, { buildId });
+  const heldBack = hasGraph && hasMissingKeys(tree) ? await findHeldBack(tx, build, jobs) : undefined;
+  const progress = decideProgress(tree, jobs, heldBack);
   const { reached, failed, blockedFailed, waitsForPeople } = progress;
   const these = (steps: Set<string>) => ({ buildId, stepIds: [...steps], now });
   if (failed.size > 0) await failIfWaiting(tx, these(failed));

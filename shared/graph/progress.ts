@@ -86,15 +86,35 @@ const orders = new WeakMap<Node[], Vertex[]>();
  * @param tree not to be changed afterwards
  * @param jobs all jobs of the build, retried ones too. Satisfied ones may be left out: a step without jobs counts as
  * satisfied
+ * @param heldBack limited jobs that only waiting ones of their build keep from starting
  */
-export function decideProgress(tree: Node[], jobs: JobStanding[]): Progress {
-  const vertices = orders.get(tree) ?? inOrder(wire(tree));
-  orders.set(tree, vertices);
-  const isActive = jobs.some(({ state }) => !isWaiting(state) && !finishedJobStates.includes(state));
+export function decideProgress(
+  tree: Node[],
+  jobs: JobStanding[],
+  heldBack: ReadonlySet<string> = new Set(),
+): Progress {
+  const vertices = orderOf(tree);
+  const isActive = jobs.some((job) => isActiveJob(job) && !heldBack.has(job.id));
   const { progress, startsJob, hasOpen } = evaluate(vertices, jobs);
   if (isActive || startsJob || progress.waitsForPeople || !hasOpen) return progress;
   // Nothing else will run, so that no upload can bring a missing key any more.
   return evaluate(vertices, jobs, { canKeysCome: false }).progress;
+}
+
+function orderOf(tree: Node[]): Vertex[] {
+  const vertices = orders.get(tree) ?? inOrder(wire(tree));
+  orders.set(tree, vertices);
+  return vertices;
+}
+
+/** Returns true if steps depend on keys that no step has. */
+export function hasMissingKeys(tree: Node[]): boolean {
+  return orderOf(tree).some(({ missing }) => missing !== undefined);
+}
+
+/** Returns true if a job runs, or waits for an agent or its concurrency group. */
+export function isActiveJob({ state }: Pick<JobStanding, "state">): boolean {
+  return !isWaiting(state) && !finishedJobStates.includes(state);
 }
 
 /**

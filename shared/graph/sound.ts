@@ -1,5 +1,6 @@
 import { exactSize, excerpt } from "../refusal.ts";
 import type { Node } from "../vocabulary.ts";
+import { findStuckMembers } from "./group-order.ts";
 import { findCircle } from "./progress.ts";
 import { keysOf } from "./tree.ts";
 
@@ -17,6 +18,16 @@ export function problemOfTree(tree: Node[]): string | undefined {
   if (Buffer.byteLength(JSON.stringify(tree)) > maxTreeBytes)
     return `The dependencies of the build's steps would be larger than ${exactSize(maxTreeBytes)}`;
   return undefined;
+}
+
+/**
+ * Says why no build may have these members: some could never start. The parameters are those of `findStuckMembers`.
+ */
+export function problemOfMembers(...given: Parameters<typeof findStuckMembers>): string | undefined {
+  const stuck = findStuckMembers(...given);
+  if (!stuck) return undefined;
+  const { group, names } = stuck;
+  return `Steps wait for each other by the order of the concurrency group "${excerpt(group)}", so that they could never start: ${names.join(", ")}`;
 }
 
 /** @param keys as `findCircle` returns them */

@@ -1,7 +1,7 @@
 import type { GroupNode, Node, StepNode } from "../vocabulary.ts";
 import { inOrder } from "./progress.ts";
 import { isStep, isUpload } from "./tree.ts";
-import { wire } from "./wiring.ts";
+import { wireWithUploads } from "./wiring.ts";
 
 /** A part of a stage: a step, or a group with all its steps. */
 export interface StageItem {
@@ -35,12 +35,7 @@ export function stagesOf(tree: Node[], isShown: (step: StepNode) => boolean): St
 
 /** The number of stages before each step, by its id. */
 function rankSteps(tree: Node[], isShown: (step: StepNode) => boolean): Map<string, number> {
-  const vertices = wire(tree);
-  const bySteps = new Map(vertices.map((vertex) => [vertex.step?.id, vertex]));
-  for (const vertex of vertices) {
-    const uploader = vertex.uploader === undefined ? undefined : bySteps.get(vertex.uploader);
-    if (uploader) vertex.needs.push({ vertex: uploader, forgives: false });
-  }
+  const vertices = wireWithUploads(tree);
   const ranks = new Map<string, number>();
   const ends: number[] = [];
   for (const { index, step, needs } of inOrder(vertices)) {

@@ -70,15 +70,3 @@ export function keysOf(nodes: Node[]): string[] {
     ...(isStep(node) ? [] : keysOf(node.steps)),
   ]);
 }
-
-/** The steps whose jobs uploaded steps, by uploaded step. */
-export function uploadersOf(nodes: Node[], uploader?: string): Map<string, string> {
-  const uploaders = new Map<string, string>();
-  for (const node of nodes) {
-    if (!isStep(node)) {
-      const inner = uploadersOf(node.steps, isUpload(node) ? node.uploadedBy.step : uploader);
-      for (const [step, own] of inner) uploaders.set(step, own);
-    } else if (uploader !== undefined) uploaders.set(node.id, uploader);
-  }
-  return uploaders;
-}

@@ -135,6 +135,17 @@ export function wire(tree: Node[]): Vertex[] {
   return vertices;
 }
 
+/** Like `wire`, with what a job uploads behind the step of that job. */
+export function wireWithUploads(tree: Node[]): Vertex[] {
+  const vertices = wire(tree);
+  const bySteps = new Map(vertices.map((vertex) => [vertex.step?.id, vertex]));
+  for (const vertex of vertices) {
+    const uploader = vertex.uploader === undefined ? undefined : bySteps.get(vertex.uploader);
+    if (uploader) vertex.needs.push({ vertex: uploader, forgives: false });
+  }
+  return vertices;
+}
+
 /** Outside of the loops: tsx names each function that is made, which takes longer than all else here. */
 function needs(vertices: Vertex[], forgives: boolean): Need[] {
   return vertices.map((vertex) => ({ vertex, forgives }));

@@ -1,4 +1,4 @@
-import { and, eq, inArray, ne, notExists, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, ne, notExists, type SQL, sql } from "drizzle-orm";
 import type { Tx } from "../../db/database.ts";
 import { prepared, valueFor } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
@@ -141,23 +141,47 @@ export async function setPriorityOfMember(tx: Tx, jobId: string, priority: numbe
   await tx.update(members).set({ priority }).where(eq(members.jobId, jobId));
 }
 
-/** A member of a build and its step, if it has one. */
+/** The first member of a build, if it has one. */
 export async function findMemberOfBuild(
   tx: Tx,
   buildId: string,
-): Promise<(Pick<Member, "orderedAt"> & Pick<JobFacts, "stepId">) | undefined> {
-  const { jobs, concurrencyMembers: members } = tx.tables;
+): Promise<Pick<Member, "orderedAt"> | undefined> {
+  const { concurrencyMembers: members } = tx.tables;
   const [found] = await tx
-    .select({ orderedAt: members.orderedAt, stepId: jobs.stepId })
+    .select({ orderedAt: members.orderedAt })
     .from(members)
-    .innerJoin(jobs, eq(jobs.id, members.jobId))
     .where(eq(members.buildId, buildId))
     .limit(1);
   return found;
 }
 
-/** When jobs were created. */
-export async function listTimesOfJobs(tx: Tx, ids: string[]): Promise<Pick<JobFacts, "id" | "createdAt">[]> {
-  const { id, createdAt } = tx.tables.jobs;
-  return tx.select({ id, createdAt }).from(tx.tables.jobs).where(inArray(id, ids));
+/** A member that has not started, with its step. */
+export interface WaitingMemberOfBuild extends Pick<Member, "jobId" | "position" | "limit" | "isEager"> {
+  group: string;
+  stepId: string;
+  label: string | null;
+  isLimited: boolean;
+}
+
+/** The members of a build that have not started, in the order of their steps. */
+export async function listWaitingMembers(tx: Tx, buildId: string): Promise<WaitingMemberOfBuild[]> {
+  const { concurrencyGroups: groups, concurrencyMembers: members, jobs } = tx.tables;
+  const { jobId, position, limit, isEager } = members;
+  const found = await tx
+    .select({
+      jobId,
+      position,
+      limit,
+      isEager,
+      group: groups.name,
+      stepId: jobs.stepId,
+      label: jobs.ownLabel,
+      state: jobs.state,
+    })
+    .from(members)
+    .innerJoin(jobs, eq(jobs.id, members.jobId))
+    .innerJoin(groups, eq(groups.id, members.groupId))
+    .where(and(eq(members.buildId, buildId), inArray(jobs.state, ["waiting", "limited"])))
+    .orderBy(asc(position), asc(members.jobId));
+  return found.map(({ state, ...member }) => ({ ...member, isLimited: state === "limited" }));
 }

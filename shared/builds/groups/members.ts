@@ -12,7 +12,7 @@ import {
   markLimitedMembers,
   requireGroups,
 } from "./members-store.ts";
-import { latenessOf, placeMembers } from "./places.ts";
+import { findPlace, latenessOf } from "./places.ts";
 
 // A job of a concurrency group is a member from its creation, or from when the last manual step before it was unblocked,
 // until it ends. The transaction that changes jobs of a build brings its members into line. It never locks a group: it
@@ -116,11 +116,11 @@ export async function settleMembers(
   const added = await listNewMembers(tx, build.id);
   if (added.length > 0) {
     const groups = await requireGroupsOf(tx, build.organizationId, added);
-    const placeOf = await placeMembers(tx, build, added, groupsOf(added, groups));
+    const orderedAt = await findPlace(tx, build, groupsOf(added, groups));
     const jobs = added.map((job): Job => ({ ...job, state: "waiting" }));
     await insertMembersOf(
       tx,
-      jobs.map((job) => newMember(job, groups, placeOf(job))),
+      jobs.map((job) => newMember(job, groups, orderedAt)),
     );
   }
   const limited = await limitIfScheduled(tx, { buildId: build.id, now });

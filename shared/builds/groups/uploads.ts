@@ -1,0 +1,38 @@
+import type { Tx } from "../../db/database.ts";
+import type { DraftedJob } from "../../graph/expand.ts";
+import { membersOfDrafts, stepsLeftOut } from "../../graph/group-order.ts";
+import { problemOfMembers } from "../../graph/sound.ts";
+import { finishedJobStates, type Node } from "../../vocabulary.ts";
+import { listStandings } from "../graph-store.ts";
+import type { Build } from "../store.ts";
+import { listWaitingMembers } from "./members-store.ts";
+
+/**
+ * Says why uploaded jobs cannot enter their build: members of groups, new ones or present ones, could never start.
+ * @param tree with the uploaded steps
+ * @param drafted the uploaded jobs
+ * @param position of the first of them. Present jobs from there on are not moved yet
+ */
+export async function problemOfUploadedMembers(
+  tx: Tx,
+  { id: buildId, hasMembers }: Pick<Build, "id" | "hasMembers">,
+  { tree, drafted, position }: { tree: Node[]; drafted: DraftedJob[]; position: number },
+): Promise<string | undefined> {
+  const added = membersOfDrafts(drafted);
+  const present = hasMembers ? await listWaitingMembers(tx, buildId) : [];
+  if (added.length + present.length === 0) return undefined;
+  const members = [
+    ...present.filter((member) => member.position < position),
+    ...added,
+    ...present.filter((member) => member.position >= position),
+  ];
+  const ended = new Set([...(await listEndedSteps(tx, buildId)), ...stepsLeftOut(drafted)]);
+  return problemOfMembers(tree, members, ended);
+}
+
+async function listEndedSteps(tx: Tx, buildId: string): Promise<Set<string>> {
+  const jobs = (await listStandings(tx, { buildId })).filter(({ retriedInJobId }) => retriedInJobId === null);
+  const ids = new Set(jobs.map(({ stepId }) => stepId));
+  for (const { stepId, state } of jobs) if (!finishedJobStates.includes(state)) ids.delete(stepId);
+  return ids;
+}
