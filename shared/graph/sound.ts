@@ -2,13 +2,19 @@ import { exactSize, excerpt } from "../refusal.ts";
 import type { Node } from "../vocabulary.ts";
 import { findStuckMembers } from "./group-order.ts";
 import { findCircle } from "./progress.ts";
-import { keysOf } from "./tree.ts";
+import { countDependencies, keysOf } from "./tree.ts";
 
 /** Every decision about a build reads its tree. */
 const maxTreeBytes = 512 * 1024;
+/** Every decision follows them all. */
+const maxDependencies = 20_000;
 
 /** Says why no build may have this tree: a key that is used twice, steps that wait for each other, its size. */
 export function problemOfTree(tree: Node[]): string | undefined {
+  // Before the tree is wired, which takes time with their number.
+  const dependencies = countDependencies(tree);
+  if (dependencies > maxDependencies)
+    return `The build's steps would have ${dependencies.toLocaleString("en")} dependencies (maximum is ${maxDependencies.toLocaleString("en")})`;
   const known = new Set<string>();
   const twice = keysOf(tree).find((key) => known.size === known.add(key).size);
   if (twice !== undefined)

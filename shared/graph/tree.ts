@@ -63,6 +63,14 @@ export function withoutSteps(nodes: Node[], ids: ReadonlySet<string>): Node[] {
   });
 }
 
+/** Counts the keys that steps and groups depend on. */
+export function countDependencies(nodes: Node[]): number {
+  return nodes.reduce((total, node) => {
+    const own = "dependsOn" in node ? (node.dependsOn?.length ?? 0) : 0;
+    return total + own + (isStep(node) ? 0 : countDependencies(node.steps));
+  }, 0);
+}
+
 /** The keys of steps and groups. */
 export function keysOf(nodes: Node[]): string[] {
   return nodes.flatMap((node) => [
