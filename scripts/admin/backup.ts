@@ -21,7 +21,7 @@ export function backupCommands(terminal: Terminal): Command[] {
 
   const backup = new Command("backup")
     .description(
-      "copy the SQLite database into a new file while processes run; for Postgres, print the command",
+      "copy the SQLite database into a new file while processes run; for Postgres, print the command that makes the file",
     )
     .argument("<file>", "the new file")
     .option("--secret-key <file>", "also keep the secret key, in a new file of its own")
@@ -34,22 +34,28 @@ export function backupCommands(terminal: Terminal): Command[] {
       const { secretKey: keyFile, artifacts } = options;
       if (keyFile !== undefined && existsSync(keyFile))
         throw new Refusal(409, `${keyFile} exists already: name another file`);
-      const made = isSqliteUrl(databaseUrl)
+      const isSqlite = isSqliteUrl(databaseUrl);
+      const isDumped = !isSqlite && artifacts !== undefined && existsSync(file);
+      const made = isSqlite
         ? { file, bytes: await backUpSqlite(sqliteFile(databaseUrl), file, onProgress) }
-        : {
-            run: postgresCommand(
-              databaseUrl,
-              "pg_dump --format=custom --no-owner",
-              `--file=${quoteForShell(file)}`,
-            ),
-          };
+        : isDumped
+          ? { file }
+          : {
+              run: postgresCommand(
+                databaseUrl,
+                "pg_dump --format=custom --no-owner",
+                `--file=${quoteForShell(file)}`,
+              ),
+            };
       if (keyFile !== undefined) writeKey(keyFile, secretKey);
       print({
         ...made,
         artifacts:
           artifacts === undefined
             ? artifactsAdvice(blobUrl)
-            : await copyArtifacts(blobUrl, folderUrl(artifacts)),
+            : existsSync(file)
+              ? await copyArtifacts(blobUrl, folderUrl(artifacts))
+              : afterDump(file, artifacts),
         secret_key: keyFile ?? keyAdvice(terminal.env),
       });
     });
@@ -107,6 +113,12 @@ async function copyArtifacts(fromUrl: string, toUrl: string) {
 
 function artifactsAdvice(blobUrl: string): string {
   return `not included: copy them with --artifacts <folder>, or back up ${openBlobs(blobUrl).place} by other means after this`;
+}
+
+/** Artifacts that are stored between a copy and a dump would be in the dump alone. */
+function afterDump(file: string, folder: string): string {
+  const command = `npm run -s admin -- backup ${quoteForShell(file)} --artifacts ${quoteForShell(folder)}`;
+  return `not copied yet: first make ${file} by the command above, then repeat ${command}`;
 }
 
 function missingAdvice(blobUrl: string): string {

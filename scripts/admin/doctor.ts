@@ -4,12 +4,15 @@ import { Command, CommanderError } from "commander";
 import { stripControls, toPrintableJson } from "../../shared/control-characters.ts";
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
+import { secondMs } from "../../shared/durations.ts";
 import { type Config, ConfigError } from "../../shared/process/config.ts";
 import { createLog } from "../../shared/process/log.ts";
 import { openServices, type Services } from "../../shared/process/services.ts";
 import { jsonOption, readSettings, type Terminal } from "./command.ts";
 import { checkAddresses } from "./doctor/addresses.ts";
 import { checkArtifacts } from "./doctor/artifacts.ts";
+import { showBytes } from "./doctor/bytes.ts";
+import { checkChecksums, type OnRead } from "./doctor/checksums.ts";
 import { checkDatabaseParts, unavailable } from "./doctor/database.ts";
 import { type Finding, type FindingState, problem, warning } from "./doctor/finding.ts";
 import { checkMachine } from "./doctor/machine.ts";
@@ -20,9 +23,10 @@ import { checkFailedJobs, checkProcesses, checkStoredBytes } from "./doctor/work
 export function doctorCommand(terminal: Terminal): Command {
   return new Command("doctor")
     .description("check the deployment, and say what to do; the exit code is 1 if there is a problem")
+    .option("--bytes", "also read all artifacts, and compare their checksums", false)
     .option(...jsonOption)
-    .action(async ({ json }: { json: boolean }) => {
-      const findings = await examine(terminal);
+    .action(async ({ bytes, json }: { bytes: boolean; json: boolean }) => {
+      const findings = await examine(terminal, bytes ? showRead(terminal) : undefined);
       const isHealthy = findings.every(({ state }) => state !== "problem");
       const printed = toPrintableJson({ healthy: isHealthy, findings }, 2);
       terminal.write(`${terminal.isTerminal && !json ? forPeople(findings) : printed}\n`);
@@ -30,10 +34,11 @@ export function doctorCommand(terminal: Terminal): Command {
     });
 }
 
-async function examine(terminal: Terminal): Promise<Finding[]> {
+/** @param onRead absent: the bytes of artifacts are not read */
+async function examine(terminal: Terminal, onRead?: OnRead): Promise<Finding[]> {
   try {
     const config = readSettings(terminal);
-    return [...checkMachine(config), ...(await examineServices(config))];
+    return [...checkMachine(config), ...(await examineServices(config, onRead))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const lines = error.message.split("\n").slice(1);
@@ -44,7 +49,7 @@ async function examine(terminal: Terminal): Promise<Finding[]> {
 }
 
 /** Makes neither a database nor a key. */
-async function examineServices(config: Config): Promise<Finding[]> {
+async function examineServices(config: Config, onRead?: OnRead): Promise<Finding[]> {
   const { databaseUrl, secretKey } = config;
   if (isSqliteUrl(databaseUrl) && !existsSync(sqliteFile(databaseUrl)))
     return [problem("database", `There is no ${sqliteFile(databaseUrl)}`, "npm run migrate, or npm start")];
@@ -54,10 +59,10 @@ async function examineServices(config: Config): Promise<Finding[]> {
   const open = (url: string) =>
     openServices({ config: { ...config, databaseUrl: url, secretKey: secretKey ?? placeholder }, log });
   try {
-    return await checkParts(open(databaseUrl), { hasKey: secretKey !== undefined });
+    return await checkParts(open(databaseUrl), { hasKey: secretKey !== undefined, onRead });
   } catch (error) {
     if (!(translateError(error) instanceof DatabaseUnavailable)) throw error;
-    const rest = await checkParts(open(noDatabase), { hasKey: secretKey !== undefined });
+    const rest = await checkParts(open(noDatabase), { hasKey: secretKey !== undefined, onRead });
     return [unavailable(error, config), ...rest.filter(({ check }) => check !== "database")];
   }
 }
@@ -65,7 +70,12 @@ async function examineServices(config: Config): Promise<Finding[]> {
 /** Stands in for a SQLite file that cannot be opened. Nothing connects to it before it is asked. */
 const noDatabase = "postgres://127.0.0.1:1/none";
 
-async function checkParts(services: Services, { hasKey }: { hasKey: boolean }): Promise<Finding[]> {
+interface Parts {
+  hasKey: boolean;
+  onRead: OnRead | undefined;
+}
+
+async function checkParts(services: Services, { hasKey, onRead }: Parts): Promise<Finding[]> {
   try {
     return [
       ...(await checkDatabaseParts(services)),
@@ -76,6 +86,7 @@ async function checkParts(services: Services, { hasKey }: { hasKey: boolean }): 
       ...(await checkProcesses(services)),
       ...(await checkFailedJobs(services)),
       ...(await unlessAway("store of artifacts", () => checkArtifacts(services))),
+      ...(onRead ? await unlessAway("bytes of artifacts", () => checkChecksums(services, onRead)) : []),
       ...(await unlessAway("stored bytes", () => checkStoredBytes(services))),
     ];
   } finally {
@@ -90,6 +101,16 @@ async function unlessAway(check: string, run: () => Promise<Finding[]>): Promise
     if (!(translateError(error) instanceof DatabaseUnavailable)) throw error;
     return [warning(check, "Not checked, as it needs the database", "Mend that, then run doctor again")];
   }
+}
+
+/** Shows the progress each second to a person. */
+function showRead({ isWatched, writeError }: Terminal): OnRead {
+  let shownAt = Number.NEGATIVE_INFINITY;
+  return (artifacts, bytes) => {
+    if (!isWatched || performance.now() < shownAt + secondMs) return;
+    shownAt = performance.now();
+    writeError(`\r${artifacts} artifacts, ${showBytes(bytes)} read`);
+  };
 }
 
 const colors = { ok: "green", warning: "yellow", problem: "red" } as const satisfies Record<

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull } from "drizzle-orm";
+import { and, desc, eq, inArray, isNotNull, lt } from "drizzle-orm";
 import type { Db } from "../db/database.ts";
 import type { ArtifactState } from "../vocabulary.ts";
 
@@ -13,14 +13,20 @@ export async function findIdsInStates(db: Db, ids: string[], states: ArtifactSta
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Newest first: finished artifacts whose bytes are in the store. */
-export async function listNewestStored(db: Db, limit: number): Promise<string[]> {
+/** Newest first: finished artifacts whose bytes are in the store, with what these have to be. */
+export function listStored(db: Db, { before, limit }: { before?: string | undefined; limit: number }) {
   const { artifacts } = db.tables;
-  const rows = await db
-    .select({ id: artifacts.id })
+  const { id, size, sha1, sha256 } = artifacts;
+  return db
+    .select({ id, bytes: size, sha1, sha256 })
     .from(artifacts)
-    .where(and(eq(artifacts.state, "finished"), isNotNull(artifacts.storedAt)))
-    .orderBy(desc(artifacts.id))
+    .where(
+      and(
+        eq(artifacts.state, "finished"),
+        isNotNull(artifacts.storedAt),
+        before ? lt(id, before) : undefined,
+      ),
+    )
+    .orderBy(desc(id))
     .limit(limit);
-  return rows.map(({ id }) => id);
 }

@@ -396,4 +396,26 @@ describe("admin backup and restore of Postgres", () => {
     assert.match(plain, /^PGPASSWORD=… pg_restore --exit-on-error --single-transaction --no-owner --dbname/);
     assert.match(replacing, /--clean --if-exists/);
   });
+
+  it("copy artifacts once the dump has been made, and not before", async () => {
+    const [file, store, copies] = ["it.dump", "pg-store", "pg-copies"].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const name = newName();
+    const content = Buffer.from("bytes");
+    await openBlobs(`file:${store}`).write(name, chunks(content), expect(content));
+    const command: Argument[] = [{ BLOB_URL: `file:${store}` }, "backup", file, "--artifacts", copies];
+
+    const before = await succeeds(url, ...command);
+    const hasCopied = existsSync(copies);
+    writeFileSync(file, "what pg_dump makes");
+    const after = await succeeds(url, ...command);
+
+    assert.match(before.run, /pg_dump/);
+    assert.match(before.artifacts, /^not copied yet: first make .* then repeat npm run -s admin -- backup '/);
+    assert.equal(hasCopied, false);
+    assert.deepEqual([after.run, after.file, after.artifacts.copied], [undefined, file, 1]);
+  });
 });

@@ -38,9 +38,9 @@ describeOnBothDatabases("admin doctor", (database) => {
 
   const reported = (count: number) =>
     eventually("reports", async () => (await world.services.processes.list())?.length === count);
-  const run = async (settings: Record<string, string> = {}, isTerminal = false) => {
+  const run = async (settings: Record<string, string> = {}, isTerminal = false, ...options: string[]) => {
     let stdout = "";
-    const code = await runAdmin(["doctor"], {
+    const code = await runAdmin(["doctor", ...options], {
       env: {
         SECRET_KEY: secretKey,
         ...settingsOf(world),
@@ -55,8 +55,8 @@ describeOnBothDatabases("admin doctor", (database) => {
     });
     return { code, stdout };
   };
-  const examine = async (settings?: Record<string, string>) => {
-    const { code, stdout } = await run(settings);
+  const examine = async (settings?: Record<string, string>, ...options: string[]) => {
+    const { code, stdout } = await run(settings, false, ...options);
     const { healthy, findings } = JSON.parse(stdout) as { healthy: boolean; findings: Finding[] };
     assert.equal(code, healthy ? 0 : 1);
     for (const { state, fix } of findings) assert.equal(fix !== undefined, state !== "ok");
@@ -143,15 +143,17 @@ describeOnBothDatabases("admin doctor", (database) => {
     await db.transaction((tx) =>
       addToTotals(tx, tx.tables.logTotals, clock.now(), [{ organizationId: acme.id, bytes }]),
     );
-    await db.transaction((tx) => {
-      const { organizations } = tx.tables;
-      const storedBytes = config.storedBytesPerOrganization;
-      return tx
-        .update(organizations)
-        .set({ storedBytes, keptBytes: storedBytes })
-        .where(eq(organizations.id, acme.id));
-    });
+    const store = (storedBytes: number) =>
+      db.transaction((tx) => {
+        const { organizations } = tx.tables;
+        return tx
+          .update(organizations)
+          .set({ storedBytes, keptBytes: storedBytes })
+          .where(eq(organizations.id, acme.id));
+      });
+    await store(config.storedBytesPerOrganization);
     const { say } = await examine();
+    await store(0);
 
     assert.match(String(say("stored bytes")), /warning: Near or over 70 GB: acme \(full\).*STORED_BYTES_/);
     assert.match(String(say("logs")), /warning: One organization is near .*acme.*LOG_BYTES_PER_ORGANIZATION/);
@@ -182,6 +184,32 @@ describeOnBothDatabases("admin doctor", (database) => {
     await services.blobs.delete(["installation"]);
     await services.db.transaction((tx) =>
       tx.update(tx.tables.artifacts).set({ state: "deleted" }).where(eq(tx.tables.artifacts.id, missing.id)),
+    );
+  });
+
+  it("reads all artifacts with --bytes, and names those with other bytes", async () => {
+    const { services } = world;
+    const job = await newJob(services, acme);
+    const content = Buffer.from("text");
+    const changed = await leaveArtifact(services, job, { path: "changed" });
+    const gone = await leaveArtifact(services, job, { path: "gone" });
+    for (const { id } of [changed, gone])
+      await services.blobs.write(artifactBlob(id), chunks(content), expect(content));
+    const sound = (await examine({}, "--bytes")).say("bytes of artifacts");
+    const other = Buffer.from("tExt");
+    await services.blobs.write(artifactBlob(changed.id), chunks(other), expect(other));
+    await services.blobs.delete([artifactBlob(gone.id)]);
+
+    const damaged = String((await examine({}, "--bytes")).say("bytes of artifacts"));
+    const unasked = (await examine()).say("bytes of artifacts");
+
+    assert.match(String(sound), /^ok: All checksums are right: \d+ artifacts, /);
+    assert.match(damaged, /^problem: .* lacks the bytes of 2 of /);
+    assert.ok(damaged.includes(`${changed.id} (sha1)`), damaged);
+    assert.ok(damaged.includes(`${gone.id} (missing)`), damaged);
+    assert.deepEqual(unasked, []);
+    await services.db.transaction((tx) =>
+      tx.update(tx.tables.artifacts).set({ state: "deleted" }).where(eq(tx.tables.artifacts.jobId, job.id)),
     );
   });
 

@@ -1,4 +1,4 @@
-import { listNewestStored } from "../../../shared/artifacts/unnamed-store.ts";
+import { listStored } from "../../../shared/artifacts/unnamed-store.ts";
 import { artifactBlob, BlobsUnavailable } from "../../../shared/blobs/blobs.ts";
 import { findOwner } from "../../../shared/blobs/owner.ts";
 import { findFact } from "../../../shared/db/facts-store.ts";
@@ -28,7 +28,7 @@ async function checkStore({ db, blobs }: Services): Promise<Finding> {
       `${blobs.place} is the store of another installation`,
       "Give each installation a BLOB_URL of its own. If this one is a copy of the other, whose processes have stopped for good, delete the file installation there",
     );
-  const ids = await listNewestStored(db, maxChecked);
+  const ids = (await listStored(db, { limit: maxChecked })).map(({ id }) => id);
   const missing: string[] = [];
   for (const id of ids) if (!(await blobs.find(artifactBlob(id)))) missing.push(id);
   if (missing.length === 0)
