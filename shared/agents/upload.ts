@@ -26,6 +26,7 @@ import { withoutSteps, withUpload } from "../graph/tree.ts";
 import { newId } from "../ids.ts";
 import { type Environment, environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
 import { mayUseGraphs } from "../pipelines/older-versions.ts";
+import { matrixLimits } from "../pipelines/step-limits.ts";
 import { resolveStepQueues, stepProblems } from "../pipelines/step-queues.ts";
 import {
   countJobs,
@@ -72,6 +73,8 @@ export async function uploadPipeline(
 ): Promise<void> {
   const { config, db, events, log } = services;
   const { id: buildId } = known;
+  const problems = matrixLimits(config, upload.pipeline.steps);
+  if (problems.length > 0) throw unprocessable(...problems);
   const clusterId = await findClusterOfJob(db, lease.jobId);
   const mayWait = await mayUseGraphs(services, upload.pipeline.steps);
   const ahead = await evaluateConditions(services, known, upload.pipeline);

@@ -61,10 +61,38 @@ function permutationOf({ with: values }: Pick<MatrixAdjustment, "with">): Record
   return typeof values === "string" ? { "": values } : values;
 }
 
-/** Makes no combinations if the product alone has more than `max`: it may have millions. */
-export function countCombinations(matrix: Matrix, max: number): number {
-  const product = dimensionsOf(matrix).reduce((total, [, values]) => total * values.length, 1);
-  return product > max ? product : combinationsOf(matrix).length;
+/** Counts the combinations without making them: there may be millions. */
+export function countCombinations(matrix: Matrix): number {
+  const product = dimensionsOf(matrix).reduce((total, [, values]) => total * new Set(values).size, 1);
+  return product + listAdded(matrix).size;
+}
+
+/** The combinations that adjustments add, by their values. */
+function listAdded(matrix: Matrix): Map<string, Record<string, string>> {
+  const dimensions = dimensionsOf(matrix);
+  const added = new Map<string, Record<string, string>>();
+  for (const adjustment of matrix.adjustments ?? []) {
+    const permutation = permutationOf(adjustment);
+    const isWhole = dimensions.every(([name]) => Object.hasOwn(permutation, name));
+    const isInProduct = dimensions.every(([name, values]) => values.includes(permutation[name] as string));
+    if (isWhole && !isInProduct)
+      added.set(JSON.stringify(dimensions.map(([name]) => permutation[name])), permutation);
+  }
+  return added;
+}
+
+/** Returns true if adjustments hold for at least one combination each. */
+export function allAdjustmentsHold(matrix: Matrix): boolean {
+  const valuesOf = new Map(dimensionsOf(matrix));
+  const isProductEmpty = [...valuesOf.values()].some((values) => values.length === 0);
+  const added = [...listAdded(matrix).values()];
+  return (matrix.adjustments ?? []).every((adjustment) => {
+    const named = Object.entries(permutationOf(adjustment));
+    const isInProduct = named.every(([name, value]) => valuesOf.get(name)?.includes(value));
+    return (
+      (isInProduct && !isProductEmpty) || added.some((permutation) => holdsFor(adjustment, { permutation }))
+    );
+  });
 }
 
 const tokens = /\{\{\s*matrix(?:\.([\w.-]+))?\s*\}\}/g;

@@ -18,6 +18,7 @@ import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
 import { mayUseGraphs } from "./older-versions.ts";
 import { defaultSettings, givenSettings, settingNames } from "./settings.ts";
+import { storedStepLimits } from "./step-limits.ts";
 import { resolveStepQueues, storedStepProblems } from "./step-queues.ts";
 import {
   countPipelines,
@@ -54,6 +55,7 @@ export async function createPipeline(
     const countUpTo = (limit: number) => countPipelines(tx, organizationId, limit);
     const problems = [
       ...(await newPipelineProblems(tx, actor, input)),
+      ...storedStepLimits(services.config, input.steps),
       ...(await roomProblems(services.config, stored.pipelines, countUpTo)),
     ];
     if (problems.length > 0) throw validationFailed(...problems);
@@ -144,7 +146,10 @@ export async function updatePipeline(
     if (!present) throw notFound("pipeline");
     if (change.steps || change.clusterId)
       await lockOwnCluster(tx, present.organizationId, change.clusterId ?? present.clusterId);
-    const problems = await pipelineChangeProblems(tx, present, change);
+    const problems = [
+      ...(await pipelineChangeProblems(tx, present, change)),
+      ...storedStepLimits(services.config, change.steps ?? []),
+    ];
     if (problems.length > 0) throw validationFailed(...problems);
     const updated = (await updatePipelineIfPresent(tx, id, given)) ?? present;
     const changes = changesOf({ before: present, after: updated, ...audited });

@@ -12,15 +12,15 @@ import {
   type Step,
 } from "../vocabulary.ts";
 import type { Environment } from "./environment.ts";
-import { combinationsOf, tokensOf } from "./matrix.ts";
+import { combinationsOf, countCombinations, tokensOf } from "./matrix.ts";
 import { conditionChecker, unescapeDollars } from "./step/conditions.ts";
 import { formatChecker, formatOf } from "./step/formats.ts";
 import { anyStep } from "./step/step.ts";
 
 // Steps as callers send them: by REST, pages and pipeline upload alike. Stored steps can be sent again (written-steps.ts).
 
-const maxSteps = 100;
-const maxStepsOfUpload = 500;
+/** To parse 2,000 blocks the event loop for 140 ms. The setting STEPS_PER_PIPELINE may allow fewer in a pipeline. */
+const maxSteps = 500;
 /** Limits of a build, uploaded steps included. Each parallel job has a copy of its step. */
 export const { jobs: maxJobsOfBuild, bytes: maxJobBytes } = stored.jobs.max;
 
@@ -144,7 +144,7 @@ function plainSteps(steps: Step[]): PlainStep[] {
 function copiesOf(step: PlainStep): number {
   if (isTriggerStep(step)) return step.parallelism ?? 1;
   if (!isCommandStep(step)) return 1;
-  return step.matrix ? combinationsOf(step.matrix).length : (step.parallelism ?? 1);
+  return step.matrix ? countCombinations(step.matrix) : (step.parallelism ?? 1);
 }
 
 function bytesOf(step: PlainStep): number {
@@ -171,4 +171,4 @@ function addedByMatrix(step: CommandStep, matrix: NonNullable<CommandStep["matri
 
 export const pipelineSteps = stepList({ max: maxSteps, readCondition: unescapeDollars });
 
-export const uploadedSteps = stepList({ max: maxStepsOfUpload, none: [] });
+export const uploadedSteps = stepList({ max: maxSteps, none: [] });

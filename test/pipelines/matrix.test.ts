@@ -72,11 +72,12 @@ describe("the matrix of a step", () => {
     const add = (amount: number) => values(amount).map((n) => ({ with: `x${n}` }));
     assert.equal(typeof parsed({ setup: [1], adjustments: add(12) }), "object");
     assert.equal(parsed({ setup: [1], adjustments: add(13) }), "Step matrix can have 12 adjustments at most");
-    const tooMany = "Step matrix can become 150 jobs at most";
-    assert.equal(typeof parsed({ setup: { a: values(25), b: values(6) } }), "object");
-    assert.equal(parsed({ setup: { a: values(25), b: values(7) } }), tooMany);
-    const one = { with: { a: "x", b: "y" } };
-    assert.equal(parsed({ setup: { a: values(25), b: values(6) }, adjustments: [one] }), tooMany);
+    const tooMany = "Step matrix can become 2000 jobs at most";
+    const large = { a: values(25), b: values(20), c: values(4) };
+    assert.equal(typeof parsed({ setup: large }), "object");
+    assert.equal(parsed({ setup: { ...large, c: values(5) } }), tooMany);
+    const one = { with: { a: "x", b: "y", c: "z" } };
+    assert.equal(parsed({ setup: large, adjustments: [one] }), tooMany);
     const huge = Object.fromEntries(["a", "b", "c", "d", "e", "f"].map((name) => [name, values(25)]));
     assert.equal(parsed({ setup: huge }), tooMany);
     for (const none of [

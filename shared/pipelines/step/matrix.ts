@@ -3,7 +3,7 @@ import { anything, documentationOf, isMap, listOf, parseEntries } from "../../co
 import { excerpt } from "../../refusal.ts";
 import { isStorable } from "../../validation.ts";
 import type { CommandStep, Matrix, MatrixAdjustment, StepOptions } from "../../vocabulary.ts";
-import { combinationsOf, countCombinations, dimensionsOf, holdsFor, tokensOf } from "../matrix.ts";
+import { allAdjustmentsHold, countCombinations, dimensionsOf, tokensOf } from "../matrix.ts";
 import { member } from "./declaration.ts";
 import { softFail } from "./failures.ts";
 import { nullable, oneOf, scalarToText } from "./forms.ts";
@@ -11,7 +11,9 @@ import { givenSkip, toSkip } from "./skip.ts";
 
 // The matrix of a step, as callers give it.
 
-const max = { dimensions: 6, values: 25, bytes: 128, adjustments: 12, jobs: 150 };
+/** The setting JOBS_PER_MATRIX may allow fewer. */
+const maxJobsOfMatrix = 2000;
+const max = { dimensions: 6, values: 25, bytes: 128, adjustments: 12, jobs: maxJobsOfMatrix };
 
 const scalars = [z.string(), z.number(), z.boolean()] as const;
 const value = anything()
@@ -134,11 +136,10 @@ function matrixProblem(matrix: Matrix): string | undefined {
   );
   if (given.some((own) => own.length === 0 || !own.every((name) => names.includes(name))))
     return "Step matrix adjustments must name values of its dimensions, and no other";
-  const jobs = countCombinations(matrix, max.jobs);
+  const jobs = countCombinations(matrix);
   if (jobs > max.jobs) return `Step matrix can become ${max.jobs} jobs at most`;
   if (names.length === 0) return "Step matrix has no values";
-  const combinations = combinationsOf(matrix);
-  if (adjustments.some((each) => !combinations.some((combination) => holdsFor(each, combination))))
+  if (!allAdjustmentsHold(matrix))
     return "Step matrix adjustments that make a new combination must name a value for each dimension";
   return jobs === 0 ? "Step matrix has no values" : undefined;
 }

@@ -262,6 +262,16 @@ const limits = {
     wholeNumber(1, 1_000_000_000).default(200),
     "REST requests in any minute, per access token",
   ),
+  stepsPerPipeline: setting(
+    "STEPS_PER_PIPELINE",
+    wholeNumber(1, 500).default(500),
+    "Steps that a pipeline stores, those in groups included. An upload has 500 at most",
+  ),
+  jobsPerMatrix: setting(
+    "JOBS_PER_MATRIX",
+    wholeNumber(1, 2000).default(150),
+    "Jobs that a step with a matrix becomes",
+  ),
   triggerDepth: setting(
     "TRIGGER_DEPTH",
     wholeNumber(1, 1000).default(10),
