@@ -77,29 +77,37 @@ interface Parts {
 
 async function checkParts(services: Services, { hasKey, onRead }: Parts): Promise<Finding[]> {
   try {
-    return [
-      ...(await checkDatabaseParts(services)),
-      ...(await checkRedisParts(services)),
-      ...(await unlessAway("clocks", async () => [await checkClocks(services)])),
-      ...(hasKey ? await unlessAway("secret key", () => checkSecrets(services)) : [missingKey()]),
-      ...(await checkAddresses(services)),
-      ...(await checkProcesses(services)),
-      ...(await checkFailedJobs(services)),
-      ...(await unlessAway("store of artifacts", () => checkArtifacts(services))),
-      ...(onRead ? await unlessAway("bytes of artifacts", () => checkChecksums(services, onRead)) : []),
-      ...(await unlessAway("stored bytes", () => checkStoredBytes(services))),
-    ];
+    const parts: Record<string, () => Promise<Finding[]>> = {
+      database: () => checkDatabaseParts(services),
+      Redis: () => checkRedisParts(services),
+      clocks: async () => [await checkClocks(services)],
+      "secret key": async () => (hasKey ? await checkSecrets(services) : [missingKey()]),
+      addresses: () => checkAddresses(services),
+      processes: () => checkProcesses(services),
+      "background jobs": () => checkFailedJobs(services),
+      "store of artifacts": () => checkArtifacts(services),
+      "bytes of artifacts": async () => (onRead ? await checkChecksums(services, onRead) : []),
+      "stored bytes": () => checkStoredBytes(services),
+    };
+    const findings: Finding[] = [];
+    for (const [check, run] of Object.entries(parts)) findings.push(...(await unlessFailing(check, run)));
+    return findings;
   } finally {
     await services.close();
   }
 }
 
-async function unlessAway(check: string, run: () => Promise<Finding[]>): Promise<Finding[]> {
+/** A check that fails in any way does not keep the others from running. */
+async function unlessFailing(check: string, run: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await run();
   } catch (error) {
-    if (!(translateError(error) instanceof DatabaseUnavailable)) throw error;
-    return [warning(check, "Not checked, as it needs the database", "Mend that, then run doctor again")];
+    if (translateError(error) instanceof DatabaseUnavailable)
+      return [warning(check, "Not checked, as it needs the database", "Mend that, then run doctor again")];
+    const cause = error instanceof Error ? error.message : String(error);
+    return [
+      problem(check, `It could not be checked: ${cause}`, "Mend what this names, or report it as a fault"),
+    ];
   }
 }
 

@@ -48,6 +48,27 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
     return JSON.parse(stdout);
   };
 
+  it("goes on after a part that fails for a reason of its own, as doctor does", async () => {
+    const redis = new Redis(world.config.redisUrl);
+    const { processes } = redisKeys(world.config.redisPrefix);
+    await redis.zadd(processes, Date.now(), "no JSON");
+
+    const status = await admin("status");
+    const { code, stdout } = await run(["doctor"]);
+    await redis.del(processes);
+    await redis.quit();
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; found: string }[] };
+
+    assert.equal(status.processes, null);
+    assert.match(String(status.problems), /^A part could not be read: .*JSON/);
+    assert.equal(typeof status.agents.connected, "number");
+    assert.equal(code, 1);
+    const saidOf = (name: string) =>
+      String(findings.filter(({ check }) => check === name).map((each) => each.found));
+    assert.match(saidOf("processes"), /^It could not be checked: .*JSON/);
+    assert.match(saidOf("stored bytes"), /^No organization is near/);
+  });
+
   it("shows what waits, runs, is paused and was refused", async () => {
     const { path, id } = await acme.trigger({ label: "Hook" });
     await buildWebhook(world, path);
@@ -71,12 +92,11 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
       ]),
     );
     const { organizations } = world.services.db.tables;
-    await world.services.db.transaction((tx) =>
-      tx
-        .update(organizations)
-        .set({ storedBytes: 71 * 1024 ** 3, keptBytes: 70 * 1024 ** 3 })
-        .where(eq(organizations.id, acme.id)),
-    );
+    const store = (storedBytes: number, keptBytes: number) =>
+      world.services.db.transaction((tx) =>
+        tx.update(organizations).set({ storedBytes, keptBytes }).where(eq(organizations.id, acme.id)),
+      );
+    await store(71 * 1024 ** 3, 70 * 1024 ** 3);
     world.services.processes.report("ingress");
     await eventually("the report", async () => (await world.services.processes.list())?.length === 1);
 
@@ -108,6 +128,7 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
       { organization: "acme", stored_bytes: 71 * 1024 ** 3, limit, is_full: true },
     ]);
     assert.match(screen, /\n {2}acme: 71 GB of 70 GB, full: new builds are refused\n/);
+    await store(0, 0);
   });
 
   it("repeats it as a line each until it is interrupted", async () => {

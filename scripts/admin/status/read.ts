@@ -35,18 +35,20 @@ export async function readStatus(services: Services) {
       return await read();
     } catch (error) {
       const problem = findProblem(error, services.config.databaseUrl);
-      if (!problem) throw error;
-      problems.add(explainProblem(problem));
+      const cause = error instanceof Error ? error.message : String(error);
+      problems.add(problem ? explainProblem(problem) : `A part could not be read: ${cause}`);
       return null;
     }
   };
   const backgroundJobs = await Promise.all(
-    workQueues.map(async (queue) => [queue, (await jobs.countStates(queue)) ?? null] as const),
+    workQueues.map(
+      async (queue) => [queue, (await unlessAway(() => jobs.countStates(queue))) ?? null] as const,
+    ),
   );
   return {
     at: clock.now(),
     processes:
-      (await processes.list())?.map(
+      (await unlessAway(() => processes.list()))?.map(
         ({ name, host, pid, startedAt, readsSharedSteps = false, readsGraphs = false }) => ({
           ...{ name, host, pid },
           started_at: startedAt,
