@@ -6,3 +6,6 @@ import { openLoopTurns } from "../../shared/sharing/loop-turns.ts";
  * that a single owner sends at once.
  */
 export const loopTurn = openLoopTurns(bounds.beginnings);
+
+/** Like `loopTurn`, without a rest, for calls under /v3. */
+export const agentLoopTurn = openLoopTurns(bounds.agentBeginnings);

@@ -5,6 +5,7 @@ import { nameOwner } from "../../shared/sharing/owner.ts";
 import type { Authenticators, CallerKind, Callers, Needs } from "../auth/callers.ts";
 import type { Bodies } from "../http/body.ts";
 import { type CheckMembers, type JsonBody, readJson } from "../http/json-body.ts";
+import { agentLoopTurn } from "../http/loop-turn.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
 import { json, noContent } from "../http/respond.ts";
 import { type Method, mergeRoutes, pathParameter, type Route } from "../http/routing.ts";
@@ -79,6 +80,8 @@ function operationHandler(authenticate: Authenticators, bodies: Bodies, declared
     if (declared.isQuiet) keepOutOfLog(event);
     const { organizationId } = caller;
     if (organizationId) nameOwner(organizationId);
+    // Those of access tokens have taken their turn.
+    if (organizationId && kind !== "accessToken") await agentLoopTurn(organizationId);
     const call = {
       ...caller,
       event,

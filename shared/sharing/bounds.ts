@@ -80,6 +80,15 @@ export const turns = {
     maxRunningPerOwner: 2,
     restFactor: 3,
   },
+  /**
+   * Without a rest: an organization that is alone waits for no time, and its agents' calls are cheap and many. Beside
+   * others it begins no more calls in a turn of the event loop than they do. Pings have batches of their own.
+   */
+  agentBeginnings: {
+    resource: "calls of agents and jobs that begin in a turn of the event loop",
+    file: "ingress/http/loop-turn.ts",
+    maxRunningPerOwner: 4,
+  },
   /** All bodies of an owner take a quarter of the event loop, as a single one does. */
   uploadPauses: {
     resource: "reading on of uploads, after each 64 KB",
