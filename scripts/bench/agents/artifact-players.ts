@@ -22,23 +22,26 @@ export interface Load {
 const batchSize = 30;
 const largeBytes = 1024 ** 2;
 
-/** A job announces artifacts, uploads them and says so. Returns the addresses of downloads, too. */
+/**
+ * A job announces artifacts, uploads them and says so, at least one a connection. Returns the addresses of downloads,
+ * too.
+ */
 export async function upload(url: string, job: AcceptedJob, load: Load) {
   const content = makeContent(load.fileBytes);
   const count = load.fileBytes < largeBytes ? batchSize : 1;
   const moved = await keepMoving(load, async (isOver) => {
     const connection = await AgentConnection.open(url);
     let bytes = 0;
-    while (!isOver()) {
+    do {
       const sent: string[] = [];
       for (const { id, form } of await announce(connection, job, { content, count })) {
-        if (isOver()) break;
         requireSuccess(await sendForm(form));
         sent.push(id);
+        if (isOver()) break;
       }
       await finishArtifacts(connection, job, sent);
       bytes += sent.length * load.fileBytes;
-    }
+    } while (!isOver());
     connection.close();
     return bytes;
   });

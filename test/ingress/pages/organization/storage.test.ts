@@ -47,6 +47,7 @@ describeOnSqlite("pages of an organization near its limit of stored bytes", (dat
   });
 
   it("say that a bulk rebuild rests while the organization is full", async () => {
+    await setBytes(0, 0);
     const trigger = await pages.acme.trigger();
     const { db } = pages.services;
     const id = newId(pages.services.clock.now());
