@@ -28,8 +28,8 @@ interface Track {
   redis: ScratchRedis;
 }
 
-const sizes = { jobs: 2000, agents: 1000, idleSeconds: 10, deliveries: 100, otherJobs: 100_000 };
-const quickSizes = { jobs: 50, agents: 20, idleSeconds: 5, deliveries: 2, otherJobs: 1000 };
+const sizes = { jobs: 2000, steps: 500, agents: 1000, idleSeconds: 10, deliveries: 100, otherJobs: 100_000 };
+const quickSizes = { jobs: 50, steps: 50, agents: 20, idleSeconds: 5, deliveries: 2, otherJobs: 1000 };
 const kindsOfOtherJobs = [1, 1000];
 const otherAgents = 200;
 const sizesOf = ({ quick }: Options) => (quick ? quickSizes : sizes);
@@ -133,7 +133,7 @@ async function measureHandOuts(
 
 /** One build has all jobs, so that each of them decides about the others. */
 async function measureShapes({ agents, signalbox }: Track, options: Options): Promise<Lines> {
-  const { jobs, agents: registered } = sizesOf(options);
+  const { steps: jobs, agents: registered } = sizesOf(options);
   const count = Math.min(20, registered);
   const lines: Lines = [];
   for (const [shape, stepsOf] of Object.entries(shapes)) {
