@@ -8,6 +8,7 @@ import { notFound, Refusal } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
 import { isStorable, toStorable } from "../validation.ts";
 import { type AnnotationScope, annotationStyles } from "../vocabulary.ts";
+import { deleteHtmlOfBuild } from "./html-store.ts";
 import {
   type Annotation,
   type AnnotationOwner,
@@ -123,7 +124,7 @@ async function putAnnotation(
   return id;
 }
 
-/** @throws Refusal 422 */
+/** HTML gives way to bodies: whether a job may annotate does not depend on readers. @throws Refusal 422 */
 async function requireRoom(
   tx: Tx,
   { buildId }: AnnotationOwner,
@@ -141,6 +142,7 @@ async function requireRoom(
       422,
       "The build would have more than 500 annotations or 8 MB of them: use the same context again, or remove some",
     );
+  if (others.bytes + others.htmlBytes + bytes > maxTotal.bytes) await deleteHtmlOfBuild(tx, buildId);
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Build } from "../builds/store.ts";
 import type { Services } from "../process/services.ts";
-import { turns as bounds } from "../sharing/bounds.ts";
+import { turns as bounds, stored } from "../sharing/bounds.ts";
 import { openTurns } from "../sharing/turns.ts";
 import { linkArtifacts } from "./artifact-links.ts";
+import { findText, setHtmlIfUnchanged } from "./html-store.ts";
 import { type Lane, laneOf, renderOffLoop } from "./rendering/renderer.ts";
-import { findText, setHtmlIfUnchanged } from "./store.ts";
 
 const lanes = { quick: openTurns(bounds.annotations), slow: openTurns(bounds.largeAnnotations) };
 /** By id and time of the body: many readers come at once. */
@@ -43,12 +43,13 @@ async function readRendered(
 async function render({ db, log }: Services, id: string, lane: Lane): Promise<string> {
   const text = await findText(db, id);
   if (!text) return "";
-  const { html: known, body, updatedAt } = text;
+  const { html: known, body, buildId, updatedAt } = text;
   if (known !== null || body === null) return known ?? "";
   const html = await renderOffLoop(lane, body, (error) =>
     log.warn({ err: error, annotationId: id }, "an annotation stays text: it could not be rendered"),
   );
+  const wanted = { html, maxBytes: stored.annotations.max.bytes };
   // A database that takes no writes can still be read.
-  await db.transaction((tx) => setHtmlIfUnchanged(tx, { id, updatedAt }, html)).catch(() => {});
+  await db.transaction((tx) => setHtmlIfUnchanged(tx, { id, buildId, updatedAt }, wanted)).catch(() => {});
   return html;
 }

@@ -1,4 +1,5 @@
-import { and, asc, count, desc, eq, inArray, isNull, ne, sql, sum } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, ne, type SQL, sql, sum } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
 import type { Tables } from "../db/schema.ts";
@@ -22,23 +23,24 @@ export function findAnnotation(
   const { annotations } = tx.tables;
   return firstOf(
     tx
-      .select({ ...columnsOf(tx), bytes: sql`octet_length(${annotations.body})`.mapWith(Number) })
+      .select({ ...columnsOf(tx), bytes: bytesOf(annotations.body).mapWith(Number) })
       .from(annotations)
       .where(and(eq(annotations.scopeId, key.scopeId), eq(annotations.context, key.context))),
   );
 }
 
-/** Measures the annotations of a build and its jobs, except one. */
+/** Measures the annotations of a build and its jobs, except one: their bodies, and the HTML that is stored of them. */
 export async function measureAnnotations(
   tx: Tx,
   buildId: string,
   exceptId: string | undefined,
-): Promise<{ annotations: number; bytes: number }> {
+): Promise<{ annotations: number; bytes: number; htmlBytes: number }> {
   const { annotations } = tx.tables;
   const [found] = await tx
     .select({
       annotations: count(),
-      bytes: sum(sql`octet_length(${annotations.body})`).mapWith(Number),
+      bytes: sum(bytesOf(annotations.body)).mapWith(Number),
+      htmlBytes: sum(bytesOf(annotations.html)).mapWith(Number),
     })
     .from(annotations)
     .where(
@@ -47,7 +49,11 @@ export async function measureAnnotations(
         exceptId === undefined ? undefined : ne(annotations.id, exceptId),
       ),
     );
-  return { annotations: found?.annotations ?? 0, bytes: found?.bytes ?? 0 };
+  return {
+    annotations: found?.annotations ?? 0,
+    bytes: found?.bytes ?? 0,
+    htmlBytes: found?.htmlBytes ?? 0,
+  };
 }
 
 export async function insertAnnotation(tx: Tx, row: Annotation & { body: string }): Promise<void> {
@@ -133,7 +139,7 @@ export async function listAnnotationsForPage(
 ): Promise<(Annotation & { bytes: number })[]> {
   const { annotations } = db.tables;
   return db
-    .select({ ...columnsOf(db), bytes: sql`octet_length(${annotations.body})`.mapWith(Number) })
+    .select({ ...columnsOf(db), bytes: bytesOf(annotations.body).mapWith(Number) })
     .from(annotations)
     .where(
       jobId === null
@@ -141,32 +147,6 @@ export async function listAnnotationsForPage(
         : and(eq(annotations.buildId, buildId), eq(annotations.jobId, jobId)),
     )
     .orderBy(desc(annotations.priority), asc(annotations.createdAt), asc(annotations.id));
-}
-
-/** The HTML, or null and the body that is to be rendered. */
-export async function findText(db: Db, id: string) {
-  const { annotations } = db.tables;
-  const { html, updatedAt } = annotations;
-  const [found] = await db
-    .select({
-      html,
-      updatedAt,
-      body: sql<string | null>`case when ${html} is null then ${annotations.body} end`,
-    })
-    .from(annotations)
-    .where(eq(annotations.id, id));
-  return found;
-}
-
-/** Keeps the HTML of a body, unless it was changed meanwhile. */
-export async function setHtmlIfUnchanged(
-  tx: Tx,
-  { id, updatedAt }: Pick<Annotation, "id" | "updatedAt">,
-  html: string,
-): Promise<void> {
-  const { annotations } = tx.tables;
-  const isSame = and(eq(annotations.id, id), eq(annotations.updatedAt, updatedAt), isNull(annotations.html));
-  await tx.update(annotations).set({ html }).where(isSame);
 }
 
 export type NamedArtifact = Pick<
@@ -205,6 +185,11 @@ export async function listArtifactsOfPaths(
 function columnsOf({ tables: { annotations } }: { tables: Tables }) {
   const { id, buildId, jobId, scope, scopeId, context, style, priority, createdAt, updatedAt } = annotations;
   return { id, buildId, jobId, scope, scopeId, context, style, priority, createdAt, updatedAt };
+}
+
+/** Of text, in UTF-8. Null: of none. */
+export function bytesOf(column: SQLiteColumn): SQL<number | null> {
+  return sql<number | null>`octet_length(${column})`;
 }
 
 async function firstOf<Row>(rows: PromiseLike<Row[]>): Promise<Row | undefined> {

@@ -684,7 +684,7 @@ export const stored = {
     file: "shared/annotations/annotations.ts",
     max: { annotations: 500, bytes: 8 * mb },
     refusal: 422,
-    also: "one has 1 MB at most",
+    also: "one has 1 MB at most; their HTML is kept within the same bytes",
   },
   /** With retries a build may have twice as much; then rules retry no job. */
   jobs: {

@@ -1,3 +1,4 @@
+import * as html from "../../../shared/annotations/html-store.ts";
 import * as annotations from "../../../shared/annotations/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import { newId } from "../../../shared/ids.ts";
@@ -19,7 +20,9 @@ export const annotationStatements: Record<string, (db: Db & Tx) => unknown> = {
   "annotations of a build's page": (db) =>
     annotations.listAnnotationsForPage(db, { buildId: id, jobId: null }),
   "annotations of a job's page": (db) => annotations.listAnnotationsForPage(db, { buildId: id, jobId: id }),
-  "the text of an annotation": (db) => annotations.findText(db, id),
-  "the HTML of an annotation": (db) => annotations.setHtmlIfUnchanged(db, { id, updatedAt: now }, "h"),
+  "the text of an annotation": (db) => html.findText(db, id),
+  "the HTML of an annotation": (db) =>
+    html.setHtmlIfUnchanged(db, { id, buildId: id, updatedAt: now }, { html: "h", maxBytes: 8 }),
+  "the HTML of a build's annotations": (db) => html.deleteHtmlOfBuild(db, id),
   "artifacts of some paths": (db) => annotations.listArtifactsOfPaths(db, id, ["a", "b"]),
 };
