@@ -66,6 +66,7 @@ export const patterns = {
   buildPage: "/organizations/:org/pipelines/:slug/builds/:number",
   buildsPage: "/organizations/:org/builds",
   annotationPage: "/organizations/:org/pipelines/:slug/builds/:number/annotations/:annotation",
+  annotationBodyPage: "/organizations/:org/pipelines/:slug/builds/:number/annotations/:annotation/body.txt",
   payloadPage: "/organizations/:org/pipelines/:slug/builds/:number/payload",
   jobPage: "/organizations/:org/pipelines/:slug/builds/:number/jobs/:job",
   jobLogPage: "/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/log.txt",

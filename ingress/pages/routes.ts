@@ -19,7 +19,7 @@ import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
 import { pauseAgentForm, redirectToAgent, resumeAgentForm, stopAgentForm } from "./agents/control.tsx";
 import { agentPage } from "./agents/show.tsx";
 import { redirectToCluster, removeAgentToken, revokeAgentTokenPage } from "./agents/tokens.tsx";
-import { annotationPage } from "./annotations/show.tsx";
+import { annotationBodyFile, annotationPage } from "./annotations/show.tsx";
 import { artifactsPage } from "./artifacts/list.tsx";
 import { artifactFile, artifactPage, deleteArtifactForm, redirectToArtifact } from "./artifacts/show.tsx";
 import { avatar } from "./assets/avatar.tsx";
@@ -139,6 +139,7 @@ function routes({ filterTests, configurations, isClosing }: Parts) {
     [patterns.deletePipelinePage]: { GET: deletePipelinePage, POST: removePipeline },
     [patterns.buildPage]: { GET: buildPage },
     [patterns.annotationPage]: { GET: annotationPage },
+    [patterns.annotationBodyPage]: { GET: annotationBodyFile },
     [patterns.payloadPage]: { GET: payloadFile },
     [patterns.cancelBuildPage]: { GET: redirectToBuild, POST: cancelBuildForm },
     [patterns.jobPage]: { GET: jobPage },

@@ -113,6 +113,13 @@ export async function findAnnotationOfBuild(
   );
 }
 
+/** As its author wrote it. */
+export async function findBody(db: Db, id: string): Promise<string | undefined> {
+  const { annotations } = db.tables;
+  const query = db.select({ body: annotations.body }).from(annotations).where(eq(annotations.id, id));
+  return (await firstOf(query))?.body;
+}
+
 /** In the order of their creation. */
 export function listAnnotations(
   db: Db,
@@ -132,14 +139,18 @@ export function listAnnotations(
   return listCreated<Tables["annotations"], keyof Annotation>(db, annotations, where, page, columnsOf(db));
 }
 
-/** All annotations of a build or of one of its jobs, the highest priority first, with the size of their bodies. */
+/** All annotations of a build or of one of its jobs, the highest priority first, with the sizes of their bodies and HTML. */
 export async function listAnnotationsForPage(
   db: Db,
   { buildId, jobId }: AnnotationOwner,
-): Promise<(Annotation & { bytes: number })[]> {
+): Promise<(Annotation & { bytes: number; htmlBytes: number | null })[]> {
   const { annotations } = db.tables;
   return db
-    .select({ ...columnsOf(db), bytes: bytesOf(annotations.body).mapWith(Number) })
+    .select({
+      ...columnsOf(db),
+      bytes: bytesOf(annotations.body).mapWith(Number),
+      htmlBytes: bytesOf(annotations.html),
+    })
     .from(annotations)
     .where(
       jobId === null
@@ -187,7 +198,7 @@ function columnsOf({ tables: { annotations } }: { tables: Tables }) {
   return { id, buildId, jobId, scope, scopeId, context, style, priority, createdAt, updatedAt };
 }
 
-/** Of text, in UTF-8. Null: of none. */
+/** Of text, in UTF-8. Null: there is none. */
 export function bytesOf(column: SQLiteColumn): SQL<number | null> {
   return sql<number | null>`octet_length(${column})`;
 }

@@ -4,11 +4,12 @@ import type { Build } from "../../../shared/builds/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 
-/** Limits of the bodies on a page. An annotation that is longer, or does not fit, has a page of its own. */
+/** Limits of what a page shows. Annotations beyond them have pages of their own. */
+const maxShown = 50;
 const maxBytesOfEach = 64 * 1024;
 const maxBytes = 128 * 1024;
-/** Of the HTML: a body of 7 KB, whose links share an address, may become 3 MB. */
-const maxHtmlLength = 1024 * 1024;
+/** A body may become eight times as much HTML, and more as earlier releases stored it. */
+const maxHtmlBytes = 512 * 1024;
 
 export interface ShownAnnotations {
   shown: { annotation: Annotation; html: string }[];
@@ -16,7 +17,7 @@ export interface ShownAnnotations {
   others: Annotation[];
 }
 
-/** The annotations of a build, or of one of its jobs, the highest priority first. */
+/** The annotations of a build, or of one of its jobs, the highest priority first. Reads only what is shown. */
 export async function loadAnnotations(
   services: Services,
   build: Build,
@@ -25,17 +26,18 @@ export async function loadAnnotations(
   const all = await listAnnotationsForPage(services.db, { buildId: build.id, jobId });
   const loaded: ShownAnnotations = { shown: [], others: [] };
   let bytesRead = 0;
-  let htmlLength = 0;
+  let htmlBytesShown = 0;
   for (const annotation of all) {
-    const { bytes } = annotation;
-    const isRead = bytes <= maxBytesOfEach && bytesRead + bytes <= maxBytes;
+    const { bytes, htmlBytes } = annotation;
+    const fits = bytes <= maxBytesOfEach && htmlBytesShown + (htmlBytes ?? 0) <= maxHtmlBytes;
+    const isRead = fits && loaded.shown.length < maxShown && bytesRead + bytes <= maxBytes;
     const html = isRead ? await readUnlessBusy(services, build, annotation.id) : undefined;
     if (html !== undefined) bytesRead += bytes;
-    if (html === undefined || htmlLength + html.length > maxHtmlLength) {
+    if (html === undefined || htmlBytesShown + Buffer.byteLength(html) > maxHtmlBytes) {
       loaded.others.push(annotation);
       continue;
     }
-    htmlLength += html.length;
+    htmlBytesShown += Buffer.byteLength(html);
     loaded.shown.push({ annotation, html });
   }
   return loaded;

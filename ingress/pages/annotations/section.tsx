@@ -1,5 +1,6 @@
 import type { Annotation } from "../../../shared/annotations/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
+import { excerpt } from "../../../shared/refusal.ts";
 import type { AnnotationStyle } from "../../../shared/vocabulary.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { ShownAnnotations } from "./load.ts";
@@ -55,7 +56,7 @@ function Others({ annotations, request }: { annotations: Annotation[]; request: 
       <ul>
         {annotations.map(({ id, context, style }) => (
           <li key={id}>
-            <a href={pathTo(patterns.annotationPage, { ...build, annotation: id })}>{context}</a>
+            <a href={pathTo(patterns.annotationPage, { ...build, annotation: id })}>{excerpt(context)}</a>
             {style && `, ${styleWords[style].toLowerCase()}`}
           </li>
         ))}

@@ -20,6 +20,7 @@ export const annotationStatements: Record<string, (db: Db & Tx) => unknown> = {
   "annotations of a build's page": (db) =>
     annotations.listAnnotationsForPage(db, { buildId: id, jobId: null }),
   "annotations of a job's page": (db) => annotations.listAnnotationsForPage(db, { buildId: id, jobId: id }),
+  "the body of an annotation": (db) => annotations.findBody(db, id),
   "the text of an annotation": (db) => html.findText(db, id),
   "the HTML of an annotation": (db) =>
     html.setHtmlIfUnchanged(db, { id, buildId: id, updatedAt: now }, { html: "h", maxBytes: 8 }),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { eq } from "drizzle-orm";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import type { Annotating } from "../../../../shared/annotations/annotations.ts";
 import { annotateByHand } from "../../../../shared/annotations/by-hand.ts";
@@ -81,6 +82,48 @@ describeOnSqlite("the annotations of a page", (database) => {
     assert.ok(text.length < 2 * 1024 * 1024, `${text.length}`);
     assert.match(text, /<summary>7 more annotations<\/summary>/);
     assert.match(text, /<p>small<\/p>/);
+  });
+
+  it("are the first fifty; those behind them are named, and neither read nor rendered", async () => {
+    const { annotate, build, buildId } = await makeJob(pages);
+    const { annotations } = pages.services.db.tables;
+    const ids: string[] = [];
+    for (let index = 0; index < 52; index++)
+      ids.push(await annotate({ body: "small", context: `${index} ${"c".repeat(1000)}` }));
+    const large = "y".repeat(600 * 1024); // as an earlier release stored it
+    await pages.services.db.transaction((tx) =>
+      tx
+        .update(annotations)
+        .set({ html: large })
+        .where(eq(annotations.id, ids[0] ?? "")),
+    );
+
+    const { text } = await bob.get(build);
+
+    assert.deepEqual([bodiesOf(text).length, ...new Set(bodiesOf(text))], [50, "<p>small</p>"]);
+    assert.match(text, /<summary>2 more annotations<\/summary>/);
+    assert.match(text, />0 c{98}…<\/a>/);
+    const rows = await pages.services.db
+      .select({ id: annotations.id, html: annotations.html })
+      .from(annotations)
+      .where(eq(annotations.buildId, buildId));
+    const unread = rows.filter(({ html }) => html === null).map(({ id }) => id);
+    assert.deepEqual(unread, [ids.at(-1)]);
+  });
+
+  it("have their text as a file, which has all of it", async () => {
+    const { annotate, build } = await makeJob(pages);
+    const body = `<b>é</b>\n${"|".repeat(400 * 1024)}`;
+    const id = await annotate({ body, context: "cut" });
+    const path = `${build}/annotations/${id}`;
+
+    const { text } = await bob.get(path);
+    const file = await bob.get(`${path}/body.txt`);
+
+    assert.ok(text.includes(`href="${path}/body.txt"`));
+    assert.equal(file.text, body);
+    assert.equal(file.headers.get("content-type"), "text/plain;charset=UTF-8");
+    assert.equal((await bob.get(`${(await makeJob(pages)).build}/annotations/${id}/body.txt`)).status, 404);
   });
 
   it("show and link the newest artifact of a path, and nothing of other builds", async () => {
