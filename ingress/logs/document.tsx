@@ -1,7 +1,7 @@
 import { HTTPResponse } from "h3";
 import { render } from "preact-render-to-string";
-import { LineSplitter, type RawLine } from "../../shared/agents/logs/lines.ts";
-import { LogParser } from "../../shared/agents/logs/parse.ts";
+import { LineSplitter } from "../../shared/agents/logs/lines.ts";
+import { type LogLine, LogParser } from "../../shared/agents/logs/parse.ts";
 import { type ReadableLog, readLog } from "../../shared/agents/logs/read.ts";
 import type { Db } from "../../shared/db/database.ts";
 import { openLoopPauses } from "../../shared/process/loop-pauses.ts";
@@ -24,18 +24,17 @@ export async function* logDocument(db: Db, readable: ReadableLog): AsyncGenerato
   const parser = new LogParser();
   const pause = openLoopPauses();
   let number = 0;
-  const renderLine = (line: RawLine) => {
-    number++;
-    return `${render(<Texts line={parser.parse(line, number)} />)}\n`;
-  };
+  const renderLine = (line: LogLine) => `${render(<Texts line={line} />)}\n`;
   yield Buffer.from('<!doctype html><meta charset="utf-8"><title>Log</title><pre>\n');
   for await (const piece of readLog(db, readable)) {
     let html = "";
     for (const line of splitter.add(piece)) {
       await pause();
-      html += renderLine(line);
+      parser.write(line, ++number);
+      html += parser.take().map(renderLine).join("");
     }
     if (html !== "") yield Buffer.from(html);
   }
-  yield Buffer.from(`${[...splitter.flush()].map(renderLine).join("")}</pre>\n`);
+  for (const line of splitter.flush()) parser.write(line, ++number);
+  yield Buffer.from(`${parser.end().map(renderLine).join("")}</pre>\n`);
 }

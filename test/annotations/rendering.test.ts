@@ -27,7 +27,7 @@ describe("the HTML of an annotation", () => {
       '<p><span class="term-fg31 bold">a</span></p>\n',
     ],
     "shows the output of a terminal with its colors, and without its other controls": [
-      "```term\n\x1b[31;1mred\x1b[0m <b>&\x1b[2K\n--- \x1b[38;5;9;44mbright\n\x1b[7mon\x1b[0m\n```\n~~~ terminal x\n\x1b]8;;https://a.example\x07a\x1b]8;;\x07\n~~~",
+      "```term\n\x1b[31;1mred\x1b[0m <b>&\x1b[?25l\n--- \x1b[38;5;9;44mbright\n\x1b[7mon\x1b[0m\n```\n~~~ terminal x\n\x1b]8;;https://a.example\x07a\x1b]8;;\x07\n~~~",
       `<pre><code><span class="term-fg1 term-fg31">red</span> &lt;b&gt;&amp;\n--- <span class="term-fgi91 term-bg44">bright</span>\n<span class="term-fgi91 term-bg44">on</span>\n</code></pre>\n<pre><code><a href="https://a.example/" ${rel}>a</a>\n</code></pre>\n`,
     ],
     "shows other code as it is": [

@@ -7,8 +7,9 @@ function append(next) {
   const lines = log.querySelector(".lines");
   const root = document.documentElement;
   const isAtEnd = scrollY + innerHeight >= root.scrollHeight - nearEndPixels;
-  lines.querySelector(".partial")?.remove(); // it comes again, with more
-  for (const added of [...next.querySelector(".lines").children]) {
+  const all = [...next.querySelector(".lines").children];
+  removeFrom(lines, all.find(({ id }) => id)?.id);
+  for (const added of all) {
     const group = lines.lastElementChild;
     if (added.matches("details") || !group?.matches("details")) lines.append(added);
     else group.append(added);
@@ -19,6 +20,20 @@ function append(next) {
   log.dataset.next = next.dataset.next;
   if (next.dataset.follows === undefined) log.dispatchEvent(new Event("stale", { bubbles: true })); // there is more
   if (isAtEnd) scrollTo(scrollX, root.scrollHeight);
+}
+
+/** An incomplete line comes again, with more. So do lines that are redrawn, with all that follow. */
+function removeFrom(lines, id) {
+  lines.querySelector(".partial")?.remove();
+  const first = id === undefined ? Infinity : numberOf(id);
+  for (const line of [...lines.querySelectorAll("[id]")].toReversed()) {
+    if (!(numberOf(line.id) >= first)) break;
+    line.remove();
+  }
+}
+
+function numberOf(id) {
+  return Number(id.slice(1));
 }
 
 /** A browser gets slow with many lines. The first ones are a page away. */

@@ -14,9 +14,11 @@ export interface RawLine {
   isRemark: boolean;
 }
 
-const maxLineBytes = 16 * 1024;
+/** Of a longer line the rest is not shown. */
+export const maxLineBytes = 16 * 1024;
 const lineFeed = 10;
 const carriageReturn = 13;
+const toFirstColumn = ["\x1b[G", "\x1b[0G", "\x1b[1G"];
 
 /** Splits pieces of a log into lines. Keeps at most 16 KB of a line. */
 export class LineSplitter {
@@ -129,7 +131,8 @@ function countEach(bytes: Buffer): number {
   return lines;
 }
 
-/** A carriage return at the very end may belong to the line feed. */
+/** The start of what a line is after all of it is overwritten. A carriage return at the very end may belong to the line feed. */
 function lastOverwrite(bytes: Buffer): number {
-  return bytes.length < 2 ? -1 : bytes.lastIndexOf(carriageReturn, bytes.length - 2);
+  const last = bytes.length < 2 ? -1 : bytes.lastIndexOf(carriageReturn, bytes.length - 2);
+  return Math.max(last, ...toFirstColumn.map((sequence) => bytes.lastIndexOf(sequence)));
 }

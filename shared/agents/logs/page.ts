@@ -6,6 +6,8 @@ import { countLinesBefore, findChunkWithLineFeed, findStartOfChunkBefore } from 
 import { countLineFeeds, endOfLines, LineSplitter, type RawLine, startOfLead } from "./lines.ts";
 import { type LogLine, LogParser } from "./parse.ts";
 import { type LogPiece, type ReadableLog, readLog } from "./read.ts";
+import { costOfTexts, lineCost } from "./row.ts";
+import { screenRows } from "./screen.ts";
 
 /** Some lines of a log. */
 export interface LogPage {
@@ -29,7 +31,6 @@ const contextBytes = 16 * 1024;
 const maxPageChunks = 2000;
 const maxContextChunks = 100;
 /** The limit of lines of a page: each costs at least `lineCost`. */
-const lineCost = 140;
 const maxPageLines = Math.ceil(maxPageCost / lineCost);
 const linesAtOnce = 500;
 const parsing = openLoopTurns(turns.logPages);
@@ -40,20 +41,20 @@ const parsedLineCost = 64;
 /** The lines from a byte on, which begins a line. */
 export async function readPageFrom(db: Db, readable: ReadableLog, from: number): Promise<LogPage> {
   const reader = await openPage(db, readable, from);
-  const lines: LogLine[] = [];
-  let cost = 0;
+  const { parser } = reader;
+  let last: RawLine | undefined;
   for await (const batch of reader.lines()) {
     for (const read of batch) {
-      const line = await reader.parse(read);
-      const isFull = line.end - from > maxPageBytes || reader.chunksRead() > maxPageChunks;
-      cost += costOf(line);
-      if (lines.length > 0 && (cost > maxPageCost || isFull))
-        return { lines, start: from, end: line.start, isLast: false };
-      lines.push(line);
-      if (isFull && !line.isComplete) return { lines, start: from, end: line.end, isLast: false };
+      const { raw } = read;
+      const isFull = raw.end - from > maxPageBytes || reader.chunksRead() > maxPageChunks;
+      if (last && (isFull || parser.cost + lineCost + raw.bytes.length > maxPageCost))
+        return { lines: parser.end(), start: from, end: raw.start, isLast: false };
+      await reader.write(read);
+      last = raw;
+      if (isFull && !raw.isComplete) return { lines: parser.end(), start: from, end: raw.end, isLast: false };
     }
   }
-  return lastPage(lines, from, readable);
+  return { lines: parser.end(), start: from, end: endOfLast(last, readable) ?? from, isLast: true };
 }
 
 /** A page that begins with a line, or a little before it. The last page if the log has no such line. */
@@ -84,7 +85,7 @@ async function findStartBeforeLine(
 /** The lines before a byte, which begins a line; the last ones by default. */
 export async function readPageBefore(db: Db, readable: ReadableLog, before?: number): Promise<LogPage> {
   const page = await readWindow(db, readable, { before, bytes: shortWindowBytes });
-  const cost = page.lines.reduce((sum, line) => sum + costOf(line), 0);
+  const cost = page.lines.reduce((sum, { texts }) => sum + costOfTexts(texts), 0);
   if (page.start === 0 || cost > maxPageCost / 2) return page;
   return readWindow(db, readable, { before, bytes: maxPageBytes });
 }
@@ -98,6 +99,7 @@ async function readWindow(
   const chunks = { before: end, chunks: maxPageChunks };
   const from = Math.max(0, end - bytes, (await findStartOfChunkBefore(db, readable.log, chunks)) ?? 0);
   const reader = await openPage(db, readable, from);
+  const { parser } = reader;
   const read: ReadLine[] = [];
   let isWithinLine = from > 0;
   for await (const batch of reader.lines(before))
@@ -106,25 +108,32 @@ async function readWindow(
       if (isWithinLine && read.length === 0 && line.raw.end >= end) read.push(line); // all of it is one line
       isWithinLine = false;
     }
-  for (const { raw } of read.slice(0, -maxPageLines)) await reader.skip(raw);
-  const lines: LogLine[] = [];
-  for (const line of read.slice(-maxPageLines)) lines.push(await reader.parse(line));
-  if (lines.length === 0 && from > 0 && before === undefined) return readPageFrom(db, readable, 0); // a gap came
-  let cost = 0;
-  const first = lines.findLastIndex((line) => {
-    cost += costOf(line);
-    return cost > maxPageCost;
-  });
-  const shown = lines.slice(Math.min(first + 1, Math.max(0, lines.length - 1)));
-  const start = shown[0]?.start ?? from;
-  if (before === undefined) return lastPage(shown, start, readable);
-  return { lines: shown, start, end, isLast: false };
+  if (read.length === 0 && from > 0 && before === undefined) return readPageFrom(db, readable, 0); // a gap came
+  const shown = read.slice(-maxPageLines);
+  if (shown.length < read.length) {
+    for (const { raw } of read.slice(0, -maxPageLines - screenRows)) await reader.skip(raw);
+    for (const line of read.slice(-maxPageLines - screenRows, -maxPageLines)) await reader.write(line);
+    parser.beginPage();
+  }
+  for (const line of shown) await reader.write(line);
+  const lines = lastThatFit(parser.end());
+  const start = Math.max(lines[0]?.start ?? from, shown[0]?.raw.start ?? from);
+  const isLast = before === undefined;
+  return { lines, start, end: isLast ? (endOfLast(shown.at(-1)?.raw, readable) ?? from) : end, isLast };
 }
 
-function lastPage(lines: LogLine[], start: number, { isOpen }: ReadableLog): LogPage {
-  const last = lines.findLast(({ number }) => number !== undefined);
-  const end = isOpen && last && !last.isComplete ? last.start : (last?.end ?? start);
-  return { lines, start, end, isLast: true };
+function lastThatFit(lines: LogLine[]): LogLine[] {
+  let cost = 0;
+  const first = lines.findLastIndex((line) => {
+    cost += costOfTexts(line.texts);
+    return cost > maxPageCost;
+  });
+  return lines.slice(Math.min(first + 1, Math.max(0, lines.length - 1)));
+}
+
+/** The end of the last line, or its start if it may grow. */
+function endOfLast(last: RawLine | undefined, { isOpen }: ReadableLog): number | undefined {
+  return isOpen && last && !last.isComplete ? last.start : last?.end;
 }
 
 interface ReadLine {
@@ -133,15 +142,15 @@ interface ReadLine {
   number: number | undefined;
 }
 
-/** Numbers the lines, and parses what comes before for its colors. Parse or skip all lines in their order. */
+/** Numbers the lines, and parses what comes before: colors last, and lines may be redrawn. Write or skip all in their order. */
 async function openPage(db: Db, readable: ReadableLog, from: number) {
   const parser = new LogParser();
   const pause = openLoopPauses();
   const slice = openSlices(parsing, parsedAtOnce);
   const costOfParsing = ({ bytes }: RawLine) => Math.min(bytes.length + parsedLineCost, parsedAtOnce);
-  const parse = async ({ raw, number }: ReadLine) => {
+  const write = async ({ raw, number }: ReadLine) => {
     await slice(costOfParsing(raw));
-    return parser.parse(raw, number);
+    parser.write(raw, number);
   };
   const skip = async (raw: RawLine) => {
     await slice(costOfParsing(raw));
@@ -161,8 +170,8 @@ async function openPage(db: Db, readable: ReadableLog, from: number) {
   }
   const context = new LineSplitter(piece?.start ?? 0);
   const addContext = async (added: LogPiece) => {
-    for (const line of context.add(added)) {
-      await skip(line);
+    for (const raw of context.add(added)) {
+      await write({ raw, number });
       number++;
     }
   };
@@ -174,7 +183,8 @@ async function openPage(db: Db, readable: ReadableLog, from: number) {
     await addContext({ start: piece.start, bytes: piece.bytes.subarray(0, from - piece.start) });
     piece = { start: from, bytes: piece.bytes.subarray(from - piece.start) };
   }
-  for (const line of context.flush()) await skip(line);
+  for (const raw of context.flush()) await write({ raw, number });
+  parser.beginPage();
 
   const numbered = (raw: RawLine): ReadLine => {
     const line = { raw, number: raw.isRemark ? undefined : number };
@@ -205,15 +215,8 @@ async function openPage(db: Db, readable: ReadableLog, from: number) {
   return {
     lines,
     chunksRead: () => chunksRead,
-    parse,
+    parser,
+    write,
     skip,
   };
-}
-
-/** Returns about the length of the line in HTML. */
-function costOf({ texts }: LogLine): number {
-  return texts.reduce((cost, { text, href }) => {
-    const escaped = text.match(/[<>&"]/g)?.length ?? 0;
-    return cost + Buffer.byteLength(text) + 4 * escaped + 40 + (href?.length ?? 0);
-  }, lineCost);
 }

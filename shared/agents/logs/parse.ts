@@ -1,18 +1,14 @@
 import { createAnsiSequenceParser, type ParseToken } from "ansi-sequence-parser";
 import { nearestColor } from "./colors.ts";
+import { type Control, splitControls } from "./controls.ts";
 import type { RawLine } from "./lines.ts";
+import type { LogText, Row } from "./row.ts";
+import { Screen } from "./screen.ts";
 
 /** `open`: shown at once. `dim`: of less interest. */
 export type LogGroup = "closed" | "open" | "dim";
 
-export interface LogText {
-  text: string;
-  /** Class names, separated by spaces. */
-  classes: string;
-  /** An http or https address. */
-  href: string | undefined;
-}
-
+/** A line as a terminal shows it. One that is redrawn keeps the number under which it came first. */
 export interface LogLine {
   /** Undefined: a remark of ours. */
   number: number | undefined;
@@ -29,65 +25,116 @@ export interface LogLine {
   isCut: boolean;
 }
 
-/** Escape sequences (ECMA-48) and control characters, but tab and carriage return. */
-const controls = new RegExp(
-  [
-    "\\x1b_bk;t=(?<time>\\d{1,16})\\x07",
-    "\\x1b\\]8;[^;\\x07\\x1b]*;(?<link>[^\\x07\\x1b]*)(?:\\x07|\\x1b\\\\)",
-    "\\x1b[\\]PX^_][^\\x07\\x1b]*(?:\\x07|\\x1b\\\\)",
-    "\\x1b\\[(?<parameters>[0-?]*)[ -/]*(?<final>[@-~])",
-    "\\x1b[ -/]*[0-~]?",
-    "[\\x00-\\x08\\x0a-\\x0c\\x0e-\\x1f\\x7f-\\x9f]",
-  ].join("|"),
-  "g",
-);
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with a control character
-const colors = /\x1b\[[\d;]*m/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with a control character
-const header = /^((?:\x1b\[[\d;]*m)*)(---|\+\+\+|~~~)[ \t]+/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
-const hasControl = /[\x00-\x08\x0a-\x1f\x7f-\x9f]/;
+const header = /^(---|\+\+\+|~~~)[ \t]+/;
 const opensPrevious = /^\^\^\^ \+\+\+/;
 const groups: Record<string, LogGroup> = { "---": "closed", "+++": "open", "~~~": "dim" };
 
 const escapeByte = 0x1b;
 
-interface Part {
-  text: string;
-  href: string | undefined;
-}
-
-/** Parses lines in their order: colors last until they are reset. */
+/** Parses lines in their order: colors last until they are reset, and the last lines may be redrawn. */
 export class LogParser {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #ansi = createAnsiSequenceParser();
+  readonly #screen = new Screen();
+  readonly #hasGroups: boolean;
+  /** Of the text that comes next; undefined if not known. */
+  #classes: string | undefined;
 
-  parse(line: RawLine, number: number | undefined): LogLine {
-    const { start, end, bytes, isComplete, isCut, isRemark } = line;
-    const { parts, time } = split(this.#decoder.decode(bytes));
-    const plain = parts
-      .map(({ text }) => text)
-      .join("")
-      .replace(colors, "");
-    const [first] = parts;
-    const marker = isRemark ? undefined : header.exec(first?.text ?? "")?.[2];
-    if (first && marker !== undefined) first.text = first.text.replace(header, "$1");
-    return {
-      ...{ number, start, end, time, isComplete, isCut },
-      texts: parts.flatMap((part) => this.#color(part)),
-      group: marker === undefined ? undefined : groups[marker],
-      opensGroup: opensPrevious.test(plain),
+  constructor({ hasGroups = true } = {}) {
+    this.#hasGroups = hasGroups;
+  }
+
+  /** About the length in HTML of the lines of the page. */
+  get cost(): number {
+    return this.#screen.cost;
+  }
+
+  /** Adds a line of the log. */
+  write(line: RawLine, number: number | undefined): void {
+    const screen = this.#screen;
+    screen.beginLine(line, number);
+    let colored = "";
+    let href: string | undefined;
+    const flush = () => {
+      if (colored !== "") this.#writeText(colored, href);
+      colored = "";
     };
+    for (const control of splitControls(this.#decoder.decode(line.bytes))) {
+      const { kind } = control;
+      if (kind === "text") colored += control.text;
+      else if (kind === "color") colored += control.sequence;
+      else {
+        flush();
+        if (kind === "link") href = control.href;
+        else if (kind === "element") this.#writeText(control.text, control.href);
+        else applyTo(screen, control);
+      }
+    }
+    flush();
+    screen.endLine();
   }
 
-  /** Parses a line that is not shown, for the colors that last. */
+  /** Reads a line that is not shown, for the colors that last. The lines before it are forgotten. */
   skip(line: RawLine): void {
-    if (line.bytes.includes(escapeByte)) this.parse(line, undefined);
+    this.#screen.clear();
+    this.#classes = undefined;
+    if (!line.bytes.includes(escapeByte)) return;
+    for (const control of splitControls(this.#decoder.decode(line.bytes)))
+      if (control.kind === "color") this.#ansi.parse(control.sequence);
   }
 
-  #color({ text, href }: Part): LogText[] {
-    return this.#ansi.parse(text).map((token) => ({ text: token.value, classes: classesOf(token), href }));
+  /** Text from before is shown only if it changes: all lines from the first that changes are. */
+  beginPage(): void {
+    this.#screen.beginPage();
   }
+
+  /** The next lines that no longer change. */
+  take(): LogLine[] {
+    return this.#screen.takeFinished().map((row) => toLine(row, this.#hasGroups));
+  }
+
+  /** The lines that are left. */
+  end(): LogLine[] {
+    return this.#screen.takeAll().map((row) => toLine(row, this.#hasGroups));
+  }
+
+  /** Text with colors. The library is slow for many short texts, so that those of one color do without it. */
+  #writeText(text: string, href: string | undefined): void {
+    const hasColors = text.includes("\x1b");
+    if (!hasColors && this.#classes !== undefined) {
+      this.#screen.write({ text, classes: this.#classes, href });
+      return;
+    }
+    for (const token of this.#ansi.parse(text)) {
+      this.#classes = classesOf(token);
+      this.#screen.write({ text: token.value, classes: this.#classes, href });
+    }
+    if (hasColors && text.endsWith("m")) this.#classes = undefined; // a color may have come last
+  }
+}
+
+function applyTo(screen: Screen, control: Control): void {
+  if (control.kind === "move") screen.control(control.final, control.amount);
+  else if (control.kind === "time") screen.setTime(control.time);
+  else if (control.kind === "return") screen.return();
+  else if (control.kind === "backspace") screen.control("D", 1);
+  else if (control.kind === "save") screen.save();
+  else if (control.kind === "restore") screen.restore();
+}
+
+function toLine(row: Row, hasGroups: boolean): LogLine {
+  const { number, start, end, time, isComplete, isCut, isRemark } = row;
+  const texts = row.texts();
+  const plain = texts.map(({ text }) => text).join("");
+  const [first] = texts;
+  const marker = isRemark || !hasGroups ? undefined : header.exec(first?.text ?? "")?.[1];
+  if (first && marker !== undefined) first.text = first.text.replace(header, "");
+  return {
+    ...{ number, start, end, time, isComplete, isCut },
+    texts: texts.filter(({ text }) => text !== ""),
+    group: marker === undefined ? undefined : groups[marker],
+    opensGroup: opensPrevious.test(plain),
+  };
 }
 
 function classesOf({ foreground, background, decorations }: ParseToken): string {
@@ -95,59 +142,4 @@ function classesOf({ foreground, background, decorations }: ParseToken): string 
   if (foreground) names.push(`fg${nearestColor(foreground)}`);
   if (background) names.push(`bg${nearestColor(background)}`);
   return names.join(" ");
-}
-
-/** The visible parts of a line, with no other control sequences than those of colors. */
-function split(text: string): { parts: Part[]; time: number | undefined } {
-  if (!hasControl.test(text)) return { parts: [{ text, href: undefined }], time: undefined };
-  let time: number | undefined;
-  let href: string | undefined;
-  let parts: Part[] = [];
-  const add = (added: string) => {
-    const [last] = parts.slice(-1);
-    if (last && last.href === href) last.text += added;
-    else parts.push({ text: added, href });
-  };
-  let overwrittenColors = "";
-  const overwrite = () => {
-    for (const part of parts) overwrittenColors += (part.text.match(colors) ?? []).join("");
-    parts = [];
-  };
-  let index = 0;
-  let returns = false;
-  const addVisible = (visible: string) => {
-    for (const [index, segment] of visible.split("\r").entries()) {
-      if (index > 0) returns = true;
-      if (segment === "") continue;
-      if (returns) overwrite();
-      returns = false;
-      add(segment);
-    }
-  };
-  for (const match of text.matchAll(controls)) {
-    addVisible(text.slice(index, match.index));
-    index = match.index + match[0].length;
-    const { time: mark, link, parameters = "", final } = match.groups ?? {};
-    if (mark !== undefined) time ??= Number(mark);
-    else if (link !== undefined) href = safeLink(link);
-    else if (final === "m" && /^[\d;:]*$/.test(parameters)) add(`\x1b[${normalized(parameters)}m`);
-    else if (final === "G" && /^[01]?$/.test(parameters)) returns = true;
-  }
-  addVisible(text.slice(index));
-  const [first] = parts;
-  if (first) first.text = overwrittenColors + first.text;
-  return { parts, time };
-}
-
-/** Only semicolons, without the color space of a color (ITU-T T.416). The library does not take absent parameters for 0. */
-function normalized(parameters: string): string {
-  return parameters
-    .replace(/([34]8:2):\d*:(\d+:\d+:\d+)/g, "$1:$2")
-    .split(/[;:]/)
-    .map((parameter) => parameter || "0")
-    .join(";");
-}
-
-function safeLink(link: string): string | undefined {
-  return URL.canParse(link) && /^https?:$/.test(new URL(link).protocol) ? new URL(link).href : undefined;
 }

@@ -1,5 +1,6 @@
 import { LineSplitter } from "../../agents/logs/lines.ts";
-import { LogParser, type LogText } from "../../agents/logs/parse.ts";
+import { type LogLine, LogParser } from "../../agents/logs/parse.ts";
+import type { LogText } from "../../agents/logs/row.ts";
 import { escapeText } from "./tags.ts";
 
 const decorations: Record<string, string> = {
@@ -8,27 +9,31 @@ const decorations: Record<string, string> = {
 };
 
 /**
- * Writes the output of a terminal as HTML, as logs show it: colors and links stay, other control sequences are dropped.
+ * Writes the output of a terminal as HTML, as logs show it: colors and links stay, lines are redrawn, other control
+ * sequences are dropped. The lines that begin groups in logs are plain ones here.
  * @param count is called for each line and each text of its own color
  */
 export function renderTerminal(output: string, count: () => void): string {
   const splitter = new LineSplitter(0);
-  const parser = new LogParser();
+  const parser = new LogParser({ hasGroups: false });
   let html = "";
+  const render = ({ texts, isCut }: LogLine) => {
+    for (const text of texts) {
+      count();
+      html += renderText(text);
+    }
+    html += isCut ? "…\n" : "\n";
+  };
   const add = function* () {
     yield* splitter.add({ start: 0, bytes: Buffer.from(output) });
     yield* splitter.flush();
   };
   for (const line of add()) {
     count();
-    // The lines that begin groups in logs are plain ones here.
-    const { texts, isCut } = parser.parse({ ...line, isRemark: true }, undefined);
-    for (const text of texts) {
-      count();
-      html += renderText(text);
-    }
-    html += isCut ? "…\n" : "\n";
+    parser.write(line, undefined);
+    for (const shown of parser.take()) render(shown);
   }
+  for (const shown of parser.end()) render(shown);
   return html;
 }
 

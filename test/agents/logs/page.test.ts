@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { buffer } from "node:stream/consumers";
 import { after, before, it } from "node:test";
+import { logDocument } from "../../../ingress/logs/document.tsx";
 import {
   type LogPage,
   readPageBefore,
@@ -7,6 +9,7 @@ import {
   readPageOfLine,
 } from "../../../shared/agents/logs/page.ts";
 import { LogParser } from "../../../shared/agents/logs/parse.ts";
+import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import { runFor } from "../../../shared/sharing/owner.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
@@ -34,6 +37,7 @@ describeOnBothDatabases("the pages of a log", (database) => {
     };
     return {
       ...job,
+      stored: readable,
       from: async (start: number) => readPageFrom(db, await readable(), start),
       ofLine: async (number: number) => readPageOfLine(db, await readable(), number),
       before: async (end?: number) => readPageBefore(db, await readable(), end),
@@ -121,6 +125,53 @@ describeOnBothDatabases("the pages of a log", (database) => {
     assert.deepEqual(textsOf(await from(next.end)), []);
   });
 
+  it("begin with the first line that their bytes redraw", async () => {
+    const { send, before, from } = await logged("a\nb\nc\n\x1b[2AB\n", 100, true);
+    const first = await before();
+    await send(2, 12, "C\n\x1b[2A\x1b[Jd\n\x1b[1Ae");
+    const next = await from(first.end);
+
+    assert.deepEqual(textsOf(first), ["1 a", "2 B", "3 c"]);
+    assert.deepEqual(textsOf(next), ["2 e"]);
+    assert.deepEqual(textsOf(await before()), ["1 a", "2 e"]);
+    await send(3, 28, "f\ng\n");
+    assert.deepEqual(textsOf(await from(next.end)), ["2 ef", "8 g"]);
+  });
+
+  it("show the last state of lines across chunks, forwards and backwards, within their bounds", async () => {
+    const frame = (step: number) =>
+      `\x1b[3A${[1, 2, 3].map((part) => `part ${part}: ${step}\x1b[K\n`).join("")}`;
+    const frames = Array.from({ length: 8000 }, (_, index) => frame(index + 1)).join("");
+    const log = `begin\n\n\n\n${frames}end\n`;
+    const { from, before, ofLine } = await logged(log, 977);
+    const last = ["part 1: 8000", "part 2: 8000", "part 3: 8000", "end"];
+    const withoutNumbers = (page: LogPage) => textsOf(page).map((line) => line.replace(/^\d+ /, ""));
+
+    assert.deepEqual(withoutNumbers(await before()).slice(-4), last);
+    const first = await from(0);
+    assert.equal(textsOf(first)[0], "1 begin");
+    assert.ok(!first.isLast && first.end > 200_000, "frames cost a page only what it shows of them");
+    let page = first;
+    while (!page.isLast) page = await from(page.end);
+    assert.deepEqual(withoutNumbers(page), last);
+    assert.deepEqual(withoutNumbers(await ofLine(24_005)).at(-1), "end");
+  });
+
+  it("show the same lines as the log's document, and its file keeps every byte", async () => {
+    const log = "a\nb\n\x1b[2A\x1b[32mA\x1b[0m\n\x1b]1339;url=https://a.example;content=text\x07\ndone\n";
+    const { from, stored } = await logged(log, 5);
+    const bytes = await buffer(readBytes(api.world.services.db, await stored()));
+    const html = await buffer(logDocument(api.world.services.db, await stored()));
+
+    const lines = String(html)
+      .replace(/<title>.*<pre>\n|<[^>]*>/gs, "")
+      .trimEnd()
+      .split("\n");
+    assert.deepEqual(lines, ["A", "text", "done"]);
+    assert.deepEqual(textsOf(await from(0)), ["1 A", "2 text", "5 done"]);
+    assert.equal(String(bytes), log);
+  });
+
   it("are short in HTML, whatever the lines", async () => {
     const { from } = await logged("<\x1b[31m&\x1b[0m>\n".repeat(30_000), 100_000);
     const page = await from(0);
@@ -140,13 +191,13 @@ describeOnBothDatabases("the pages of a log", (database) => {
     const { before } = await logged(`${colors}x\n`.repeat(150), 100_000);
     let turn = 0;
     const turns = new Set<number>();
-    const { parse } = LogParser.prototype;
+    const { write } = LogParser.prototype;
     t.mock.method(
       LogParser.prototype,
-      "parse",
-      function (this: LogParser, ...given: Parameters<typeof parse>) {
+      "write",
+      function (this: LogParser, ...given: Parameters<typeof write>) {
         turns.add(turn);
-        return parse.apply(this, given);
+        return write.apply(this, given);
       },
     );
     const counter = setInterval(() => turn++, 1);
@@ -159,22 +210,22 @@ describeOnBothDatabases("the pages of a log", (database) => {
   });
 
   it("of one organization are parsed in turns of 16 KB, and those of others come in between", async (t) => {
-    const log = `${"\x1b[31mx\x1b[0m".repeat(100)}\n`.repeat(60);
+    const log = `${"\x1b[31mx\x1b[0my".repeat(100)}\n`.repeat(60);
     const { before } = await logged(log, 100_000);
     let inThisTurn = 0;
     let most = 0;
-    const { parse } = LogParser.prototype;
+    const { write } = LogParser.prototype;
     t.mock.method(
       LogParser.prototype,
-      "parse",
-      function (this: LogParser, ...given: Parameters<typeof parse>) {
+      "write",
+      function (this: LogParser, ...given: Parameters<typeof write>) {
         if (inThisTurn === 0)
           setImmediate(() => {
             inThisTurn = 0;
           });
         inThisTurn += given[0].bytes.length;
         most = Math.max(most, inThisTurn);
-        return parse.apply(this, given);
+        return write.apply(this, given);
       },
     );
     const done: string[] = [];

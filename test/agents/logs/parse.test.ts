@@ -15,7 +15,8 @@ function parse(...pieces: (string | Buffer)[]): LogLine[] {
     start += bytes.length;
     return lines;
   });
-  return [...raw, ...splitter.flush()].map((line, index) => parser.parse(line, index + 1));
+  for (const [index, line] of [...raw, ...splitter.flush()].entries()) parser.write(line, index + 1);
+  return parser.end();
 }
 
 const textOf = ({ texts }: LogLine) => texts.map(({ text }) => text).join("");
@@ -73,8 +74,36 @@ describe("the lines of a log", () => {
     assert.deepEqual(colorsOf(parse("\x1b[31m1%\r2%\n")[0]), ["fg1:2%"]);
   });
 
+  it("show the text of links and pictures that come in one sequence", () => {
+    const shown = (sequence: string) =>
+      parse(`see ${sequence}.\n`)[0]?.texts.map(({ text, href }) => [text, href]);
+
+    for (const end of ["\x07", "\x1b\\"])
+      assert.deepEqual(shown(`\x1b]1339;url='https://a.example/x;y';content="it\\"s \\'here'"${end}`), [
+        ["see ", undefined],
+        [`it"s 'here'`, "https://a.example/x;y"],
+        [".", undefined],
+      ]);
+    assert.deepEqual(shown("\x1b]1339;url=http://a.example;content=Build 7\x07")?.[1], [
+      "Build 7",
+      "http://a.example/",
+    ]);
+    assert.deepEqual(shown("\x1b]1339;url=http://a.example/b\x07")?.[1], [
+      "http://a.example/b",
+      "http://a.example/b",
+    ]);
+    assert.deepEqual(shown("\x1b]1339;url=javascript:x();content=text\x07"), [["see text.", undefined]]);
+    assert.deepEqual(shown("\x1b]1338;url='artifact://a b.png';alt='A picture';width=100%\x07"), [
+      ["see A picture.", undefined],
+    ]);
+    assert.deepEqual(shown("\x1b]1338;url='artifact://a.png'\x07"), [["see artifact://a.png.", undefined]]);
+    assert.deepEqual(colorsOf(parse("\x1b[31m\x1b]1339;url=http://a.example;content=red\x07")[0]), [
+      "fg1:red",
+    ]);
+  });
+
   it("drop other control characters and sequences", () => {
-    const noise = "\x1b]0;title\x07\x1b[2J\x1b[10;3H\x1bP+q\x1b\\\x1b(B\x00\x08\x7f\u009b31m\x1b[?25l";
+    const noise = "\x1b]0;title\x07\x1b[2J\x1b[10;3H\x1bP+q\x1b\\\x1b(B\x00\x7f\u009b31m\x1b[?25l";
     assert.deepEqual(textsOf(`a${noise}b\tc\n`), ["a31mb\tc"]);
     assert.deepEqual(textsOf("open \x1b]8;; never closed\n", "\x1b"), ["open 8;; never closed", ""]);
   });

@@ -123,6 +123,31 @@ describeInBrowser("the log of a job", () => {
     assert.ok(await page.evaluate(() => "same" in globalThis), "was not loaded again");
   });
 
+  it("redraws lines as the job does", async () => {
+    const job = await newLog("+++ Tests\none\ntwo\nthree\n");
+    await page.goto(job.page);
+
+    const redrawn = "\x1b[2ATWO\n\x1b[Jdone\n";
+    await job.send(2, 24, redrawn);
+    await page.locator("#L3", { hasText: "TWO" }).waitFor();
+    await job.send(3, 24 + redrawn.length, "next\n");
+    await page.locator("#L7").waitFor();
+
+    assert.deepEqual(await page.locator(".lines details p").allTextContents(), [
+      "2one",
+      "3TWO",
+      "4done",
+      "7next",
+    ]);
+    await page.reload();
+    assert.deepEqual(await page.locator(".lines details p").allTextContents(), [
+      "2one",
+      "3TWO",
+      "4done",
+      "7next",
+    ]);
+  });
+
   it("grows as the job writes, and completes lines", async () => {
     const job = await newLog("+++ Tests\nfirst\nsec");
     await page.goto(job.page);
