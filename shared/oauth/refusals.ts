@@ -26,6 +26,7 @@ const reasons = {
   missing_token: ["invalid_request", "The parameter token is missing"],
   missing_client_id: ["invalid_client", "The parameter client_id is missing"],
   bad_client: ["invalid_client", "The client is unknown or disabled, or its secret is missing or wrong"],
+  other_client: ["invalid_client", "The token was not issued to this client"],
   not_confidential: ["invalid_client", "Only a confidential client may use this endpoint"],
   device_flow_off: ["unauthorized_client", "The client may not use the device flow"],
   refresh_off: ["unauthorized_client", "The client may not use refresh tokens"],
@@ -54,7 +55,9 @@ export function refusalOf(reason: OAuthReason): {
   description: string;
 } {
   const [error, description] = reasons[reason];
-  return { status: error === "invalid_client" ? 401 : 400, error, description };
+  // The client itself is known: only its authentication would be 401 (RFC 6749 §5.2).
+  const isUnauthenticated = error === "invalid_client" && reason !== "other_client";
+  return { status: isUnauthenticated ? 401 : 400, error, description };
 }
 
 /** A refused OAuth request. The response body is `{error, error_description}`. */

@@ -10,25 +10,23 @@ import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import type { Services } from "../process/services.ts";
 import type { Application } from "./application-store.ts";
-import {
-  deleteGrant,
-  findGrantHolder,
-  findRefreshToken,
-  findRefreshTokenOf,
-  hasActiveTokens,
-  lockGrant,
-} from "./grant-store.ts";
+import { deleteGrant, findGrantHolder, findRefreshToken, hasActiveTokens, lockGrant } from "./grant-store.ts";
 import { auditGrant, revokeGrants } from "./grants.ts";
+import { OAuthRefusal } from "./refusals.ts";
 
-/** RFC 7009. A refresh token or the last token ends the whole grant. Ignores other clients' tokens. */
+/**
+ * RFC 7009. A refresh token or the last token ends the whole grant.
+ * @throws OAuthRefusal 400 for a token that was not issued to the client (§2.1)
+ */
 export async function revokeToken(
   services: Services,
   application: Application,
   token: string,
 ): Promise<void> {
   if (isWellFormedToken("refresh", token)) return revokeByRefreshToken(services, application, token);
-  const holder = await findHolder(services, application, token);
+  const holder = await findActive(services, token);
   if (!holder) return;
+  if (holder.applicationId !== application.id) throw new OAuthRefusal("other_client");
   await services.db.transaction((tx) => revokeAccessTokenOfGrant(tx, holder.token, application));
 }
 
@@ -54,11 +52,12 @@ async function revokeAccessTokenOfGrant(tx: Tx, { id, grantId }: AccessToken, ap
 }
 
 async function revokeByRefreshToken({ db }: Services, application: Application, token: string) {
-  const known = await findRefreshTokenOf(db, application, hashToken(token));
+  const known = await findRefreshToken(db, hashToken(token));
   if (!known) return; // without a transaction: anybody can send unknown ones
   await db.transaction(async (tx) => {
     const grant = await lockGrant(tx, known.grantId);
     if (!grant) return;
+    if (grant.applicationId !== application.id) throw new OAuthRefusal("other_client");
     await deleteGrant(tx, grant.id);
     await auditGrant(tx, grant, application, "revoked");
   });
@@ -106,8 +105,12 @@ async function inspectRefreshToken(
   };
 }
 
-async function findHolder({ db, clock }: Services, application: Application, token: string) {
-  if (!isWellFormedToken("access", token)) return undefined;
-  const holder = await findTokenHolder(db, hashToken(token), clock.now());
+async function findHolder(services: Services, application: Application, token: string) {
+  const holder = await findActive(services, token);
   return holder?.applicationId === application.id ? holder : undefined;
+}
+
+async function findActive({ db, clock }: Services, token: string) {
+  if (!isWellFormedToken("access", token)) return undefined;
+  return findTokenHolder(db, hashToken(token), clock.now());
 }
