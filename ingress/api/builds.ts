@@ -13,7 +13,7 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { takeMeasureTurn } from "../http/downloads.ts";
 import { readPage } from "../http/number-pager.ts";
-import { parseBuildNumber } from "../http/routing.ts";
+import { parseBuildKey } from "../http/routing.ts";
 import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stream.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import {
@@ -135,7 +135,7 @@ export function buildOperations(services: Services): Operation[] {
       refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const build = await requireBuild(db, pipeline, parseBuildNumber(call.parameter("number")));
+        const build = await requireBuild(db, pipeline, parseBuildKey(call.parameter("number")));
         return one(call, build, { content: readBuildContent(call.event) });
       },
     }),
@@ -175,8 +175,8 @@ export function buildOperations(services: Services): Operation[] {
       refusals: { 422: ["The pipeline cannot build: a step has no queue to run on", storageFull] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const number = parseBuildNumber(call.parameter("number"));
-        const { build } = await rebuild(services, call.actor, pipeline, number);
+        const key = parseBuildKey(call.parameter("number"));
+        const { build } = await rebuild(services, call.actor, pipeline, key);
         return one(call, build, { isOfChange: true });
       },
     }),
@@ -191,9 +191,9 @@ export function buildOperations(services: Services): Operation[] {
       refusals: { 422: ["Build cannot be canceled: it has finished already"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const number = parseBuildNumber(call.parameter("number"));
-        await cancelBuild(services, call.actor, pipeline, number);
-        return one(call, await requireBuild(db, pipeline, number), { isOfChange: true });
+        const key = parseBuildKey(call.parameter("number"));
+        await cancelBuild(services, call.actor, pipeline, key);
+        return one(call, await requireBuild(db, pipeline, key), { isOfChange: true });
       },
     }),
   ];

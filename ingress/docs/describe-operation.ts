@@ -71,7 +71,7 @@ const id = { type: "string", format: "uuid" };
 const slug = { type: "string" };
 
 /** `:id` is that of the resource before it. */
-const pathParameters: Record<string, { description: string; schema: object }> = {
+const pathParameters: Record<string, { description: string; schema: Schema }> = {
   org: { description: "Slug of the organization", schema: slug },
   cluster: { description: "Id of the cluster", schema: id },
   queue: { description: "Id of the queue", schema: id },
@@ -80,7 +80,10 @@ const pathParameters: Record<string, { description: string; schema: object }> = 
   artifact: { description: "Id of the artifact", schema: id },
   job: { description: "Id of the job", schema: id },
   slug: { description: "Slug of the pipeline", schema: slug },
-  number: { description: "Number of the build", schema: { type: "integer", minimum: 1 } },
+  number: {
+    description: "Number of the build, or its id",
+    schema: { anyOf: [{ type: "integer", minimum: 1 }, id] },
+  },
   trigger: { description: "Id of the trigger", schema: id },
   delivery: { description: "Id of the delivery", schema: id },
   rebuild: { description: "Id of the bulk rebuild", schema: id },
@@ -116,9 +119,17 @@ function describeParameters(declared: Declaration, { schemas, examples }: Contex
   ];
 }
 
+interface Schema {
+  type?: unknown;
+  /** The first form is the one of examples. */
+  anyOf?: Schema[];
+  [member: string]: unknown;
+}
+
 /** Parameters of an exchange are text. */
-function exampleOf(value: string | undefined, schema: { type?: unknown }): { example?: unknown } {
+function exampleOf(value: string | undefined, schema: Schema): { example?: unknown } {
   if (value === undefined) return {};
+  if (schema.anyOf?.[0]) return exampleOf(value, schema.anyOf[0]);
   if (schema.type === "integer") return { example: Number(value) };
   if (schema.type === "boolean") return { example: value === "true" };
   return { example: schema.type === "array" ? [value] : value };

@@ -1,5 +1,6 @@
 import { type EventHandler, getRouterParam, type H3, type H3Event } from "h3";
-import { lowerCaseId } from "../../shared/ids.ts";
+import type { BuildKey } from "../../shared/builds/store.ts";
+import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { runFor } from "../../shared/sharing/owner.ts";
 import { noContent, setHeaders, stageLength } from "./respond.ts";
@@ -79,6 +80,11 @@ export function pathText(event: H3Event, name: string): string | undefined {
 /** Returns the number of a build, or 0, which no build has. */
 export function parseBuildNumber(text: string): number {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0;
+}
+
+/** Returns the number of a build, or its id: clients know either. */
+export function parseBuildKey(text: string): BuildKey {
+  return isId(text) ? text : parseBuildNumber(text);
 }
 
 function findHandler(handlers: Handlers, method: string): EventHandler | undefined {

@@ -13,6 +13,7 @@ import { deleteJobTokensExpiredBefore } from "./meta-data-store.ts";
 import { type AnswerSize, type InTurn, type JobFilter, measureAnswers } from "./reading/answer-store.ts";
 import {
   type Build,
+  type BuildKey,
   deleteBuilds,
   findBuild,
   findBuildOfJob,
@@ -50,8 +51,8 @@ export async function measurePage(
 }
 
 /** Without its jobs, which may have 16 MB. @throws Refusal 404 */
-export async function requireBuild(db: Db, pipeline: Pick<Pipeline, "id">, number: number): Promise<Build> {
-  const build = await findBuild(db, pipeline.id, number);
+export async function requireBuild(db: Db, pipeline: Pick<Pipeline, "id">, key: BuildKey): Promise<Build> {
+  const build = await findBuild(db, pipeline.id, key);
   if (!build) throw notFound("build");
   return build;
 }

@@ -9,7 +9,7 @@ import { auditSubject, requireBuild } from "./builds.ts";
 import type { JobFacts } from "./job-store.ts";
 import { settleBuild } from "./progress.ts";
 import { cancelBuildIfRunning, cancelJobsIfUnfinished, findJob, lockBuilds } from "./progress-store.ts";
-import type { Build } from "./store.ts";
+import type { Build, BuildKey } from "./store.ts";
 import { buildTopics } from "./topics.ts";
 
 /**
@@ -20,9 +20,9 @@ export async function cancelBuild(
   services: Services,
   actor: Actor,
   pipeline: PipelineFacts,
-  number: number,
+  key: BuildKey,
 ): Promise<void> {
-  const build = await requireBuild(services.db, pipeline, number);
+  const build = await requireBuild(services.db, pipeline, key);
   const now = services.clock.now();
   const changed = await services.db.transaction(async (tx) => {
     const [present] = await lockBuilds(tx, [build.id]);

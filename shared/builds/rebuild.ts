@@ -9,7 +9,7 @@ import { notFound, Refusal, validationFailed } from "../refusal.ts";
 import { auditSubject, requireBuild } from "./builds.ts";
 import type { ConditionReader } from "./condition-facts.ts";
 import { type BuildRequest, createBuilds } from "./create.ts";
-import { type Build, listLastRebuilds } from "./store.ts";
+import { type Build, type BuildKey, listLastRebuilds } from "./store.ts";
 import { storeInTurn } from "./store-in-turn.ts";
 
 /**
@@ -20,11 +20,11 @@ export async function rebuild(
   services: Services,
   actor: Actor,
   pipeline: PipelineFacts,
-  number: number,
+  key: BuildKey,
   source: "api" | "ui" = "api",
 ): Promise<{ build: Build }> {
   const { db, events } = services;
-  const original = await requireBuild(db, pipeline, number);
+  const original = await requireBuild(db, pipeline, key);
   const make = async (tx: Tx) => {
     await requireStorage(tx, services.config, pipeline.organizationId);
     const request: BuildRequest = {

@@ -62,9 +62,13 @@ export async function listLastBuilds(
   return new Map(found.map((build) => [build.pipelineId, build]));
 }
 
-export function findBuild(db: Db, pipelineId: string, number: number): Promise<Build | undefined> {
+/** The number of a build in its pipeline, or its id. */
+export type BuildKey = number | string;
+
+export function findBuild(db: Db, pipelineId: string, key: BuildKey): Promise<Build | undefined> {
   const { builds } = db.tables;
-  return findRow(db, builds, and(eq(builds.pipelineId, pipelineId), eq(builds.number, number)));
+  const isKey = typeof key === "number" ? eq(builds.number, key) : eq(builds.id, key);
+  return findRow(db, builds, and(eq(builds.pipelineId, pipelineId), isKey));
 }
 
 export async function findBuildOfJob(

@@ -3,7 +3,7 @@ import { requireBuild, requireBuildOfJob } from "../../../shared/builds/builds.t
 import type { Build } from "../../../shared/builds/store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { parseBuildNumber } from "../../http/routing.ts";
+import { parseBuildKey } from "../../http/routing.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
 import { pipelineOf } from "../pipelines.ts";
 
@@ -18,7 +18,7 @@ export async function findBuildOfCall(
     return requireBuildOfJob(services.db, call.caller.organization.id, call.parameter("job"));
   const pipeline = await pipelineOf(services, call);
   return {
-    build: await requireBuild(services.db, pipeline, parseBuildNumber(call.parameter("number"))),
+    build: await requireBuild(services.db, pipeline, parseBuildKey(call.parameter("number"))),
     pipeline,
   };
 }
