@@ -66,13 +66,13 @@ describe("the checkout of a step", () => {
       ["x", "Step checkout must be an object"],
       [[], "Step checkout must be an object"],
       [{ skip: 1 }, "Step checkout.skip must be true or false"],
-      [{ submodules: "yes" }, "Step checkout.submodules must be true or false"],
-      [{ lfs: "" }, "Step checkout.lfs must be true or false"],
+      [{ submodules: "always" }, "Step checkout.submodules must be true or false"],
+      [{ lfs: "x" }, "Step checkout.lfs must be true or false"],
       [{ flags: "-v" }, "Step checkout.flags must be an object"],
-      [{ flags: { clean: 7 } }, "Step checkout.flags.clean must be text"],
+      [{ flags: { clean: {} } }, "Step checkout.flags.clean must be text"],
       [{ flags: { fetch: "\0" } }, "Step checkout.flags.fetch must be text without NUL"],
       [{ sparse: ["src"] }, "Step checkout.sparse must be an object"],
-      [{ sparse: { paths: 7 } }, "Step checkout.sparse.paths must be text or a list of text"],
+      [{ sparse: { paths: {} } }, "Step checkout.sparse.paths must be text or a list of text"],
       [{ sparse: { paths: ["a", {}] } }, "Step checkout.sparse.paths must be text or a list of text"],
       [{ commit_verification: "always" }, "Step checkout.commit_verification must be strict, warn or off"],
       [{ commit_verification: true }, "Step checkout.commit_verification must be strict, warn or off"],
@@ -99,7 +99,7 @@ describe("the checkout of a step", () => {
   });
 
   it("names the step of a problem, in a group too", () => {
-    const checkout = { flags: { clone: 1 } };
+    const checkout = { flags: { clone: {} } };
     const message = "Step checkout.flags.clone must be text";
     assert.deepEqual(problems([{ command }, { command, checkout }]), [
       `steps[1].checkout.flags.clone: ${message}`,
@@ -210,7 +210,7 @@ describe("the checkout of a document", () => {
   it("is refused as that of a step is", () => {
     const steps = [{ command }];
     assert.deepEqual(problems({ steps, checkout: "x" }), ["checkout must be an object"]);
-    assert.deepEqual(problems({ steps, checkout: { flags: { clone: 1 } } }), [
+    assert.deepEqual(problems({ steps, checkout: { flags: { clone: {} } } }), [
       "checkout.flags.clone must be text",
     ]);
     assert.deepEqual(problems({ steps, checkout: null }), []);

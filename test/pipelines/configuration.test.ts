@@ -96,11 +96,6 @@ steps:
 
   for (const [reason, text, problem] of [
     ["wrong syntax", "steps:\n  - command: a\n  label: [", /^configuration: line 3, column \d+: /],
-    [
-      "a key that is there twice",
-      "steps: []\nenv: {}\nsteps: []",
-      "line 3, column 1: has the key steps twice",
-    ],
     ["an alias of nothing", "steps: *none", "line 1, column 8: has no anchor &none before this alias"],
     ["an alias of itself", "steps: &a [*a]", "line 1, column 12: has no anchor &a before this alias"],
     ["a tag", "steps:\n  - !deploy {command: a}", /line 2, column 5: Unresolved tag: !deploy/],

@@ -49,7 +49,7 @@ describe("a block and an input", () => {
     assert.deepEqual(parsed({ input: null, type: "input", blocked_state: "passed", allowed_teams: [] }), {
       type: "input",
     });
-    assert.equal(parsed({ block: 7 }), "Step block must be text");
+    assert.equal(parsed({ block: [] }), "Step block must be text");
     assert.equal(
       parsed({ block: "", blocked_state: "scheduled" }),
       "Step blocked_state must be passed, failed or running",
@@ -141,12 +141,12 @@ describe("a trigger step", () => {
         async: "true",
         soft_fail: true,
         parallelism: 2,
-        skip: "no",
+        skip: "never",
       }),
       {
         ...{ type: "trigger", trigger: "web", label: "L" },
         build: { message: "M", commit: "C", env: { A: "1", B: "" }, meta_data: { k: "true" } },
-        ...{ async: true, skip: "no", soft_fail: true, parallelism: 2 },
+        ...{ async: true, skip: "never", soft_fail: true, parallelism: 2 },
       },
     );
     assert.deepEqual(parsed({ trigger: "web", build: {}, async: false }), {

@@ -32,9 +32,9 @@ describe("the matrix of a step", () => {
     const adjusted = (...adjustments: unknown[]) => parsed({ setup: { os: ["a"], v: ["1"] }, adjustments });
     const stored = { setup: { os: ["a"], v: ["1"] } };
     assert.deepEqual(adjusted(), stored);
-    assert.deepEqual(adjusted({ with: { v: 1, os: "b" }, skip: "no", soft_fail: [{ exit_status: 1 }] }), {
+    assert.deepEqual(adjusted({ with: { v: 1, os: "b" }, skip: "never", soft_fail: [{ exit_status: 1 }] }), {
       ...stored,
-      adjustments: [{ with: { v: "1", os: "b" }, skip: "no", soft_fail: [1] }],
+      adjustments: [{ with: { v: "1", os: "b" }, skip: "never", soft_fail: [1] }],
     });
     for (const given of ["b", ["b"]])
       assert.deepEqual(

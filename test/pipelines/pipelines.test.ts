@@ -120,7 +120,7 @@ describeOnBothDatabases("pipelines", (database) => {
       const [name = "", value = "*"] = rule.split("=");
       assert.deepEqual(body.steps, [{ command: "a", agents: { [name]: value } }]);
     }
-    for (const agent_query_rules of ["queue=default", [1], {}]) {
+    for (const agent_query_rules of [7, [1], {}]) {
       const notRules = "Step agent_query_rules must be a list such as queue=default";
       await invalid(create({ steps: [{ command: "a", agent_query_rules }] }), notRules);
     }
@@ -283,16 +283,16 @@ describeOnBothDatabases("pipelines", (database) => {
       [[null], "Steps must be objects"],
       [[{}], "Step command can't be blank"],
       [[{ command: " " }], "Step command can't be blank"],
-      [[{ command: 7 }], "Step command must be text"],
-      [[{ command, label: 7 }], "Step label must be text"],
-      [[{ command, agents: "q" }], "Step agents must be an object or a list"],
+      [[{ command: [{}] }], "Step command must be text"],
+      [[{ command, label: {} }], "Step label must be text"],
+      [[{ command, agents: 7 }], "Step agents must be an object or a list"],
       [[{ command, agents: { queue: {} } }], "Step queue must be text"],
       [[{ command: "\u0000" }], "Step command must be text without NUL"],
       [Array(501).fill({ command }), "Steps can be 500 at most"],
       [
-        [{}, { command: 7 }],
+        [{}, { command: [{}] }],
         "steps[0].command: Step command can't be blank",
-        "steps[1].command: Step command must be text",
+        "steps[1].command[0]: Step command must be text",
       ],
     ] as [unknown, ...string[]][])
       await invalid(create({ steps }), ...reasons);

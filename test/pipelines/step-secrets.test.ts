@@ -66,7 +66,7 @@ describe("the secrets of a step", () => {
 
   it("are refused in other forms", () => {
     const form = "Step secrets must be a list of keys, or a map from variables to keys";
-    for (const secrets of ["A", 7, [7], [["A"]], [{}], { A: 7 }, { A: null }, [{ key: 7 }]])
+    for (const secrets of ["A", 7, [["A"]], [{}], { A: 7 }, { A: null }, [{ key: 7 }]])
       assert.deepEqual(refusal(secrets), [form], JSON.stringify(secrets));
     for (const key of ["", "A-B", "{{matrix}}", "a".repeat(256), "1"])
       assert.match(refusal([key])[0] ?? "", /^Step secrets cannot have the key "/);

@@ -1,4 +1,5 @@
-import { andMore, exactSize, type Problem } from "../../refusal.ts";
+import { isMap } from "../../collections.ts";
+import { andMore, exactSize, excerpt, maxProblems, type Problem } from "../../refusal.ts";
 import { describePosition } from "../../text-position.ts";
 import { storedPipeline } from "../pipeline-document.ts";
 import type { UploadedPipeline } from "../steps.ts";
@@ -21,9 +22,10 @@ export function parseConfiguration(text: string): Configuration {
   if (Buffer.byteLength(text) > maxConfigurationBytes)
     return refuse(`configuration is larger than ${exactSize(maxConfigurationBytes)}`);
   try {
-    const values = new YamlValues(parseYaml(text));
-    const parsed = storedPipeline.safeParse(values.value);
-    if (parsed.success) return { pipeline: parsed.data };
+    const repeated: [key: string, at: number][] = [];
+    const values = new YamlValues(parseYaml(text), (key, at) => repeated.push([key, at]));
+    const parsed = storedPipeline.safeParse(withSteps(values.value));
+    if (parsed.success) return { pipeline: withRepeated(parsed.data, text, repeated) };
     const messages = parsed.error.issues.map(({ path, message }) =>
       message === andMore ? message : describe(text, values.locate(path), message),
     );
@@ -34,6 +36,27 @@ export function parseConfiguration(text: string): Configuration {
     if (error instanceof RangeError) return refuse("configuration is nested too deeply");
     throw error;
   }
+}
+
+/** Null steps are none, as an author leaves them who has not begun. */
+function withSteps(value: unknown): unknown {
+  return isMap(value) && value.steps === null ? { ...value, steps: [] } : value;
+}
+
+/** Says which values have no effect, because their key comes again. */
+function withRepeated(
+  pipeline: UploadedPipeline,
+  text: string,
+  repeated: [string, number][],
+): UploadedPipeline {
+  if (repeated.length === 0) return pipeline;
+  const names = repeated
+    .slice(0, maxProblems)
+    .map(([key, at]) => `${excerpt(key)}, given again at ${describePosition(text, at)}`);
+  return {
+    ...pipeline,
+    others: { ...pipeline.others, ...Object.fromEntries(names.map((name) => [name, true])) },
+  };
 }
 
 function describe(text: string, at: number, message: string): string {

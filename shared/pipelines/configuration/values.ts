@@ -41,16 +41,24 @@ interface Anchored extends Read {
   node: unknown;
 }
 
+type OnRepeatedKey = (key: string, at: number) => void;
+
 /** Reads a document once, and then says where its values are. */
 export class YamlValues {
   readonly value: unknown;
   readonly #contents: unknown;
   readonly #anchors = new Map<string, Anchored>();
   readonly #targets = new Map<Alias, Anchored>();
+  readonly #onRepeatedKey: OnRepeatedKey;
 
-  /** @throws YamlProblem */
-  constructor({ contents }: Document) {
+  /**
+   * Of a key that a map has twice, the last value counts.
+   * @param onRepeatedKey may refuse it
+   * @throws YamlProblem
+   */
+  constructor({ contents }: Document, onRepeatedKey: OnRepeatedKey = refuseRepeatedKey) {
     this.#contents = contents;
+    this.#onRepeatedKey = onRepeatedKey;
     this.value = this.#read(contents, 1).value;
   }
 
@@ -110,8 +118,7 @@ export class YamlValues {
     const reads = map.items.map((pair) => {
       if (isAlias(pair.key)) this.#readAlias(pair.key);
       const key = isMerge(pair) ? "<<" : this.#keyOf(pair);
-      if (!isMerge(pair) && own.has(key))
-        throw new YamlProblem(`has the key ${excerpt(key)} twice`, offsetOf(pair.key) ?? 0);
+      if (!isMerge(pair) && own.has(key)) this.#onRepeatedKey(key, offsetOf(pair.key) ?? 0);
       const read = this.#read(pair.value, depth + 1);
       size += read.size + key.length;
       if (size > maxSize) throw tooLarge(pair.key);
@@ -143,7 +150,7 @@ export class YamlValues {
     if (isSeq(node) && typeof part === "number" && part in node.items)
       return { node: node.items[part], at: offsetOf(node.items[part]) };
     if (!isMap(node)) return undefined;
-    const pair = node.items.find((each) => !isMerge(each) && this.#keyOf(each) === part);
+    const pair = node.items.findLast((each) => !isMerge(each) && this.#keyOf(each) === part);
     if (pair) return { node: pair.value, at: offsetOf(pair.key) };
     for (const { value } of node.items.filter(isMerge)) {
       const maps = this.#follow(value);
@@ -158,6 +165,10 @@ export class YamlValues {
   #follow(node: unknown): unknown {
     return isAlias(node) ? this.#targets.get(node)?.node : node;
   }
+}
+
+function refuseRepeatedKey(key: string, at: number): never {
+  throw new YamlProblem(`has the key ${excerpt(key)} twice`, at);
 }
 
 function tooLarge(node: unknown): YamlProblem {

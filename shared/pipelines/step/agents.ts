@@ -18,12 +18,13 @@ export interface GivenRules {
 }
 
 /**
- * Reads one form into rules. Null values count as absent.
+ * Reads one form into rules. Text is one rule. Null values count as absent.
  * @param member begins the messages
  */
 export function givenRules(member: string, { areMaps = true } = {}) {
   return anything()
-    .transform((given, context): GivenRules => {
+    .transform((givenForm, context): GivenRules => {
+      const given = typeof givenForm === "string" ? [givenForm] : givenForm;
       let problems = 0;
       const fail = (message: string) => {
         problems++;
@@ -65,7 +66,7 @@ const documentationOfRules = { type: "array", items: { type: "string" } };
 const scalar = { type: ["string", "number", "boolean", "null"] };
 const map = { type: "object", additionalProperties: { anyOf: [scalar, { type: "array", items: scalar }] } };
 const documentation = {
-  anyOf: [map, { type: "array", items: { anyOf: [{ type: "string" }, map] } }],
+  anyOf: [{ type: "string" }, map, { type: "array", items: { anyOf: [{ type: "string" }, map] } }],
 };
 
 function queueOf(member: string): string {

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { isMap, textList } from "../../collections.ts";
-import { isStorable, text } from "../../validation.ts";
+import { isMap } from "../../collections.ts";
+import { isStorable } from "../../validation.ts";
 import { commitVerifications, type GitCommand, gitCommands, type StepCheckout } from "../../vocabulary.ts";
 import { type Given, type Member, member } from "./declaration.ts";
-import { nullable, oneOf, truth, wholeNumber } from "./forms.ts";
+import { nullable, oneOf, text, textList, truth, wholeNumber } from "./forms.ts";
 
 // The checkout of a step's jobs. Agents get it as variables; the SSH key is read when one accepts a job.
 
@@ -24,10 +24,10 @@ export function givenCheckout(name: string): z.ZodType<GivenCheckout | undefined
   const flags = gitCommands.map((each) => [each, nullable(text(`${name}.flags.${each}`, maxFlagsLength))]);
   const object = z.looseObject(
     {
-      skip: nullable(truth(`${name}.skip`)).meta({ description: "Nothing is checked out" }),
-      submodules: nullable(truth(`${name}.submodules`)),
-      lfs: nullable(truth(`${name}.lfs`)),
-      depth: nullable(wholeNumber(`${name}.depth`, 1, maxDepth)).meta({
+      skip: truth(`${name}.skip`).meta({ description: "Nothing is checked out" }),
+      submodules: truth(`${name}.submodules`),
+      lfs: truth(`${name}.lfs`),
+      depth: wholeNumber(`${name}.depth`, 1, maxDepth).meta({
         description: "Commits of the history",
       }),
       flags: nullable(

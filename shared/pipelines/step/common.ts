@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { textList } from "../../collections.ts";
 import { maxBranchPatternsLength } from "../../conditions/branches.ts";
 import { isId } from "../../ids.ts";
-import { optionalText, text } from "../../validation.ts";
+import * as validation from "../../validation.ts";
 import type { CommonStep } from "../../vocabulary.ts";
 import { type Member, type Members, member, named } from "./declaration.ts";
 import { dependsOn } from "./dependencies.ts";
-import { nullable, oneOf, truth, wholeNumber } from "./forms.ts";
+import { nullable, oneOf, optionalText, text, textList, truth, wholeNumber } from "./forms.ts";
 import { givenSkip, toSkip } from "./skip.ts";
 
 // Members that several kinds of steps have.
@@ -53,7 +52,7 @@ export const commonMembers: Members<Omit<CommonStep, "others">> = {
       branches: nullable(
         oneOf({ text: branch, list: textList(branchesError) }, branchesError)
           .transform((given) => [given].flat().join(" "))
-          .pipe(text("Step branches", maxBranchPatternsLength)),
+          .pipe(validation.text("Step branches", maxBranchPatternsLength)),
       ).meta({ description: "Patterns, parted by blanks. The step is left out on other branches" }),
     },
     parse: ({ branches }) => (branches?.trim() ? branches : undefined),
@@ -63,7 +62,7 @@ export const commonMembers: Members<Omit<CommonStep, "others">> = {
   depends_on: dependsOn,
   allow_dependency_failure: member({
     given: {
-      allow_dependency_failure: nullable(truth("Step allow_dependency_failure")).meta({
+      allow_dependency_failure: truth("Step allow_dependency_failure").meta({
         description: "The step also runs if those that it depends on fail",
       }),
     },
@@ -81,7 +80,7 @@ export const skip: Member<boolean | string> = member({
 
 export const parallelism: Member<number> = member({
   given: {
-    parallelism: nullable(wholeNumber("Step parallelism", 0, maxParallelism)).meta({
+    parallelism: wholeNumber("Step parallelism", 0, maxParallelism).meta({
       description: "The number of jobs that the step becomes. 0: one",
     }),
   },

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { optionalText } from "../../validation.ts";
 import type { CommandStep } from "../../vocabulary.ts";
 import { type Members, member } from "./declaration.ts";
-import { nullable, wholeNumber } from "./forms.ts";
+import { nullable, optionalText, wholeNumber } from "./forms.ts";
 
 // The members of a command that bound how many of its jobs run at once.
 
@@ -14,7 +13,7 @@ type Concurrency = Pick<CommandStep, "concurrency" | "concurrency_group" | "conc
 export const concurrencyMembers: Members<Concurrency> = {
   concurrency: member({
     given: {
-      concurrency: nullable(wholeNumber("Step concurrency", 1, maxConcurrency)).meta({
+      concurrency: wholeNumber("Step concurrency", 1, maxConcurrency).meta({
         description: "Jobs of its concurrency_group that run at once",
       }),
     },

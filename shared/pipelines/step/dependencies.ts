@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { listOf } from "../../collections.ts";
-import { text } from "../../validation.ts";
 import type { Dependency } from "../../vocabulary.ts";
 import { member } from "./declaration.ts";
-import { nullable, oneOf, truth } from "./forms.ts";
+import { oneOf, text, truth } from "./forms.ts";
 
 // The keys that a step depends on, as callers give them.
 
@@ -20,7 +19,7 @@ const stepError = "Step depends_on must name the key of a step";
 const byMap = z
   .object({
     step: oneOf({ text: keyText, number: keyNumber }, stepError),
-    allow_failure: nullable(truth("Step depends_on allow_failure")),
+    allow_failure: truth("Step depends_on allow_failure"),
   })
   .transform(({ step, allow_failure }): Dependency => ({ step, ...(allow_failure && { allow_failure }) }));
 

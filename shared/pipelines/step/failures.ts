@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { listOf } from "../../collections.ts";
-import { optionalText } from "../../validation.ts";
 import { type AutomaticRetry, type StepOptions, signalName, signalReasons } from "../../vocabulary.ts";
 import { member } from "./declaration.ts";
-import { nullable, oneOf, truth, wholeNumber } from "./forms.ts";
+import { nullable, oneOf, optionalText, truth, truthOf, unlessEmpty, wholeNumber } from "./forms.ts";
 
 // The members of a step that say what its failures mean.
 
@@ -18,15 +17,19 @@ const exitStatus = z.int({ error: statusError });
 const exitStatusText = z
   .string()
   .regex(/^(\*|-?\d{1,10})$/, { error: statusError })
-  .transform((given) => (given === "*" ? given : Number(given)));
+  .transform((given): "*" | number => (given === "*" ? given : Number(given)));
 const exitStatusOrAny = oneOf({ number: exitStatus, text: exitStatusText }, statusError);
 
 const softFailError = "Step soft_fail must be true, false or a list of exit statuses";
 const softFailRule = z.object({ exit_status: exitStatusOrAny });
 const booleanText = (error: string) =>
-  z.enum(["true", "false"], { error }).transform((given) => given === "true");
+  z.string().transform((given, context) => {
+    const is = truthOf(given);
+    if (is === undefined) context.addIssue(error);
+    return is ?? z.NEVER;
+  });
 
-const givenSoftFail = nullable(
+const givenSoftFail = unlessEmpty(
   oneOf(
     {
       boolean: z.boolean(),
@@ -77,7 +80,7 @@ const rule = z.object(
         "Step retry signal_reason must be text or a list",
       ),
     ).meta({ description: "none: no reason. *: any, and none" }),
-    limit: nullable(wholeNumber("Step retry limit", 0, maxRetries)).meta({
+    limit: wholeNumber("Step retry limit", 0, maxRetries).meta({
       description: `Of the retries by this rule. Default: ${defaultRetries}`,
     }),
   },
@@ -85,7 +88,7 @@ const rule = z.object(
 );
 
 const automaticError = "Step retry.automatic must be true, false, an object or a list";
-const automatic = nullable(
+const automatic = unlessEmpty(
   oneOf(
     {
       boolean: z.boolean(),
@@ -102,14 +105,14 @@ const automatic = nullable(
 );
 
 const manualError = "Step retry.manual must be true, false or an object";
-const manual = nullable(
+const manual = unlessEmpty(
   oneOf(
     {
       boolean: z.boolean(),
       text: booleanText(manualError),
       object: z.object({
-        allowed: nullable(truth("Step retry.manual.allowed")),
-        permit_on_passed: nullable(truth("Step retry.manual.permit_on_passed")),
+        allowed: truth("Step retry.manual.allowed"),
+        permit_on_passed: truth("Step retry.manual.permit_on_passed"),
         reason: optionalText("Step retry.manual.reason", 255),
       }),
     },
@@ -117,7 +120,7 @@ const manual = nullable(
   ),
 );
 
-const givenRetry = nullable(z.object({ automatic, manual }, { error: "Step retry must be an object" }));
+const givenRetry = unlessEmpty(z.object({ automatic, manual }, { error: "Step retry must be an object" }));
 
 /** Null and false count as absent. */
 export const softFail = member({

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { anything, documentationOf, isMap, listOf } from "../../collections.ts";
-import { optionalText, text } from "../../validation.ts";
+import { documentationOf, isMap, listOf } from "../../collections.ts";
 import type { ManualField } from "../../vocabulary.ts";
 import { member } from "./declaration.ts";
-import { choice, nullable, oneOf, scalarToText, truth } from "./forms.ts";
+import { choice, nullable, oneOf, optionalText, text, truth } from "./forms.ts";
 
 // The fields of a block or an input step: questions to the person who unblocks it.
 
@@ -16,18 +15,10 @@ const maxFormatLength = 1000;
 
 const scalars = [z.string(), z.number(), z.boolean()] as const;
 
-/** Agents replace variables by text, and YAML has numbers and booleans. */
-function scalar(name: string, maxLength: number) {
-  return anything()
-    .transform((given) => scalarToText(given) ?? given)
-    .pipe(text(name, maxLength))
-    .meta(documentationOf(z.union(scalars)));
-}
-
 const missing = "Step fields must have a key, the name of the meta-data";
 const common = {
   key: text("Step fields key", maxNameLength)
-    .regex(/^[\w/-]*$/, "Step fields key can only have letters, digits, -, _ and /")
+    .refine((given) => /^[\w/-]*$/.test(given), "Step fields key can only have letters, digits, -, _ and /")
     .refine((given) => given !== "", missing)
     .optional()
     .transform((given, context) => {
@@ -35,15 +26,15 @@ const common = {
       return given ?? "";
     }),
   hint: optionalText("Step fields hint", maxHintLength),
-  required: nullable(truth("Step fields required")).meta({ description: "Default: true" }),
+  required: truth("Step fields required").meta({ description: "Default: true" }),
 };
 
-const defaultValue = scalar("Step fields default", maxValueLength);
+const defaultValue = text("Step fields default", maxValueLength);
 
 const textField = z
   .object({
     ...common,
-    text: scalar("Step fields text", maxNameLength),
+    text: text("Step fields text", maxNameLength),
     default: nullable(defaultValue),
     format: optionalText("Step fields format", maxFormatLength).meta({
       description: "A regular expression that all of the answer must match",
@@ -56,8 +47,8 @@ const textField = z
 
 const option = z.object(
   {
-    label: scalar("Step fields options label", maxNameLength),
-    value: scalar("Step fields options value", maxValueLength),
+    label: text("Step fields options label", maxNameLength),
+    value: text("Step fields options value", maxValueLength),
   },
   { error: "Step fields options must have a label and a value" },
 );
@@ -67,13 +58,13 @@ const optionsError = "Step fields options must be a list of at least one label a
 const selectField = z
   .object({
     ...common,
-    select: scalar("Step fields select", maxNameLength),
+    select: text("Step fields select", maxNameLength),
     options: listOf(option, {
       error: optionsError,
       max: maxOptions,
       tooMany: `Step fields options can be ${maxOptions} at most`,
     }).refine((given) => given.length > 0, optionsError),
-    multiple: nullable(truth("Step fields multiple")),
+    multiple: truth("Step fields multiple"),
     default: nullable(
       oneOf(
         {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { anything, documentationOf, isMap } from "../../collections.ts";
+import * as validation from "../../validation.ts";
 
 // Forms that members of steps may have.
 
@@ -8,6 +9,47 @@ type Kind = "text" | "number" | "boolean" | "object" | "list";
 /** Null counts as absent. */
 export function nullable<T>(schema: z.ZodType<T>) {
   return schema.nullish().transform((given) => given ?? undefined);
+}
+
+/** For numbers and flags: null and empty text count as absent. Variables may be empty. */
+export function unlessEmpty<T>(schema: z.ZodType<T>) {
+  return nullable(
+    z.preprocess(
+      (given) => (typeof given === "string" && given.trim() === "" ? null : given),
+      schema.nullable(),
+    ),
+  ) as z.ZodType<T | undefined>;
+}
+
+/** Text of a step. Numbers and booleans are text, as YAML has them without quotes. */
+export function text(name: string, maxLength: number) {
+  return z.preprocess(toText, validation.text(name, maxLength));
+}
+
+/** Null and blank count as absent. */
+export function optionalText(name: string, maxLength: number) {
+  return z.preprocess(toText, validation.optionalText(name, maxLength)).optional();
+}
+
+/** A list of text. Lists inside it, as aliases of YAML make them, are part of it, and nulls are none. */
+export function textList(error: string) {
+  return anything()
+    .transform((given, context): string[] => {
+      const texts = (given as unknown[]).flat(maxLevels).filter((each) => each !== null);
+      const wrong = texts.find((each) => scalarToText(each) === undefined);
+      if (wrong === undefined) return texts.map(String);
+      const at = (given as unknown[]).findIndex((each) => [each].flat(maxLevels).includes(wrong));
+      context.addIssue({ code: "custom", message: error, path: [at] });
+      return z.NEVER;
+    })
+    .meta(documentationOf(z.array(z.string())));
+}
+
+/** No body of ours nests deeper. */
+const maxLevels = 100;
+
+function toText(given: unknown): unknown {
+  return scalarToText(given) ?? given;
 }
 
 export type Chosen<Name> = { form: Name; value: unknown } | { problem: string; path?: string[] };
@@ -33,11 +75,13 @@ export function choice<Forms extends Record<string, z.ZodType>>(
     .meta(documentationOf(z.union(Object.values(forms))));
 }
 
-/** Accepts several kinds of values. */
+/** Accepts several kinds of values. A number or boolean that is none of them is text. */
 export function oneOf<Forms extends { [K in Kind]?: z.ZodType }>(forms: Forms, error: string) {
   return choice(forms as Forms & Record<string, z.ZodType>, (given) => {
     const form = kindOf(given);
-    return Object.hasOwn(forms, form) ? { form, value: given } : { problem: error };
+    if (Object.hasOwn(forms, form)) return { form, value: given };
+    const asText = Object.hasOwn(forms, "text") ? scalarToText(given) : undefined;
+    return asText === undefined ? { problem: error } : { form: "text", value: asText };
   }) as unknown as z.ZodType<OutputOf<Forms>>;
 }
 
@@ -49,21 +93,30 @@ function kindOf(value: unknown): Kind {
   return value === null ? ("null" as Kind) : (typeof value as Kind);
 }
 
-/** True and false, also as text: agents replace variables in a pipeline by text. */
+/** True and false, also as text. Empty: absent. */
 export function truth(name: string) {
   const error = `${name} must be true or false`;
-  return z.preprocess((given) => truths.get(given) ?? given, z.boolean({ error }));
+  return unlessEmpty(z.preprocess((given) => truthOf(given) ?? given, z.boolean({ error })));
 }
 
-const truths = new Map<unknown, boolean>([
+/** Agents replace variables in a pipeline by text, and in YAML 1.1 `yes` and `no` are no text. Undefined: it is neither. */
+export function truthOf(given: unknown): boolean | undefined {
+  return typeof given === "string" ? truths.get(given.toLowerCase()) : undefined;
+}
+
+const truths = new Map([
   ["true", true],
+  ["yes", true],
+  ["on", true],
   ["false", false],
+  ["no", false],
+  ["off", false],
 ]);
 
-/** Accepts digits as text too: agents replace variables in a pipeline by text. */
+/** Accepts digits as text too: agents replace variables in a pipeline by text. Empty: absent. */
 export function wholeNumber(name: string, min: number, max: number) {
   const error = `${name} must be a whole number from ${min.toLocaleString("en")} to ${max.toLocaleString("en")}`;
-  return z.preprocess(digitsToNumber, z.int({ error }).min(min, { error }).max(max, { error }));
+  return unlessEmpty(z.preprocess(digitsToNumber, z.int({ error }).min(min, { error }).max(max, { error })));
 }
 
 function digitsToNumber(given: unknown): unknown {

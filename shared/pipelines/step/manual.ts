@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { listOf } from "../../collections.ts";
-import { optionalText, text } from "../../validation.ts";
 import type { ManualOptions, ManualStep, ManualType } from "../../vocabulary.ts";
 import { commonMembers } from "./common.ts";
 import { type Members, member, named } from "./declaration.ts";
 import { fields } from "./fields.ts";
-import { nullable, oneOf } from "./forms.ts";
+import { nullable, oneOf, optionalText, text } from "./forms.ts";
 
 // The members of block and input steps.
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { record, textList } from "../../collections.ts";
-import { isStorableDeep, optionalText, text } from "../../validation.ts";
+import { record } from "../../collections.ts";
+import * as validation from "../../validation.ts";
 import type { CommandStep, GroupStep, Step, StepOptions, WaitStep } from "../../vocabulary.ts";
 import { environmentSchema } from "../environment.ts";
 import { givenRules, toTags } from "./agents.ts";
@@ -9,7 +9,7 @@ import { commonMembers, maxStepNameLength, parallelism, skip } from "./common.ts
 import { concurrencyMembers } from "./concurrency.ts";
 import { type Given, type Member, type Members, member, named } from "./declaration.ts";
 import { retry, softFail } from "./failures.ts";
-import { nullable, oneOf, scalarsToText, truth, wholeNumber } from "./forms.ts";
+import { nullable, oneOf, optionalText, scalarsToText, textList, truth, wholeNumber } from "./forms.ts";
 import { manualMembers } from "./manual.ts";
 import { matrix } from "./matrix.ts";
 import { pluginList } from "./plugins.ts";
@@ -24,7 +24,7 @@ const maxImageLength = 1000;
 const maxArtifactPathsLength = 16_384;
 
 const commandError = "Step command must be text";
-const commandText = text("Step command", maxCommandLength);
+const commandText = validation.text("Step command", maxCommandLength);
 const commandLines = nullable(
   oneOf(
     { text: commandText, list: textList(commandError).transform((given) => given.join("\n")) },
@@ -47,7 +47,7 @@ function artifactPaths(name: string) {
           .filter((each) => each.trim() !== "")
           .join(";"),
       )
-      .pipe(text(name, maxArtifactPathsLength)),
+      .pipe(validation.text(name, maxArtifactPathsLength)),
   );
 }
 
@@ -85,7 +85,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
   }),
   priority: member({
     given: {
-      priority: nullable(wholeNumber("Step priority", -maxPriority, maxPriority)).meta({
+      priority: wholeNumber("Step priority", -maxPriority, maxPriority).meta({
         description: "Jobs with a higher one are handed out first. Default: 0",
       }),
     },
@@ -95,7 +95,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
   timeout_in_minutes: member({
     given: named(
       ["timeout_in_minutes", "timeout"],
-      (name) => nullable(wholeNumber(name, 0, maxTimeoutMinutes)),
+      (name) => wholeNumber(name, 0, maxTimeoutMinutes),
       "0: that of the pipeline, if it has one",
     ),
     parse: ({ timeout_in_minutes, timeout }) => (timeout_in_minutes ?? timeout) || undefined,
@@ -134,7 +134,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
     given: {
       signature: nullable(
         record("Step signature", z.unknown(), { error: "Step signature must be an object" }).refine(
-          isStorableDeep,
+          validation.isStorableDeep,
           "Step signature must be text without NUL",
         ),
       ).meta({ description: "Agents get it as it is" }),
@@ -144,7 +144,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
   ...concurrencyMembers,
   cancel_on_build_failing: member({
     given: {
-      cancel_on_build_failing: nullable(truth("Step cancel_on_build_failing")).meta({
+      cancel_on_build_failing: truth("Step cancel_on_build_failing").meta({
         description: "Its unfinished jobs are canceled once the build fails",
       }),
     },
@@ -158,7 +158,7 @@ export const waitMembers: Members<Omit<WaitStep, "type" | "others">> = {
   ...commonMembers,
   continue_on_failure: member({
     given: {
-      continue_on_failure: nullable(truth("Step continue_on_failure")).meta({
+      continue_on_failure: truth("Step continue_on_failure").meta({
         description: "Of a wait: later steps also run after a failure",
       }),
     },

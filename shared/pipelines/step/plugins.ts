@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listOf, record } from "../../collections.ts";
-import { isStorableDeep, text } from "../../validation.ts";
-import { nullable, oneOf } from "./forms.ts";
+import { isStorableDeep } from "../../validation.ts";
+import { nullable, oneOf, text } from "./forms.ts";
 
 const maxPlugins = 500;
 const maxPluginLength = 1000;

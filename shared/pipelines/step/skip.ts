@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { text } from "../../validation.ts";
-import { nullable, oneOf } from "./forms.ts";
+import { nullable, oneOf, text, truthOf } from "./forms.ts";
 
 const maxReasonLength = 1000;
 
@@ -12,7 +11,7 @@ export function givenSkip(name: string) {
 
 /** False and blank count as absent. */
 export function toSkip(given: string | boolean | undefined): true | string | undefined {
-  if (typeof given !== "string") return given || undefined;
-  if (given === "true") return true;
-  return given === "false" || given.trim() === "" ? undefined : given;
+  const isSkipped = truthOf(given) ?? given;
+  if (typeof isSkipped !== "string") return isSkipped || undefined;
+  return isSkipped.trim() === "" ? undefined : isSkipped;
 }

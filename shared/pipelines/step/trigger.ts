@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { record } from "../../collections.ts";
-import { optionalText, text } from "../../validation.ts";
 import type { TriggerOptions, TriggerStep } from "../../vocabulary.ts";
 import { environmentSchema } from "../environment.ts";
 import { commonMembers, parallelism, skip } from "./common.ts";
 import { type Members, member } from "./declaration.ts";
 import { softFail } from "./failures.ts";
-import { nullable, scalarsToText, truth } from "./forms.ts";
+import { nullable, optionalText, scalarsToText, text, truth } from "./forms.ts";
 
 // The members of trigger steps.
 
@@ -65,7 +64,7 @@ export const triggerMembers: Members<Omit<TriggerStep, "type" | "others">> = {
   }),
   async: member({
     given: {
-      async: nullable(truth("Step async")).meta({
+      async: truth("Step async").meta({
         description: "The step passes once the build exists, and does not wait for its end",
       }),
     },

@@ -114,7 +114,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
         assertRefused(await bob.post(newPath, { ...rest, name: "Not", steps: given }), reason);
       await refused('[{"command": "a"},', "Steps are not valid JSON.");
       await refused("{}", "Steps must be a list.");
-      await refused('[{"block": 7}]', "Step block must be text.");
+      await refused('[{"block": []}]', "Step block must be text.");
       await refused(`[{"plugins": ${"[".repeat(500)}${"]".repeat(500)}}]`, "Steps are nested too deeply.");
     });
 
