@@ -44,7 +44,7 @@ interface ListOptions {
   readCondition?: (text: string) => string;
 }
 
-/** Parses a list of steps. A problem of a step says which one, if there are several. */
+/** Parses a list of steps. A problem of a step says its member, and which step it is if there are several. */
 function stepList(options: ListOptions) {
   return (options.none ? anything().optional() : anything())
     .transform((given, context): Step[] => {
@@ -77,7 +77,8 @@ function parseSteps(given: unknown[], { readCondition }: ListOptions, context: C
   const isOne = given.length === 1 && !problems.some(({ path }) => path[1] === "steps");
   const messages = problems.map(({ path, message }) => ({
     path,
-    message: isOne || message === andMore ? message : `${placeOf(path)}: ${message}`,
+    message:
+      message === andMore ? message : isOne ? namingMember(path, message) : `${placeOf(path)}: ${message}`,
   }));
   const unique = new Map(messages.map((each) => [each.message, each]));
   for (const issue of unique.values()) context.addIssue({ code: "custom", ...issue });
@@ -90,6 +91,13 @@ function parseSteps(given: unknown[], { readCondition }: ListOptions, context: C
 }
 
 /** `steps[2].retry.automatic[0].limit` */
+/** The message about the only step, which says its member. */
+function namingMember(path: PropertyKey[], message: string): string {
+  const [step, member] = path;
+  if (member === undefined || message.includes(String(member))) return message;
+  return `${placeOf(path).slice(placeOf([step as PropertyKey]).length + 1)}: ${message}`;
+}
+
 function placeOf(path: PropertyKey[]): string {
   const parts = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${excerpt(String(part))}`));
   return `steps${parts.join("")}`;

@@ -125,7 +125,7 @@ describeOnBothDatabases("pipelines", (database) => {
       await invalid(create({ steps: [{ command: "a", agent_query_rules }] }), notRules);
     }
     const two = { command: "a", agents: { queue: "default" }, agent_query_rules: [`queue=${key}`] };
-    await invalid(create({ steps: [two] }), "Step names more than one queue");
+    await invalid(create({ steps: [two] }), "agents: Step names more than one queue");
     const nowhere = { command: "a", agent_query_rules: ["queue=nope"] };
     await invalid(create({ steps: [nowhere] }), "Steps name the queue nope, which the cluster does not have");
   });
@@ -286,7 +286,7 @@ describeOnBothDatabases("pipelines", (database) => {
       [[{ command: [{}] }], "Step command must be text"],
       [[{ command, label: {} }], "Step label must be text"],
       [[{ command, agents: 7 }], "Step agents must be an object or a list"],
-      [[{ command, agents: { queue: {} } }], "Step queue must be text"],
+      [[{ command, agents: { queue: {} } }], "agents: Step queue must be text"],
       [[{ command: "\u0000" }], "Step command must be text without NUL"],
       [Array(501).fill({ command }), "Steps can be 500 at most"],
       [

@@ -110,7 +110,7 @@ describe("the members of a step", () => {
     assert.deepEqual(member({ agents: {} }, "agents"), {});
     assert.equal(member({ agents: [] }, "agents"), undefined);
     refused({ agents: 7 }, "Step agents must be an object or a list");
-    refused({ agents: { queue: {} } }, "Step queue must be text");
+    refused({ agents: { queue: {} } }, "agents: Step queue must be text");
     refused({ agents: { os: {} } }, "Step agents os must be text");
     refused({ agents: { "a=b": "c" } }, 'Step agents cannot have the name "a=b"');
     refused({ agents: ["=c"] }, 'Step agents cannot have the name ""');
@@ -118,8 +118,11 @@ describe("the members of a step", () => {
     refused({ agents: [7] }, "Step agents must be a list such as queue=default");
     for (const agent_query_rules of [{ queue: "q" }, [{ queue: "q" }], 7])
       refused({ agent_query_rules }, "Step agent_query_rules must be a list such as queue=default");
-    refused({ agents: { queue: "a" }, agent_query_rules: ["queue=b"] }, "Step names more than one queue");
-    refused({ agents: ["queue=a", "queue=b"] }, "Step names more than one queue");
+    refused(
+      { agents: { queue: "a" }, agent_query_rules: ["queue=b"] },
+      "agents: Step names more than one queue",
+    );
+    refused({ agents: ["queue=a", "queue=b"] }, "agents: Step names more than one queue");
     refused(
       { agents: Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`tag-${n}`, "value"])) },
       "Step agents are too large: their rules have over 2,000 bytes",
@@ -162,7 +165,10 @@ describe("the members of a step", () => {
     for (const soft_fail of ["always", [[]]])
       refused({ soft_fail }, "Step soft_fail must be true, false or a list of exit statuses");
     for (const soft_fail of [{}, 1.5, [1.5], ["1.5"], [true], [{ exit_status: "x" }], [{}]])
-      refused({ soft_fail }, "Step exit statuses must be whole numbers");
+      assert.match(
+        String(parsed({ command, soft_fail })),
+        /^soft_fail[\w.[\]]*: Step exit statuses must be whole numbers$/,
+      );
   });
 
   it("retry.automatic is a boolean, a rule or a list of rules", () => {
@@ -199,7 +205,7 @@ describe("the members of a step", () => {
         wrong(automatic, "Step retry limit must be a whole number from 0 to 10");
     wrong({ exit_status: {} }, "Step retry exit_status must be a whole number, * or a list");
     wrong({ exit_status: [] }, "Step retry exit_status is an empty list");
-    wrong([{ exit_status: "x" }], "Step exit statuses must be whole numbers");
+    wrong([{ exit_status: "x" }], "retry.automatic[0].exit_status: Step exit statuses must be whole numbers");
     wrong({ signal: {} }, "Step retry signal must be text or a list");
     wrong({ signal: "" }, "Step retry signal must be a name such as SIGKILL, none or *");
     wrong({ signal: [] }, "Step retry signal is an empty list");
@@ -266,7 +272,7 @@ describe("the members of a step", () => {
     refused({ if: {} }, "Step if must be text");
     assert.match(
       String(parsed({ command, if: "build.branch = 1" })),
-      /^Use == to compare.*at line 1, column 14$/,
+      /^if: Use == to compare.*at line 1, column 14$/,
     );
     for (const none of ["", " \n", null]) assert.equal(member({ if: none }, "if"), undefined);
   });
@@ -274,11 +280,11 @@ describe("the members of a step", () => {
   it("if has its types checked as a whole, whatever decides before them", () => {
     refused(
       { if: 'build.branch == "main" && !build.tag' },
-      "Expected true or false, found a text: compare it by == or =~, at line 1, column 28",
+      "if: Expected true or false, found a text: compare it by == or =~, at line 1, column 28",
     );
     refused(
       { if: "true || build.branch includes 'a'" },
-      "The left side of includes must be a list, not a text, at line 1, column 9",
+      "if: The left side of includes must be a list, not a text, at line 1, column 9",
     );
     assert.equal(member({ if: "!build.tag =~ /^v/" }, "if"), "!build.tag =~ /^v/");
   });

@@ -206,8 +206,8 @@ describeOnBothDatabases("pipeline upload", (database) => {
     };
 
     await refused(
-      upload({ steps: [...steps("a"), { command: 1 }, { trigger: 1 }] }),
-      "steps[1].command: Step command must be text, steps[2].trigger: Step trigger must be text",
+      upload({ steps: [...steps("a"), { command: [{}] }, { trigger: {} }] }),
+      "steps[1].command[0]: Step command must be text, steps[2].trigger: Step trigger can't be blank",
     );
     await refused(
       upload({ steps: [...steps("a"), { command: "b", if: "x" }] }),
