@@ -87,7 +87,7 @@ export const turns = {
   agentBeginnings: {
     resource: "calls of agents and jobs that begin in a turn of the event loop",
     file: "ingress/http/loop-turn.ts",
-    maxRunningPerOwner: 4,
+    maxRunningPerOwner: 16,
   },
   /** All bodies of an owner take a quarter of the event loop, as a single one does. */
   uploadPauses: {
