@@ -4,13 +4,13 @@ import { eq, inArray } from "drizzle-orm";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
-import { lowestIdAt, newId } from "../../shared/ids.ts";
+import { newId } from "../../shared/ids.ts";
 import { countStoredBytes } from "../../shared/retention/organizations.ts";
 import { countRecords, recountRecords } from "../../shared/retention/records.ts";
-import { flatKinds, lockRecordTotals, sumFlatBytes } from "../../shared/retention/records-store.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
+import { flatBytes } from "./flat-bytes.ts";
 
 describeOnBothDatabases("totals of records", (database) => {
   let world: World;
@@ -27,22 +27,13 @@ describeOnBothDatabases("totals of records", (database) => {
   const build = async (organization: TestOrganization, message = "") =>
     (await createBuildByHand(world.services, organization.operator, organization.pipeline, { message })).build
       .id;
+  /** Without the pipeline and the audit entries, which flat-records.test.ts covers. */
   const recordBytes = async ({ id }: TestOrganization) => {
     await countStoredBytes(world.services);
     const { organizations } = world.services.db.tables;
     const [row] = await world.services.db.select().from(organizations).where(eq(organizations.id, id));
     assert.deepEqual([row?.storedBytes, row?.keptBytes], [row?.recordBytes, row?.recordBytes]);
-    return (row?.recordBytes ?? 0) - (await flatBytes(id));
-  };
-  /** Of the pipeline and the audit entries, which test/retention/flat-records.test.ts covers. */
-  const flatBytes = async (organizationId: string) => {
-    const { db } = world.services;
-    const range = { from: lowestIdAt(new Date(0)), below: await db.transaction(lockRecordTotals) };
-    let bytes = 0;
-    for (const kind of flatKinds)
-      for (const each of await sumFlatBytes(db, kind, range))
-        if (each.organizationId === organizationId) bytes += each.bytes;
-    return bytes;
+    return (row?.recordBytes ?? 0) - (await flatBytes(world.services.db, id));
   };
 
   it("count builds and their jobs once they are a minute old, for their organization", async () => {
