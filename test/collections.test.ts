@@ -61,7 +61,7 @@ describe("60 KB of wrong members in uploaded steps", () => {
   const names = (value: unknown) =>
     Object.fromEntries(many(value).map((each, index) => [`- ${index}`, each]));
   const members: Record<string, unknown> = {
-    ...{ command: many(0), branches: many({}), artifact_paths: many([]), secrets: many({}) },
+    ...{ command: many({}), branches: many({}), artifact_paths: many({}), secrets: many({}) },
     ...{ soft_fail: many(""), agents: many([]), agent_query_rules: many({}), plugins: many(0) },
     ...{ depends_on: many({}), env: names([]), retry: { automatic: many({}) } },
     ...{ matrix: { setup: names({}), adjustments: many(0) }, checkout: { sparse: { paths: many(0) } } },
@@ -75,7 +75,7 @@ describe("60 KB of wrong members in uploaded steps", () => {
     ["options", [{ block: "x", fields: [{ select: "x", key: "x", options: many(0) }] }]],
     ["build", [{ trigger: "x", build: { env: names(0), meta_data: names([]) } }]],
     ["steps of a group", [{ group: "x", steps: many(0) }]],
-    ["steps", Array.from({ length: 400 }, () => ({ command: many(0).slice(0, 9), secrets: [{}, {}, {}] }))],
+    ["steps", Array.from({ length: 400 }, () => ({ command: many({}).slice(0, 9), secrets: [{}, {}, {}] }))],
     ["conditions", Array.from({ length: 400 }, () => ({ command: "x", if: "((" }))],
     ["secrets of all", { secrets: many({}), steps: [] }],
     ["agents of all", { agents: many(0), steps: [] }],

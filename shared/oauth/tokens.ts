@@ -10,7 +10,14 @@ import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import type { Services } from "../process/services.ts";
 import type { Application } from "./application-store.ts";
-import { deleteGrant, findGrantHolder, findRefreshToken, hasActiveTokens, lockGrant } from "./grant-store.ts";
+import {
+  deleteGrant,
+  findGrantHolder,
+  findRefreshToken,
+  findRefreshTokenOf,
+  hasActiveTokens,
+  lockGrant,
+} from "./grant-store.ts";
 import { auditGrant, revokeGrants } from "./grants.ts";
 import { OAuthRefusal } from "./refusals.ts";
 
@@ -52,12 +59,13 @@ async function revokeAccessTokenOfGrant(tx: Tx, { id, grantId }: AccessToken, ap
 }
 
 async function revokeByRefreshToken({ db }: Services, application: Application, token: string) {
-  const known = await findRefreshToken(db, hashToken(token));
-  if (!known) return; // without a transaction: anybody can send unknown ones
+  // Without a transaction: anybody can send unknown ones.
+  const known = await findRefreshTokenOf(db, application, hashToken(token));
+  if (!known && (await findRefreshToken(db, hashToken(token)))) throw new OAuthRefusal("other_client");
+  if (!known) return;
   await db.transaction(async (tx) => {
     const grant = await lockGrant(tx, known.grantId);
     if (!grant) return;
-    if (grant.applicationId !== application.id) throw new OAuthRefusal("other_client");
     await deleteGrant(tx, grant.id);
     await auditGrant(tx, grant, application, "revoked");
   });
