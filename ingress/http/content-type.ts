@@ -1,4 +1,5 @@
 import { MIMEType } from "node:util";
+import type { H3Event } from "h3";
 
 /** Returns the media type of a Content-Type header without its parameters; empty if it is malformed. */
 export function mediaType(header: string | null): string {
@@ -14,4 +15,38 @@ export function hasUtf8Charset(header: string | null): boolean {
   // MIMEType drops malformed parameters, and so would take an empty charset for none.
   const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(header ?? "") ?? [];
   return /^utf-?8$/i.test(charset);
+}
+
+/**
+ * Returns the media type that a client prefers (RFC 9110 §12.5.1): the first one if it does not care, or takes none.
+ * @param types without parameters, in the order of the server's preference
+ */
+export function preferredType<Type extends string>(
+  { req }: H3Event,
+  types: readonly [Type, ...Type[]],
+): Type {
+  const ranges = (req.headers.get("accept") ?? "*/*").split(",", maxRanges).map(parseRange);
+  const qualityOf = (type: string) => {
+    const matching = ranges.filter(({ range }) => matches(range, type));
+    return matching.sort((a, b) => precision(b.range) - precision(a.range))[0]?.quality ?? 0;
+  };
+  const [first] = types;
+  return types.reduce<Type>((best, type) => (qualityOf(type) > qualityOf(best) ? type : best), first);
+}
+
+/** Browsers send eight. */
+const maxRanges = 50;
+
+function parseRange(text: string): { range: string; quality: number } {
+  const [range = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
+  const given = parameters.find((parameter) => parameter.startsWith("q="));
+  return { range, quality: given === undefined ? 1 : Number(given.slice(2)) || 0 };
+}
+
+function matches(range: string, type: string): boolean {
+  return range === type || range === "*/*" || (range.endsWith("/*") && type.startsWith(range.slice(0, -1)));
+}
+
+function precision(range: string): number {
+  return range === "*/*" ? 0 : range.endsWith("/*") ? 1 : 2;
 }

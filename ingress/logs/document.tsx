@@ -8,9 +8,15 @@ import { openLoopPauses } from "../../shared/process/loop-pauses.ts";
 import { Texts } from "./texts.tsx";
 
 /** Browsers must not run what a job wrote. */
-export function logResponse(type: string, body: ReadableStream<Uint8Array>): HTTPResponse {
+export function logResponse(
+  type: string,
+  body: ReadableStream<Uint8Array>,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): HTTPResponse {
   return new HTTPResponse(body, {
+    status,
     headers: {
+      ...headers,
       "content-type": type,
       "content-security-policy": "default-src 'none'; sandbox",
       "cache-control": "private, no-store",

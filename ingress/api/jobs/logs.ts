@@ -6,18 +6,24 @@ import {
   requireJobWithLogs,
 } from "../../../shared/agents/logs/logs.ts";
 import { type ReadableLog, readBytes } from "../../../shared/agents/logs/read.ts";
+import { measureText, readText } from "../../../shared/agents/logs/text.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import { api } from "../../../shared/urls.ts";
+import { preferredType } from "../../http/content-type.ts";
 import { streamDownload } from "../../http/downloads.ts";
+import { jsonType, setHeader } from "../../http/respond.ts";
+import { readRange } from "../../http/transfers/range.ts";
 import { logDocument, logResponse } from "../../logs/document.tsx";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
 import { holderOf } from "../holder.ts";
 import { atBothAddresses, findBuildOfCall } from "./address.ts";
 
 const tag = "Builds";
+const textType = "text/plain;charset=UTF-8";
+const htmlType = "text/html;charset=UTF-8";
 const reading = { tag, scope: "read_build_logs" as const, methods: ["GET"] as ["GET"] };
 
 const logSchema = z
@@ -41,22 +47,54 @@ export function logOperations(services: Services): Operation[] {
     if (readable.log.evictedAt) throw notFound("job log");
     return readable;
   };
-  const stream = ({ event, caller }: Call<unknown>, type: string, pieces: AsyncGenerator<Uint8Array>) => {
-    return logResponse(type, streamDownload(event, holderOf(caller), pieces));
+  const stream = (
+    { event, caller }: Call<unknown>,
+    type: string,
+    pieces: AsyncGenerator<Uint8Array>,
+    more?: Parameters<typeof logResponse>[2],
+  ) => logResponse(type, streamDownload(event, holderOf(caller), pieces), more);
+  const answerJson = (call: Call<unknown>, job: JobWithLogs & { pipeline: PipelineFacts }) => {
+    const readable = logOf(job);
+    const address = { org: call.caller.organization.slug, slug: job.pipeline.slug };
+    const url = api.jobLog(config, { ...address, number: job.build.number }, readable.log.jobId);
+    return stream(call, jsonType, presentLog(url, readBytes(db, readable)));
+  };
+  const answerText = async (call: Call<unknown>, job: JobWithLogs) => {
+    const readable = logOf(job);
+    const headers: Record<string, string> = { "accept-ranges": "bytes" };
+    const { method, headers: asked } = call.event.req;
+    // Its length costs a look at all chunks.
+    if (method !== "HEAD" && !asked.has("range"))
+      return stream(call, textType, readBytes(db, readable), { headers });
+    const text = await measureText(db, readable);
+    const range = readRange(call.event, text.length);
+    const { start, end } = range ?? { start: 0, end: text.length };
+    headers["content-length"] = String(end - start);
+    if (range) headers["content-range"] = `bytes ${start}-${end - 1}/${text.length}`;
+    const status = range ? 206 : 200;
+    return stream(call, textType, readText(db, readable, text, { start, end }), { status, headers });
+  };
+  const answerHtml = (call: Call<unknown>, job: JobWithLogs) =>
+    stream(call, htmlType, logDocument(db, logOf(job)));
+  const answers = {
+    "application/json": answerJson,
+    "text/plain": answerText,
+    "text/html": answerHtml,
   };
 
   return [
     ...atBothAddresses([patterns.jobLog, patterns.jobLogById], {
       ...reading,
       id: "getJobLog",
-      summary: "The log of a job's last attempt",
+      summary:
+        "The log of a job's last attempt, also as text/plain and text/html for those that accept these",
       success: { status: 200, schema: logSchema, description: "The log" },
       run: async (call) => {
-        const job = await jobOf(call);
-        const readable = logOf(job);
-        const address = { org: call.caller.organization.slug, slug: job.pipeline.slug };
-        const url = api.jobLog(config, { ...address, number: job.build.number }, readable.log.jobId);
-        return stream(call, "application/json;charset=UTF-8", presentLog(url, readBytes(db, readable)));
+        const types = ["application/json", "text/plain", "text/html"] as const;
+        setHeader(call.event, "Vary", "Accept");
+        // Clients ask for the size of the log. That of its JSON is known only once it is made.
+        const type = call.event.req.method === "HEAD" ? "text/plain" : preferredType(call.event, types);
+        return answers[type](call, await jobOf(call));
       },
     }),
     operation({
@@ -75,14 +113,14 @@ export function logOperations(services: Services): Operation[] {
       id: "getJobLogText",
       summary: "The log of a job's last attempt as text/plain, byte for byte",
       success: { status: 200, mediaType: "text/plain", schema: z.string(), description: "The log" },
-      run: async (call) => stream(call, "text/plain;charset=UTF-8", readBytes(db, logOf(await jobOf(call)))),
+      run: async (call) => answerText(call, await jobOf(call)),
     }),
     ...atBothAddresses([patterns.jobLogHtml, patterns.jobLogHtmlById], {
       ...reading,
       id: "getJobLogHtml",
       summary: "The log of a job's last attempt as text/html, with class names for colors",
       success: { status: 200, mediaType: "text/html", schema: z.string(), description: "The log" },
-      run: async (call) => stream(call, "text/html;charset=UTF-8", logDocument(db, logOf(await jobOf(call)))),
+      run: async (call) => answerHtml(call, await jobOf(call)),
     }),
   ];
 }

@@ -57,7 +57,7 @@ export async function* readLog(
         isFirst = false;
         if (chunk.start > position) {
           if (isOpen) return;
-          yield remark(position, `${exactSize(chunk.start - position)} of the log did not arrive.`);
+          yield remark(position, gapRemark(chunk.start - position));
           position = chunk.start;
         }
         const bytes = await inflate(index);
@@ -69,11 +69,16 @@ export async function* readLog(
     start = (chunks.at(-1)?.start ?? 0) + 1;
     if (chunks.length < limit) break;
   }
-  if (log.droppedBytes > 0 && position < below)
-    yield remark(
-      position,
-      "The log, or all that its organization stores, is larger than the limit. The rest is not kept.",
-    );
+  if (log.droppedBytes > 0 && position < below) yield remark(position, lastRemark);
+}
+
+/** Stands at the end of a log of which bytes were dropped. */
+export const lastRemark =
+  "The log, or all that its organization stores, is larger than the limit. The rest is not kept.";
+
+/** Stands for missing bytes. */
+export function gapRemark(bytes: number): string {
+  return `${exactSize(bytes)} of the log did not arrive.`;
 }
 
 /** The chunks with bytes from a position on, in groups that are loaded together. */
@@ -119,12 +124,21 @@ function remark(start: number, text: string): LogPiece {
   return { start, bytes: Buffer.from(text), isRemark: true };
 }
 
-/** Reads the bytes of a log as its job wrote them; remarks are lines of their own. Small pieces come together. */
-export async function* readBytes(db: Db, readable: ReadableLog): AsyncGenerator<Buffer> {
+export function textOfRemark(remark: string): string {
+  return `\n[${remark}]\n`;
+}
+
+/**
+ * Reads the bytes of a log, from one on, as its job wrote them; remarks are lines of their own. Small pieces come
+ * together.
+ */
+export async function* readBytes(db: Db, readable: ReadableLog, from = 0): AsyncGenerator<Buffer> {
   let together = Buffer.allocUnsafe(bytesTogether);
   let size = 0;
-  for await (const { bytes, isRemark } of readLog(db, readable)) {
-    const piece = isRemark ? Buffer.from(`\n[${bytes}]\n`) : bytes;
+  for await (const { start, bytes, isRemark } of readLog(db, readable, { from })) {
+    const piece = isRemark
+      ? Buffer.from(textOfRemark(String(bytes)))
+      : bytes.subarray(Math.max(0, from - start));
     if (size > 0 && size + piece.length > bytesTogether) {
       yield together.subarray(0, size);
       together = Buffer.allocUnsafe(bytesTogether);
