@@ -7,6 +7,7 @@ import {
   countWorkOfPipelines,
   type PipelineCounts,
 } from "../../shared/builds/reading/pipeline-counts-store.ts";
+import { findOnlyCluster } from "../../shared/clusters/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import { archivePipeline, unarchivePipeline } from "../../shared/pipelines/archive.ts";
 import type { Configurations } from "../../shared/pipelines/configuration/given.ts";
@@ -86,7 +87,10 @@ export function pipelineOperations(services: Services, configurations: Configura
       path: patterns.pipelines,
       id: "createPipeline",
       summary: "Create a pipeline",
-      body: { schema: newPipeline },
+      body: {
+        schema: newPipeline,
+        defaults: { cluster_id: async (organizationId) => (await findOnlyCluster(db, organizationId))?.id },
+      },
       success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
       refusals: { 422: ["Validation failed: …", storageFull] },
       run: async ({ caller, actor, readBody }) => {

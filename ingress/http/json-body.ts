@@ -23,6 +23,8 @@ export interface JsonBody<T> {
   schema: z.ZodType<T>;
   /** Accepts an empty body and null as `{}`. */
   isOptional?: boolean;
+  /** Values of members that are absent or null, by their names. Undefined: none. */
+  defaults?: Record<string, (organizationId: string) => Promise<unknown>>;
   /** Default: `Validation failed: …`. */
   refuse?: (...problems: Problem[]) => Refusal;
   /** Default: 1 MB. */
@@ -64,13 +66,25 @@ export async function readJson<T>(
   const isLarge = body.bytes.length > maxBytesAtOnce;
   const check = async () => {
     const reading = parseObject(body.bytes, contentType, declared);
-    const given = await reading.finally(() => isLarge && freeBuffers([body.bytes]));
+    const sent = await reading.finally(() => isLarge && freeBuffers([body.bytes]));
+    const given = await withDefaults(sent, declared.defaults, organizationId);
     return { given, parsed: schema.safeParse(given) };
   };
   const { given, parsed } = await (isLarge ? turns.take(organizationId, check, event.req.signal) : check());
   if (parsed.success) return parsed.data;
   const problems = await alsoCheck?.(validMembers(schema, given, parsed.error));
   throw refuse(...toProblems(parsed.error), ...(problems ?? []));
+}
+
+async function withDefaults(
+  given: object,
+  defaults: JsonBody<unknown>["defaults"],
+  organizationId: string,
+): Promise<object> {
+  if (!defaults) return given;
+  const complete: Record<string, unknown> = { ...given };
+  for (const [name, find] of Object.entries(defaults)) complete[name] ??= await find(organizationId);
+  return complete;
 }
 
 /** Names the required members. */

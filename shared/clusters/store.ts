@@ -74,6 +74,12 @@ export async function listClusterNames(
     .limit(limit);
 }
 
+/** The organization's cluster, if it has one only. */
+export async function findOnlyCluster(db: Db, organizationId: string): Promise<ClusterName | undefined> {
+  const [first, second] = await listClusterNames(db, organizationId, 2);
+  return second ? undefined : first;
+}
+
 /** Oldest first. */
 export async function listClustersPage(
   db: Db,

@@ -73,7 +73,13 @@ export const newPipeline = z
   .object({
     name: pipelineName,
     slug: optionalText("Slug", 100).meta({ description: "Default: made of the name" }),
-    cluster_id: cluster,
+    cluster_id: cluster
+      .optional()
+      .transform((given, context) => {
+        if (given === undefined) context.addIssue("Cluster can't be blank");
+        return given ?? z.NEVER;
+      })
+      .meta({ description: "Default: the organization's cluster, if it has one only" }),
     ...members,
     default_branch: branch.meta({ description: "Default: main" }),
     ...givenSteps,

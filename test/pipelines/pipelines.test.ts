@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { createCluster } from "../../shared/clusters/clusters.ts";
 import {
   type Api,
   base,
@@ -14,6 +15,7 @@ import {
 } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
 
 describeOnBothDatabases("pipelines", (database) => {
   let api: Api;
@@ -235,9 +237,29 @@ describeOnBothDatabases("pipelines", (database) => {
     assert.deepEqual(rows.find(({ id }) => id === body.id)?.steps, body.steps);
   });
 
+  it("POST takes the cluster of an organization that has one only", async () => {
+    const solo = await setUpOrganization(api.world, unique("solo"));
+    const token = await solo.token("read_pipelines", "write_pipelines");
+    const url = `${api.world.url}/v2/organizations/${solo.slug}/pipelines`;
+    const make = async (more: object = {}) =>
+      request(url, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+        body: JSON.stringify({ name: unique("P"), steps: [{ command: "a" }], ...more }),
+      });
+
+    for (const more of [{}, { cluster_id: null }]) {
+      const { status, body } = await make(more);
+      assert.deepEqual([status, body.cluster_id], [201, solo.cluster.id]);
+    }
+    await createCluster(api.world.services, solo.operator, { name: "Second" });
+    const { status, body } = await make();
+    assert.deepEqual([status, body.message], [422, "Validation failed: Cluster can't be blank"]);
+  });
+
   it("POST reports all missing and mistyped members at once", async () => {
     const { status, body } = await api.send("POST", "/pipelines", { body: {} });
-    const message = "Validation failed: Name can't be blank, Cluster can't be blank, Steps can't be blank";
+    const message = "Validation failed: Name can't be blank, Steps can't be blank";
     assert.deepEqual([status, body], [422, { message }]);
 
     for (const name of [null, "", " "]) await invalid(create({ name }), "Name can't be blank");

@@ -19,7 +19,7 @@ describeOnSqlite("an empty body", (database) => {
     for (const [method, path, members] of [
       ["POST", "/clusters", "name"],
       ["POST", api.queues, "key"],
-      ["POST", "/pipelines", "name, cluster_id"],
+      ["POST", "/pipelines", "name"],
       ["POST", triggers, "type, label"],
       ["POST", `${triggers}/${trigger.id}/filter/test`, "expression, delivery_id"],
       ["PATCH", `/clusters/${cluster.id}`, changes],
