@@ -20,7 +20,7 @@ interface Headers {
   get(name: string): string | null | undefined;
 }
 
-const standard = { prefix: "whsec_", id: "webhook-id", time: "webhook-timestamp", version: "v1," };
+const standard = { id: "webhook-id", time: "webhook-timestamp", version: "v1," };
 /** Older requests may be replayed ones. */
 const toleranceMs = 5 * minuteMs;
 
@@ -47,11 +47,11 @@ export function isSigned(signature: Signature, headers: Headers, { secret, body,
   const value = headers.get(signature.header) ?? "";
   if (value === "") return false;
   switch (signature.scheme) {
-    case "hmac":
-      return isEqual(
-        signature.encoding === "hex" ? lowerCaseHex(signature, value) : value,
-        hmacValue(signature, secret, body),
-      );
+    case "hmac": {
+      const expected = hmacValue(signature, secret, body);
+      const inCase = (each: string) => (signature.encoding === "hex" ? lowerCaseHex(signature, each) : each);
+      return listed(value).some((each) => isEqual(inCase(each), expected));
+    }
     case "token":
       // Node decodes headers as Latin-1. Hashes hide the length of the secret.
       return timingSafeEqual(sha256(Buffer.from(value, "latin1")), sha256(Buffer.from(secret.trim())));
@@ -62,10 +62,17 @@ export function isSigned(signature: Signature, headers: Headers, { secret, body,
       if (!key || id === "" || !/^\d{1,12}$/.test(time)) return false;
       if (Math.abs(Number(time) * secondMs - now.getTime()) > toleranceMs) return false;
       const expected = standardValue(key, { id, time, body });
-      return value.split(" ").some((each) => isEqual(each, expected));
+      return listed(value).some((each) => isEqual(each, expected));
     }
   }
 }
+
+/** A header may list several signatures, with the old secret and the new. A prefix may have a comma. */
+function listed(value: string): string[] {
+  return [value, ...value.split(/\s+/, maxListed), ...value.split(/[\s,]+/, maxListed)];
+}
+
+const maxListed = 20;
 
 /** By lower-case name. Null is a value that was not stored. */
 export type ArrivedHeaders = ReadonlyMap<string, string | null>;
@@ -100,11 +107,10 @@ function lowerCaseHex({ prefix }: HmacSignature, value: string): string {
   return value.slice(0, prefix.length) + value.slice(prefix.length).toLowerCase();
 }
 
-/** Undefined if the secret is none of Standard Webhooks: `whsec_` and Base64. */
+/** Undefined if the secret is none of Standard Webhooks: `whsec_` and Base64. Some senders show it after `v1,`. */
 function standardKey(secret: string): Buffer | undefined {
-  const encoded = secret.trim().slice(standard.prefix.length);
-  if (!secret.trim().startsWith(standard.prefix) || !/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined;
-  return Buffer.from(encoded, "base64");
+  const encoded = /^(?:v1,)?whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret.trim())?.[1];
+  return encoded === undefined ? undefined : Buffer.from(encoded, "base64");
 }
 
 function standardValue(key: Buffer, { id, time, body }: { id: string; time: string; body: Buffer }): string {

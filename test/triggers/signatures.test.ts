@@ -99,6 +99,21 @@ describe("documented signatures", () => {
     assert.ok(!isTaken("gitlab", { ...at(0), secret: standard.secret.slice("whsec_".length) }));
   });
 
+  it("of Standard Webhooks are taken with a secret that is written after its version", () => {
+    assert.ok(isTaken("gitlab", { ...standard, secret: `v1,${standard.secret}`, now: new Date(signedAt) }));
+  });
+
+  it("are taken if one in a list is right", () => {
+    const [header, right] = Object.entries(github.headers)[0] as [string, string];
+    const wrong = right.replace(/.$/, "0");
+    const taken = (value: string) => isTaken("github", { ...github, headers: { [header]: value } });
+
+    for (const list of [`${wrong}, ${right}`, `${right},${wrong}`, `${wrong} ${right}`, ` ${right} `])
+      assert.ok(taken(list), list);
+    assert.ok(!taken(`${wrong}, ${wrong}`));
+    assert.ok(!taken(`${`${wrong},`.repeat(20)}${right}`), "a list has a limit");
+  });
+
   it("of GitLab's secret token are the token", () => {
     const token = { secret: "It's é ✓", body: "{}" };
     const sent = (text: string) => ({ "X-Gitlab-Token": Buffer.from(text).toString("latin1") });
