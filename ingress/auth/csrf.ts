@@ -13,7 +13,18 @@ export function refuseForeignForm(config: Config, event: H3Event, visitor: Visit
   const presented = Buffer.from(formToken);
   const isSame = presented.length === expected.length && timingSafeEqual(presented, expected);
   if (isSame && isFromOurPages(config, event)) return;
-  throw new Refusal(403, "This form is out of date. Go back, load the page again and send it once more.");
+  throw new Refusal(
+    403,
+    isAtOurAddress(config, event)
+      ? "This form is out of date. Go back, load the page again and send it once more."
+      : `The pages have another address than the one that this form was sent from. Open ${config.appUrl} and send it there.`,
+  );
+}
+
+/** Browsers name the origin of a form. */
+function isAtOurAddress({ appUrl, authUrl }: Config, event: H3Event): boolean {
+  const origin = event.req.headers.get("origin");
+  return origin === null || [appUrl, authUrl].some((url) => new URL(url).origin === origin);
 }
 
 function isFromOurPages({ appUrl, authUrl }: Config, event: H3Event): boolean {

@@ -53,6 +53,15 @@ describeOnSqlite("a form", (database) => {
       }
     });
 
+    it("with the address of the pages, from another address of this server", async () => {
+      const { appUrl } = pages.services.config;
+      for (const [path, fields] of everyForm()) {
+        const answer = await send(path, fields, { origin: "http://10.0.0.7:3000" });
+        assert.equal(answer.status, 403, path);
+        assert.ok(answer.text.includes(`Open ${appUrl} and send it there.`), answer.text);
+      }
+    });
+
     it("from other sites, whatever the token", async () => {
       const own = token(await tokenOf(ada));
       const { host } = new URL(pages.url);
