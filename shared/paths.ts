@@ -146,6 +146,8 @@ export const patterns = {
   retryJob: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/retry",
   unblockJob: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/unblock",
   reprioritizeJob: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/reprioritize",
+  stepUploads: "/v2/organizations/:org/pipelines/:slug/builds/:number/step-uploads",
+  stepUpload: "/v2/organizations/:org/pipelines/:slug/builds/:number/step-uploads/:upload",
   annotations: "/v2/organizations/:org/pipelines/:slug/builds/:number/annotations",
   annotation: "/v2/organizations/:org/pipelines/:slug/builds/:number/annotations/:annotation",
   annotationsOfJob: "/v2/organizations/:org/pipelines/:slug/builds/:number/jobs/:job/annotations",

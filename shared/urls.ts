@@ -41,6 +41,8 @@ export const api = {
     baseUrl + pathTo(patterns.jobLog, { ...pipeline, number: String(number), job }),
   jobLogText: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
     baseUrl + pathTo(patterns.jobLogText, { ...pipeline, number: String(number), job }),
+  stepUpload: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, upload: string) =>
+    baseUrl + pathTo(patterns.stepUpload, { ...pipeline, number: String(number), upload }),
   jobArtifacts: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
     baseUrl + pathTo(patterns.jobsArtifacts, { ...pipeline, number: String(number), job }),
   artifact: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string, artifact: string) =>

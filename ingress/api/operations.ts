@@ -15,6 +15,7 @@ import { deliveryOperations } from "./deliveries.ts";
 import { jobOperations } from "./jobs/jobs.ts";
 import { jobListOperations } from "./jobs/list.ts";
 import { logOperations } from "./jobs/logs.ts";
+import { uploadOperations } from "./jobs/uploads.ts";
 import { metaOperations } from "./meta.ts";
 import { memberOperations } from "./organizations/members.ts";
 import { organizationOperations } from "./organizations/organizations.ts";
@@ -45,6 +46,7 @@ export function restOperations(services: Services, { filterTests, configurations
     ...pipelineOperations(services, configurations),
     ...buildOperations(services),
     ...jobListOperations(services),
+    ...uploadOperations(services),
     ...logOperations(services),
     ...artifactOperations(services),
     ...jobOperations(services),

@@ -90,11 +90,11 @@ export class QueryReader {
     return given;
   }
 
-  id(name: string): string | undefined {
+  id(name: string, refusal = "Creator must be the id of a user"): string | undefined {
     const value = this.#query.get(name);
     if (!value) return undefined;
     const id = lowerCaseId(value);
-    if (!isId(id)) this.#refuse(name, "Creator must be the id of a user");
+    if (!isId(id)) this.#refuse(name, refusal);
     return id;
   }
 

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNull, max, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, max, sql } from "drizzle-orm";
 import { factColumns, type JobFacts } from "../builds/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
@@ -23,13 +23,63 @@ export async function hasUpload(db: Db | Tx, jobId: string, id: string): Promise
   return found.length > 0;
 }
 
-/** Keeps the id of an upload, or of an update of a step. @throws Refusal 422 if the job has too many */
-export async function insertUpload(tx: Tx, jobId: string, id: string): Promise<void> {
+/**
+ * Keeps an upload, or the id of an update of a step.
+ * @throws Refusal 422 if the job has too many
+ */
+export async function insertUpload(
+  tx: Tx,
+  { jobId, id, ...made }: { jobId: string; id: string; jobsMade?: number; isReplacing?: boolean },
+): Promise<void> {
   const { pipelineUploads } = tx.tables;
   const isOfJob = eq(pipelineUploads.jobId, jobId);
   if ((await countUpTo(tx, pipelineUploads, isOfJob, maxUploads)) >= maxUploads)
     throw new Refusal(422, `A job can upload and update steps ${maxUploads.toLocaleString("en")} times`);
-  await tx.insert(pipelineUploads).values({ jobId, id, createdAt: tx.now });
+  await tx.insert(pipelineUploads).values({ jobId, id, createdAt: tx.now, ...made });
+}
+
+export type StepUpload = Db["tables"]["pipelineUploads"]["$inferSelect"];
+
+/** At most one of the two ids is set. */
+interface UploadPage {
+  limit: number;
+  olderThan?: string;
+  newerThan?: string;
+}
+
+/** A page of the uploads of a build's jobs, newest first, and one more at the far end if there is one. */
+export async function listUploads(
+  db: Db,
+  buildId: string,
+  { limit, olderThan, newerThan }: UploadPage,
+  jobId?: string,
+): Promise<StepUpload[]> {
+  const { pipelineUploads, jobs } = db.tables;
+  const { id, createdAt } = pipelineUploads;
+  const isOfBuild = and(eq(jobs.buildId, buildId), jobId === undefined ? undefined : eq(jobs.id, jobId));
+  const from = olderThan ?? newerThan;
+  const place = sql`select ${createdAt}, ${id} from ${pipelineUploads} where ${id} = ${from}`;
+  const isBeyond = sql`(${createdAt}, ${id}) ${sql.raw(newerThan ? ">" : "<")} (${place} limit 1)`;
+  const order = newerThan ? asc : desc;
+  const rows = await db.offLoop
+    .select(getTableColumns(pipelineUploads))
+    .from(pipelineUploads)
+    .innerJoin(jobs, eq(jobs.id, pipelineUploads.jobId))
+    .where(and(isOfBuild, isNotNull(pipelineUploads.jobsMade), from ? isBeyond : undefined))
+    .orderBy(order(createdAt), order(id))
+    .limit(limit + 1);
+  return newerThan ? rows.reverse() : rows;
+}
+
+export async function findUpload(db: Db, buildId: string, id: string): Promise<StepUpload | undefined> {
+  const { pipelineUploads, jobs } = db.tables;
+  const isUpload = and(eq(pipelineUploads.id, id), isNotNull(pipelineUploads.jobsMade));
+  const [found] = await db
+    .select(getTableColumns(pipelineUploads))
+    .from(jobs)
+    .innerJoin(pipelineUploads, eq(pipelineUploads.jobId, jobs.id))
+    .where(and(eq(jobs.buildId, buildId), isUpload));
+  return found;
 }
 
 /** The position behind the jobs of a step. */

@@ -96,7 +96,8 @@ export async function uploadPipeline(
     const added = isOfOlderVersion ? jobs.begun : jobs.waiting;
     await insertJobs(tx, added);
     if (!isOfOlderVersion) await putGraph(tx, build.id, jobs.graph);
-    await insertUpload(tx, job.id, upload.id);
+    const made = { jobsMade: added.length, isReplacing: upload.isReplacing };
+    await insertUpload(tx, { jobId: job.id, id: upload.id, ...made });
     const hasMembers = build.hasMembers || haveGroups(added);
     if (hasMembers && !build.hasMembers) await setHasMembers(tx, build.id);
     const changedBuild = { ...build, hasGraph: !isOfOlderVersion, hasMembers };

@@ -160,6 +160,7 @@ export function newScriptJob({ id, buildId, createdAt }: Pick<Job, "id" | "build
     attempt: 0,
     retryOfJobId: null,
     retriedInJobId: null,
+    retriedById: null,
     retryType: null,
     retriesCount: 0,
     createdAt,

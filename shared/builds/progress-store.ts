@@ -347,6 +347,7 @@ export async function reprioritizeIfWaiting(
 export async function markRetriedIfNot(
   tx: Tx,
   retried: Pick<Job, "id" | "buildId" | "state">[],
+  retriedById: string | null,
 ): Promise<number> {
   const { jobs } = tx.tables;
   const retry = aliasedTable(jobs, "retry");
@@ -365,7 +366,7 @@ export async function markRetriedIfNot(
   );
   const marked = await tx
     .update(jobs)
-    .set({ retriedInJobId: sql`${retries}` })
+    .set({ retriedInJobId: sql`${retries}`, retriedById })
     .where(isRetried)
     .returning({ id: jobs.id });
   return marked.length;

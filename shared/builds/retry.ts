@@ -109,7 +109,7 @@ async function retryJobs(
     const [present] = await lockBuilds(tx, [build.id]);
     if (!present) throw notFound("job");
     const chosen = await choose(tx, present);
-    const made = await insertRetries(tx, chosen, "manual", now);
+    const made = await insertRetries(tx, chosen, actor.userId, now);
     await reopenFailedWaits(tx, build.id);
     await reopenIfFinished(tx, build.id);
     const hasGraph = present.hasGraph || (await storeGraphIfAhead(tx, present, chosen));
@@ -182,12 +182,13 @@ async function hasRoomForRetries(tx: Tx, retried: Job[]): Promise<boolean> {
  */
 export async function retryIfRuled(tx: Tx, job: Job, now: Date): Promise<Job | undefined> {
   if (!(await isRetryRuled(tx, job)) || !(await hasRoomForRetries(tx, [job]))) return undefined;
-  const [retry] = await insertRetries(tx, [job], "automatic", now);
+  const [retry] = await insertRetries(tx, [job], null, now);
   return retry;
 }
 
-/** Call with the build locked. */
-async function insertRetries(tx: Tx, jobs: Job[], retryType: RetryType, now: Date): Promise<Job[]> {
+/** Call with the build locked. @param userId null: rules of their steps retry them */
+async function insertRetries(tx: Tx, jobs: Job[], userId: string | null, now: Date): Promise<Job[]> {
+  const retryType: RetryType = userId === null ? "automatic" : "manual";
   const ids = newIds(now, jobs.length);
   const retries = jobs.map((job, index): Job => {
     const {
@@ -213,7 +214,7 @@ async function insertRetries(tx: Tx, jobs: Job[], retryType: RetryType, now: Dat
   });
   await insertJobs(tx, retries);
   await followUpScheduled(tx, retries);
-  const marked = await markRetriedIfNot(tx, jobs);
+  const marked = await markRetriedIfNot(tx, jobs, userId);
   if (marked < jobs.length) throw new Refusal(422, "Job was retried already");
   return retries;
 }

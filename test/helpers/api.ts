@@ -106,6 +106,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
       job: unknownId,
       artifact: unknownId,
       annotation: unknownId,
+      upload: unknownId,
     },
     newCluster: (body: object = {}) => make("/clusters", { name: unique("Cluster"), ...body }),
     newQueue: (body: object = {}, cluster: string = acme.cluster.id) =>

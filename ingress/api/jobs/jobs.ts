@@ -22,7 +22,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { JobType } from "../../../shared/vocabulary.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
-import { jobSchema, presentJob } from "../json/job.ts";
+import { jobSchema, presentJob, usersOf } from "../json/job.ts";
 import { atBothAddresses, findBuildOfCall, type JobCall } from "./address.ts";
 
 const tag = "Builds";
@@ -46,8 +46,7 @@ export function jobOperations(services: Services): Operation[] {
   };
   const present = async (call: JobCall, id?: string) => {
     const { build, pipeline, found, agents } = await anyJobOf(call, id);
-    const { unblockedById } = found.job;
-    const users = await listUsersById(db, unblockedById === null ? [] : [unblockedById]);
+    const users = await listUsersById(db, usersOf(found));
     const triggered = await listTriggeredBuilds(db, found.job.type === "trigger" ? [found.job.id] : []);
     const context = {
       config,

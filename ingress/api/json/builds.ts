@@ -18,7 +18,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import type { BuildContent } from "../build-filter.ts";
 import { type BuildDetails, presentBuild, presentBuildDetails } from "./build.ts";
-import { presentJob } from "./job.ts";
+import { presentJob, usersOf } from "./job.ts";
 import type { PipelineTexts } from "./pipelines.ts";
 
 /** Builds or jobs of so many bytes are read at once: that takes a few milliseconds of the event loop. */
@@ -204,7 +204,7 @@ async function jobWriter(
   );
   const users = await listUsersById(
     db,
-    all.flatMap(({ jobs }) => jobs.flatMap(({ job }) => job.unblockedById ?? [])),
+    all.flatMap(({ jobs }) => jobs.flatMap(usersOf)),
   );
   const triggers = all.flatMap(({ jobs }) => jobs.filter(({ job }) => job.type === "trigger"));
   const triggered = await listTriggeredBuilds(

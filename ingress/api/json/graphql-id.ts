@@ -8,7 +8,8 @@ type GraphqlType =
   | "Agent"
   | "Pipeline"
   | "Build"
-  | "Job";
+  | "Job"
+  | "BuildStepUpload";
 
 /** The id of the resource in GraphQL: base64 of `Type---uuid`. */
 export function graphqlId(type: GraphqlType, id: string): string {

@@ -3,6 +3,7 @@ import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import type { Job } from "../../../shared/builds/job-store.ts";
+import type { AnsweredJob } from "../../../shared/builds/reading/answer-store.ts";
 import type { NamedBuild } from "../../../shared/builds/triggered/store.ts";
 import { parseRules } from "../../../shared/pipelines/agent-rules.ts";
 import { api, web } from "../../../shared/urls.ts";
@@ -99,6 +100,7 @@ export const jobSchema = z
     }),
     retried: z.boolean(),
     retried_in_job_id: field.id.nullable(),
+    retried_by: userSchema.nullable().meta({ description: "Who retried it. Null: its step's rules did" }),
     retries_count: z.int(),
     retry_type: z.enum(["manual", "automatic"]).nullable(),
     retry_source: z
@@ -120,19 +122,22 @@ export const jobSchema = z
 export interface JobContext extends AgentContext {
   /** Agents by id. Contains at least the agents of the presented jobs. */
   agents: ReadonlyMap<string, Agent>;
-  /** Users by id. Contains at least those who unblocked the presented jobs. */
+  /** Users by id. Contains at least those who unblocked or retried the presented jobs (`usersOf`). */
   users: ReadonlyMap<string, User>;
   /** The builds that trigger steps made, by id of the job. Absent: there are no such jobs. */
   triggered?: ReadonlyMap<string, NamedBuild>;
 }
 
-export interface JobToPresent {
-  job: Job;
-  queue: { id: string; key: string; clusterId: string } | null;
+export interface JobToPresent extends AnsweredJob {
   build: { number: number };
   /** Why it waits. */
   reason?: WaitingReason | undefined;
   pipeline: { slug: string };
+}
+
+/** The ids of the users whom the JSON of a job names. */
+export function usersOf({ job }: Pick<AnsweredJob, "job">): string[] {
+  return [job.unblockedById, job.retriedById].filter((id) => id !== null);
 }
 
 export function presentJob(context: JobContext, { job, queue, build, pipeline, reason }: JobToPresent) {
@@ -183,6 +188,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     broken_reason: job.brokenReason,
     retried: job.retriedInJobId !== null,
     retried_in_job_id: job.retriedInJobId,
+    retried_by: presentUserById(config, users, job.retriedById),
     retries_count: job.retriesCount,
     retry_type: job.retryType,
     retry_source:

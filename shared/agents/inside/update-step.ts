@@ -46,7 +46,7 @@ export async function updateStep(
     if (finishedBuildStates.includes(build.state))
       throw new Refusal(422, "You can only change the pipeline of a running build");
     const changed = await apply(tx, { buildId, stepId }, update);
-    if (update.id !== undefined) await insertUpload(tx, jobId, update.id);
+    if (update.id !== undefined) await insertUpload(tx, { jobId, id: update.id });
     return { build, changed: [...changed, ...(await settleBuild(tx, build, now))] };
   });
   if (updated) events.publish(buildTopics(updated.build, updated.changed));

@@ -140,13 +140,19 @@ export async function listJobSizes(db: Db, buildId: string, filter: AnsweredJobs
     .orderBy(asc(jobs.position), asc(jobs.id));
 }
 
-export type AnsweredJob = Awaited<ReturnType<typeof listAnsweredJobs>>[number];
+/** A job with those of its options that are read: a presenter can use no others. */
+export interface AnsweredJob {
+  job: Omit<Job, "options"> & { options: Pick<JobOptions, (typeof answeredOptions)[number]> | null };
+  queue: AnsweredRow["queue"];
+}
+
+type JobOptions = NonNullable<Job["options"]>;
 
 /** Some jobs as answers show them, in the order of the steps. */
 export async function listAnsweredJobs(
   db: Db,
   given: { ids: string[] } | ({ buildIds: string[] } & AnsweredJobs),
-) {
+): Promise<AnsweredJob[]> {
   const rows = await ("ids" in given
     ? answeredJobs(db, given)
     : answeredJobsOfBuilds(db, { buildIds: given.buildIds, ...filterValues(given) }));

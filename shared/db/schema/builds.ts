@@ -234,6 +234,8 @@ export function defineBuildsTables(
       attempt: integer().notNull().default(0),
       retryOfJobId: uuid("retry_of_job_id"),
       retriedInJobId: uuid("retried_in_job_id"),
+      /** The user who retried it. Null: its step's rules did. */
+      retriedById: uuid("retried_by_id"),
       retryType: text("retry_type").$type<RetryType>(),
       retriesCount: integer("retries_count").notNull().default(0),
       createdAt: time("created_at").notNull(),
@@ -314,6 +316,10 @@ export function defineBuildsTables(
         .references(() => jobs.id, { onDelete: "cascade" }),
       id: uuid().notNull(),
       createdAt: time("created_at").notNull(),
+      /** Of an upload: the jobs that it made. Null: it is an update of a step, or older than this column. */
+      jobsMade: integer("jobs_made"),
+      /** It took away the steps that had not started. */
+      isReplacing: boolean("is_replacing").notNull().default(false),
     },
     (t) => [primaryKey({ columns: [t.jobId, t.id] })],
   );

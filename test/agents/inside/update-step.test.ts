@@ -154,7 +154,13 @@ describeOnBothDatabases("PUT /v3/steps/{step}", (database) => {
   it("400 for a job that has updated steps 5,000 times: the id of each is kept", async () => {
     const { update, job } = await enter({ command: "a", key: "a" });
     const { db, clock } = api.world.services;
-    const rows = newIds(clock.now(), 4999).map((id) => ({ jobId: job, id, createdAt: clock.now() }));
+    const rows = newIds(clock.now(), 4999).map((id) => ({
+      jobId: job,
+      id,
+      createdAt: clock.now(),
+      jobsMade: null,
+      isReplacing: false,
+    }));
     await db.transaction((tx) => tx.insertMany(tx.tables.pipelineUploads, rows));
     const repeated = { idempotency_uuid: randomUUID() };
     assert.equal((await update("a", "label", "A", repeated)).status, 200);

@@ -84,7 +84,7 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "unblocked steps of a failed build": (db) => blocked.failUnblocked(db, { buildId: id }),
   "a blocked build": (db) => progress.blockBuildIfUnfinished(db, { id, state: "blocked_passed" }),
   "a build that goes on": (db) => progress.resumeBuildIfBlocked(db, id),
-  "a retried job": (db) => progress.markRetriedIfNot(db, [{ id, buildId: id, state: "failed" }]),
+  "a retried job": (db) => progress.markRetriedIfNot(db, [{ id, buildId: id, state: "failed" }], null),
   "agents that were not seen": (db) =>
     agents.listUnseenAgents(db, "connected", { seenBefore: before, limit: 200, offset: 0 }),
   "agents that a clock ahead saw": (db) => agents.listAgentsSeenAfter(db, now, 200),

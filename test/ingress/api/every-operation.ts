@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { isNull } from "drizzle-orm";
 import type { Scope } from "../../../shared/accounts/scopes.ts";
+import { insertUpload } from "../../../shared/agents/upload-store.ts";
 import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, pipelineBody, unique } from "../../helpers/api.ts";
@@ -115,6 +117,15 @@ const blockedJob = async (api: Api) => {
   const { body } = await api.send("GET", `/pipelines/${slug}/builds/1`);
   return { slug, number: "1", job: body.jobs[0].id as string };
 };
+export async function addUpload(api: Api, jobId: string): Promise<string> {
+  const id = randomUUID();
+  await api.world.services.db.transaction((tx) => insertUpload(tx, { jobId, id, jobsMade: 1 }));
+  return id;
+}
+const uploadOfJob = async (api: Api) => {
+  const at = await freshJob(api);
+  return { ...at, upload: await addUpload(api, at.job) };
+};
 const canceledJob = async (api: Api) => {
   const at = await freshJob(api);
   await api.send("PUT", `/pipelines/${at.slug}/builds/1/jobs/${at.job}/cancel`);
@@ -196,6 +207,8 @@ const rows: Row[] = [
   ["retryJob", "PUT", `${job}/retry`, "write_builds", "member", 200, { prepare: canceledJob }],
   ["retryJobById", "PUT", `${jobById}/retry`, "write_builds", "member", 200, { prepare: canceledJob }],
   ["getJobEnvironment", "GET", `${job}/env`, "read_job_env", "member", 200, { prepare: freshJob }],
+  ["listStepUploads", "GET", `${pipeline}/builds/:number/step-uploads`, "read_builds", "member", 200],
+  ["getStepUpload", "GET", `${pipeline}/builds/:number/step-uploads/:upload`, "read_builds", "member", 200, { prepare: uploadOfJob }],
 
   ["getJobLog", "GET", `${job}/log`, "read_build_logs", "member", 200, { prepare: freshJob }],
   ["getJobLogText", "GET", `${job}/log.txt`, "read_build_logs", "member", 200, { prepare: freshJob }],
@@ -267,6 +280,8 @@ export const allowed: Record<string, string> = {
   [`${pipeline}/builds/:number/cancel`]: "PUT",
   [`${pipeline}/builds/:number/rebuild`]: "PUT",
   [`${pipeline}/builds/:number/jobs`]: "GET, HEAD",
+  [`${pipeline}/builds/:number/step-uploads`]: "GET, HEAD",
+  [`${pipeline}/builds/:number/step-uploads/:upload`]: "GET, HEAD",
   [job]: "GET, HEAD",
   [`${job}/cancel`]: "PUT",
   [`${job}/reprioritize`]: "PUT",

@@ -214,7 +214,9 @@ async function dataOfBuilds({ api: { world, acme }, recorder }: Story) {
   await setState(job.state);
 }
 
-async function uploads({ api: { world, acme }, recorder }: Story, id: string) {
+async function uploads(story: Story, id: string) {
+  const { api, recorder } = story;
+  const { world, acme } = api;
   const agent = await startAgent(world.url, await agentTokenOf(world, acme.cluster));
   const acquired = await agent.send("PUT", `/jobs/${id}/acquire`);
   const { token } = acquired.body;
@@ -239,4 +241,7 @@ async function uploads({ api: { world, acme }, recorder }: Story, id: string) {
     path: { id, upload: uuid },
     status: 200,
   });
+  const send = openSender(story, { ...story.org, slug: "site" });
+  await send("listStepUploads", "A page of uploads", { path: { number: "1" } });
+  await send("getStepUpload", "An upload", { path: { number: "1", upload: uuid } });
 }
