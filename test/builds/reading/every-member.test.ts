@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { jobSchema } from "../../ingress/api/json/job.ts";
-import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi, unknownId } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { jobSchema } from "../../../ingress/api/json/job.ts";
+import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
+import { type Api, openApi, unknownId } from "../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 
 describeOnBothDatabases("a job that has everything", (database) => {
   let api: Api;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { type Api, openApi, unknownId } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { type Api, openApi, unknownId } from "../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 
 describeOnBothDatabases("…/builds/{number} with the id of a build", (database) => {
   let api: Api;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, base, openApi, timestamp, unknownId } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
+import { type Api, base, openApi, timestamp, unknownId } from "../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 
 type Job = Record<string, unknown> & { id: string; command: string | null; state: string };
 
