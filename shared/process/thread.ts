@@ -2,11 +2,19 @@ import { parentPort, Worker } from "node:worker_threads";
 
 /** Requests sent ahead: enough to keep the thread busy, and few to send again. */
 const maxSent = 32;
-/** A timer that is later shows that the whole process stood still, not that the thread is slow. */
-const stalledMs = 100;
-const ready = "ready";
+/** A thread with less CPU time than a thirtieth is given up: something else than a busy machine holds it. */
+const maxDeadlinesWaited = 30;
+/** A look at the CPU time interrupts the thread. */
+const minMsToLook = 10;
 /** V8's own choice is three times as much: threads that evaluate slow filters took 200 MB together. */
 const maxYoungGenerationSizeMb = 16;
+
+/** The thread sends one when it is ready, then one with each response. */
+interface Message<Response> {
+  response?: Response;
+  /** The CPU time of the thread so far. */
+  cpuMs: number;
+}
 
 interface Waiting<Request, Response> {
   request: Request;
@@ -33,7 +41,7 @@ export interface Thread<Request, Response> {
 /**
  * Starts the module, which calls `handleRequests`, at the first request and again after it died. Keeps the process
  * alive only while a request waits.
- * @param deadlineMs for each response, from when the thread can have begun it
+ * @param deadlineMs CPU time of the thread for each response: on a busy machine it may take longer
  */
 export function openThread<Request extends object, Response>(
   module: URL,
@@ -62,8 +70,14 @@ export function handleRequests<Request extends object, Response>(
 ): void {
   const port = parentPort;
   if (!port) throw new Error("Requests are handled in a thread only.");
-  port.on("message", (request: Request) => port.postMessage({ response: handle(request) }));
-  port.postMessage(ready);
+  const send = (message: Partial<Message<Response>>) =>
+    port.postMessage({ ...message, cpuMs: inMs(process.threadCpuUsage()) });
+  port.on("message", (request: Request) => send({ response: handle(request) }));
+  send({});
+}
+
+function inMs({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1000;
 }
 
 class OrderedThread<Request extends object, Response> implements Thread<Request, Response> {
@@ -79,6 +93,9 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
   readonly #waiting: Waiting<Request, Response>[] = [];
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** When the thread can have begun the head, and the CPU time that it had taken until then. */
+  #begunAt = 0;
+  #cpuMsBefore = 0;
 
   constructor(module: URL, { deadlineMs, copy }: ThreadOptions<Request> & { deadlineMs: number }) {
     this.#module = module;
@@ -140,10 +157,11 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
 
   #newWorker(): Worker {
     const worker = startThread(this.#module);
-    worker.on("message", (message: typeof ready | { response: Response }) => {
+    worker.on("message", (message: Message<Response>) => {
       if (worker !== this.#worker) return;
-      if (message === ready) this.#handleReady();
-      else this.#handleResponse(message.response);
+      this.#cpuMsBefore = message.cpuMs;
+      if ("response" in message) this.#handleResponse(message.response as Response);
+      else this.#handleReady();
     });
     let cause = new Error("The thread ended by itself.");
     worker.on("error", (error) => {
@@ -187,19 +205,35 @@ class OrderedThread<Request extends object, Response> implements Thread<Request,
     clearTimeout(this.#timer);
     const head = this.#waiting[0];
     if (!head || !this.#isReady || this.#deadlineMs === Number.POSITIVE_INFINITY) return;
-
-    const dueAt = performance.now() + this.#deadlineMs;
-    this.#timer = setTimeout(() => {
-      if (performance.now() - dueAt > stalledMs) this.#setTimer();
-      // Node reads messages after timers: the response may be here already.
-      else setImmediate(() => this.#handleDeadline(head));
-    }, this.#deadlineMs);
+    this.#begunAt = performance.now();
+    this.#lookAfter(this.#deadlineMs, head);
   }
 
-  #handleDeadline(head: Waiting<Request, Response>): void {
-    if (this.#waiting[0] !== head || !this.#isReady) return;
+  #lookAfter(ms: number, head: Waiting<Request, Response>): void {
+    clearTimeout(this.#timer);
+    // Node reads messages after timers: the response may be here already.
+    this.#timer = setTimeout(() => setImmediate(() => this.#look(head)), ms);
+  }
+
+  /** Ends a thread that took too much CPU time for the head. */
+  async #look(head: Waiting<Request, Response>): Promise<void> {
+    const worker = this.#worker;
+    const isOver = () => worker !== this.#worker || this.#waiting[0] !== head || !this.#isReady;
+    if (!worker || isOver()) return;
+    const waitMs = this.#begunAt + maxDeadlinesWaited * this.#deadlineMs - performance.now();
+    if (waitMs <= 0) return this.#miss();
+    this.#lookAfter(waitMs, head); // a thread that cannot be interrupted gives no answer
+
+    const usage = await worker.cpuUsage().catch(() => undefined); // it has ended
+    if (!usage || isOver()) return;
+    const leftMs = this.#deadlineMs - (inMs(usage) - this.#cpuMsBefore);
+    if (leftMs <= 0) this.#miss();
+    else this.#lookAfter(Math.max(leftMs, minMsToLook), head);
+  }
+
+  #miss(): void {
     this.#replace();
-    this.#reject(1, new DeadlineExceeded(`No response within ${this.#deadlineMs} ms.`));
+    this.#reject(1, new DeadlineExceeded(`No response within ${this.#deadlineMs} ms of CPU time.`));
   }
 
   /** A thread that was ready died of the head. A thread that never was would die of every request. */

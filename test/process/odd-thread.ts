@@ -1,6 +1,8 @@
 import { handleRequests } from "../../shared/process/thread.ts";
 
-/** Handles "throw", "exit", "spin" and "spin 40 ms"; echoes other input. */
+const never = new Int32Array(new SharedArrayBuffer(4));
+
+/** Handles "throw", "exit", "spin", "spin 40 ms", "rest" and "rest 400 ms"; echoes other input. */
 handleRequests(({ body }: { body: Uint8Array }) => {
   const told = Buffer.from(body).toString();
   if (told === "throw") throw new Error("thrown in the thread");
@@ -8,5 +10,6 @@ handleRequests(({ body }: { body: Uint8Array }) => {
   while (told === "spin");
   const until = performance.now() + 40;
   while (told === "spin 40 ms" && performance.now() < until);
+  if (told.startsWith("rest")) Atomics.wait(never, 0, 0, told === "rest" ? Number.POSITIVE_INFINITY : 400);
   return told;
 });

@@ -61,6 +61,19 @@ describe("a worker thread", () => {
     await close();
   });
 
+  it("does not count the time in which the thread has no CPU", async () => {
+    const { askAll, close } = open({ deadlineMs: 100 });
+    const texts = ["a", "rest 400 ms", "b", "rest 400 ms"];
+    assert.deepEqual(await askAll(texts), texts);
+    await close();
+  });
+
+  it("ends a thread that does nothing", async () => {
+    const { askAll, close } = open({ deadlineMs: 20 });
+    assert.deepEqual(await askAll(["a", "rest", "b"]), ["a", "(too late)", "b"]);
+    await close();
+  });
+
   for (const [told, message] of [
     ["throw", "(thrown in the thread)"],
     ["exit", "(The thread ended by itself.)"],
