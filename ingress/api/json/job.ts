@@ -11,6 +11,7 @@ import { jobStates, shownJobState } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";
 import { graphqlId } from "./graphql-id.ts";
+import { presentSignature } from "./members/readable-step.ts";
 import { presentWaitingReason, waitingReasonSchema } from "./members/waiting-reason.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
@@ -155,7 +156,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     waiting_reason: presentWaitingReason(reason),
     step_key: key ?? null,
     group_key: group?.key ?? null,
-    step: { id: job.stepId, signature: signature ?? null },
+    step: { id: job.stepId, signature: presentSignature(signature) },
     matrix: matrix ?? null,
     priority: { number: job.priority },
     command: job.command,

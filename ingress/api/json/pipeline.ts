@@ -11,7 +11,6 @@ import { manualMembers } from "../../../shared/pipelines/step/manual.ts";
 import { commandMembers, groupMembers, waitMembers } from "../../../shared/pipelines/step/members.ts";
 import { triggerMembers } from "../../../shared/pipelines/step/trigger.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import { writeSteps } from "../../../shared/pipelines/written-steps.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { openSlices } from "../../../shared/sharing/loop-turns.ts";
 import { api, web } from "../../../shared/urls.ts";
@@ -20,6 +19,7 @@ import { pieceLength } from "../../http/transfers/json-stream.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentSettings, settingsSchema } from "./members/pipeline-settings.ts";
+import { presentSteps } from "./members/readable-step.ts";
 
 /** Members that nothing reads stand beside the others. */
 const commandStepSchema = z
@@ -121,7 +121,7 @@ async function writeAgain(stored: string): Promise<string[]> {
   const turn = openSlices(() => nextTurn(), pieceLength);
   const texts: string[] = [];
   for (const step of JSON.parse(stored) as Step[]) {
-    const text = writeSteps([step])
+    const text = presentSteps([step])
       .map((written) => JSON.stringify(written))
       .join();
     texts.push(texts.length === 0 ? "[" : ",", text);
@@ -154,7 +154,7 @@ export function presentPipeline(
     badge_url: web.badge(config, pipeline.id),
     env: environmentOfPipeline(cipher, pipeline),
     configuration: pipeline.configuration,
-    steps: writeSteps(pipeline.steps),
+    steps: presentSteps(pipeline.steps),
     ...presentCounts(pipeline.counts),
     created_at: pipeline.createdAt,
     archived_at: pipeline.archivedAt,

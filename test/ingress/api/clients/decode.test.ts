@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { type Api, openApi } from "../../../helpers/api.ts";
+import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { build, type GoType, pipeline, undecodable } from "./decode.ts";
+
+/** Each member in each form that people write. */
+const forms: Record<string, unknown[]> = {
+  command: ["a", ["a", "b"], true, 7, ["a", ["b"]]],
+  commands: ["a", ["a", 2]],
+  name: ["n", 1, true],
+  label: ["l", 2024],
+  key: ["k", 1],
+  type: ["script", "command"],
+  agents: [{ queue: "default" }, ["queue=default", "os=linux"], "os=linux", { os: true }],
+  agent_query_rules: [["queue=default"], "queue=default"],
+  artifact_paths: ["a;b", ["a", "b"], 7],
+  artifacts: ["a", ["a"]],
+  branches: ["main", ["main", "x"]],
+  branch_configuration: ["main", 7, ["main"]],
+  env: [{ A: "1" }, { A: 1, B: true, C: null }],
+  timeout_in_minutes: [5, "5", ""],
+  timeout: [5, "5"],
+  plugins: [
+    "x#v1".split(","),
+    ["a#v1", { "b#v1": { c: 1 } }, { "d#v1": null }],
+    { "a#v1": { b: 1 }, "c#v1": null },
+    [{ "a#v1": ["x"] }, { "b#v1": "text" }, { "c#v1": 7 }, { "d#v1": false }],
+  ],
+  signature: [
+    { value: "x", algorithm: "y", signed_fields: ["command"] },
+    { value: 1, signed_fields: "x" },
+  ],
+  matrix: [["a", 1], { setup: { os: ["a"], v: [1] } }],
+  parallelism: [2, "2"],
+  soft_fail: [true, "true", 1, [{ exit_status: 1 }], "*"],
+  retry: [{ automatic: true, manual: false }, { automatic: { exit_status: "*", limit: "2" } }],
+  skip: [true, "why"],
+  if: ["true", true],
+  depends_on: ["other", ["other"], [{ step: "other", allow_failure: "yes" }], []],
+  notify: ["x", [{ slack: "#a" }]],
+  cache: ["a", ["a"], { paths: ["a"] }],
+  unknown: [{}, [], 7],
+};
+/** A step of each kind, beside the member. */
+const kinds: Record<string, object> = {
+  command: { command: "make" },
+  wait: { wait: null },
+  block: { block: "Go?" },
+  input: { input: "Name?", fields: [{ text: "T", key: "t" }] },
+  trigger: { trigger: "web" },
+  group: { group: "G", steps: [{ command: "x" }] },
+};
+
+describeOnBothDatabases("the public Go client decodes", (database) => {
+  let api: Api;
+
+  before(async () => {
+    api = await openApi(database);
+  });
+  after(() => api.close());
+
+  const assertDecodes = (type: GoType, value: unknown) => assert.equal(undecodable(type, value), undefined);
+
+  for (const [kind, step] of Object.entries(kinds))
+    it(`every form of every member of a ${kind}, in pipelines and builds`, async () => {
+      let accepted = 0;
+      for (const [name, values] of Object.entries(forms))
+        for (const value of values) {
+          const steps = [
+            { ...step, [name]: value },
+            { command: "o", key: "other" },
+          ];
+          const body = { name: `${kind} ${accepted}`, cluster_id: api.acme.cluster.id, steps };
+          const made = await api.send("POST", "/pipelines", { body });
+          if (made.status !== 201) continue;
+          accepted++;
+          assertDecodes(pipeline, made.body);
+          assertDecodes({ list: pipeline }, (await api.send("GET", "/pipelines?per_page=1")).body);
+          const { slug } = made.body;
+          const started = await api.send("POST", `/pipelines/${slug}/builds`, { body: {} });
+          assert.ok([201, 422].includes(started.status), started.body.message);
+          assertDecodes({ list: build }, (await api.send("GET", `/pipelines/${slug}/builds`)).body);
+        }
+      assert.ok(accepted > 40, `${accepted} of the forms were accepted`);
+    });
+});
+
+describe("the decoder", () => {
+  it("refuses what Go refuses", () => {
+    for (const [type, value] of [
+      ["string", 1],
+      ["int", 1.5],
+      ["int", "1"],
+      [{ list: "string" }, ["a", 1]],
+      [{ map: "string" }, []],
+      [{ struct: { a: "bool" } }, { a: "x" }],
+      [pipeline, { steps: [{ plugins: ["a"] }] }],
+      [pipeline, { steps: [{ plugins: [{ a: [] }] }] }],
+    ] as [GoType, unknown][])
+      assert.ok(undecodable(type, value), JSON.stringify(value));
+  });
+});
