@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
 import { storageFull } from "../../shared/accounts/storage.ts";
+import { listUsersById } from "../../shared/accounts/user-store.ts";
 import {
   countWorkOfPipelines,
   type PipelineCounts,
@@ -180,8 +181,10 @@ function readFilter({ url: { searchParams } }: H3Event, organizationId: string):
 }
 
 async function presentOne(services: Services, organization: Organization, pipeline: Pipeline) {
+  const { db, config, cipher } = services;
   const counts = await findCounts(services, pipeline.id);
-  return presentPipeline(services, organization, { ...pipeline, counts });
+  const users = await listUsersById(db, [pipeline.createdById]);
+  return presentPipeline({ config, cipher, users }, organization, { ...pipeline, counts });
 }
 
 async function findCounts({ db }: Services, id: string): Promise<PipelineCounts | undefined> {

@@ -394,6 +394,7 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
       assert.deepEqual(one.body, list.body[0]);
       const counts = Object.entries(one.body).filter(([name]) => name.endsWith("_count"));
       assert.equal(counts.length, 5);
+      assert.ok(one.body.created_by.id);
       assert.deepEqual(one.body, {
         id: acme.pipeline.id,
         graphql_id: Buffer.from(`Pipeline---${acme.pipeline.id}`).toString("base64"),
@@ -420,6 +421,7 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
         configuration: null,
         steps: [{ command: "make test" }],
         ...Object.fromEntries(counts),
+        created_by: one.body.created_by,
         created_at: one.body.created_at,
         archived_at: null,
       });

@@ -46,9 +46,10 @@ describeOnBothDatabases("pipelines", (database) => {
     const unknown = steps.map((step) => ({ ...step, unknown: null }));
     const { status, body } = await create({ name: "My App (web)", steps: unknown, unknown: 1, id: "x" });
 
-    const { id, created_at, ...rest } = body;
+    const { id, created_at, created_by, ...rest } = body;
     assert.equal(status, 201);
     assert.match(created_at, timestamp);
+    assert.equal(created_by.id, api.admin.id);
     assert.deepEqual(rest, {
       graphql_id: graphqlId("Pipeline", id),
       url: `${base}/pipelines/my-app-web`,

@@ -50,7 +50,7 @@ describeOnSqlite("POST …/pipelines/{slug}/triggers", (database) => {
         type: "webhook",
         label: "Plain",
         enabled: true,
-        build: { message: null, commit: "HEAD", branch: "main", environment_variables: [] },
+        build: { message: "Triggered build", commit: "HEAD", branch: "main", environment_variables: [] },
         filter: null,
         verification: null,
         endpoint_url_hint: `XXXXXXXXXXXXXXXXXXXX${trigger.endpoint_url.slice(-2)}`,
@@ -140,7 +140,7 @@ describeOnSqlite("POST …/pipelines/{slug}/triggers", (database) => {
         const told = `${JSON.stringify(body).slice(0, 100)} ${answer.text.slice(0, 200)}`;
         assert.equal(answer.status, 201, told);
         const { commit, branch, message } = answer.body.build;
-        assert.deepEqual([commit, branch, message], ["HEAD", "main", null], told);
+        assert.deepEqual([commit, branch, message], ["HEAD", "main", "Triggered build"], told);
       }
     });
 

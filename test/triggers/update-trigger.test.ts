@@ -81,7 +81,10 @@ describeOnSqlite("an existing trigger", (database) => {
       const one = await patch(trigger, { build: { commit: null } });
       assert.deepEqual([one.build.message, one.build.commit, one.build.branch], ["Pushed", "HEAD", "dev"]);
       const all = await patch(trigger, { build: { message: null, commit: null, branch: null } });
-      assert.deepEqual([all.build.message, all.build.commit, all.build.branch], [null, "HEAD", "main"]);
+      assert.deepEqual(
+        [all.build.message, all.build.commit, all.build.branch],
+        ["Triggered build", "HEAD", "main"],
+      );
 
       const { environment } = build;
       const defaults = { message: "Triggered build", commit: "HEAD", branch: "main", environment };

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import type { User } from "../../../shared/accounts/user-store.ts";
 import type { PipelineCounts } from "../../../shared/builds/reading/pipeline-counts-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
@@ -20,6 +21,7 @@ import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentSettings, settingsSchema } from "./members/pipeline-settings.ts";
 import { presentSteps } from "./members/readable-step.ts";
+import { presentUserById, userSchema } from "./user.ts";
 
 /** Members that nothing reads stand beside the others. */
 const commandStepSchema = z
@@ -93,6 +95,7 @@ export const pipelineSchema = z
     scheduled_jobs_count: counted,
     running_jobs_count: counted,
     waiting_jobs_count: counted,
+    created_by: userSchema,
     created_at: field.timestamp,
     archived_at: field.timestamp.nullable().meta({ description: "It makes no builds since then" }),
   })
@@ -101,6 +104,8 @@ export const pipelineSchema = z
 export interface PipelineContext {
   config: Config;
   cipher: Cipher;
+  /** Users by id. Contains at least those who created the presented pipelines. */
+  users: ReadonlyMap<string, User>;
 }
 
 type WithCounts<Facts> = Facts & { counts?: PipelineCounts | undefined };
@@ -132,7 +137,7 @@ async function writeAgain(stored: string): Promise<string[]> {
 
 /** A pipeline as REST answers it, with its steps written as callers send them. */
 export function presentPipeline(
-  { config, cipher }: PipelineContext,
+  { config, cipher, users }: PipelineContext,
   organization: Organization,
   pipeline: WithCounts<Omit<Pipeline, "document">>,
 ) {
@@ -156,6 +161,7 @@ export function presentPipeline(
     configuration: pipeline.configuration,
     steps: presentSteps(pipeline.steps),
     ...presentCounts(pipeline.counts),
+    created_by: presentUserById(config, users, pipeline.createdById),
     created_at: pipeline.createdAt,
     archived_at: pipeline.archivedAt,
   };

@@ -1,4 +1,5 @@
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { countWorkOfPipelines } from "../../../shared/builds/reading/pipeline-counts-store.ts";
 import {
   listLargeUnparsedPipelines,
@@ -85,7 +86,7 @@ export class PipelineTexts {
 
   /** Loads a pipeline, and those behind it in the answer while they are small together. */
   async #load(first: string): Promise<void> {
-    const { db } = this.#services;
+    const { db, config, cipher } = this.#services;
     const all = [...this.#sizes.keys()];
     const index = all.indexOf(first);
     const missing = all.slice(index, index + maxAtOnce).filter((id) => !this.#kept.has(id));
@@ -97,9 +98,14 @@ export class PipelineTexts {
     const found = await (isLarge ? listLargeUnparsedPipelines : listUnparsedPipelines)(db, { ids });
     const counted = this.#hasCounts ? await countWorkOfPipelines(db, { ids }) : [];
     const countsOf = new Map(counted.map((counts) => [counts.id, counts]));
+    const users = await listUsersById(
+      db,
+      found.map(({ createdById }) => createdById),
+    );
     for (const pipeline of found) {
       const counts = countsOf.get(pipeline.id);
-      const parts = await writePipeline(this.#services, this.#organization, { ...pipeline, counts });
+      const context = { config, cipher, users };
+      const parts = await writePipeline(context, this.#organization, { ...pipeline, counts });
       this.#kept.set(pipeline.id, parts);
       this.#keptLength += parts.reduce((sum, part) => sum + part.length, 0);
     }

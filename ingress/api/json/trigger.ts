@@ -45,7 +45,7 @@ export const triggerSchema = z
     label: z.string(),
     enabled: z.boolean(),
     build: z.object({
-      message: z.string().nullable(),
+      message: z.string(),
       commit: z.string(),
       branch: z.string(),
       environment_variables: z
@@ -95,7 +95,7 @@ export function presentTrigger(
     label: trigger.label,
     enabled: trigger.enabled,
     build: {
-      message: trigger.buildMessage,
+      message: trigger.buildMessage ?? buildDefaults.message,
       commit: trigger.buildCommit ?? buildDefaults.commit,
       branch: trigger.buildBranch ?? buildDefaults.branch,
       environment_variables: Object.keys(environmentOf(cipher, trigger)),

@@ -19,3 +19,16 @@ export const membersOfGoClient = {
   agent:
     "id graphql_id url web_url name connection_state hostname ip_address user_agent version arch queue created_at connected_at disconnected_at lost_at stopped_at last_job_finished_at priority meta_data job paused paused_at paused_by paused_note paused_timeout_in_minutes",
 };
+
+/**
+ * The members that the documentation of the hosted service gives to builds, jobs and pipelines, in its tables and
+ * examples. Nothing here corresponds to its others: `test_engine`, `script_path`, `provider`, `visibility`, `tags`,
+ * `allow_rebuilds` and `pipeline_template_uuid`.
+ */
+export const documentedMembers = {
+  build:
+    "blocked branch cancel_reason commit created_at creator env failing_at finished_at graphql_id id job_state_counts jobs merge_queue message meta_data number pipeline pull_request rebuilt_from scheduled_at source started_at state url web_url",
+  job: "agent agent_query_rules artifact_paths artifacts_url async broken_reason build_url cluster_id cluster_queue_id cluster_queue_url cluster_url command concurrency_wait_time_ms created_at exit_status expired_at finished_at graphql_id group_key id label log_url matrix name parallel_group_index parallel_group_total priority promised_exit_status promised_exit_status_at raw_log_url retried retried_by retried_in_job_id retries_count retry_source retry_type runnable_at scheduled_at signal signal_reason soft_failed started_at state step step_key triggered_build type unblock_url unblockable unblocked_at unblocked_by web_url",
+  pipeline:
+    "archived_at badge_url branch_configuration builds_url cancel_running_branch_builds cancel_running_branch_builds_filter cluster_id configuration created_at created_by default_branch description env graphql_id id name repository running_builds_count running_jobs_count scheduled_builds_count scheduled_jobs_count skip_queued_branch_builds skip_queued_branch_builds_filter slug steps url waiting_jobs_count web_url",
+};
