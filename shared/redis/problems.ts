@@ -64,9 +64,15 @@ export function isForbidden(error: unknown): boolean {
   return stateOf(error) === "forbidden";
 }
 
+/** The words of the driver for a server that closes connections without an answer. */
+const closed = /^(Stream isn't writeable|Connection is closed)/;
+
 export function problemOfError(error: unknown, keys: RedisKeys): RedisHealth {
   const state = stateOf(error);
-  const cause = error instanceof Error ? error.message || String((error as { code?: unknown }).code) : "";
+  const words = error instanceof Error ? error.message || String((error as { code?: unknown }).code) : "";
+  const cause = closed.test(words)
+    ? "it closes connections without an answer: if it speaks TLS, write rediss://"
+    : words;
   if (state !== "forbidden") return { ...problemOf(state), cause };
   const message = `Redis forbids what the work needs: give the user of REDIS_URL ${missingRight(cause, keys)}, or all rights that PRODUCTION.md lists`;
   return { state, message, cause };

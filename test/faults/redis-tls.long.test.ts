@@ -7,6 +7,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { findProgram } from "../../scripts/find-program.ts";
 import { freePort } from "../../scripts/scratch/ports.ts";
+import { connectFast } from "../../shared/redis/connect.ts";
+import { checkRedis } from "../../shared/redis/health.ts";
+import { redisKeys } from "../../shared/redis/keys.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, request } from "../helpers/http.ts";
 import { redisServer, redisServerMissing, runIngress } from "../helpers/processes.ts";
@@ -70,5 +73,19 @@ describe("a Redis with TLS", { skip: missing }, () => {
 
   it("is not used with a certificate that nobody trusts", async () => {
     assert.equal(await seenBy(`rediss://127.0.0.1:${ports.redis}`, {}, "untrusted"), "untrusted");
+  });
+
+  it("is not used with a certificate of another name", async () => {
+    assert.equal(await seenBy(`rediss://localhost:${ports.redis}`, trusted, "untrusted"), "untrusted");
+  });
+
+  it("is named as the cause when the address says that it has none", async () => {
+    const redis = connectFast(`redis://127.0.0.1:${ports.redis}`);
+    const cause = await eventually("the cause", async () => {
+      const { cause = "" } = await checkRedis(redis, redisKeys("signalbox"));
+      return cause.includes("rediss://") && cause;
+    });
+    redis.disconnect();
+    assert.match(cause, /closes connections without an answer/);
   });
 });
