@@ -58,7 +58,7 @@ function refuse(context: z.core.$RefinementCtx, message: string): never {
   return z.NEVER;
 }
 
-interface ProblemAt {
+export interface ProblemAt {
   path: PropertyKey[];
   message: string;
 }

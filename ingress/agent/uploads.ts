@@ -3,7 +3,7 @@ import { findUploadState, uploadPipeline } from "../../shared/agents/upload.ts";
 import { storeInTurn } from "../../shared/builds/store-in-turn.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
-import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
+import { readUploadAhead, uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
 import {
   firstWarnings,
   ineffectiveMembers,
@@ -49,7 +49,12 @@ export function uploadOperations(services: Services): Operation[] {
       id: "uploadPipeline",
       summary: "Add steps to the build of a running job, directly after its step",
       query: { async: z.string().optional().meta({ description: "Makes no difference" }) },
-      body: { schema: upload, refuse: unprocessable, maxValues },
+      body: {
+        schema: upload,
+        readAhead: ({ pipeline }) => readUploadAhead(pipeline),
+        refuse: unprocessable,
+        maxValues,
+      },
       success: appliedWithWarnings,
       refusals: {
         422: [

@@ -27,6 +27,7 @@ import {
   requirePipelineFacts,
   updatePipeline,
 } from "../../shared/pipelines/pipelines.ts";
+import { readPipelineSteps } from "../../shared/pipelines/steps.ts";
 import {
   listPipelineIds,
   type Pipeline,
@@ -90,6 +91,7 @@ export function pipelineOperations(services: Services, configurations: Configura
       summary: "Create a pipeline",
       body: {
         schema: newPipeline,
+        readAhead: ({ steps }) => readPipelineSteps(steps),
         defaults: { cluster_id: async (organizationId) => (await findOnlyCluster(db, organizationId))?.id },
       },
       success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
@@ -127,7 +129,7 @@ export function pipelineOperations(services: Services, configurations: Configura
       path: patterns.pipeline,
       id: "updatePipeline",
       summary: "Change a pipeline; absent members stay, and so does the slug",
-      body: { schema: pipelineChange },
+      body: { schema: pipelineChange, readAhead: ({ steps }) => readPipelineSteps(steps) },
       success: { status: 200, schema: pipelineSchema, description: "The changed pipeline" },
       refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {

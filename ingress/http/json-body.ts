@@ -25,6 +25,8 @@ export interface JsonBody<T> {
   isOptional?: boolean;
   /** Values of members that are absent or null, by their names. Undefined: none. */
   defaults?: Record<string, (organizationId: string) => Promise<unknown>>;
+  /** Reads what takes long, with pauses for other requests, before the schema does. */
+  readAhead?: (given: Record<string, unknown>) => Promise<void>;
   /** Default: `Validation failed: …`. */
   refuse?: (...problems: Problem[]) => Refusal;
   /** Default: 1 MB. */
@@ -68,6 +70,7 @@ export async function readJson<T>(
     const reading = parseObject(body.bytes, contentType, declared);
     const sent = await reading.finally(() => isLarge && freeBuffers([body.bytes]));
     const given = await withDefaults(sent, declared.defaults, organizationId);
+    await declared.readAhead?.(given as Record<string, unknown>);
     return { given, parsed: schema.safeParse(given) };
   };
   const { given, parsed } = await (isLarge ? turns.take(organizationId, check, event.req.signal) : check());

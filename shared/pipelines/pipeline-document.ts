@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isMap } from "../collections.ts";
 import { type CommandStep, isCommandStep, isGroupStep, type Step, type StepSecret } from "../vocabulary.ts";
 import { environmentSchema } from "./environment.ts";
 import { agentsProblem, givenRules, namesSeveralQueues, toTags } from "./step/agents.ts";
@@ -10,6 +11,7 @@ import {
   jobBytes,
   maxJobBytes,
   pipelineSteps,
+  readUploadedSteps,
   tooLarge,
   type UploadedPipeline,
   uploadedSteps,
@@ -48,7 +50,7 @@ function documentOf(steps: typeof uploadedSteps) {
       } as Defaults);
       if (agentsOf(all).some((step) => agentsProblem(step)))
         context.addIssue("agents are too large: the rules of a step have over 2,000 bytes");
-      if (jobBytes(all) > maxJobBytes) context.addIssue(tooLarge);
+      if (all !== steps && jobBytes(all) > maxJobBytes) context.addIssue(tooLarge);
       const others = Object.entries({ checkout: ofCheckout, notify }).filter(
         ([, value]) => value !== undefined && value !== null,
       );
@@ -101,6 +103,11 @@ function agentsOf(steps: Step[]): CommandStep[] {
 
 /** The pipeline that a job uploads. */
 export const uploadedPipeline = documentOf(uploadedSteps);
+
+/** Call before `uploadedPipeline` parses it: others have the event loop between two steps. */
+export function readUploadAhead(given: unknown): Promise<void> {
+  return readUploadedSteps(isMap(given) ? given.steps : given);
+}
 
 /** The document of a stored pipeline. */
 export const storedPipeline = documentOf(pipelineSteps);

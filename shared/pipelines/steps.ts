@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { anything, documentationOf, isMap, readEntries } from "../collections.ts";
+import { anything, documentationOf, isMap, type ProblemAt } from "../collections.ts";
+import { doAtOnce, doWithPauses, type Pieces } from "../process/loop-pauses.ts";
 import { andMore, excerpt, maxProblems } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
 import {
@@ -15,11 +16,11 @@ import type { Environment } from "./environment.ts";
 import { combinationsOf, countCombinations, tokensOf } from "./matrix.ts";
 import { conditionChecker, unescapeDollars } from "./step/conditions.ts";
 import { formatChecker, formatOf } from "./step/formats.ts";
-import { anyStep } from "./step/step.ts";
+import { anyStep, readStep } from "./step/step.ts";
 
 // Steps as callers send them: by REST, pages and pipeline upload alike. Stored steps can be sent again (written-steps.ts).
 
-/** To parse 2,000 blocks the event loop for 140 ms. The setting STEPS_PER_PIPELINE may allow fewer in a pipeline. */
+/** To read 500 takes up to 140 ms: doors read them ahead. STEPS_PER_PIPELINE may allow fewer in a pipeline. */
 const maxSteps = 500;
 /** Limits of a build, uploaded steps included. Each parallel job has a copy of its step. */
 export const { jobs: maxJobsOfBuild, bytes: maxJobBytes } = stored.jobs.max;
@@ -33,7 +34,6 @@ export interface UploadedPipeline {
   others?: Record<string, unknown>;
 }
 
-type Path = (string | number)[];
 type Context = z.core.$RefinementCtx;
 
 interface ListOptions {
@@ -44,17 +44,34 @@ interface ListOptions {
   readCondition?: (text: string) => string;
 }
 
+interface Read {
+  steps: Step[];
+  problems: ProblemAt[];
+  /** Of all steps together, if each is sound. */
+  sizeProblem?: string | undefined;
+}
+
 /** Parses a list of steps. A problem of a step says its member, and which step it is if there are several. */
 function stepList(options: ListOptions) {
-  return (options.none ? anything().optional() : anything())
+  const ahead = new WeakMap<unknown[], Read>();
+  const schema = (options.none ? anything().optional() : anything())
     .transform((given, context): Step[] => {
       if (options.none && (given === undefined || given === null)) return options.none;
       const problem = listProblem(given, options);
-      if (problem === undefined) return parseSteps(given as unknown[], options, context);
-      context.addIssue(problem);
-      return z.NEVER;
+      if (problem !== undefined) {
+        context.addIssue(problem);
+        return z.NEVER;
+      }
+      const list = given as unknown[];
+      return finish(list, ahead.get(list) ?? doAtOnce(readList(list, options)), context);
     })
     .meta(documentationOf(z.array(anyStep).max(options.max)));
+  /** Reads a list before the schema does, with pauses for others. Nobody may change it in between. */
+  const readAhead = async (given: unknown): Promise<void> => {
+    if (!Array.isArray(given) || listProblem(given, options) !== undefined) return;
+    ahead.set(given, await doWithPauses(readList(given, options)));
+  };
+  return { schema, readAhead };
 }
 
 /** Looks at the whole before any step is parsed. */
@@ -70,10 +87,38 @@ function countSteps(given: unknown[]): number {
   return given.reduce<number>((total, step) => total + Math.max(1, inner(step)), 0);
 }
 
-function parseSteps(given: unknown[], { readCondition }: ListOptions, context: Context): Step[] {
-  const { sound, problems } = readEntries(given.entries(), anyStep);
-  const steps = sound.map(([, step]) => step);
-  if (problems.length === 0) problems.push(...problemsAmong(steps, readCondition));
+/** Stops once it has more problems than an answer names. */
+function* readList(given: unknown[], { readCondition }: ListOptions): Pieces<Read> {
+  const steps: Step[] = [];
+  const problems: ProblemAt[] = [];
+  for (const [index, each] of given.entries()) {
+    if (problems.length > maxProblems) {
+      problems.push({ path: [], message: andMore });
+      break;
+    }
+    const { data, error } = yield* readStep(each);
+    if (!error) steps.push(data);
+    else for (const { path, message } of error.issues) problems.push({ path: [index, ...path], message });
+    yield;
+  }
+  if (problems.length === 0) problems.push(...(yield* problemsAmong(steps, readCondition)));
+  if (problems.length > 0) return { steps, problems };
+  return { steps, problems, sizeProblem: yield* findSizeProblem(steps) };
+}
+
+function* findSizeProblem(steps: Step[]): Pieces<string | undefined> {
+  if (countJobs(steps) > maxJobsOfBuild)
+    return `Steps become more than ${maxJobsOfBuild.toLocaleString("en")} jobs`;
+  let bytes = 0;
+  for (const step of plainSteps(steps)) {
+    bytes += bytesOf(step);
+    if (bytes > maxJobBytes) return tooLarge;
+    yield;
+  }
+  return undefined;
+}
+
+function finish(given: unknown[], { steps, problems, sizeProblem }: Read, context: Context): Step[] {
   const isOne = given.length === 1 && !problems.some(({ path }) => path[1] === "steps");
   const messages = problems.map(({ path, message }) => ({
     path,
@@ -83,14 +128,10 @@ function parseSteps(given: unknown[], { readCondition }: ListOptions, context: C
   const unique = new Map(messages.map((each) => [each.message, each]));
   for (const issue of unique.values()) context.addIssue({ code: "custom", ...issue });
   if (unique.size > 0) return z.NEVER;
-
-  if (countJobs(steps) > maxJobsOfBuild)
-    context.addIssue(`Steps become more than ${maxJobsOfBuild.toLocaleString("en")} jobs`);
-  else if (jobBytes(steps) > maxJobBytes) context.addIssue(tooLarge);
+  if (sizeProblem !== undefined) context.addIssue(sizeProblem);
   return steps;
 }
 
-/** `steps[2].retry.automatic[0].limit` */
 /** The message about the only step, which says its member. */
 function namingMember(path: PropertyKey[], message: string): string {
   const [step, member] = path;
@@ -98,19 +139,20 @@ function namingMember(path: PropertyKey[], message: string): string {
   return `${placeOf(path).slice(placeOf([step as PropertyKey]).length + 1)}: ${message}`;
 }
 
+/** `steps[2].retry.automatic[0].limit` */
 function placeOf(path: PropertyKey[]): string {
   const parts = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${excerpt(String(part))}`));
   return `steps${parts.join("")}`;
 }
 
 /** Problems of conditions, formats and keys, once all steps are sound. */
-function problemsAmong(steps: Step[], readCondition = (text: string) => text) {
-  const problems: { path: Path; message: string }[] = [];
+function* problemsAmong(steps: Step[], readCondition = (text: string) => text): Pieces<ProblemAt[]> {
+  const problems: ProblemAt[] = [];
   const conditionProblem = conditionChecker();
   const formatProblem = formatChecker();
   const keys = new Set<string>();
-  const check = (step: Step, at: Path) => {
-    if (problems.length > maxProblems) return;
+  for (const [at, step] of placesOf(steps)) {
+    if (problems.length > maxProblems) break;
     const { key, if: condition } = step;
     const problem = condition === undefined ? undefined : conditionProblem(readCondition(condition));
     if (problem !== undefined) problems.push({ path: [...at, "if"], message: problem });
@@ -126,12 +168,17 @@ function problemsAmong(steps: Step[], readCondition = (text: string) => text) {
       if (ofFormat !== undefined)
         problems.push({ path: [...at, "fields", index, "format"], message: ofFormat });
     }
-    if (isGroupStep(step))
-      for (const [index, each] of step.steps.entries()) check(each, [...at, "steps", index]);
-  };
-  for (const [index, step] of steps.entries()) check(step, [index]);
+    yield;
+  }
   if (problems.length > maxProblems) problems.push({ path: [], message: andMore });
   return problems;
+}
+
+function placesOf(steps: Step[]): [PropertyKey[], Step][] {
+  return steps.flatMap((step, at): [PropertyKey[], Step][] => {
+    const inner = isGroupStep(step) ? step.steps : [];
+    return [[[at], step], ...inner.map((each, index): [PropertyKey[], Step] => [[at, "steps", index], each])];
+  });
 }
 
 export const tooLarge = "Steps are too large for so many jobs";
@@ -177,6 +224,9 @@ function addedByMatrix(step: CommandStep, matrix: NonNullable<CommandStep["matri
   }, 0);
 }
 
-export const pipelineSteps = stepList({ max: maxSteps, readCondition: unescapeDollars });
+export const { schema: pipelineSteps, readAhead: readPipelineSteps } = stepList({
+  max: maxSteps,
+  readCondition: unescapeDollars,
+});
 
-export const uploadedSteps = stepList({ max: maxSteps, none: [] });
+export const { schema: uploadedSteps, readAhead: readUploadedSteps } = stepList({ max: maxSteps, none: [] });

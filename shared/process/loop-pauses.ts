@@ -13,3 +13,24 @@ export function openLoopPauses(): () => Promise<void> | undefined {
     });
   };
 }
+
+/** Work that yields after each piece of it. */
+export type Pieces<Result> = Generator<void, Result>;
+
+/** For callers that have the event loop, or a thread, for themselves. */
+export function doAtOnce<Result>(work: Pieces<Result>): Result {
+  for (;;) {
+    const piece = work.next();
+    if (piece.done) return piece.value;
+  }
+}
+
+/** Gives turns of the event loop to others between the pieces. */
+export async function doWithPauses<Result>(work: Pieces<Result>): Promise<Result> {
+  const pause = openLoopPauses();
+  for (;;) {
+    const piece = work.next();
+    if (piece.done) return piece.value;
+    await pause();
+  }
+}

@@ -1,8 +1,9 @@
 import type { Configurations } from "../../../shared/pipelines/configuration/given.ts";
 import { writeConfiguration } from "../../../shared/pipelines/configuration/write.ts";
 import { anyStep } from "../../../shared/pipelines/step/step.ts";
-import { pipelineSteps } from "../../../shared/pipelines/steps.ts";
+import { pipelineSteps, readPipelineSteps } from "../../../shared/pipelines/steps.ts";
 import { type WrittenStep, writeSteps } from "../../../shared/pipelines/written-steps.ts";
+import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
@@ -129,12 +130,22 @@ export async function toSteps(draft: StepsDraft): Promise<{ given?: unknown; pro
     const { value, problem } = await parse(draft.json);
     return problem
       ? { problems: [{ field: "steps", message: `Steps ${problem}` }] }
-      : { given: value, problems: problemsOf(pipelineSteps, value, "steps") };
+      : { given: value, problems: await problemsOfSteps(value) };
   }
-  const read = await Promise.all(draft.rows.map(toStep));
+  const read: Awaited<ReturnType<typeof toStep>>[] = [];
+  const pause = openLoopPauses();
+  for (const [index, row] of draft.rows.entries()) {
+    read.push(await toStep(row, index));
+    await pause();
+  }
   const given = read.map(({ step }) => step);
   const problems = read.flatMap((row) => row.problems);
-  return { given, problems: problems.length > 0 ? problems : problemsOf(pipelineSteps, given, "steps") };
+  return { given, problems: problems.length > 0 ? problems : await problemsOfSteps(given) };
+}
+
+async function problemsOfSteps(given: unknown): Promise<Problem[]> {
+  await readPipelineSteps(given);
+  return problemsOf(pipelineSteps, given, "steps");
 }
 
 async function toStep(row: StepRow, index: number): Promise<{ step: object; problems: Problem[] }> {

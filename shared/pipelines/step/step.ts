@@ -1,11 +1,14 @@
 import { z } from "zod";
-import { documentationOf, listOf } from "../../collections.ts";
+import { anything, documentationOf, isMap, listOf } from "../../collections.ts";
+import type { Pieces } from "../../process/loop-pauses.ts";
+import { maxProblems } from "../../refusal.ts";
 import type {
   CommandStep,
   GroupStep,
   ManualStep,
   ManualType,
   PlainStep,
+  Step,
   TriggerStep,
   WaitStep,
 } from "../../vocabulary.ts";
@@ -119,13 +122,31 @@ const plainStep = choice(plainObjects, (given) => {
   const chosen = chooseStep(given);
   if ("problem" in chosen || chosen.form !== "group") return chosen as never;
   return { problem: "Step group cannot be in a group", path: ["group"] };
-}).meta(documentationOf(z.union(documented))) as z.ZodType<PlainStep>;
+}) as z.ZodType<PlainStep>;
+
+/** A step of a group, read before its group. */
+class ReadStep {
+  readonly parsed: z.ZodSafeParseResult<PlainStep>;
+
+  constructor(parsed: z.ZodSafeParseResult<PlainStep>) {
+    this.parsed = parsed;
+  }
+}
+
+const stepOfGroup = anything()
+  .transform((given, context): PlainStep => {
+    const { data, error } = given instanceof ReadStep ? given.parsed : plainStep.safeParse(given);
+    if (!error) return data;
+    for (const { message, path } of error.issues) context.addIssue({ code: "custom", message, path });
+    return z.NEVER;
+  })
+  .meta(documentationOf(z.union(documented)));
 
 const groupObject = z
   .looseObject({
     type: typeOf(["group"]),
     ...givenBy(groupMembers),
-    steps: nullable(listOf(plainStep, { error: "Steps must be a list" })),
+    steps: nullable(listOf(stepOfGroup, { error: "Steps must be a list" })),
   })
   .transform((given, context): GroupStep => {
     const step: GroupStep = {
@@ -142,6 +163,23 @@ const groupObject = z
 export const anyStep = choice({ ...plainObjects, group: groupObject }, chooseStep).meta(
   documentationOf(z.union([...documented, groupObject])),
 );
+
+/** Reads a step of any kind. The steps of a group are pieces of the work. */
+export function* readStep(given: unknown): Pieces<z.ZodSafeParseResult<Step>> {
+  const chosen = chooseStep(given);
+  const isGroup = !("problem" in chosen) && chosen.form === "group";
+  if (!isGroup || !isMap(given) || !Array.isArray(given.steps)) return anyStep.safeParse(given);
+  const steps: unknown[] = [...given.steps];
+  let problems = 0;
+  for (const [index, each] of steps.entries()) {
+    if (problems > maxProblems) break; // nor does the group's schema look at the others
+    const parsed = plainStep.safeParse(each);
+    problems += parsed.error?.issues.length ?? 0;
+    steps[index] = new ReadStep(parsed);
+    yield;
+  }
+  return anyStep.safeParse({ ...given, steps });
+}
 
 /** Plugins may bring the command, or the type says that there is none. */
 function hasCommand({ type, command, commands, plugins = [] }: Given): boolean {
