@@ -13,7 +13,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import { api } from "../../../shared/urls.ts";
 import { preferredType } from "../../http/content-type.ts";
-import { streamDownload } from "../../http/downloads.ts";
+import { admitDownload, minDownloadBytes, streamDownload, takePieceTurn } from "../../http/downloads.ts";
 import { jsonType, setHeader } from "../../http/respond.ts";
 import { readRange } from "../../http/transfers/range.ts";
 import { logDocument, logResponse } from "../../logs/document.tsx";
@@ -66,8 +66,12 @@ export function logOperations(services: Services): Operation[] {
     // Its length costs a look at all chunks.
     if (method !== "HEAD" && !asked.has("range"))
       return stream(call, textType, readBytes(db, readable), { headers });
-    const text = await measureText(db, readable);
-    const range = readRange(call.event, text.length);
+    const { event, caller } = call;
+    admitDownload(event, { ...holderOf(caller), bytes: minDownloadBytes });
+    const text = await measureText(db, readable, (read) =>
+      takePieceTurn(caller.organization.id, read, event.req.signal),
+    );
+    const range = readRange(event, text.length);
     const { start, end } = range ?? { start: 0, end: text.length };
     headers["content-length"] = String(end - start);
     if (range) headers["content-range"] = `bytes ${start}-${end - 1}/${text.length}`;

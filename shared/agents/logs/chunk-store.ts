@@ -107,6 +107,23 @@ export async function listChunks(
     .limit(limit);
 }
 
+/** The longest range at each start after `start`, in the order of the log. Needs the index alone. */
+export async function listRanges(
+  db: Db,
+  key: LogKey,
+  { start, limit }: { start: number; limit: number },
+): Promise<Range[]> {
+  const { jobLogChunks: table } = db.tables;
+  const end = sql`${table.start} + max(${table.size})`.mapWith(Number);
+  return db
+    .select({ start: table.start, end })
+    .from(table)
+    .where(and(isOfLog(table, key), gt(table.start, start)))
+    .groupBy(table.start)
+    .orderBy(asc(table.start))
+    .limit(limit);
+}
+
 /** The bodies of chunks by their sequence. Evicted ones are missing. */
 export async function loadBodies(db: Db, key: LogKey, sequences: number[]): Promise<Map<number, Buffer>> {
   const { jobLogChunks: table } = db.tables;

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
+import type { InTurn } from "../../builds/reading/answer-store.ts";
 import type { Db } from "../../db/database.ts";
-import { listChunks } from "./chunk-store.ts";
+import { listRanges } from "./chunk-store.ts";
 import type { Range } from "./ranges.ts";
 import { gapRemark, lastRemark, type ReadableLog, readBytes, textOfRemark } from "./read.ts";
 
@@ -13,10 +14,14 @@ export interface LogText {
   firstRemark: number;
 }
 
-const chunksAtOnce = 1000;
+/** SQLite reads them in a millisecond. */
+const rangesAtOnce = 1000;
 
-/** Measures the text without reading it. */
-export async function measureText(db: Db, { log, isOpen }: ReadableLog): Promise<LogText> {
+/**
+ * Measures the text without reading it.
+ * @param inTurn runs each of the reads: a log may have a million chunks
+ */
+export async function measureText(db: Db, { log, isOpen }: ReadableLog, inTurn: InTurn): Promise<LogText> {
   const text: LogText = { length: 0, firstRemark: Number.POSITIVE_INFINITY };
   const addRemark = (remark: string) => {
     text.firstRemark = Math.min(text.firstRemark, text.length);
@@ -24,21 +29,20 @@ export async function measureText(db: Db, { log, isOpen }: ReadableLog): Promise
   };
   let position = 0;
   for (let after = -1, isRead = false; !isRead; ) {
-    const chunks = await listChunks(db, log, {
-      ...{ start: after, below: Number.MAX_SAFE_INTEGER, limit: chunksAtOnce },
-    });
-    for (const { start, size } of chunks) {
+    const start = after;
+    const ranges = await inTurn(() => listRanges(db, log, { start, limit: rangesAtOnce }));
+    for (const { start, end } of ranges) {
       if (start > position) {
         if (isOpen) return text;
         addRemark(gapRemark(start - position));
         position = start;
       }
-      const added = Math.max(0, start + size - position);
+      const added = Math.max(0, end - position);
       text.length += added;
       position += added;
     }
-    after = chunks.at(-1)?.start ?? after;
-    isRead = chunks.length < chunksAtOnce;
+    after = ranges.at(-1)?.start ?? after;
+    isRead = ranges.length < rangesAtOnce;
   }
   if (log.droppedBytes > 0) addRemark(lastRemark);
   return text;
