@@ -6,8 +6,8 @@ import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { type Config, ConfigError } from "../../shared/process/config.ts";
-import { createLog } from "../../shared/process/log.ts";
-import { openServices, type Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/process/services.ts";
+import { withServicesToLook } from "../with-services.ts";
 import { jsonOption, readSettings, type Terminal } from "./command.ts";
 import { checkAddresses } from "./doctor/addresses.ts";
 import { checkArtifacts } from "./doctor/artifacts.ts";
@@ -54,47 +54,35 @@ async function examineServices(config: Config, onRead?: OnRead): Promise<Finding
   if (isSqliteUrl(databaseUrl) && !existsSync(sqliteFile(databaseUrl)))
     return [problem("database", `There is no ${sqliteFile(databaseUrl)}`, "npm run migrate, or npm start")];
 
-  const log = createLog({ level: "silent", process: "doctor" }, { write: () => {} });
-  const placeholder = "no key: nothing is sealed or opened here";
-  const open = (url: string) =>
-    openServices({ config: { ...config, databaseUrl: url, secretKey: secretKey ?? placeholder }, log });
-  try {
-    return await checkParts(open(databaseUrl), { hasKey: secretKey !== undefined, onRead });
-  } catch (error) {
-    if (!(translateError(error) instanceof DatabaseUnavailable)) throw error;
-    const rest = await checkParts(open(noDatabase), { hasKey: secretKey !== undefined, onRead });
-    return [unavailable(error, config), ...rest.filter(({ check }) => check !== "database")];
-  }
+  return await withServicesToLook(config, (services, fault) =>
+    checkParts(services, { fault, hasKey: secretKey !== undefined, onRead }),
+  );
 }
 
-/** Stands in for a SQLite file that cannot be opened. Nothing connects to it before it is asked. */
-const noDatabase = "postgres://127.0.0.1:1/none";
-
 interface Parts {
+  /** Why a SQLite file cannot be opened. */
+  fault: unknown;
   hasKey: boolean;
   onRead: OnRead | undefined;
 }
 
-async function checkParts(services: Services, { hasKey, onRead }: Parts): Promise<Finding[]> {
-  try {
-    const parts: Record<string, () => Promise<Finding[]>> = {
-      database: () => checkDatabaseParts(services),
-      Redis: () => checkRedisParts(services),
-      clocks: async () => [await checkClocks(services)],
-      "secret key": async () => (hasKey ? await checkSecrets(services) : [missingKey()]),
-      addresses: () => checkAddresses(services),
-      processes: () => checkProcesses(services),
-      "background jobs": () => checkFailedJobs(services),
-      "store of artifacts": () => checkArtifacts(services),
-      "bytes of artifacts": async () => (onRead ? await checkChecksums(services, onRead) : []),
-      "stored bytes": () => checkStoredBytes(services),
-    };
-    const findings: Finding[] = [];
-    for (const [check, run] of Object.entries(parts)) findings.push(...(await unlessFailing(check, run)));
-    return findings;
-  } finally {
-    await services.close();
-  }
+async function checkParts(services: Services, { fault, hasKey, onRead }: Parts): Promise<Finding[]> {
+  const parts: Record<string, () => Promise<Finding[]>> = {
+    database: async () =>
+      fault ? [unavailable(fault, services.config)] : await checkDatabaseParts(services),
+    Redis: () => checkRedisParts(services),
+    clocks: async () => [await checkClocks(services)],
+    "secret key": async () => (hasKey ? await checkSecrets(services) : [missingKey()]),
+    addresses: () => checkAddresses(services),
+    processes: () => checkProcesses(services),
+    "background jobs": () => checkFailedJobs(services),
+    "store of artifacts": () => checkArtifacts(services),
+    "bytes of artifacts": async () => (onRead ? await checkChecksums(services, onRead) : []),
+    "stored bytes": () => checkStoredBytes(services),
+  };
+  const findings: Finding[] = [];
+  for (const [check, run] of Object.entries(parts)) findings.push(...(await unlessFailing(check, run)));
+  return findings;
 }
 
 /** A check that fails in any way does not keep the others from running. */

@@ -54,7 +54,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...workCommands(act),
     ...applicationCommands(act),
     jobsCommand(act),
-    statusCommand(act, terminal),
+    statusCommand(terminal),
     clockCommand(act),
     ...secretCommands(act, (text) => terminal.isWatched && terminal.writeError(text)),
     signingKeyCommands(act),

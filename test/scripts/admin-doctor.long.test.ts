@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
@@ -241,5 +244,18 @@ describeOnBothDatabases("admin doctor", (database) => {
       findings.find(({ check }) => check === "database")?.found ?? "",
       /There is no|cannot be reached/,
     );
+  });
+
+  it("goes on when a SQLite file cannot be opened", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-doctor-"));
+    const { say } = await examine({ DATABASE_URL: `file:${folder}` });
+    rmSync(folder, { recursive: true });
+
+    assert.match(
+      String(say("database")),
+      /^problem: \S+ cannot be opened for writing \(.*\) → give the user/,
+    );
+    assert.match(String(say("Redis")), /^ok: /);
+    assert.match(String(say("stored bytes")), /^warning: Not checked, as it needs the database/);
   });
 });

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, before, it } from "node:test";
 import { Queue } from "bullmq";
@@ -27,7 +30,7 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
 
   const run = async (
     args: string[],
-    more: { isTerminal?: boolean; untilInterrupted?: () => AbortSignal } = {},
+    more: { isTerminal?: boolean; env?: Record<string, string>; untilInterrupted?: () => AbortSignal } = {},
   ) => {
     let [stdout, stderr] = ["", ""];
     const code = await runAdmin(args, {
@@ -67,6 +70,32 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
       String(findings.filter(({ check }) => check === name).map((each) => each.found));
     assert.match(saidOf("processes"), /^It could not be checked: .*JSON/);
     assert.match(saidOf("stored bytes"), /^No organization is near/);
+  });
+
+  it("shows the other parts when the database cannot be opened", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-status-"));
+    const urls = { sqlite: `file:${folder}`, postgres: "postgres://box@127.0.0.1:1/box" };
+
+    const env = { SECRET_KEY: secretKey, ...settingsOf(world), DATABASE_URL: urls[database.dialect] };
+    const { code, stdout, stderr } = await run(["status"], { env });
+    const screen = await run(["status"], { env, isTerminal: true });
+    rmSync(folder, { recursive: true });
+
+    assert.deepEqual([code, stderr], [0, ""]);
+    const { processes, background_jobs, agents, disk, problems } = JSON.parse(stdout);
+    assert.deepEqual([processes, agents, disk], [[], null, null]);
+    assert.equal(typeof background_jobs.maintenance.waiting, "number");
+    const cause = {
+      sqlite: `${folder} cannot be opened for writing (`,
+      postgres: "The database cannot be reached (",
+    };
+    assert.deepEqual(
+      [problems.length, problems[0].startsWith(cause[database.dialect])],
+      [1, true],
+      problems[0],
+    );
+    assert.equal(screen.code, 0);
+    assert.ok(screen.stdout.includes(problems[0]));
   });
 
   it("shows what waits, runs, is paused and was refused", async () => {

@@ -2,7 +2,7 @@ import { listOrganizationsStoring } from "../../../shared/accounts/organization-
 import { nearlyFull, storageOf } from "../../../shared/accounts/storage.ts";
 import { findQueueWithWaitingJobs } from "../../../shared/agents/lease-store.ts";
 import { countConnectedAgents } from "../../../shared/agents/list-store.ts";
-import type { Db } from "../../../shared/db/database.ts";
+import { DatabaseUnavailable, type Db, translateError } from "../../../shared/db/database.ts";
 import { explainProblem, findProblem } from "../../../shared/db/health/problem.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
@@ -25,8 +25,9 @@ export type Status = Awaited<ReturnType<typeof readStatus>>;
 /**
  * The present state of the installation: a few rows of each kind, by indexes. Counts stop at 1,000. A part that cannot
  * be read is null, and `problems` says why.
+ * @param fault why a SQLite file cannot be opened
  */
-export async function readStatus(services: Services) {
+export async function readStatus(services: Services, fault?: unknown) {
   const { db, clock, processes, jobs } = services;
   const since = new Date(hourOf(clock.now()).getTime() - hourMs);
   const problems = new Set<string>();
@@ -34,7 +35,8 @@ export async function readStatus(services: Services) {
     try {
       return await read();
     } catch (error) {
-      const problem = findProblem(error, services.config.databaseUrl);
+      const isOfDatabase = translateError(error) instanceof DatabaseUnavailable;
+      const problem = findProblem(isOfDatabase ? (fault ?? error) : error, services.config.databaseUrl);
       const cause = error instanceof Error ? error.message : String(error);
       problems.add(problem ? explainProblem(problem) : `A part could not be read: ${cause}`);
       return null;
