@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, translateError } from "../shared/db/database.ts";
+import { findProblem } from "../shared/db/health/problem.ts";
 import type { Config } from "../shared/process/config.ts";
 import { createLog } from "../shared/process/log.ts";
 import { openServices, type Services } from "../shared/process/services.ts";
@@ -39,7 +39,7 @@ function openToLook(config: Config): { services: Services; fault?: unknown } {
   try {
     return { services: open(config) };
   } catch (fault) {
-    if (!(translateError(fault) instanceof DatabaseUnavailable)) throw fault;
+    if (!findProblem(fault, config.databaseUrl)) throw fault;
     return { services: { ...open({ ...config, databaseUrl: noDatabase }), config }, fault };
   }
 }

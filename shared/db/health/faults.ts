@@ -39,7 +39,7 @@ const faults: Fault[] = [
   {
     state: "forbidden",
     codes: /^(SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH|42501$)/,
-    fileCodes: /^(EACCES|EPERM)$/,
+    fileCodes: /^(EACCES|EPERM|ENOTDIR|EEXIST)$/,
   },
   { state: "locked", codes: /^SQLITE_(BUSY|LOCKED)/ },
   // A statement or transaction that took too long, a serialization failure, a deadlock, a lock_timeout.
