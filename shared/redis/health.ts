@@ -60,8 +60,8 @@ async function doWork(redis: Redis, keys: RedisKeys): Promise<void> {
   const scripted = redis as unknown as Partial<WithScript>;
   if (!scripted.checkWork) redis.defineCommand("checkWork", { lua: script });
   const names = scriptKeys.map((name) => `${own}:${name}`);
-  await (scripted as WithScript).checkWork(names.length, ...names, minuteMs);
-  // The script has left an element, so this ends at once.
+  await (scripted as WithScript).checkWork(names.length, ...names, minuteMs, randomUUID());
+  // The script has left an element for each check, so this does not wait: all other commands of the connection would, too.
   await redis.bzpopmin(`${own}:set`, 1);
   await redis.publish(keys.events, "");
 }
