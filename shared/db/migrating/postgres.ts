@@ -48,11 +48,17 @@ export async function migratePostgres(url: string, report: Report): Promise<void
 
 async function migrateOn(client: Client, report: Report): Promise<void> {
   // If this machine stops, its locks must end.
-  const { rows } = await client.query("SELECT current_schema() AS schema");
+  const { rows } = await client.query(
+    "SELECT current_schema() AS schema, current_setting('server_encoding') AS encoding",
+  );
   if (rows[0].schema === null)
     throw Object.assign(new Error("the search_path of the role names no schema that exists"), {
       code: "3F000",
     });
+  if (rows[0].encoding !== "UTF8")
+    throw new MigrationFailed(
+      `The database has the encoding ${rows[0].encoding}, which cannot store all text: make one with ENCODING 'UTF8', and name it in DATABASE_URL.`,
+    );
   await client.query(sessionStatement({ statement_timeout: 0, idle_in_transaction_session_timeout: 10_000 }));
   await waitForOthers(client, report);
   const pending = await listPending(client);

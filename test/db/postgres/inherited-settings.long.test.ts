@@ -123,4 +123,13 @@ describe("Postgres with other settings than the defaults", { skip: skipPostgres 
     await query(`ALTER ROLE ${role} SET search_path = nowhere`);
     assert.match(String(await migrate(asRole()).catch(String)), /names no schema that exists.*create it/);
   });
+
+  it("says that the database must be in UTF-8", async () => {
+    const name = `latin_${randomBytes(4).toString("hex")}`;
+    await query(`CREATE DATABASE ${name} ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`);
+    const latin = Object.assign(new URL(url), { pathname: `/${name}` }).href;
+    const refusal = String(await migrate(latin).catch(String));
+    await query(`DROP DATABASE ${name}`);
+    assert.match(refusal, /has the encoding LATIN1.*make one with ENCODING 'UTF8'/);
+  });
 });
