@@ -10,7 +10,8 @@ import {
   environmentOfPipeline,
   openEnvironmentIfPossible,
 } from "../pipelines/environment.ts";
-import type { PipelineFacts } from "../pipelines/store.ts";
+import { interpolateEnvironment } from "../pipelines/interpolate.ts";
+import type { Pipeline, PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import { isGroupStep, type Step } from "../vocabulary.ts";
 import { givenEnvironment, pullRequestOf, tagOf } from "./environment.ts";
@@ -95,6 +96,22 @@ export async function readConditionFacts(
     },
   };
   return { context, facts: factsOfBuild(context) };
+}
+
+/**
+ * Reads what conditions and variables of stored steps may ask about a build that is made. Variables in the `env` of its
+ * pipeline's document are replaced.
+ * @returns undefined if they would add too much
+ */
+export async function readStoredFacts(
+  tx: Tx,
+  reader: ConditionReader,
+  { build, pipeline }: { build: Build; pipeline: Pipeline },
+): Promise<Facts | undefined> {
+  const ofBuild = { ...build, uploadedEnvironmentSealed: null };
+  const { context, facts } = await readConditionFacts(tx, reader, { build: ofBuild, pipeline });
+  const ofDocument = interpolateEnvironment(pipeline.document?.env ?? {}, facts.env);
+  return ofDocument && factsOfBuild({ ...context, variables: { ...context.variables, ...ofDocument } });
 }
 
 /** The variables of the documents that the build's jobs uploaded so far. */

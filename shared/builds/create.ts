@@ -23,7 +23,7 @@ import { firstWarnings, warningsOf } from "../pipelines/warnings.ts";
 import type { Topic } from "../redis/events.ts";
 import { exactSize, type Problem } from "../refusal.ts";
 import { finishedBuildStates, type UnwantedReason } from "../vocabulary.ts";
-import { type ConditionReader, hasConditions, noFacts, readConditionFacts } from "./condition-facts.ts";
+import { type ConditionReader, hasConditions, noFacts, readStoredFacts } from "./condition-facts.ts";
 import { followUpScheduled } from "./follow-ups/of-jobs.ts";
 import type { BuildGraph } from "./graph-store.ts";
 import { haveGroups, insertMembersOfBuilds, limitNewJobs } from "./groups/members.ts";
@@ -189,11 +189,10 @@ async function makeBuild(
   const { clusterId, document } = pipeline;
   const hasVariables = namesVariables(pipeline.steps);
   const isAsking = hasVariables || hasConditions(pipeline.steps);
-  const { facts: conditions } = isAsking
-    ? await readConditionFacts(tx, reader, { build, pipeline })
-    : { facts: noFacts };
-  const steps = hasVariables ? interpolateSteps(pipeline.steps, conditions.env) : pipeline.steps;
-  if (!steps) return { problems: [{ field: "steps", message: tooMuchOfVariables }] };
+  const conditions = isAsking ? await readStoredFacts(tx, reader, { build, pipeline }) : noFacts;
+  const steps =
+    conditions && hasVariables ? interpolateSteps(pipeline.steps, conditions.env) : pipeline.steps;
+  if (!conditions || !steps) return { problems: [{ field: "steps", message: tooMuchOfVariables }] };
   const test = openConditions(conditions, unescapeDollars);
   const expansion = expandSteps(steps, { branch, test }, () => newId(createdAt));
   if ("problems" in expansion) return expansion;

@@ -9,6 +9,7 @@ import {
   type Step,
   type TriggerStep,
 } from "../vocabulary.ts";
+import type { Environment } from "./environment.ts";
 import { maxStepNameLength } from "./step/common.ts";
 
 // Stored steps may name variables of their build in labels, keys, dependencies, agents, concurrency groups and in what
@@ -48,15 +49,45 @@ class TooLong extends Error {
  * @returns undefined if the variables would add more than `maxAddedCharacters`
  */
 export function interpolateSteps(steps: Step[], read: Read): Step[] | undefined {
+  return unlessTooLong((counted) => all(steps, counted(read)));
+}
+
+/**
+ * Replaces variables in the `env` of a document. A variable may name others of the document; where it names itself, as in
+ * `A: ${A:-none}`, that of the build is meant.
+ * @param read the variables without those of the document
+ * @returns undefined if the variables would add more than `maxAddedCharacters`
+ */
+export function interpolateEnvironment(environment: Environment, read: Read): Environment | undefined {
+  if (!Object.values(environment).some(hasDollar)) return environment;
+  return unlessTooLong((counted) => {
+    const done = new Map<string, string>();
+    const begun = new Set<string>();
+    const resolve = counted((name) => {
+      const text = Object.hasOwn(environment, name) ? environment[name] : undefined;
+      if (text === undefined) return read(name);
+      if (!begun.has(name)) {
+        begun.add(name);
+        done.set(name, interpolate(text, resolve));
+      }
+      return done.get(name) ?? read(name);
+    });
+    for (const name of Object.keys(environment)) resolve(name);
+    return Object.fromEntries(done);
+  });
+}
+
+/** Counts what the variables add. */
+function unlessTooLong<Result>(replace: (counted: (read: Read) => Read) => Result): Result | undefined {
   let added = 0;
-  const readCounted: Read = (name) => {
+  const counted = (read: Read) => (name: string) => {
     const value = shortValue(read, name);
     added += value?.length ?? 0;
     if (added > maxAddedCharacters) throw new TooLong();
     return value;
   };
   try {
-    return all(steps, readCounted);
+    return replace(counted);
   } catch (error) {
     if (error instanceof TooLong) return undefined;
     throw error;

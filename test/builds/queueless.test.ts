@@ -48,6 +48,32 @@ describeOnBothDatabases("jobs whose queue does not exist", (database) => {
     assert.deepEqual(jobs[0].agent_query_rules, [`queue=${key}`, "os=linux"]);
   });
 
+  it("run where a variable of the document says, which names one of the build", async () => {
+    const [own, other] = [await api.newQueue(), await api.newQueue()];
+    const configuration = [
+      `env: {WHERE: "\${WHERE:-${own.key}}", ALSO: $WHERE}`,
+      "agents: {queue: $ALSO}",
+      'steps: [{command: a}, {command: b, if: \'build.env("ALSO") == "x"\'}]',
+    ].join("\n");
+    const { slug } = await api.newPipeline({ steps: undefined, configuration });
+    for (const [env, { id }] of [
+      [{}, own],
+      [{ WHERE: other.key }, other],
+    ] as const) {
+      const { body } = await api.send("POST", `/pipelines/${slug}/builds`, { body: { env } });
+      assert.deepEqual(
+        body.jobs.map((job: { state: string; cluster_queue_id: string }) => [
+          job.state,
+          job.cluster_queue_id,
+        ]),
+        [
+          ["scheduled", id],
+          ["broken", id],
+        ],
+      );
+    }
+  });
+
   it("run in the default queue if the variable is empty", async () => {
     const { read } = await make([{ command: "a", agents: { queue: "$NOTHING" } }]);
     const { jobs } = await read();

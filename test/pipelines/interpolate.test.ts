@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import {
   estimateAddedCharacters,
   interpolate,
+  interpolateEnvironment,
   interpolateSteps,
   namesVariables,
 } from "../../shared/pipelines/interpolate.ts";
@@ -45,6 +46,26 @@ describe("the variables of stored steps", () => {
         ],
       },
     ]);
+  });
+
+  it("in the variables of a document are replaced, by others of the document too", () => {
+    const given = {
+      A: "${A:-a}",
+      BRANCH: "of-${BRANCH:-none}",
+      B: "$A-$BRANCH-$C",
+      C: "$COMMIT",
+      ONE: "$TWO",
+      TWO: "1$ONE",
+      PRICE: "$$5",
+    };
+    assert.deepEqual(interpolateEnvironment(given, read), {
+      ...{ A: "a", BRANCH: "of-main", B: "a-of-main-0123456789abcdef", C: "0123456789abcdef" },
+      ...{ ONE: "1", TWO: "1", PRICE: "$5" },
+    });
+    const chain = Object.fromEntries(
+      Array.from({ length: 100 }, (_, n) => [`V${n}`, `$V${n + 1}`.repeat(99)]),
+    );
+    assert.equal(interpolateEnvironment({ ...chain, V100: "x".repeat(300) }, read), undefined);
   });
 
   it("add a megabyte to the steps of a build at most: a small text could become a hundred times as large", () => {
