@@ -206,4 +206,24 @@ describe("a body that would become much larger HTML", () => {
 
     assert.match(renderMarkdown(body), /<td>signs in/);
   });
+
+  it("is text before much of it is made: cells that nobody wrote", () => {
+    const wide = `${"|a".repeat(1000)}|\n${"|-".repeat(1000)}|\n${"|\n".repeat(150)}`;
+    const honest = `|a|b|c|\n|-|-|-|\n${"|some|cell|text|\n".repeat(2500)}`;
+
+    assert.match(renderMarkdown(wide), /is shown as text/);
+    assert.match(renderMarkdown(honest), /<td>some/);
+    assert.ok(cpuMsToRender(wide) < 2 * cpuMsToRender(honest));
+  });
 });
+
+/** Without the time that the machine gives to others. */
+function cpuMsToRender(body: string): number {
+  const times = [1, 2, 3].map(() => {
+    const before = process.threadCpuUsage();
+    renderMarkdown(body);
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1000;
+  });
+  return Math.min(...times);
+}

@@ -1,18 +1,16 @@
 import MarkdownIt from "markdown-it";
 import sanitizeHtml from "sanitize-html";
 import { allowedAttributes, allowedClasses, allowedTags } from "./allowed.ts";
-import { maxHtmlLength } from "./limit.ts";
+import { maxHtmlLength, maxTokens } from "./limit.ts";
 import { renderAsText } from "./render-as-text.ts";
 import { replaceTags } from "./tags.ts";
 import { renderTerminal } from "./terminal.ts";
 
-/** Of Markdown, and tags of HTML: a body with more of them is shown as text. A row of three columns has 11. */
-const maxTokens = 200_000;
 /** Deeper elements are left out. Browsers stop at 512. */
 const maxDepth = 100;
 
 const markdown = new MarkdownIt({ html: true, linkify: true });
-let tokens = 0;
+let tokensLeft = 0;
 countTokens();
 // Names of files would become links: README.md is a host.
 markdown.linkify.set({ fuzzyLink: false });
@@ -46,12 +44,12 @@ export function renderMarkdown(body: string): string {
 
 /** @throws RangeError if it would be too much */
 function renderUnsafe(body: string): string {
-  tokens = 0;
+  tokensLeft = maxTokens(body);
   const environment = {};
   const parsed = markdown.parse(body, environment);
   if (lengthOf(parsed) > maxHtmlLength(body)) throw new RangeError("The HTML is too long.");
   const html = markdown.renderer.render(parsed, markdown.options, environment);
-  tokens = 0;
+  tokensLeft = maxTokens(body);
   for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", at + 1)) countToken();
   return html;
 }
@@ -67,8 +65,8 @@ function lengthOf(parsed: MarkdownToken[]): number {
 }
 
 function countToken(): void {
-  tokens++;
-  if (tokens > maxTokens) throw new RangeError("The body has too many tokens.");
+  tokensLeft--;
+  if (tokensLeft < 0) throw new RangeError("The body has too many tokens.");
 }
 
 function countTokens(): void {
