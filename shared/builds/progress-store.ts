@@ -176,12 +176,15 @@ export const cancelBuildIfRunning = preparedRow<{ id: string; reason: string | n
   },
 );
 
-/** scheduled, running → failing. */
+/** scheduled, running → failing. The first time stays. */
 export const failBuildIfRunning = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
   const { builds } = tx.tables;
   return tx
     .update(builds)
-    .set({ state: "failing", failingAt: valueFor(builds.failingAt, "now") })
+    .set({
+      state: "failing",
+      failingAt: sql`coalesce(${builds.failingAt}, ${valueFor(builds.failingAt, "now")})`,
+    })
     .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running"])))
     .returning({ id: builds.id });
 });
@@ -191,7 +194,7 @@ export const mendBuildIfFailing = preparedRow<{ id: string }, { id: string }, Tx
   const { builds } = tx.tables;
   return tx
     .update(builds)
-    .set({ state: asBefore(builds.startedAt), failingAt: null })
+    .set({ state: asBefore(builds.startedAt) })
     .where(and(eq(builds.id, sql.placeholder("id")), eq(builds.state, "failing")))
     .returning({ id: builds.id });
 });

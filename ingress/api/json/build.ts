@@ -54,7 +54,9 @@ export const buildSchema = z
     created_at: field.timestamp,
     scheduled_at: field.timestamp,
     started_at: field.timestamp.nullable(),
-    failing_at: field.timestamp.nullable().meta({ description: "A job failed then while others went on" }),
+    failing_at: field.timestamp
+      .nullable()
+      .meta({ description: "A job first failed then while others went on" }),
     finished_at: field.timestamp.nullable(),
     meta_data: z.record(z.string(), z.string()),
     job_state_counts: z

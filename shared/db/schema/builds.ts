@@ -159,7 +159,7 @@ export function defineBuildsTables(
       isPaused: boolean("is_paused").notNull().default(false),
       createdAt: time("created_at").notNull(),
       startedAt: time("started_at"),
-      /** A job failed, and others went on. Null again once a retry mends it. */
+      /** A job failed for the first time while others went on. Stays when a retry mends it. */
       failingAt: time("failing_at"),
       finishedAt: time("finished_at"),
     },

@@ -5,10 +5,10 @@ import { disconnectAgent } from "../../../shared/agents/lost.ts";
 import { findAgent } from "../../../shared/agents/store.ts";
 import { minuteMs } from "../../../shared/durations.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { enterJob } from "./in-a-job.ts";
 
-describeOnSqlite("PUT /v3/jobs/{job}/promise_failure", (database) => {
+describeOnBothDatabases("PUT /v3/jobs/{job}/promise_failure", (database) => {
   let api: Api;
 
   before(async () => {
@@ -43,9 +43,25 @@ describeOnSqlite("PUT /v3/jobs/{job}/promise_failure", (database) => {
 
     await inside.finish(0);
 
-    assert.equal((await inside.build()).state, "running");
+    const { state, failing_at } = await inside.build();
+    assert.equal(state, "running");
+    assert.ok(failing_at);
     await (await inside.newAgent()).runOne();
-    assert.equal((await inside.build()).state, "passed");
+    const passed = await inside.build();
+    assert.deepEqual([passed.state, passed.failing_at], ["passed", failing_at]);
+  });
+
+  it("keeps the time at which the build was failing first", async () => {
+    const inside = await enter({ command: "a" }, { command: "b" }, { command: "c" });
+    await promise(inside);
+    const { failing_at } = await inside.build();
+    await inside.finish(0);
+    api.world.clock.advance(minuteMs);
+
+    await (await inside.newAgent()).runOne(1);
+
+    const again = await inside.build();
+    assert.deepEqual([again.state, again.failing_at], ["failing", failing_at]);
   });
 
   for (const [title, step, status, state] of [
@@ -106,7 +122,7 @@ describeOnSqlite("PUT /v3/jobs/{job}/promise_failure", (database) => {
   });
 });
 
-describeOnSqlite("PUT /v3/jobs/{job}", (database) => {
+describeOnBothDatabases("PUT /v3/jobs/{job}", (database) => {
   let api: Api;
 
   before(async () => {
