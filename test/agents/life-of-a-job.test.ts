@@ -163,6 +163,33 @@ describeOnBothDatabases("the life of a job", (database) => {
     assert.equal((await build()).state, "canceled");
   });
 
+  it("is canceled after its time-out: canceled whatever its exit status, else timed out unless it passes", async () => {
+    const ends = [
+      { isCanceled: true, exitStatus: 0, end: "canceled" },
+      { isCanceled: true, exitStatus: -1, end: "canceled" },
+      { isCanceled: false, exitStatus: 0, end: "passed" },
+      { isCanceled: false, exitStatus: 1, end: "timed_out" },
+    ];
+    for (const { isCanceled, exitStatus, end } of ends) {
+      const { agentOf, states, pipeline } = await setUp(onQueue({ timeout_in_minutes: 5 }));
+      const agent = await agentOf({ version: "3.137.0" });
+      const jobId = (await agent.offered()) as string;
+      const { token: jobToken } = await agent.begin(jobId);
+      const seen = async () => (await agent.send("GET", `/jobs/${jobId}`, undefined, jobToken)).body.state;
+      api.world.clock.advance(6 * minuteMs);
+      await timeOutJobs(api.world.services);
+      assert.equal(await seen(), "timing_out");
+      if (isCanceled) {
+        await api.send("PUT", `/pipelines/${pipeline.slug}/builds/1/cancel`);
+        assert.equal(await seen(), "canceling");
+        await timeOutJobs(api.world.services);
+        assert.equal(await seen(), "canceling", "the time-out is over");
+      }
+      await agent.finish(jobId, exitStatus, jobToken);
+      assert.deepEqual(await states(), [end]);
+    }
+  });
+
   it("that was reserved and canceled is not accepted", async () => {
     const { agentOf, build, pipeline } = await setUp();
     const agent = await agentOf();

@@ -105,6 +105,24 @@ describeOnBothDatabases("a build with steps for people", (database) => {
     assert.equal(beside?.BUILDKITE_UNBLOCKER, undefined);
   });
 
+  it("waits at a wait or block until the inputs before it are answered", async () => {
+    for (const next of [
+      { wait: null, key: "next" },
+      { block: "Go?", key: "next" },
+    ]) {
+      const build = await newBuild({ input: "Name?", key: "name" }, a, next, b);
+      await agent.runOne();
+      const held = await build.states();
+      assert.match(held, /^blocked, .*name blocked, a passed, next (blocked|waiting), b (blocked|waiting)$/);
+      assert.equal((await build.jobOf("next")).unblockable ?? false, false);
+
+      assert.equal((await build.unblock("name")).status, 200);
+      if ("block" in next) assert.equal((await build.unblock("next")).status, 200);
+      await agent.runOne();
+      assert.match(await build.states(), /^passed: .*, b passed$/);
+    }
+  });
+
   it("lets an input hold up only the steps that name its key", async () => {
     const build = await newBuild({ input: "Name?", key: "name" }, a, { ...b, depends_on: "name" });
     assert.equal(await build.states(), "scheduled: name blocked, a scheduled, b blocked");

@@ -102,6 +102,14 @@ describe("the lines of a log", () => {
     ]);
   });
 
+  it("take about as long for a link without attributes as for other text", () => {
+    const line = `\x1b]1339;${"a".repeat(15_000)}\x07\n`;
+    const begun = process.cpuUsage();
+    parse(...Array.from({ length: 10 }, () => line));
+    const { user } = process.cpuUsage(begun);
+    assert.ok(user < 300_000, `${user} µs of CPU`);
+  });
+
   it("drop other control characters and sequences", () => {
     const noise = "\x1b]0;title\x07\x1b[2J\x1b[10;3H\x1bP+q\x1b\\\x1b(B\x00\x7f\u009b31m\x1b[?25l";
     assert.deepEqual(textsOf(`a${noise}b\tc\n`), ["a31mb\tc"]);
