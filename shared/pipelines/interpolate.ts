@@ -160,6 +160,8 @@ function tags(agents: AgentTags, read: Read): AgentTags {
 }
 
 const variable = /\$\$|\\\$|\$\{([A-Za-z_]\w*)(?::(\d+)(?::(\d+))?|(:?-)([^}]*))?\}|\$([A-Za-z_]\w*)/g;
+/** Where no `}` follows. A search for the end of each default would take over a second for 64 KB. */
+const bareVariable = /\$\$|\\\$|\$([A-Za-z_]\w*)/g;
 
 /** Of a value. Labels and tags are short. */
 const maxLength = 200;
@@ -169,9 +171,12 @@ const maxLength = 200;
  * surrogate pair: Postgres reads no document with one.
  */
 export function interpolate(text: string, read: Read): string {
-  const replaced = text.replace(variable, (found, braced, from, length, dash, fallback = "", bare) => {
+  const end = text.lastIndexOf("}") + 1;
+  const [closed, open] = [text.slice(0, end), text.slice(end)];
+  const rest = open.replace(bareVariable, (_, name) => replacementOf(name, read));
+  const replaced = closed.replace(variable, (_, braced, from, length, dash, fallback = "", bare) => {
     const name = braced ?? bare;
-    if (name === undefined) return found.endsWith("$") ? "$" : found;
+    if (from === undefined && dash === undefined) return replacementOf(name, read);
     const value = shortValue(read, name);
     if (from !== undefined) {
       const start = Number(from);
@@ -179,9 +184,14 @@ export function interpolate(text: string, read: Read): string {
       return length === undefined ? part : part.slice(0, Number(length));
     }
     if (dash === "-") return value ?? fallback;
-    return dash === ":-" ? value || fallback : (value ?? "");
+    return value || fallback;
   });
-  return replaced.toWellFormed();
+  return `${replaced}${rest}`.toWellFormed();
+}
+
+/** `$$` and `\$` name no variable. */
+function replacementOf(name: string | undefined, read: Read): string {
+  return name === undefined ? "$" : (shortValue(read, name) ?? "");
 }
 
 function shortValue(read: Read, name: string): string | null {

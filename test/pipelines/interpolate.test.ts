@@ -27,6 +27,14 @@ describe("the variables of stored steps", () => {
   for (const [text, replaced] of rows)
     it(`${text} becomes ${JSON.stringify(replaced)}`, () => assert.equal(interpolate(text, read), replaced));
 
+  it("are found in linear time, also where braces and defaults do not end", () => {
+    const begun = process.cpuUsage();
+    for (const text of ["${A:-", "${A-", "${A", "${A:1", "$$", "\\$"]) interpolate(text.repeat(16_000), read);
+    const { user } = process.cpuUsage(begun);
+    assert.ok(user < 500_000, `${user} µs of CPU`);
+    assert.equal(interpolate("${NONE:-$A} $BRANCH ${A:-$BRANCH", read), "$A main ${A:-main");
+  });
+
   it("are replaced in labels, keys, dependencies and agents, and left to the shell in commands", () => {
     const step = { label: "l $BRANCH", key: "k-$BRANCH", command: "echo $HOME", env: { A: "$BRANCH" } };
     const behind = {
