@@ -42,7 +42,7 @@ export async function waitUntilReady(redis: Redis, timeoutMs: number): Promise<v
 
 const lastErrors = new WeakMap<Redis, Error>();
 
-/** Returns why a connection could not be made, or broke. */
+/** Returns why a connection could not be made, or broke. Undefined once it is made. */
 export function lastErrorOf(redis: Redis): Error | undefined {
   return lastErrors.get(redis);
 }
@@ -57,6 +57,7 @@ function connect(url: string, options: RedisOptions): Redis {
   const redis = openRedis(url, all);
   // Silences ioredis, which prints failed reconnects. The watch logs the last one.
   redis.on("error", (error) => lastErrors.set(redis, error));
+  redis.on("ready", () => lastErrors.delete(redis));
   return redis;
 }
 

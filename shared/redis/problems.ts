@@ -79,7 +79,12 @@ export function problemOfError(error: unknown, keys: RedisKeys): RedisHealth {
 }
 
 function stateOf(error: unknown): Exclude<RedisState, "ok"> {
-  const { code = "", message = "" } = (error ?? {}) as { code?: string; message?: string };
+  // A transaction whose command was refused says only that it was discarded.
+  const { previousErrors } = (error ?? {}) as { previousErrors?: unknown[] };
+  const { code = "", message = "" } = (previousErrors?.[0] ?? error ?? {}) as {
+    code?: string;
+    message?: string;
+  };
   const found = statesByError.find(([pattern]) => pattern.test(message) || pattern.test(code));
   return (found?.[1] ?? "unavailable") as Exclude<RedisState, "ok">;
 }
@@ -87,6 +92,8 @@ function stateOf(error: unknown): Exclude<RedisState, "ok"> {
 /** As ACL SETUSER writes it. */
 function missingRight(words: string, keys: RedisKeys): string {
   const command = /'([^']+)' command/.exec(words)?.[1];
+  // Each is the other's fallback.
+  if (/^eval(sha)?$/i.test(command ?? "")) return "+eval +evalsha";
   if (command) return `+${command.toLowerCase()}`;
   if (/channel/.test(words)) return `&${keys.events}`;
   return /key/.test(words) ? `~${keys.all}` : "its rights";

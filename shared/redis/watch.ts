@@ -2,7 +2,7 @@ import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
 import type { Log } from "../process/log.ts";
 import type { RedisKeys } from "./keys.ts";
-import { problemOf, type RedisHealth, type RedisState } from "./problems.ts";
+import type { RedisHealth, RedisState } from "./problems.ts";
 
 export interface RedisWatch {
   /** The last state that was seen. It is looked at when a connection begins or ends, and every 10 seconds. */
@@ -52,7 +52,7 @@ export function watchRedis(options: {
   };
 
   redis.on("ready", check);
-  redis.on("close", () => change(state === "ok" ? problemOf("unavailable") : { state, message: said }));
+  redis.on("close", () => state === "ok" && check());
   const first = setTimeout(check, firstCheckMs).unref();
   const timer = setInterval(check, checkEveryMs).unref();
   return {

@@ -73,7 +73,7 @@ describe("a Redis whose user has few rights", { skip: redisServerMissing }, () =
   });
 
   const wrong = [
-    { name: "EVAL", rights: ["-eval", "-evalsha"], state: "forbidden", message: /\+eval/ },
+    { name: "EVAL", rights: ["-eval", "-evalsha"], state: "forbidden", message: /\+eval \+evalsha/ },
     { name: "a channel", rights: ["resetchannels"], state: "forbidden", message: /&signalbox:events/ },
     { name: "SUBSCRIBE", rights: ["-subscribe"], state: "forbidden", message: /\+subscribe/ },
     { name: "its keys", rights: ["resetkeys", "~other:*"], state: "forbidden", message: /~signalbox:\*/ },
@@ -94,8 +94,10 @@ describe("a Redis whose user has few rights", { skip: redisServerMissing }, () =
       const isLogged = await eventually("the log", async () =>
         world.logged.some((line) => message.test(line)),
       );
+      const isMisnamed = world.logged.some((line) => /cannot be reached|does not answer/.test(line));
       await world.close();
 
+      assert.equal(isMisnamed, false);
       assert.deepEqual([status, body.status, isLogged], [200, "degraded", true]);
       assert.match(body.message, message);
       assert.match(said, message);

@@ -23,7 +23,10 @@ export const postgresTexts: Record<FaultState, Text> = {
     fix: "make it the owner of its tables, and grant it CREATE on their schema and on the database",
   },
   unsynced: { found: "A sync of Postgres failed", fix: "look at its log" },
-  locked: { found: "Postgres does not finish a statement", fix: "look at its disk, and at its locks" },
+  locked: {
+    found: "Postgres does not finish a statement",
+    fix: "look at its disk, at its locks, and at the statement_timeout of the user of DATABASE_URL",
+  },
   damaged: {
     found: "Postgres found damaged data",
     fix: "look at its log, run pg_amcheck, and reindex, or restore a backup",

@@ -62,7 +62,7 @@ describe("the message of a migration that failed", () => {
 
     assert.equal(
       failure(wrapped, "0004_lists", "postgres://x/y").message,
-      "0004_lists: deadlock detected. Table: builds. Postgres does not finish a statement: look at its disk, and at its locks. Run it again: it goes on where it stopped. The former version works meanwhile.",
+      "0004_lists: deadlock detected. Table: builds. Postgres does not finish a statement: look at its disk, at its locks, and at the statement_timeout of the user of DATABASE_URL. Run it again: it goes on where it stopped. The former version works meanwhile.",
     );
   });
 });
