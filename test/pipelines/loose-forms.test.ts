@@ -57,7 +57,11 @@ describe("loose forms of steps", () => {
     it(`${JSON.stringify(given)}`, () => assert.deepEqual(parsed(given), stored));
 
   it("of which a map is no text", () => {
-    assert.deepEqual(parsed({ command: ["a", { b: 1 }] }), ["Step command must be text"]);
+    const advice = "in YAML, put a text that has a colon and a blank in quotes, or after |";
+    assert.deepEqual(parsed({ command: ["a", { 'echo "b': 'c"' }] }), [
+      `Step command must be text: ${advice}`,
+    ]);
+    assert.deepEqual(parsed({ command: ["a", {}] }), ["Step command must be text"]);
     assert.deepEqual(parsed({ command, label: {} }), ["Step label must be text"]);
   });
 });

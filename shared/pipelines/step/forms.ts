@@ -39,11 +39,15 @@ export function textList(error: string) {
       const wrong = texts.find((each) => scalarToText(each) === undefined);
       if (wrong === undefined) return texts.map(String);
       const at = (given as unknown[]).findIndex((each) => [each].flat(maxLevels).includes(wrong));
-      context.addIssue({ code: "custom", message: error, path: [at] });
+      // YAML reads `- echo "a: b"` as a map, and its author sees text.
+      const message = isMap(wrong) && Object.keys(wrong).length === 1 ? `${error}: ${colonAdvice}` : error;
+      context.addIssue({ code: "custom", message, path: [at] });
       return z.NEVER;
     })
     .meta(documentationOf(z.array(z.string())));
 }
+
+const colonAdvice = "in YAML, put a text that has a colon and a blank in quotes, or after |";
 
 /** No body of ours nests deeper. */
 const maxLevels = 100;
