@@ -22,14 +22,14 @@ export function Lines({ lines, attempt, named, isLast }: LinesProps) {
   const sections = toSections(lines);
   const last = sections.at(-1);
   if (last && isLast) last.isOpen = true;
-  const opened = sections.find((each) => each.lines.some(({ number }) => number === named));
+  const opened = sections.find((each) => [each.header, ...each.lines].some((line) => line?.number === named));
   if (opened && named !== undefined) opened.isOpen = true;
   return (
     <div class="lines">
       {sections.map(({ header, isOpen, lines: own }) => {
         const content = own.map((line) => <Line key={line.start} line={line} attempt={attempt} />);
         return header ? (
-          <Group key={header.start} header={header} isOpen={isOpen}>
+          <Group key={header.start} header={header} attempt={attempt} isOpen={isOpen}>
             {content}
           </Group>
         ) : (
@@ -53,10 +53,12 @@ function toSections(lines: LogLine[]): Section[] {
 
 function Group({
   header,
+  attempt,
   isOpen,
   children,
 }: {
   header: LogLine;
+  attempt: number;
   isOpen: boolean;
   children: preact.ComponentChildren;
 }) {
@@ -68,6 +70,8 @@ function Group({
         <LineTime line={header} />
         <Texts line={header} />
       </summary>
+      {/* Over the number: a summary must not have a link in it. */}
+      <LineLink number={header.number as number} attempt={attempt} />
       {children}
     </details>
   );
@@ -84,12 +88,18 @@ function Line({ line, attempt }: { line: LogLine; attempt: number }) {
   const classes = [!isComplete && "partial", opensGroup && "opens"].filter(Boolean);
   return (
     <p id={`L${number}`} class={classes.join(" ") || undefined}>
-      <a href={`?line=${number}&attempt=${attempt}#L${number}`} tabIndex={-1}>
-        {number}
-      </a>
+      <LineLink number={number} attempt={attempt} />
       <LineTime line={line} />
       <Texts line={line} />
     </p>
+  );
+}
+
+function LineLink({ number, attempt }: { number: number; attempt: number }) {
+  return (
+    <a class="number" href={`?line=${number}&attempt=${attempt}#L${number}`} tabIndex={-1}>
+      {number}
+    </a>
   );
 }
 

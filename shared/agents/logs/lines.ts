@@ -110,12 +110,15 @@ export function endOfLines(bytes: Buffer, lines: number): number {
 /** Lines that are shown before one that a link names. */
 const lead = { lines: 10, bytes: 4096 };
 
-/** The offset of a line before the one at `end`: few lines, of few bytes. */
-export function startOfLead(bytes: Buffer, end: number): number {
+/**
+ * The offset of a line before the one at `end`: few lines, of few bytes.
+ * @param beginsLine the first byte begins a line
+ */
+export function startOfLead(bytes: Buffer, end: number, beginsLine: boolean): number {
   let start = end;
   for (let lines = 0; lines < lead.lines && start > 0; lines++) {
     const previous = start < 2 ? -1 : bytes.lastIndexOf(lineFeed, start - 2);
-    if (previous === -1 || end - previous > lead.bytes) break;
+    if ((previous === -1 && !beginsLine) || end - previous > lead.bytes) break;
     start = previous + 1;
   }
   return start;

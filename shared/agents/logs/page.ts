@@ -77,7 +77,7 @@ async function findStartBeforeLine(
     if (isRemark) continue;
     const rest = bytes.subarray(Math.max(0, chunk.start - start));
     const end = endOfLines(rest, number - 1 - chunk.linesBefore);
-    return start + bytes.length - rest.length + startOfLead(rest, end);
+    return start + bytes.length - rest.length + startOfLead(rest, end, chunk.start === 0);
   }
   return undefined; // the log is being deleted
 }

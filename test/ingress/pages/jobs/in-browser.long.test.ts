@@ -121,6 +121,14 @@ describeInBrowser("the log of a job", () => {
     await page.waitForURL(/\?line=13353&attempt=1#L13353$/);
     assert.equal(await page.locator(".lines :target").getAttribute("id"), "L13353");
     assert.ok(await page.evaluate(() => "same" in globalThis), "was not loaded again");
+
+    await page.goto(`${job.page}?from=0`);
+    const group = page.locator("#L1");
+    assert.equal(await group.getAttribute("open"), null);
+    await group.locator("summary").click();
+    await group.locator("> a").click();
+    await page.waitForURL(/\?line=1&attempt=1#L1$/);
+    assert.equal(await group.getAttribute("open"), "");
   });
 
   it("redraws lines as the job does", async () => {
