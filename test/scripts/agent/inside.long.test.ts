@@ -131,6 +131,37 @@ describeOnSqlite("npm run agent, inside a job", (database) => {
     assert.match(log, /All \(fast\)\n[a-z_]+\n$/);
   });
 
+  it("runs the commands of other pages", async () => {
+    await api.send("POST", `/clusters/${api.acme.cluster.id}/secrets`, {
+      body: { key: "SIGNING_KEY", value: "signature" },
+    });
+    const named =
+      /\bbuildkite-agent ((?:annotate|annotation|artifact|meta-data|oidc|pipeline|secret) [^\n)`>]*)/g;
+    const texts = globSync("shared/**/*.md").map((page) => readFileSync(page, "utf8"));
+    const commands = texts.flatMap((text) =>
+      [...text.matchAll(named)].map(([, words = ""]) => words.trimEnd()),
+    );
+    assert.ok(commands.length >= 15, String(commands.length));
+    const command = [
+      "set -e; mkdir -p dist coverage .buildkite; echo a > dist/app.zip; echo b > coverage/index.html",
+      "printf 'steps:\\n  - command: \"true\"\\n' > .buildkite/pipeline.yml",
+      "for key in version where; do signalbox-agent meta-data set $key value; done",
+      "signalbox-agent artifact upload 'dist/*'",
+      ...commands
+        .filter((words) => !words.endsWith("service:webhook")) // only builds of webhooks have it
+        .map((words) => `echo text | signalbox-agent ${words}`),
+    ].join("\n");
+    const { id, slug } = await api.newPipeline({ steps: [{ command, key: "package" }] });
+    await api.build(id);
+    const path = `/pipelines/${slug}/builds/1`;
+    const jobs = await eventually(`the end of ${slug}`, async () => {
+      const { body } = await api.send("GET", path);
+      return body.finished_at ? body.jobs : undefined;
+    });
+    const log = (await api.send("GET", `${path}/jobs/${jobs[0].id}/log.txt`)).text;
+    assert.equal(jobs[0].exit_status, 0, `${log}\n${command}`);
+  });
+
   it("knows every command and option that a page names for jobs", async () => {
     const pages = ["README.md", ...globSync("{shared,ingress,scripts}/**/*.md")];
     const named = /\b(?:buildkite|signalbox)-agent ((?:annotate|(?:[a-z]+(?:-data)?) [a-z-]+)\b)([^\n`)]*)/g;
