@@ -25,6 +25,7 @@ const forms: Record<string, unknown[]> = {
     "x#v1".split(","),
     ["a#v1", { "b#v1": { c: 1 } }, { "d#v1": null }],
     { "a#v1": { b: 1 }, "c#v1": null },
+    [{ "a#v1": { b: 1 }, "c#v1": null }, {}],
     [{ "a#v1": ["x"] }, { "b#v1": "text" }, { "c#v1": 7 }, { "d#v1": false }],
   ],
   signature: [
@@ -97,6 +98,8 @@ describe("the decoder", () => {
       [{ struct: { a: "bool" } }, { a: "x" }],
       [pipeline, { steps: [{ plugins: ["a"] }] }],
       [pipeline, { steps: [{ plugins: [{ a: [] }] }] }],
+      [pipeline, { steps: [{ plugins: [{}] }] }],
+      [pipeline, { steps: [{ plugins: [{ a: {}, b: null }] }] }],
     ] as [GoType, unknown][])
       assert.ok(undecodable(type, value), JSON.stringify(value));
   });

@@ -7,6 +7,8 @@ export type GoType =
   | "time"
   | { list: GoType }
   | { map: GoType }
+  /** A map that must have one entry. */
+  | { entry: GoType }
   | { struct: Record<string, GoType> }
   | { oneOf: GoType[] };
 
@@ -24,7 +26,11 @@ export function undecodable(type: GoType, value: unknown, at = ""): string | und
     return first(value.map((each, index) => undecodable(type.list, each, `${at}[${index}]`)));
   }
   if (typeof value !== "object" || Array.isArray(value)) return refused;
-  const typeOf = (name: string) => ("map" in type ? type.map : (type.struct[name] ?? "any"));
+  if ("entry" in type && Object.keys(value).length !== 1) return refused;
+  const typeOf = (name: string) => {
+    if ("map" in type) return type.map;
+    return "entry" in type ? type.entry : (type.struct[name] ?? "any");
+  };
   return first(Object.entries(value).map(([name, each]) => undecodable(typeOf(name), each, `${at}.${name}`)));
 }
 
@@ -47,7 +53,7 @@ const step: GoType = {
   struct: {
     ...texts("type", "name", "label", "command", "artifact_paths", "branch_configuration"),
     ...{ env: ofTexts, timeout_in_minutes: "int", agent_query_rules: { list: "string" } },
-    plugins: { oneOf: [{ map: anyMap }, { list: { map: anyMap } }] },
+    plugins: { oneOf: [{ map: anyMap }, { list: { entry: anyMap } }] },
   },
 };
 
