@@ -133,7 +133,7 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
       title: "HMAC",
       about: "Anything that can post JSON and sign it with an HMAC, in a header that you choose",
       sample: samplePlain,
-      signatures: [{ scheme: "hmac", ...hmacDefaults }],
+      signatures: [{ scheme: "hmac", isList: true, ...hmacDefaults }],
       isConfigurable: true,
     },
   ];
@@ -150,7 +150,7 @@ export function typeOfTrigger(issueTracker: string, trigger: TypedTrigger): Trig
   const stored = types.some((type) => type.stored === trigger.type) ? trigger.type : "issue_tracker";
   const type = types.find((each) => each.stored === stored) as TriggerType;
   if (!trigger.signature) return type;
-  return { ...type, signatures: [{ scheme: "hmac", ...trigger.signature }] };
+  return { ...type, signatures: [{ scheme: "hmac", isList: true, ...trigger.signature }] };
 }
 
 export function findTypeByName(issueTracker: string, name: string): TriggerType | undefined {

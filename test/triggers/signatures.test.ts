@@ -103,15 +103,19 @@ describe("documented signatures", () => {
     assert.ok(isTaken("gitlab", { ...standard, secret: `v1,${standard.secret}`, now: new Date(signedAt) }));
   });
 
-  it("are taken if one in a list is right", () => {
-    const [header, right] = Object.entries(github.headers)[0] as [string, string];
-    const wrong = right.replace(/.$/, "0");
-    const taken = (value: string) => isTaken("github", { ...github, headers: { [header]: value } });
+  it("of hmac triggers are taken if one in a list is right, and those of others are no lists", () => {
+    const body = "Hello, World!";
+    const right = createHmac("sha256", "s3cret").update(body).digest("hex");
+    const wrong = right.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+    const taken = (value: string) =>
+      isTaken("hmac", { secret: "s3cret", body, headers: { "X-Signature": value } });
 
-    for (const list of [`${wrong}, ${right}`, `${right},${wrong}`, `${wrong} ${right}`, ` ${right} `])
+    for (const list of [`${wrong}, ${right}`, `${right},${wrong}`, `${wrong} ${right}`, `${right},${right}`])
       assert.ok(taken(list), list);
     assert.ok(!taken(`${wrong}, ${wrong}`));
     assert.ok(!taken(`${`${wrong},`.repeat(20)}${right}`), "a list has a limit");
+    const [header, value] = Object.entries(github.headers)[0] as [string, string];
+    assert.ok(!isTaken("github", { ...github, headers: { [header]: `${value},${value}` } }));
   });
 
   it("of GitLab's secret token are the token", () => {
