@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { freePort } from "../../scripts/scratch/ports.ts";
 import { connectFast, waitUntilReady } from "../../shared/redis/connect.ts";
 import { checkRedis } from "../../shared/redis/health.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
@@ -57,7 +58,7 @@ describe("a Redis with sentinels", { skip: redisServerMissing }, () => {
   });
 
   it("is not used by the address of a sentinel, nor is a node of a cluster", async () => {
-    const node = await startRedis("--cluster-enabled", "yes");
+    const node = await startRedis("--cluster-enabled", "yes", "--cluster-port", String(await freePort()));
 
     const states = [await stateAt(`redis://${redis.sentinel}`), await stateAt(node.url)];
 
