@@ -13,9 +13,11 @@ export function refuseForeignForm(config: Config, event: H3Event, visitor: Visit
   const presented = Buffer.from(formToken);
   const isSame = presented.length === expected.length && timingSafeEqual(presented, expected);
   if (isSame && isFromOurPages(config, event)) return;
+  // Cookies belong to an address: one that came shows that the page is from here, or the same token does.
+  const isOfHere = isAtOurAddress(config, event) || (!isSame && Boolean(event.req.headers.get("cookie")));
   throw new Refusal(
     403,
-    isAtOurAddress(config, event)
+    isOfHere
       ? "This form is out of date. Go back, load the page again and send it once more."
       : `The pages have another address than the one that this form was sent from. Open ${config.appUrl} and send it there.`,
   );
