@@ -58,8 +58,14 @@ export async function listUploads(
   const { id, createdAt } = pipelineUploads;
   const isOfBuild = and(eq(jobs.buildId, buildId), jobId === undefined ? undefined : eq(jobs.id, jobId));
   const from = olderThan ?? newerThan;
-  const place = sql`select ${createdAt}, ${id} from ${pipelineUploads} where ${id} = ${from}`;
-  const isBeyond = sql`(${createdAt}, ${id}) ${sql.raw(newerThan ? ">" : "<")} (${place} limit 1)`;
+  // Jobs choose the ids of uploads: the table has an index by job only.
+  const place = db
+    .select({ createdAt, id })
+    .from(jobs)
+    .innerJoin(pipelineUploads, eq(pipelineUploads.jobId, jobs.id))
+    .where(and(eq(jobs.buildId, buildId), eq(id, from ?? "")))
+    .limit(1);
+  const isBeyond = sql`(${createdAt}, ${id}) ${sql.raw(newerThan ? ">" : "<")} (${place})`;
   const order = newerThan ? asc : desc;
   const rows = await db.offLoop
     .select(getTableColumns(pipelineUploads))
