@@ -13,7 +13,7 @@ export function answer(schema: z.ZodType, description = "Done") {
 
 /**
  * Says 400 for 422. Old agents repeat most refused calls of programs in jobs, some for 45 seconds, unless they are 400,
- * 401 or 404. Those that set meta-data stop at the last two only.
+ * 401 or 404. Calls that set meta-data stop at the last two only.
  */
 export async function toBadRequest(refusal: Refusal): Promise<Refusal> {
   return refusal.status === 422 ? new Refusal(400, refusal.message) : refusal;

@@ -13,7 +13,7 @@ export function refuseForeignForm(config: Config, event: H3Event, visitor: Visit
   const presented = Buffer.from(formToken);
   const isSame = presented.length === expected.length && timingSafeEqual(presented, expected);
   if (isSame && isFromOurPages(config, event)) return;
-  // Cookies belong to an address: one that came shows that the page is from here, or the same token does.
+  // With a cookie of this address and another token, the form is of another session, and no address helps.
   const isOfHere = isAtOurAddress(config, event) || (!isSame && Boolean(event.req.headers.get("cookie")));
   throw new Refusal(
     403,

@@ -27,7 +27,7 @@ interface StuckMembers {
 const maxNames = 5;
 const maxLabelLength = 40;
 
-/** The jobs of groups among new ones, without those that are left out. */
+/** The new jobs that belong to groups, without jobs that are left out. */
 export function membersOfDrafts(jobs: DraftedJob[]): WaitingMember[] {
   return jobs.flatMap(({ step, stepId, broken }) => {
     if (!isCommandStep(step) || step.concurrency_group === undefined || broken !== undefined) return [];
@@ -62,7 +62,7 @@ export function findStuckMembers(
   const behindManual = findBehindManual(vertices, ended);
   const waiting = members.filter(({ stepId }) => steps.has(stepId) && !ended.has(stepId));
   const ofSteps = Map.groupBy(waiting, ({ stepId }) => stepId);
-  /** Those that have not started. */
+  /** Members that have not started, by their group. */
   const queues = Map.groupBy(waiting, ({ group }) => group);
   const left = new Map([...ofSteps].map(([stepId, { length }]) => [stepId, length]));
   const highestLimits = new Map([...queues].map(([group, queue]) => [group, highestLimit(queue)]));

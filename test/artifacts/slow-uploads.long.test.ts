@@ -86,7 +86,7 @@ describe("slow uploads of files that are announced as large", { skip }, () => {
       answered.resolve(incoming.statusCode ?? 0);
     });
     outgoing.on("error", answered.reject);
-    answered.promise.catch(() => {}); // those that never end
+    answered.promise.catch(() => {}); // an upload that never ends fails when its connection is closed
     outgoing.write(head + content);
     requests.push(outgoing);
     return () => {

@@ -1,4 +1,4 @@
-/** A type of Go, as `encoding/json` decodes into it. A function is a struct: its members by name. */
+/** A type of Go, as `encoding/json` decodes into it. `oneOf`: a type that decodes itself takes each of these forms. */
 export type GoType =
   | "string"
   | "int"
