@@ -5,6 +5,7 @@ import { listStored } from "../../../shared/agents/logs/chunk-store.ts";
 import { listLogs, lockJobs } from "../../../shared/agents/logs/store.ts";
 import * as agents from "../../../shared/agents/store.ts";
 import * as agentTokens from "../../../shared/agents/token-store.ts";
+import { findUpload, listUploads } from "../../../shared/agents/upload-store.ts";
 import * as blocked from "../../../shared/builds/blocked-store.ts";
 import * as graphs from "../../../shared/builds/graph-store.ts";
 import { deleteOldJobTokens } from "../../../shared/builds/meta-data-store.ts";
@@ -84,6 +85,8 @@ export const agentStatements: Record<string, (db: Db & Tx) => unknown> = {
   "unblocked steps of a failed build": (db) => blocked.failUnblocked(db, { buildId: id }),
   "a blocked build": (db) => progress.blockBuildIfUnfinished(db, { id, state: "blocked_passed" }),
   "a build that goes on": (db) => progress.resumeBuildIfBlocked(db, id),
+  "a page of uploads of a build": (db) => listUploads(db, id, { limit: 30, olderThan: id }),
+  "an upload of a build": (db) => findUpload(db, id, id),
   "a retried job": (db) => progress.markRetriedIfNot(db, [{ id, buildId: id, state: "failed" }], null),
   "agents that were not seen": (db) =>
     agents.listUnseenAgents(db, "connected", { seenBefore: before, limit: 200, offset: 0 }),
