@@ -102,6 +102,15 @@ export const finishedJobStates: JobState[] = jobStates.filter(
 export type JobType = "script" | "waiter" | "manual" | "trigger";
 /** Holding: the job counts towards the limit of its concurrency group. Limited: it waits for the group alone. */
 export type MemberStanding = "waiting" | "limited" | "holding";
+/** Kinds of later work, by what they are about. */
+export type TaskKind =
+  | FollowUpKind
+  /** Of a queue: mark its waiting jobs as paused, or clear the mark. */
+  | "pause"
+  /** Of a bulk rebuild: build the next of its deliveries. */
+  | "bulk_rebuild"
+  /** Of an artifact that a bucket got in parts: compare it with what was announced. */
+  | "artifact";
 /** Something left to do after a transaction, about a subject. A worker does it if nobody has. */
 export type FollowUpKind =
   /** Of a concurrency group: start jobs that it has room for. */

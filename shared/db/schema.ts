@@ -13,6 +13,7 @@ import { definePipelinesTables } from "./schema/pipelines.ts";
 import { defineQueuesTables } from "./schema/queues.ts";
 import { defineSecretsTables } from "./schema/secrets.ts";
 import { defineSettingsTables } from "./schema/settings.ts";
+import { defineTasksTables } from "./schema/tasks.ts";
 import { defineTriggersTables } from "./schema/triggers.ts";
 
 /**
@@ -21,6 +22,7 @@ import { defineTriggersTables } from "./schema/triggers.ts";
 export function defineSchema(kit: Kit) {
   const settings = defineSettingsTables(kit);
   const figures = defineFiguresTables(kit);
+  const tasks = defineTasksTables(kit);
   const accounts = defineAccountsTables(kit);
   const oauth = defineOauthTables(kit, accounts);
   const device = defineDeviceTables(kit, { ...accounts, ...oauth });
@@ -37,6 +39,7 @@ export function defineSchema(kit: Kit) {
   return {
     ...settings,
     ...figures,
+    ...tasks,
     ...accounts,
     ...oauth,
     ...device,

@@ -5,6 +5,7 @@ import { defineSchema } from "./schema.ts";
 export const {
   settings,
   figures,
+  tasks,
   organizations,
   users,
   members,
