@@ -95,7 +95,7 @@ describeOnSqlite("an artifact", (database) => {
     assert.equal(await send(batch), 403);
   });
 
-  it("is refused in a form without a file, of another type, or cut short", async () => {
+  it("is refused in a form without a file, of another type, cut short, or with a part that has no name", async () => {
     const { agent, announce, search } = await startJob();
     const { form } = await announce();
     const post = (type: string, body: string) =>
@@ -113,6 +113,10 @@ describeOnSqlite("an artifact", (database) => {
     assert.equal((await post(multipart, "")).status, 400);
     assert.equal((await post(multipart, `${field}${path}--b--\r\n`)).status, 400);
     assert.equal((await post(multipart, `${field}${path}${start}the file`)).status, 400);
+    for (const disposition of ["form-data", "form-data; name", 'form-data; filename="a"']) {
+      const nameless = `--b\r\nContent-Disposition: ${disposition}\r\n\r\na\r\n--b--\r\n`;
+      assert.equal((await post(multipart, nameless)).status, 400, disposition);
+    }
     assert.equal((await search({ query: "*", state: "new" })).length, 1);
   });
 

@@ -154,10 +154,15 @@ class FormReader implements Cuttable {
     return parser;
   }
 
-  #keepField(name: string, value: string): void {
+  /**
+   * An exception of a listener would end the process.
+   * @param name undefined if the part has none
+   */
+  #keepField(name: string | undefined, value: string): void {
     if (this.#isOver) return;
-    this.#fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
     try {
+      if (name === undefined) throw malformed();
+      this.#fieldBytes += Buffer.byteLength(name) + Buffer.byteLength(value);
       if (this.#fieldBytes > maxFieldBytes) throw tooLarge();
       this.#options.checkField(name, value);
       this.#fields.set(name, value);
