@@ -120,6 +120,21 @@ describeOnSqlite("an artifact", (database) => {
     assert.equal((await search({ query: "*", state: "new" })).length, 1);
   });
 
+  it("is refused at the first part too many: the parser makes objects for each", async () => {
+    const { agent } = await startJob();
+    const post = async (part: string) => {
+      const { status, body } = await agent.send("POST", "/artifacts/upload", {
+        headers: { "Content-Type": "multipart/form-data; boundary=b" },
+        bytes: Buffer.from(part.repeat(60_000 / part.length)),
+      });
+      return [status, body.message];
+    };
+    const tooMany = [400, "The form has more than 20 fields before the file"];
+
+    assert.deepEqual(await post("--b\r\n"), tooMany);
+    assert.deepEqual(await post(fieldOf("a", "")), tooMany);
+  });
+
   const formHead = (length: number) =>
     `POST /v3/artifacts/upload HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n`;
   const fieldOf = (name: string, value: string) =>
