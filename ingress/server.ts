@@ -4,12 +4,13 @@ import { serve } from "h3";
 import { openHandOut } from "../shared/agents/hand-out/hand-out.ts";
 import { openLeaseGroup } from "../shared/agents/lease-group.ts";
 import { openPresence } from "../shared/agents/presence.ts";
-import { openFollowUps } from "../shared/builds/follow-ups/follow-ups.ts";
+import { tasksOfBuilds } from "../shared/builds/due/handlers.ts";
 import { DeviceFlow } from "../shared/device/flow.ts";
 import { secondMs } from "../shared/durations.ts";
 import { openConfigurations } from "../shared/pipelines/configuration/given.ts";
 import type { Config } from "../shared/process/config.ts";
 import type { Services } from "../shared/process/services.ts";
+import { openTasks } from "../shared/tasks/runner.ts";
 import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { openRefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
 import { openFilterTests } from "../shared/triggers/filter/filter-tests.ts";
@@ -52,7 +53,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const filterTests = openFilterTests(services);
   const configurations = openConfigurations();
   const presence = openPresence(services);
-  const followUps = openFollowUps(services);
+  const tasks = openTasks(services, tasksOfBuilds);
   const app = createApp(services, {
     installation,
     hot,
@@ -83,7 +84,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      const kept = [deviceFlow, refusals, refusedRequests, filterTests, configurations, presence, followUps];
+      const kept = [deviceFlow, refusals, refusedRequests, filterTests, configurations, presence, tasks];
       await Promise.all(kept.map((each) => each.close()));
     },
   };

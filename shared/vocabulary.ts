@@ -104,15 +104,6 @@ export type JobType = "script" | "waiter" | "manual" | "trigger";
 export type MemberStanding = "waiting" | "limited" | "holding";
 /** Kinds of later work, by what they are about. */
 export type TaskKind =
-  | FollowUpKind
-  /** Of a queue: mark its waiting jobs as paused, or clear the mark. */
-  | "pause"
-  /** Of a bulk rebuild: build the next of its deliveries. */
-  | "bulk_rebuild"
-  /** Of an artifact that a bucket got in parts: compare it with what was announced. */
-  | "artifact";
-/** Something left to do after a transaction, about a subject. A worker does it if nobody has. */
-export type FollowUpKind =
   /** Of a concurrency group: start jobs that it has room for. */
   | "group"
   /** Of a job of a trigger step: make its build. */
@@ -124,7 +115,13 @@ export type FollowUpKind =
   /** Of a build: skip or cancel older ones of its branch. */
   | "branch"
   /** Of a build: fail its scheduled jobs that have no queue. */
-  | "queueless";
+  | "queueless"
+  /** Of a queue: mark its waiting jobs as paused, or clear the mark. */
+  | "pause"
+  /** Of a bulk rebuild: build the next of its deliveries. */
+  | "bulk_rebuild"
+  /** Of an artifact that a bucket got in parts: compare it with what was announced. */
+  | "artifact";
 export type RetryType = "manual" | "automatic";
 /** Registered: not yet connected. Lost: missed its heartbeats; may come back. */
 export const agentStates = ["registered", "connected", "lost", "disconnected"] as const;

@@ -69,7 +69,18 @@ const capabilities: Record<string, string[]> = {
   triggers: ["figures", "dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
 /** `runtime` has a path that the release before named. */
-const foundations = ["crypto", "process", "sharing", "db", "redis", "jobs", "retention", "blobs", "runtime"];
+const foundations = [
+  "crypto",
+  "process",
+  "sharing",
+  "db",
+  "redis",
+  "jobs",
+  "retention",
+  "blobs",
+  "tasks",
+  "runtime",
+];
 const folderIn = (path: string) => /^shared\/([a-z]+)\//.exec(path)?.[1];
 const isCapability = (path: string) => Object.hasOwn(capabilities, folderIn(path) ?? "");
 /** Includes files directly in `shared/`. */

@@ -2,23 +2,25 @@ import { recordUsage } from "../shared/accounts/access-tokens.ts";
 import { endForcedJobs, expireJobs, takeBackOffers, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
-import { openArtifactChecks } from "../shared/artifacts/check.ts";
+import { checkArtifact } from "../shared/artifacts/check.ts";
 import { evictArtifacts } from "../shared/artifacts/evict.ts";
 import { failForgottenArtifacts } from "../shared/artifacts/fail.ts";
 import { removeUnnamedBlobs } from "../shared/artifacts/remove-unnamed.ts";
-import { openFollowUps } from "../shared/builds/follow-ups/follow-ups.ts";
+import { tasksOfBuilds } from "../shared/builds/due/handlers.ts";
 import { renewSharedSteps } from "../shared/builds/shared-steps.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
-import { openFanOuts, requeueDispatchPauses } from "../shared/dispatch/fan-out.ts";
+import { fanOutPause } from "../shared/dispatch/fan-out.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
-import type { JobContract } from "../shared/jobs/define.ts";
+import { type JobContract, type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { openClockGuard } from "../shared/process/clock-guard.ts";
 import type { Services } from "../shared/process/services.ts";
 import { countStoredBytes } from "../shared/retention/organizations.ts";
 import { recountRecords } from "../shared/retention/records.ts";
-import { openBulkRebuilds, requeueBulkRebuilds } from "../shared/triggers/bulk-rebuilds/run.ts";
+import { openTasks, type TaskHandlers } from "../shared/tasks/runner.ts";
+import { rebuildNext } from "../shared/triggers/bulk-rebuilds/run.ts";
 import { type DeliveryBuilder, openDeliveryBuilder } from "../shared/triggers/deliveries/build.ts";
 import { requeueStranded } from "../shared/triggers/deliveries/requeue.ts";
+import { takeOverFormerWork } from "../shared/triggers/former-work.ts";
 import { evictPayloads } from "../shared/triggers/payloads/payloads.ts";
 import { purgeExpired } from "./purge-expired.ts";
 import { rollUpFigures } from "./roll-up-figures.ts";
@@ -34,13 +36,17 @@ export interface WorkerJobs {
   close: () => Promise<void>;
 }
 
-export function openWorkerJobs(services: Services): WorkerJobs {
+export const taskHandlers: TaskHandlers = {
+  ...tasksOfBuilds,
+  pause: fanOutPause,
+  bulk_rebuild: rebuildNext,
+  artifact: checkArtifact,
+};
+
+export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] = workQueues): WorkerJobs {
   const builder = openDeliveryBuilder(services);
   const clockGuard = openClockGuard(services);
-  const fanOuts = openFanOuts(services);
-  const bulkRebuilds = openBulkRebuilds(services);
-  const followUps = openFollowUps(services);
-  const artifactChecks = openArtifactChecks(services);
+  const tasks = openTasks(services, taskHandlers, { isWorker: queues.includes("dispatch") });
   const jobs = [
     job(contracts.createBuildsJob, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
     job(contracts.requeueStrandedDeliveriesJob, () => requeueStranded(services)),
@@ -57,9 +63,6 @@ export function openWorkerJobs(services: Services): WorkerJobs {
       contracts.removeUnnamedBlobsJob,
       async () => (await clockGuard.isTrusted()) && removeUnnamedBlobs(services),
     ),
-    job(contracts.checkArtifactsJob, async ({ artifactIds }) => {
-      for (const id of artifactIds) artifactChecks.add(id);
-    }),
     job(
       contracts.failForgottenArtifactsJob,
       async () => (await clockGuard.isTrusted()) && failForgottenArtifacts(services),
@@ -69,11 +72,8 @@ export function openWorkerJobs(services: Services): WorkerJobs {
       async () => (await clockGuard.isTrusted()) && expireDeviceCodes(services),
     ),
     job(contracts.recordUsageJob, () => recordUsage(services)),
-    job(contracts.fanOutDispatchPauseJob, async ({ queueId }) => fanOuts.add(queueId)),
-    job(contracts.requeueDispatchPausesJob, () => requeueDispatchPauses(services)),
-    job(contracts.rebuildDeliveriesJob, async ({ bulkRebuildId }) => bulkRebuilds.add(bulkRebuildId)),
-    job(contracts.requeueBulkRebuildsJob, () => requeueBulkRebuilds(services)),
-    job(contracts.doFollowUpsJob, () => followUps.doLeftOver()),
+    job(contracts.doTasksJob, async () => tasks.wake()),
+    job(contracts.takeOverFormerWorkJob, () => takeOverFormerWork(services)),
     job(
       contracts.loseUnseenAgentsJob,
       async () => (await clockGuard.isRight()) && loseUnseenAgents(services),
@@ -94,10 +94,7 @@ export function openWorkerJobs(services: Services): WorkerJobs {
     job(contracts.rollUpFiguresJob, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
     job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
-  const close = async () =>
-    void (await Promise.all(
-      [builder, fanOuts, bulkRebuilds, followUps, artifactChecks].map((each) => each.close()),
-    ));
+  const close = async () => void (await Promise.all([builder, tasks].map((each) => each.close())));
   return { jobs, close };
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { hourMs, secondMs } from "../shared/durations.ts";
-import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
+import { formerJobs, type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import type { Services } from "../shared/process/services.ts";
 import { connectPatient } from "../shared/redis/connect.ts";
 import { redisKeys } from "../shared/redis/keys.ts";
@@ -29,7 +29,7 @@ export async function startWorkers(
 ): Promise<Workers> {
   const { config } = services;
   const redis = connectPatient(config.redisUrl);
-  const { jobs, close: closeJobs } = openWorkerJobs(services);
+  const { jobs, close: closeJobs } = openWorkerJobs(services, queues);
   const workers = queues.map((queue) => openWorker(services, { queue, redis, jobs }));
 
   const contracts = jobs.map((job) => job.contract);
@@ -89,6 +89,7 @@ interface Run {
 }
 
 async function runJob({ log, writeHealth }: Services, { job, token, run }: Run): Promise<void> {
+  if (!run && formerJobs.includes(job.name)) return;
   if (!run) return putBack(job, token);
   try {
     await run(job.data);

@@ -2,11 +2,10 @@ import { type Command, Option } from "commander";
 import { auditAll } from "../../shared/accounts/audit.ts";
 import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import { asOperator } from "../../shared/accounts/organizations.ts";
-import { createBuildsJob, fanOutDispatchPauseJob } from "../../shared/jobs/contracts.ts";
+import { createBuildsJob } from "../../shared/jobs/contracts.ts";
 import { type WorkQueue, workQueues } from "../../shared/jobs/define.ts";
 import { type WorkJob, type WorkState, workStates } from "../../shared/jobs/inspect.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { listQueuesWithOwners } from "../../shared/queues/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { listTriggersOfDeliveries } from "../../shared/triggers/store.ts";
 import { type Act, newCommand, parsePositive } from "./command.ts";
@@ -112,32 +111,18 @@ async function auditJob(services: Services, action: string, job: WorkJob): Promi
   if (known.length > 0) await services.db.transaction((tx) => auditAll(tx, action, known));
 }
 
-/** The triggers or the queue that a job is about, by their names. */
+/** The triggers that a job is about, by their names. */
 async function readSubjects({ db }: Services, job: WorkJob, maxDeliveries: number) {
   const ids = deliveriesOf(job).slice(0, maxDeliveries);
-  const triggers = (await listTriggersOfDeliveries(db, ids)).map(({ id, label, organization, pipeline }) => ({
+  return (await listTriggersOfDeliveries(db, ids)).map(({ id, label, organization, pipeline }) => ({
     organization,
     place: { organization, pipeline, trigger: label },
     subject: { type: "trigger" as const, id, name: label },
   }));
-  const queueId = queueOf(job);
-  const placed = queueId ? [...(await listQueuesWithOwners(db, [queueId])).values()] : [];
-  const queues = placed.map(({ organization, cluster, queue: { id, key } }) => ({
-    organization,
-    place: { organization, cluster: cluster.name, queue: key },
-    subject: { type: "queue" as const, id, name: key },
-  }));
-  return [...triggers, ...queues];
 }
 
 /** The ids of deliveries. Jobs of another version, with other data, have none. */
 function deliveriesOf({ name, data }: WorkJob): string[] {
   const parsed = name === createBuildsJob.name ? createBuildsJob.data.safeParse(data) : undefined;
   return parsed?.data?.deliveryIds ?? [];
-}
-
-function queueOf({ name, data }: WorkJob): string | undefined {
-  const parsed =
-    name === fanOutDispatchPauseJob.name ? fanOutDispatchPauseJob.data.safeParse(data) : undefined;
-  return parsed?.data?.queueId;
 }

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { openLeaseGroup } from "../../shared/agents/lease-group.ts";
 import { markSeen } from "../../shared/agents/store.ts";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
+import { tasksOfBuilds } from "../../shared/builds/due/handlers.ts";
 import { buildFigures } from "../../shared/builds/figures.ts";
-import { openFollowUps } from "../../shared/builds/follow-ups/follow-ups.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { type Build, listBuildsOfDeliveries } from "../../shared/builds/store.ts";
 import type { Cluster } from "../../shared/clusters/store.ts";
@@ -16,6 +16,7 @@ import { sampleMinutes } from "../../shared/figures/samples.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { requireQueue } from "../../shared/queues/queues.ts";
 import type { Queue } from "../../shared/queues/store.ts";
+import { openTasks } from "../../shared/tasks/runner.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { deliveryFigures } from "../../shared/triggers/deliveries/figures.ts";
 import { openRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
@@ -235,14 +236,14 @@ async function makeLastHour(week: Week): Promise<number> {
 
 /** Builds that wait for a person, and two of a branch: the newer one made the older one outdated. @returns their number */
 async function makeReleases({ services, world }: Week): Promise<number> {
-  const followUps = openFollowUps(services);
+  const tasks = openTasks(services, tasksOfBuilds);
   const actor = { organization: world.organization, userId: world.person.userId };
   const branches = ["main", "hotfix", "rollout", "nightly", "nightly"];
   for (const [at, branch] of branches.entries()) {
     const wanted = { source: "ui", branch, commit: commitOf(at), message: `Release ${at + 1}` } as const;
     await createBuildByHand(services, actor, world.releases, wanted);
-    await followUps.idle();
+    await tasks.idle();
   }
-  await followUps.close();
+  await tasks.close();
   return branches.length;
 }

@@ -1,36 +1,28 @@
 import { artifactBlob } from "../blobs/blobs.ts";
 import { checkBlob } from "../blobs/expected-content.ts";
 import type { Services } from "../process/services.ts";
-import { turns as bounds } from "../sharing/bounds.ts";
-import { openTasksByKey, type TasksByKey } from "../sharing/tasks.ts";
-import { openTurns } from "../sharing/turns.ts";
+import { endTasks, listTasks } from "../tasks/store.ts";
 import { discardBytes, failArtifacts } from "./fail.ts";
 import { type Artifact, findArtifact, setStoredIfOpen } from "./store.ts";
 
-/**
- * Compares artifacts that a bucket got in parts with what was announced. Those that differ become an error. An agent
- * that asks again has a check sent again, so one that is lost is repeated.
- */
-export function openArtifactChecks(services: Services): TasksByKey {
-  const turns = openTurns(bounds.artifactChecks);
-  return openTasksByKey(
-    async (id, signal) => {
-      const artifact = await findArtifact(services.db, id);
-      if (artifact?.state !== "new" || artifact.storedAt !== null) return;
-      await turns.take(artifact.organizationId, () => checkArtifact(services, artifact), signal);
-    },
-    (id, error) => services.log.error({ err: error, artifactId: id }, "an artifact could not be checked"),
-  );
-}
-
-async function checkArtifact(services: Services, artifact: Artifact): Promise<void> {
-  const { id, organizationId, size: bytes, sha1, sha256 } = artifact;
-  const difference = await checkBlob(services.blobs, artifactBlob(id), { bytes, sha1, sha256 });
-  const failed = await services.db.transaction(async (tx) => {
-    if (difference) return failArtifacts(tx, organizationId, [id]);
+/** Compares an artifact that a bucket got in parts with what was announced. One that differs becomes an error. */
+export async function checkArtifact(services: Services, id: string): Promise<void> {
+  const { blobs, db, log } = services;
+  const due = await listTasks(db, "artifact", id);
+  const artifact = await findArtifact(db, id);
+  const isOpen = artifact?.state === "new" && artifact.storedAt === null;
+  const difference = isOpen ? await checkBlob(blobs, artifactBlob(id), expectedOf(artifact)) : undefined;
+  const failed = await db.transaction(async (tx) => {
+    await endTasks(tx, due);
+    if (!isOpen) return [];
+    if (difference) return failArtifacts(tx, artifact.organizationId, [id]);
     await setStoredIfOpen(tx, id);
     return [];
   });
-  if (difference) services.log.warn({ artifactId: id, difference }, "an artifact is not as it was announced");
+  if (difference) log.warn({ artifactId: id, difference }, "an artifact is not as it was announced");
   await discardBytes(services, failed);
+}
+
+function expectedOf({ size: bytes, sha1, sha256 }: Artifact) {
+  return { bytes, sha1, sha256 };
 }

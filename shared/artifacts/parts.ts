@@ -5,11 +5,11 @@ import {
   type DirectUpload,
   type UploadedPart,
 } from "../blobs/blobs.ts";
-import { checkArtifactsJob } from "../jobs/contracts.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal, unavailable } from "../refusal.ts";
 import { turns as bounds } from "../sharing/bounds.ts";
 import { openTurns } from "../sharing/turns.ts";
+import { later } from "../tasks/store.ts";
 import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";
 
 // An agent puts the parts of a large file into the bucket by itself. No process of ours has seen the bytes, so a worker
@@ -68,14 +68,14 @@ export async function completeParts(
   artifact: Artifact,
   parts: UploadedPart[],
 ): Promise<void> {
-  const { id, path, uploadId, state, storedAt } = artifact;
+  const { id, organizationId, path, uploadId, state, storedAt } = artifact;
   const { direct } = services.blobs;
   if (!direct || uploadId === null || state !== "new" || storedAt !== null) return;
   const outcome = await orUnavailable(services, () =>
     direct.completeUpload(artifactBlob(id), uploadId, parts),
   );
   if (outcome === "refused") throw new Refusal(422, `The parts of ${path} are not those that were uploaded`);
-  if (!(await services.jobs.send(checkArtifactsJob, { artifactIds: [id] }))) throw unavailable();
+  await services.db.transaction((tx) => later(tx, "artifact", organizationId, [id]));
 }
 
 /** The artifact once it was compared. Undefined: not yet. */

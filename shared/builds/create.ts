@@ -24,12 +24,12 @@ import type { Topic } from "../redis/events.ts";
 import { exactSize, type Problem } from "../refusal.ts";
 import { finishedBuildStates, type UnwantedReason } from "../vocabulary.ts";
 import { type ConditionReader, hasConditions, noFacts, readStoredFacts } from "./condition-facts.ts";
-import { followUpScheduled } from "./follow-ups/of-jobs.ts";
+import { dueOfBranches } from "./due/of-branches.ts";
+import { dueOfScheduled } from "./due/of-jobs.ts";
 import type { BuildGraph } from "./graph-store.ts";
 import { haveGroups, insertMembersOfBuilds, limitNewJobs } from "./groups/members.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { begin, newJobs } from "./new-jobs.ts";
-import { insertBranchFollowUps } from "./outdated/due.ts";
 import { settleBuild } from "./progress.ts";
 import type { Build } from "./store.ts";
 import { requireFewJobs } from "./too-many-jobs.ts";
@@ -117,8 +117,8 @@ export async function createBuilds(
   await tx.insertMany(tx.tables.builds, builds);
   await insertJobs(tx, jobs);
   await insertGraphs(tx, made);
-  await insertBranchFollowUps(tx, pipelines, builds);
-  await followUpScheduled(tx, jobs);
+  await dueOfBranches(tx, pipelines, builds);
+  await dueOfScheduled(tx, jobs);
   await insertMembersOfBuilds(tx, made);
   for (const { build } of made.filter(mayHoldItselfBack)) await settleBuild(tx, build, now);
   return {

@@ -28,7 +28,7 @@ import {
   unfinishedJobStates,
   waitingJobStates,
 } from "../vocabulary.ts";
-import { cancelTriggeredBuilds } from "./follow-ups/of-jobs.ts";
+import { dueOfCanceled } from "./due/of-jobs.ts";
 import {
   factColumns,
   isTrueByStep,
@@ -310,7 +310,7 @@ export async function cancelJobsIfUnfinished(
     })
     .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
     .returning(factColumns(tx));
-  await cancelTriggeredBuilds(tx, ended);
+  await dueOfCanceled(tx, ended);
   return [...stopping, ...ended];
 }
 

@@ -9,7 +9,7 @@ import {
   setUnblockable,
   waitIfBlocked,
 } from "./blocked-store.ts";
-import { followUpScheduled, mirrorBuildIfQuiet } from "./follow-ups/of-jobs.ts";
+import { dueIfQuiet, dueOfScheduled } from "./due/of-jobs.ts";
 import {
   failIfBlocked,
   failIfWaiting,
@@ -74,8 +74,8 @@ async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]>
   const { scheduled, hasNewFailure, waitsForPeople } = isDue ? await advance(tx, build, now) : nothing;
   const isFailing = hasFailed || hasNewFailure || (hasPromise && (await hasPromisedFailure(tx, build.id)));
   const isQuiet = !hasActive && scheduled.length === 0;
-  await followUpScheduled(tx, scheduled);
-  await mirrorBuildIfQuiet(tx, build, isQuiet);
+  await dueOfScheduled(tx, scheduled);
+  await dueIfQuiet(tx, build, isQuiet);
   if (!isQuiet) {
     if (blockedBuildStates.includes(build.state)) await resumeBuildIfBlocked(tx, build.id);
     if (!isFailing) await mendBuildIfFailing(tx, { id: build.id });

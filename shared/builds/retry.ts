@@ -8,7 +8,7 @@ import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { excerpt, notFound, Refusal } from "../refusal.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
 import { auditSubject } from "./builds.ts";
-import { followUpScheduled } from "./follow-ups/of-jobs.ts";
+import { dueOfScheduled } from "./due/of-jobs.ts";
 import { hasWaitingBefore, putGraph, readGraph, reopenFailedWaits } from "./graph-store.ts";
 import { insertJobs, type Job } from "./job-store.ts";
 import { newScriptJob } from "./new-jobs.ts";
@@ -213,7 +213,7 @@ async function insertRetries(tx: Tx, jobs: Job[], userId: string | null, now: Da
     };
   });
   await insertJobs(tx, retries);
-  await followUpScheduled(tx, retries);
+  await dueOfScheduled(tx, retries);
   const marked = await markRetriedIfNot(tx, jobs, userId);
   if (marked < jobs.length) throw new Refusal(422, "Job was retried already");
   return retries;

@@ -104,6 +104,13 @@ export async function listBuildsById(db: Db, ids: string[]): Promise<Map<string,
 
 const buildsById = listBy<Build, Db>(({ builds }) => builds.id);
 
+/** The organizations of builds, by the id of the build. */
+export async function findOwnersOfBuilds(tx: Tx, ids: string[]): Promise<Map<string, string>> {
+  const { id, organizationId } = tx.tables.builds;
+  const rows = await tx.select({ id, organizationId }).from(tx.tables.builds).where(inArray(id, ids));
+  return new Map(rows.map((row) => [row.id, row.organizationId]));
+}
+
 export async function listBuildNumbers(db: Db | Tx, ids: string[]): Promise<Pick<Build, "id" | "number">[]> {
   const { builds } = db.tables;
   if (ids.length === 0) return [];

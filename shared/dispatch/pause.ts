@@ -1,10 +1,10 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Tx } from "../db/database.ts";
-import { fanOutDispatchPauseJob } from "../jobs/contracts.ts";
 import type { Services } from "../process/services.ts";
 import { auditSubject } from "../queues/queues.ts";
 import { findQueue, type Queue } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import { later } from "../tasks/store.ts";
 import { pauseIfRunning, resumeIfPaused } from "./store.ts";
 
 // Dispatch states of a queue:
@@ -16,7 +16,7 @@ import { pauseIfRunning, resumeIfPaused } from "./store.ts";
 // | paused  | resume | running | clears user, time and note      |
 // | running | resume | running | refused                         |
 //
-// A committed pause stops the hand-out of jobs at once (agents/hand-out/hand-out.ts). A background job then marks the waiting
+// A committed pause stops the hand-out of jobs at once (agents/hand-out/hand-out.ts). A task then marks the waiting
 // jobs and their builds (fan-out.ts).
 
 /**
@@ -62,12 +62,13 @@ async function changeDispatch(
 ): Promise<Queue> {
   const changed = await services.db.transaction(async (tx) => {
     const next = await transition(tx);
-    if (next) await audit(tx, actor, action, auditSubject(next));
-    else if (!(await findQueue(tx, queue.clusterId, queue.id))) throw notFound("cluster queue");
+    if (next) {
+      await later(tx, "pause", actor.organization.id, [next.id]);
+      await audit(tx, actor, action, auditSubject(next));
+    } else if (!(await findQueue(tx, queue.clusterId, queue.id))) throw notFound("cluster queue");
     return next;
   });
   if (!changed) throw new Refusal(422, refusal);
   services.events.publish([`queue:${queue.id}`]);
-  await services.jobs.send(fanOutDispatchPauseJob, { queueId: queue.id });
   return changed;
 }

@@ -37,14 +37,6 @@ export const evictArtifactsJob = defineRecurringJob("evict-artifacts", "maintena
 /** Removes bytes that no artifact names, and what interrupted uploads left. */
 export const removeUnnamedBlobsJob = defineRecurringJob("remove-unnamed-blobs", "maintenance", 10 * minuteMs);
 
-/** Compares what a bucket got with what was announced. */
-export const checkArtifactsJob = defineJob({
-  name: "check-artifacts",
-  queue: "dispatch",
-  data: z.object({ artifactIds: z.array(z.uuid()).min(1) }),
-  tries: 1,
-});
-
 /** Gives up artifacts that their agents never finished. */
 export const failForgottenArtifactsJob = defineRecurringJob(
   "fail-forgotten-artifacts",
@@ -68,32 +60,17 @@ export const rollUpFiguresJob = defineRecurringJob("roll-up-figures", "maintenan
 
 export const purgeExpiredJob = defineRecurringJob("purge-expired", "maintenance", hourMs);
 
-/** Makes waiting jobs and builds match their queue's pause. */
-export const fanOutDispatchPauseJob = defineJob({
-  name: "fan-out-dispatch-pause",
+/** Wakes a worker: a transaction has made tasks due, which only workers do. */
+export const doTasksJob = defineJob({
+  name: "do-tasks",
   queue: "dispatch",
-  data: z.object({ queueId: z.uuid() }),
+  data: z.object({}),
   tries: 1,
+  gathering: { withinMs: 20, merge: () => ({}), weigh: () => 1, maxWeight: 1000 },
 });
 
-export const requeueDispatchPausesJob = defineRecurringJob(
-  "requeue-dispatch-pauses",
-  "dispatch",
-  15 * secondMs,
-);
-
-/** Builds deliveries again that a member chose. */
-export const rebuildDeliveriesJob = defineJob({
-  name: "rebuild-deliveries",
-  queue: "dispatch",
-  data: z.object({ bulkRebuildId: z.uuid() }),
-  tries: 1,
-});
-
-export const requeueBulkRebuildsJob = defineRecurringJob("requeue-bulk-rebuilds", "dispatch", 15 * secondMs);
-
-/** Does what transactions left to do, and their processes did not. */
-export const doFollowUpsJob = defineRecurringJob("do-follow-ups", "dispatch", 5 * secondMs);
+/** Makes tasks of the work that processes of a former release left. */
+export const takeOverFormerWorkJob = defineRecurringJob("take-over-former-work", "dispatch", minuteMs);
 
 /** Takes the jobs of lost agents back. */
 export const loseUnseenAgentsJob = defineRecurringJob("lose-unseen-agents", "dispatch", 5 * secondMs);

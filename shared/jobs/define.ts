@@ -32,3 +32,13 @@ export function defineJob<Data>(contract: JobContract<Data>): JobContract<Data> 
 export function defineRecurringJob(name: string, queue: WorkQueue, everyMs: number): JobContract<object> {
   return { name, queue, data: z.object({}), tries: 1, everyMs };
 }
+
+/** Jobs of a former release, which the rows make unnecessary. */
+export const formerJobs = [
+  "check-artifacts",
+  "do-follow-ups",
+  "fan-out-dispatch-pause",
+  "rebuild-deliveries",
+  "requeue-bulk-rebuilds",
+  "requeue-dispatch-pauses",
+];

@@ -1,9 +1,10 @@
-import type { FollowUpKind } from "../vocabulary.ts";
+import type { TaskKind } from "../vocabulary.ts";
 
-/** Something to do after a transaction: a row of `follow_ups` says the same. */
+/** Work to do after a transaction: a row of `tasks` says the same. */
 export interface Due {
-  kind: FollowUpKind;
+  kind: TaskKind;
   subjectId: string;
+  organizationId: string;
 }
 
 /** Publishes what committed transactions have made due. If nobody listens, a worker reads the rows. */

@@ -264,23 +264,6 @@ export const turns = {
     maxRunningPerOwner: 1,
     restFactor: 9,
   },
-  /** A transaction locks the pipeline. */
-  bulkRebuilds: {
-    resource: "bulk rebuilds",
-    file: "shared/triggers/bulk-rebuilds/run.ts",
-    maxRunning: 2,
-    maxRunningPerOwner: 1,
-    restFactor: 1,
-    each: { max: 20, unit: "deliveries" },
-  },
-  /** A transaction changes as many builds at most. 50 lock them for 25 ms on Postgres. */
-  fanOuts: {
-    resource: "fan-outs of pauses",
-    file: "shared/dispatch/fan-out.ts",
-    maxRunning: 2,
-    maxRunningPerOwner: 1,
-    each: { max: 20, unit: "jobs" },
-  },
   /** A batch of 100 large files has 8,000 addresses. */
   partAddresses: {
     resource: "beginning of uploads in parts, with an address for each part",
@@ -300,22 +283,22 @@ export const turns = {
   /** A worker reads and hashes a whole file of up to 5 GB. */
   artifactChecks: {
     resource: "checks of artifacts that a bucket got in parts",
-    file: "shared/artifacts/check.ts",
+    file: "shared/tasks/runner.ts",
     maxRunning: 4,
     maxRunningPerOwner: 2,
   },
   /** Each may wait for a lock, with a connection to the database. */
-  followUps: {
-    resource: "follow-ups: what a transaction left to do",
-    file: "shared/builds/follow-ups/follow-ups.ts",
+  tasks: {
+    resource: "tasks: later work, in slices of a transaction",
+    file: "shared/tasks/runner.ts",
     maxRunning: 4,
     maxRunningPerOwner: 2,
   },
   /** A build can trigger thousands of others, and its organization's groups must not wait for all of them. */
-  followUpsOfKind: {
-    resource: "follow-ups of a kind",
+  tasksOfKind: {
+    resource: "tasks of a kind",
     owner: "kind and organization",
-    file: "shared/builds/follow-ups/follow-ups.ts",
+    file: "shared/tasks/runner.ts",
     maxRunningPerOwner: 1,
     maxWaiting: 10_000,
     maxWaitingPerOwner: 2000,

@@ -5,7 +5,6 @@ import { pauseAgent, requireAgent } from "../../shared/agents/control.ts";
 import { listWaitingReasons, type WaitingReason } from "../../shared/agents/waiting/reason.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { listJobsPage } from "../../shared/builds/reading/job-list-store.ts";
-import { fanOutDispatchPause } from "../../shared/dispatch/fan-out.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { newIds } from "../../shared/ids.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
@@ -13,6 +12,7 @@ import { createQueue } from "../../shared/queues/queues.ts";
 import type { Queue } from "../../shared/queues/store.ts";
 import type { AgentTags, Step } from "../../shared/vocabulary.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
+import { fanOut } from "../helpers/builds.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
@@ -84,7 +84,7 @@ describeOnSqlite("the reason why a job waits", (database) => {
 
   it("is a paused queue", async () => {
     await pauseDispatch(world.services, acme.operator, queue, "New disks");
-    await fanOutDispatchPause(world.services, queue.id);
+    await fanOut(world.services, queue.id);
     assert.deepEqual(await reasonFor(), { kind: "queue_paused" });
   });
 

@@ -56,7 +56,7 @@ describeOnBothDatabases("a concurrency group", (database) => {
     const { db } = api.world.services;
     await eventually(
       "no follow-up is left",
-      async () => (await db.select().from(db.tables.followUps)).length === 0,
+      async () => (await db.select().from(db.tables.tasks)).length === 0,
     );
   };
   const statesOf = async (path: string) => {

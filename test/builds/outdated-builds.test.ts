@@ -44,7 +44,7 @@ describeOnBothDatabases("older builds of a branch", (database) => {
   const idle = () =>
     eventually("follow-ups are done", async () => {
       const { db } = api.world.services;
-      return (await db.select().from(db.tables.followUps)).length === 0;
+      return (await db.select().from(db.tables.tasks)).length === 0;
     });
 
   it("stay, unless the pipeline says otherwise", async () => {

@@ -7,12 +7,11 @@ import { removeMember } from "../../shared/accounts/members.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { createBuilds } from "../../shared/builds/create.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
-import { fanOutDispatchPause } from "../../shared/dispatch/fan-out.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../shared/pipelines/steps.ts";
 import type { BuildState } from "../../shared/vocabulary.ts";
 import { linkHeader } from "../helpers/api.ts";
-import { allBuilds } from "../helpers/builds.ts";
+import { allBuilds, fanOut } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { get, request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -332,7 +331,7 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
           const { queues } = tx.tables;
           await tx.update(queues).set({ dispatchPausedAt: at }).where(eq(queues.id, acme.queue.id));
         });
-        await fanOutDispatchPause(world.services, acme.queue.id);
+        await fanOut(world.services, acme.queue.id);
       };
 
       assert.equal((await acmeGet("/builds?include_paused=false&per_page=100")).body.length, 47);

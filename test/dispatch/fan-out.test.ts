@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq, inArray, isNotNull } from "drizzle-orm";
 import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
-import { fanOutDispatchPause, openFanOuts, requeueDispatchPauses } from "../../shared/dispatch/fan-out.ts";
+import { fanOutPause } from "../../shared/dispatch/fan-out.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
-import { requeueDispatchPausesJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/process/services.ts";
+import type { Topic } from "../../shared/redis/events.ts";
+import { openTasks, type TaskHandler } from "../../shared/tasks/runner.ts";
 import { openTaker } from "../helpers/agent.ts";
 import { type Api, build, openApi } from "../helpers/api.ts";
+import { doTasks, fanOut as fanOutOf } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
@@ -22,7 +24,7 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
 
   const dispatch = (id: string, verb: "pause" | "resume") =>
     api.send("POST", `${api.queues}/${id}/${verb}_dispatch`);
-  const fanOut = (id: string) => fanOutDispatchPause(api.world.services, id);
+  const fanOut = (id: string) => fanOutOf(api.world.services, id);
   const takeFrom = async (queueId: string) => {
     const { services } = api.world;
     const take = await openTaker(api.world, api.acme.cluster, queueId);
@@ -75,43 +77,7 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     ];
   }
 
-  /** Runs the jobs of the sweep at once. */
-  async function sweep() {
-    const { services } = api.world;
-    const runAtOnce: Services["jobs"]["send"] = async (_, data) => {
-      await fanOut((data as { queueId: string }).queueId);
-      return true;
-    };
-    await requeueDispatchPauses({ ...services, jobs: { ...services.jobs, send: runAtOnce } });
-  }
-
-  it("is fanned out to once, and again after a change, when a fan-out is asked for while another runs", async () => {
-    const of = await waiting(1, 50);
-    const [id = ""] = of.ids;
-    await dispatch(id, "pause");
-    const { services } = api.world;
-    const begun = Promise.withResolvers<void>();
-    const resumed = Promise.withResolvers<void>();
-    let transactions = 0;
-    const transaction: Services["db"]["transaction"] = async (work) => {
-      transactions++;
-      begun.resolve();
-      await resumed.promise;
-      return services.db.transaction(work);
-    };
-    const fanOuts = openFanOuts({ ...services, db: { ...services.db, transaction } });
-
-    fanOuts.add(id);
-    await begun.promise;
-    fanOuts.add(id);
-    const whileRunning = transactions;
-    await dispatch(id, "resume");
-    resumed.resolve();
-    await fanOuts.idle();
-
-    assert.equal(whileRunning, 1);
-    assert.deepEqual(await differences(of), []);
-  });
+  const sweep = () => doTasks(api.world.services, { pause: fanOutPause });
 
   it("waits for few transactions of another organization, whose queues have many jobs", async () => {
     const { services } = api.world;
@@ -122,27 +88,25 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     await pauseDispatch(services, other.operator, other.queue, null);
     let transactions = 0;
     const before = Promise.withResolvers<number>();
-    const fanOuts = openFanOuts({
+    const pause: TaskHandler = (given, queueId, place) => {
+      transactions++;
+      return fanOutPause(given, queueId, place);
+    };
+    const watched = {
       ...services,
-      db: {
-        ...services.db,
-        transaction: (work) => {
-          transactions++;
-          return services.db.transaction(work);
-        },
-      },
       events: {
         ...services.events,
-        publish: (topics) => {
+        publish: (topics: Topic[]) => {
           if (topics.includes(`queue:${other.queue.id}`)) before.resolve(transactions);
         },
       },
-    });
-
-    for (const id of [...many.ids, other.queue.id]) fanOuts.add(id);
+    };
+    const tasks = openTasks(watched, { pause }, { isWorker: true });
+    tasks.wake();
     // Postgres runs some transactions at once. Without turns all of them come before.
     assert.ok((await before.promise) <= 16, `${await before.promise} transactions of 32 came before`);
-    await fanOuts.idle();
+    await tasks.idle();
+    await tasks.close();
     assert.deepEqual(await differences(many), []);
   });
 
@@ -150,11 +114,17 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     const of = await waiting(1, 50);
     const [id = ""] = of.ids;
     await dispatch(id, "pause");
-    const fanOuts = openFanOuts(api.world.services);
-    fanOuts.add(id);
-    await fanOuts.close();
+    const begun = Promise.withResolvers<void>();
+    const pause: TaskHandler = async (services, queueId, place) => {
+      begun.resolve();
+      return fanOutPause(services, queueId, place);
+    };
+    const tasks = openTasks(api.world.services, { pause }, { isWorker: true });
+    tasks.wake();
+    await begun.promise;
+    await tasks.close();
     const left = await differences(of);
-    assert.ok(left.length > 0, "the rest is left to the sweep");
+    assert.ok(left.length > 0, "the rest is left to another process");
     await sweep();
     assert.deepEqual(await differences(of), []);
   });
@@ -235,7 +205,7 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     }
   });
 
-  it("is no longer paused after a requeue when the fan-outs of several resumes are lost", async () => {
+  it("is no longer paused once the tasks of several resumes are done", async () => {
     const of = await waiting(4, 3);
     for (const id of of.ids) {
       await dispatch(id, "pause");
@@ -261,7 +231,7 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     assert.deepEqual(await differences(of), []);
   });
 
-  it("matches its queues after requeueing and simultaneous changes", async () => {
+  it("matches its queues after simultaneous changes", async () => {
     const of = await waiting(2, 12);
     const [one = "", two = ""] = of.ids;
     const verbs = ["pause", "resume"] as const;
@@ -277,22 +247,6 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
       await sweep();
       assert.deepEqual(await differences(of), [], `round ${round}`);
     }
-  });
-
-  it("is left alone by the sweep while it carries the pause of its queue", async () => {
-    const of = await waiting(2, 2);
-    const [one = "", two = ""] = of.ids;
-    await dispatch(one, "pause");
-    await dispatch(two, "pause");
-    await fanOut(one);
-    const { services } = api.world;
-    const sent: unknown[] = [];
-    const send: Services["jobs"]["send"] = async (_, data) => sent.push(data) > 0;
-
-    await requeueDispatchPauses({ ...services, jobs: { ...services.jobs, send } });
-
-    assert.deepEqual(sent, [{ queueId: two }]);
-    await fanOut(two);
   });
 
   it("is changed in batches of 20 jobs", async () => {
@@ -317,20 +271,20 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
     const others = (await services.db.select().from(jobs).where(isNotNull(jobs.dispatchPausedAt))).length;
 
     await dispatch(id, "pause");
-    await fanOutDispatchPause({ ...services, db }, id);
+    await fanOutOf({ ...services, db }, id);
     await dispatch(id, "resume");
-    await fanOutDispatchPause({ ...services, db }, id);
+    await fanOutOf({ ...services, db }, id);
 
     assert.deepEqual(
       marked.map((total) => total - others),
-      [20, 40, 50, 30, 10, 0],
+      [20, 40, 50, 50, 30, 10, 0, 0],
     );
     assert.deepEqual(await differences(of), []);
   });
 });
 
 describeOnBothDatabases("the workers after a pause", (database) => {
-  it("update waiting jobs and builds, also after lost background jobs, and publish an event", async () => {
+  it("update waiting jobs and builds, also if nobody wakes them, and publish an event", async () => {
     const api = await openApi(database);
     const { services } = api.world;
     const { key, id } = await api.newQueue();
@@ -350,17 +304,11 @@ describeOnBothDatabases("the workers after a pause", (database) => {
     await eventually("the pause", async () => (await carried()).every((held) => held === id));
     await eventually("the news", async () => heard > 0);
 
-    // The sweep must find builds of a paused queue and a lost fan-out.
-    await api.build(pipeline.id, 2);
-    await jobs.send(requeueDispatchPausesJob, {});
-    await eventually("the new builds", async () => (await carried()).every((held) => held === id));
-
     const send = jobs.send;
     jobs.send = async () => false;
     await api.send("POST", `${api.queues}/${id}/resume_dispatch`);
-    jobs.send = send;
-    await jobs.send(requeueDispatchPausesJob, {});
     await eventually("the resume", async () => (await carried()).every((held) => held === null));
+    jobs.send = send;
     unsubscribe();
     await api.close();
   });

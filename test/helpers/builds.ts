@@ -1,8 +1,11 @@
 import { and, count, eq, gte, inArray, isNull, lte } from "drizzle-orm";
-import { openFollowUps } from "../../shared/builds/follow-ups/follow-ups.ts";
+import { tasksOfBuilds } from "../../shared/builds/due/handlers.ts";
+import { fanOutPause } from "../../shared/dispatch/fan-out.ts";
 import type { Services } from "../../shared/process/services.ts";
+import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tasks/runner.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
+import type { TaskKind } from "../../shared/vocabulary.ts";
 import { post } from "./http.ts";
 import type { World } from "./world.ts";
 
@@ -60,13 +63,38 @@ export async function requeuedOf({ services }: Pick<World, "services">, ids: str
 /** Waits for what transactions made due. */
 export function openSettling(services: Services) {
   const clock = { ...services.clock, now: () => new Date(Date.now() + 60_000) };
-  const worker = openFollowUps({ ...services, clock });
+  const worker = openTasks({ ...services, clock }, tasksOfBuilds, { isWorker: true });
   return {
     /** The process does what is due, and so does this worker, until no row is left. */
     async settle(): Promise<void> {
-      const { followUps } = services.db.tables;
-      while ((await services.db.select().from(followUps)).length > 0) await worker.doLeftOver();
+      const { tasks } = services.db.tables;
+      const isOfBuilds = inArray(tasks.kind, Object.keys(tasksOfBuilds) as TaskKind[]);
+      while ((await services.db.select().from(tasks).where(isOfBuilds)).length > 0) {
+        worker.wake();
+        await worker.idle();
+      }
     },
     close: () => worker.close(),
   };
+}
+
+/** Does the slices of a task, one after the other. */
+export async function runSlices(handler: TaskHandler, services: Services, subjectId: string): Promise<void> {
+  let place: unknown;
+  do place = await handler(services, subjectId, place);
+  while (place !== undefined);
+}
+
+/** Marks the waiting jobs of a queue as its task does. */
+export function fanOut(services: Services, queueId: string): Promise<void> {
+  return runSlices(fanOutPause, services, queueId);
+}
+
+/** Does the tasks that are due within the next minute. */
+export async function doTasks(services: Services, handlers: TaskHandlers): Promise<void> {
+  const clock = { ...services.clock, now: () => new Date(services.clock.now().getTime() + 60_000) };
+  const runner = openTasks({ ...services, clock }, handlers, { isWorker: true });
+  runner.wake();
+  await runner.idle();
+  await runner.close();
 }

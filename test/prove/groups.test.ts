@@ -104,7 +104,7 @@ describe("npm run prove, commands of concurrency groups", () => {
   it("leave members and follow-ups that are found at the end", () => {
     const rows = ledgerOf({
       members: [{ jobId: "j1", standing: "limited" }],
-      followUps: [{ kind: "group", subjectId: "g1" }],
+      tasks: [{ kind: "group", subjectId: "g1" }],
     });
     assert.deepEqual(
       checkGroups({ groupFaults: [] }, rows).map(({ title }) => title),

@@ -13,7 +13,7 @@ export function ledgerOf(
 ): Ledger {
   const none = {
     ...{ deliveries: [], builds: [], jobs: [], queues: [], pipelines: [] },
-    ...{ members: [], followUps: [], answers: [], unblockings: [] },
+    ...{ members: [], tasks: [], answers: [], unblockings: [] },
     ...{ artifacts: [], blobs: undefined },
     ...{ agents: [], jobTokens: [], logs: new Map(), lateRows: [] },
     ...{ deviceCodes: [], grants: [], tokenHashes: [] },

@@ -5,10 +5,11 @@ import { findOrganizationById } from "../../shared/accounts/organization-store.t
 import { evictLogs } from "../../shared/agents/logs/evict.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import { countStoredBytes } from "../../shared/retention/organizations.ts";
-import { openBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/run.ts";
+import { rebuildNext } from "../../shared/triggers/bulk-rebuilds/run.ts";
 import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import { leaseJob, newJob } from "../agents/logs/jobs-with-logs.ts";
 import { agentTokenOf, registration, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
+import { doTasks } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { type Answer, request } from "../helpers/http.ts";
 import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
@@ -172,10 +173,7 @@ describeOnBothDatabases("an organization that is full", (database) => {
     await api.work(await api.deliver(hook));
     const { body } = await api.send("POST", bulksAt(hook));
     const run = async () => {
-      const bulkRebuilds = openBulkRebuilds(api.world.services);
-      bulkRebuilds.add(body.id);
-      await bulkRebuilds.idle();
-      await bulkRebuilds.close();
+      await doTasks(api.world.services, { bulk_rebuild: rebuildNext });
       const { state, built } = (await api.send("GET", `${bulksAt(hook)}/${body.id}`)).body;
       return { state, built };
     };

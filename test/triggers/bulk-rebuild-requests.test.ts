@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { openBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/run.ts";
+import { rebuildNext } from "../../shared/triggers/bulk-rebuilds/run.ts";
 import { unknownId } from "../helpers/api.ts";
+import { runSlices } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
@@ -37,12 +38,7 @@ describeOnBothDatabases("…/triggers/{id}/rebuilds", (database) => {
     assert.equal(answer.status, 201, answer.text);
     return answer.body;
   };
-  const run = async (id: string) => {
-    const bulkRebuilds = openBulkRebuilds(api.world.services);
-    bulkRebuilds.add(id);
-    await bulkRebuilds.idle();
-    await bulkRebuilds.close();
-  };
+  const run = (id: string) => runSlices(rebuildNext, api.world.services, id);
   const buildsOf = async ({ at }: Made, id: string) =>
     (await api.send("GET", `${at}/deliveries/${id}`)).body.builds.length;
   const assertRefused = async (path: string, body: object | undefined, message: string) => {

@@ -4,19 +4,15 @@ import { eq, inArray } from "drizzle-orm";
 import { csrfTokenIn, type Visitor } from "../../scripts/scratch/visitor.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { newIds } from "../../shared/ids.ts";
-import { rebuildDeliveriesJob } from "../../shared/jobs/contracts.ts";
+import { doTasksJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { oldBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/ask.ts";
-import {
-  deliveriesPerTransaction,
-  openBulkRebuilds,
-  requeueBulkRebuilds,
-} from "../../shared/triggers/bulk-rebuilds/run.ts";
+import { deliveriesPerTransaction, rebuildNext } from "../../shared/triggers/bulk-rebuilds/run.ts";
 import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { deletePayloads } from "../../shared/triggers/payloads/store.ts";
 import { deleteTrigger } from "../../shared/triggers/triggers.ts";
 import { openWorkerJobs } from "../../workers/jobs.ts";
-import { allBuilds } from "../helpers/builds.ts";
+import { allBuilds, runSlices } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
@@ -78,10 +74,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
   const idOf = (path: string) => path.slice(-36);
 
   async function run(path: string, services: Services = pages.services) {
-    const bulkRebuilds = openBulkRebuilds(services);
-    bulkRebuilds.add(idOf(path));
-    await bulkRebuilds.idle();
-    await bulkRebuilds.close();
+    await runSlices(rebuildNext, services, idOf(path));
   }
 
   async function rowOf(path: string) {
@@ -149,23 +142,16 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const trigger = await triggerWith(2 * deliveriesPerTransaction + 1);
     const path = await ask(trigger);
 
-    await run(path, dyingAfter(1));
+    await assert.rejects(run(path, dyingAfter(1)), /killed/);
     const before = await rowOf(path);
-    const sent: string[] = [];
-    const send: Services["jobs"]["send"] = async (_, data) => {
-      sent.push((data as { bulkRebuildId: string }).bulkRebuildId);
-      return true;
-    };
-    await requeueBulkRebuilds({ ...pages.services, jobs: { ...pages.services.jobs, send } });
     const { jobs, close } = openWorkerJobs(pages.services);
-    const job = jobs.find(({ contract }) => contract.name === rebuildDeliveriesJob.name);
-    await job?.run({ bulkRebuildId: idOf(path) });
+    const job = jobs.find(({ contract }) => contract.name === doTasksJob.name);
+    await job?.run({});
     await eventually("it has finished", async () => (await rowOf(path)).finishedAt !== null);
     await close();
     await run(path);
 
     assert.deepEqual([before.built, before.finishedAt], [deliveriesPerTransaction, null]);
-    assert.ok(sent.includes(idOf(path)));
     assert.deepEqual(await rebuildsOf(trigger), each(trigger, [0, 1]));
     const { built, position, finishedAt } = await rowOf(path);
     assert.deepEqual([built, position], [trigger.ids.length, trigger.ids.at(-1)]);
@@ -187,7 +173,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
   it("stops when it is canceled, and keeps what was built", async () => {
     const trigger = await triggerWith(deliveriesPerTransaction + 1);
     const path = await ask(trigger);
-    await run(path, dyingAfter(1));
+    await assert.rejects(run(path, dyingAfter(1)), /killed/);
 
     assert.match((await bob.get(path)).text, />Cancel</);
     const answer = await bob.post(`${path}/cancel`);

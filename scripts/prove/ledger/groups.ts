@@ -10,7 +10,7 @@ type Job = Ledger["jobs"][number];
 /** No group was over its limit or let a job overtake, and none has members once all jobs have ended. */
 export function checkGroups(
   { groupFaults }: Pick<Observed, "groupFaults">,
-  { members, followUps }: Pick<Ledger, "members" | "followUps">,
+  { members, tasks }: Pick<Ledger, "members" | "tasks">,
 ): Discrepancy[] {
   return [
     ...groupFaults.map(({ fault, atMs }) =>
@@ -21,9 +21,7 @@ export function checkGroups(
     ...members.map(({ jobId, standing }) =>
       discrepancy("groups", `job ${jobId} is a member for ever: ${standing}`),
     ),
-    ...followUps.map(({ kind, subjectId }) =>
-      discrepancy("groups", `${kind} of ${subjectId} was never done`),
-    ),
+    ...tasks.map(({ kind, subjectId }) => discrepancy("groups", `${kind} of ${subjectId} was never done`)),
   ];
 }
 

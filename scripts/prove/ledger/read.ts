@@ -1,4 +1,4 @@
-import { asc, count, eq, gt, inArray, isNull } from "drizzle-orm";
+import { asc, count, eq, gt, inArray, isNull, ne } from "drizzle-orm";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import type { Blobs } from "../../../shared/blobs/blobs.ts";
 import { selectJobs, wholeJob } from "../../../shared/builds/job-store.ts";
@@ -28,7 +28,7 @@ const payloadsAtOnce = 200;
 export async function readLedger(db: Db, blobs?: Blobs) {
   const { tables } = db;
   const { builds, agents, jobTokens, queues, pipelines, deviceCodes, grants, accessTokens } = tables;
-  const { concurrencyMembers, followUps, metaData } = tables;
+  const { concurrencyMembers, tasks, metaData } = tables;
   return {
     deliveries: await readDeliveries(db),
     builds: await db.select().from(builds),
@@ -40,7 +40,7 @@ export async function readLedger(db: Db, blobs?: Blobs) {
     blobs: blobs && (await readBlobs(blobs)),
     lateRows: await listLateRows(db),
     members: await db.select().from(concurrencyMembers),
-    followUps: await db.select().from(followUps),
+    tasks: await db.select().from(tasks).where(isDue(db)),
     answers: await db.select().from(metaData).where(inArray(metaData.key, keysOfAnswers)),
     unblockings: await listUnblockings(db),
     queues: await db.select().from(queues),
@@ -126,9 +126,14 @@ export async function countUnfinished(db: Db): Promise<number> {
   return row?.total ?? 0;
 }
 
-/** Follow-ups that nobody has done. */
+/** A fan-out looks again for a minute after a pause, and finds nothing. */
+function isDue(db: Db) {
+  return ne(db.tables.tasks.kind, "pause");
+}
+
+/** Tasks that nobody has done. */
 export async function countDue(db: Db): Promise<number> {
-  const [row] = await db.select({ total: count() }).from(db.tables.followUps);
+  const [row] = await db.select({ total: count() }).from(db.tables.tasks).where(isDue(db));
   return row?.total ?? 0;
 }
 

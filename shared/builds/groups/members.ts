@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/database.ts";
-import { insertFollowUps } from "../follow-ups/store.ts";
+import { later } from "../../tasks/store.ts";
 import type { Job, JobFacts } from "../job-store.ts";
 import type { Build } from "../store.ts";
 import {
@@ -16,7 +16,7 @@ import { findPlace, latenessOf } from "./places.ts";
 
 // A job of a concurrency group is a member from its creation, or from when the last manual step before it was unblocked,
 // until it ends. The transaction that changes jobs of a build brings its members into line. It never locks a group: it
-// leaves a follow-up, which starts jobs (start.ts).
+// leaves a task, which starts jobs (start.ts).
 //
 // | member  | its job                           | event                       | next    |
 // |---------|-----------------------------------|-----------------------------|---------|
@@ -57,7 +57,7 @@ export async function insertMembersOfBuilds(tx: Tx, made: { build: Build; jobs: 
       const orderedAt = new Date(timeMs + latenessOf(build, timeMs, groupsOf(jobs, groups)));
       return jobs.map((job) => newMember(job, groups, orderedAt));
     });
-    await insertMembersOf(tx, members);
+    await insertMembersOf(tx, organizationId, members);
   }
 }
 
@@ -94,11 +94,12 @@ function newMember(job: Job, groups: GroupsByName, orderedAt: Date): Member {
   };
 }
 
-/** Inserts members, and leaves a follow-up for the groups of those that are limited. */
-async function insertMembersOf(tx: Tx, members: Member[]): Promise<void> {
+/** Inserts members, and leaves a task for the groups of those that are limited. */
+async function insertMembersOf(tx: Tx, organizationId: string, members: Member[]): Promise<void> {
   await insertMembers(tx, members);
-  await followUp(
+  await dueOfGroups(
     tx,
+    organizationId,
     members.filter(({ standing }) => standing === "limited"),
   );
 }
@@ -120,6 +121,7 @@ export async function settleMembers(
     const jobs = added.map((job): Job => ({ ...job, state: "waiting" }));
     await insertMembersOf(
       tx,
+      build.organizationId,
       jobs.map((job) => newMember(job, groups, orderedAt)),
     );
   }
@@ -128,12 +130,15 @@ export async function settleMembers(
     ...(await markLimitedMembers(tx, { buildId: build.id })),
     ...(await deleteMembersThatLeft(tx, { buildId: build.id })),
   ];
-  await followUp(tx, changed);
+  await dueOfGroups(tx, build.organizationId, changed);
   const ids = new Set(limited.map(({ id }) => id));
   return scheduled.filter(({ id }) => !ids.has(id));
 }
 
-async function followUp(tx: Tx, members: Pick<Member, "groupId">[]): Promise<void> {
-  const groupIds = new Set(members.map(({ groupId }) => groupId));
-  if (groupIds.size > 0) await insertFollowUps(tx, "group", [...groupIds]);
+async function dueOfGroups(
+  tx: Tx,
+  organizationId: string,
+  members: Pick<Member, "groupId">[],
+): Promise<void> {
+  await later(tx, "group", organizationId, [...new Set(members.map(({ groupId }) => groupId))]);
 }

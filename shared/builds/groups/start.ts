@@ -1,7 +1,7 @@
 import type { Db, Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
-import { followUpScheduled } from "../follow-ups/of-jobs.ts";
-import { deleteFollowUps, listFollowUps } from "../follow-ups/store.ts";
+import { endTasks, listTasks } from "../../tasks/store.ts";
+import { dueOfScheduled } from "../due/of-jobs.ts";
 import type { JobFacts } from "../job-store.ts";
 import { lockBuilds } from "../progress-store.ts";
 import type { Build } from "../store.ts";
@@ -48,7 +48,7 @@ interface Round {
 async function startSome(tx: Tx, groupId: string, buildIds: string[]): Promise<Round> {
   const builds = buildIds.length > 0 ? await lockBuilds(tx, [...new Set(buildIds)].sort()) : [];
   const group = await lockGroup(tx, groupId);
-  const due = await listFollowUps(tx, "group", groupId);
+  const due = await listTasks(tx, "group", groupId);
   const starts = group ? await listStarts(tx, groupId) : [];
   const locked = new Set(builds.map(({ id }) => id));
   const ready = starts.filter(({ buildId }) => locked.has(buildId));
@@ -59,11 +59,11 @@ async function startSome(tx: Tx, groupId: string, buildIds: string[]): Promise<R
           ready.map(({ jobId }) => jobId),
         )
       : [];
-  await followUpScheduled(tx, started);
+  await dueOfScheduled(tx, started);
   if (group) await moveReached(tx, group, ready, started);
   const isAll = ready.length === starts.length && starts.length < maxStarts;
   if (!isAll) return { builds, started, next: starts.map(({ buildId }) => buildId) };
-  await deleteFollowUps(tx, due);
+  await endTasks(tx, due);
   return { builds, started };
 }
 

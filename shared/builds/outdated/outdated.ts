@@ -4,9 +4,9 @@ import { branchRules } from "../../pipelines/settings.ts";
 import { findPipelineFactsById } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
+import { takeTasks } from "../../tasks/store.ts";
 import type { BuildState } from "../../vocabulary.ts";
 import { cancelIfUnfinished } from "../cancel.ts";
-import { takeFollowUps } from "../follow-ups/store.ts";
 import type { JobFacts } from "../job-store.ts";
 import { settleBuild } from "../progress.ts";
 import { lockBuilds } from "../progress-store.ts";
@@ -41,7 +41,7 @@ export async function endOutdated(services: Services, buildId: string): Promise<
     for (const state of states) await endOlder(services, { newer, rules, state });
   await db.transaction(async (tx) => {
     await lockBuilds(tx, [buildId]);
-    await takeFollowUps(tx, "branch", buildId);
+    await takeTasks(tx, "branch", buildId);
   });
 }
 

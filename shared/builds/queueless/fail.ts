@@ -1,5 +1,5 @@
 import type { Services } from "../../process/services.ts";
-import { takeFollowUps } from "../follow-ups/store.ts";
+import { takeTasks } from "../../tasks/store.ts";
 import { settleBuild } from "../progress.ts";
 import { lockBuilds } from "../progress-store.ts";
 import { buildTopics } from "../topics.ts";
@@ -12,7 +12,7 @@ import { failQueuelessIfScheduled } from "./store.ts";
 export async function failQueuelessJobs({ db, events }: Services, buildId: string): Promise<void> {
   const topics = await db.transaction(async (tx) => {
     const [build] = await lockBuilds(tx, [buildId]);
-    await takeFollowUps(tx, "queueless", buildId);
+    await takeTasks(tx, "queueless", buildId);
     if (!build) return [];
     const failed = await failQueuelessIfScheduled(tx, buildId);
     return failed.length > 0 ? buildTopics(build, await settleBuild(tx, build, tx.now)) : [];

@@ -4,7 +4,7 @@ import { findPipelineFacts, findPipelineFactsById } from "../../pipelines/store.
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { Refusal } from "../../refusal.ts";
-import { takeFollowUps } from "../follow-ups/store.ts";
+import { takeTasks } from "../../tasks/store.ts";
 import type { Job } from "../job-store.ts";
 import { settleBuild } from "../progress.ts";
 import { findJob, lockBuilds, startBuildIfNot } from "../progress-store.ts";
@@ -46,7 +46,7 @@ async function makeIn(
   // With its root: others that trigger builds of that count them afterwards.
   const locked = parent ? await lockBuilds(tx, [...new Set([rootOf(parent), parent.id])].sort()) : [];
   const build = locked.find(({ id }) => id === parent?.id);
-  await takeFollowUps(tx, "trigger", jobId);
+  await takeTasks(tx, "trigger", jobId);
   const job = await findJob(tx, jobId);
   if (!build || job?.state !== "scheduled" || job.type !== "trigger") return [];
 

@@ -1,8 +1,8 @@
 import type { Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
+import { takeTasks } from "../../tasks/store.ts";
 import { finishedJobStates, type JobState } from "../../vocabulary.ts";
-import { takeFollowUps } from "../follow-ups/store.ts";
 import { reopenFailedWaits } from "../graph-store.ts";
 import type { Job } from "../job-store.ts";
 import { settleBuild } from "../progress.ts";
@@ -22,7 +22,7 @@ async function mirrorIn(tx: Tx, childId: string): Promise<Topic[]> {
   const jobId = (await findBuildById(tx, childId))?.triggeredByJobId ?? undefined;
   const place = jobId === undefined ? undefined : await findBuildOfJobById(tx, { jobId });
   const [parent] = place ? await lockBuilds(tx, [place.id]) : [];
-  await takeFollowUps(tx, "mirror", childId);
+  await takeTasks(tx, "mirror", childId);
   if (!parent || jobId === undefined) return [];
   // Read behind the lock: of two changes of the build, the later one is seen last.
   const [job, child] = [await findJob(tx, jobId), await findBuildById(tx, childId)];

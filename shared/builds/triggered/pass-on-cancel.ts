@@ -1,8 +1,8 @@
 import type { Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
+import { takeTasks } from "../../tasks/store.ts";
 import { cancelIfUnfinished } from "../cancel.ts";
-import { takeFollowUps } from "../follow-ups/store.ts";
 import { findJob, lockBuilds } from "../progress-store.ts";
 import type { Build } from "../store.ts";
 import { buildTopics } from "../topics.ts";
@@ -17,7 +17,7 @@ export async function passCancelOn({ db, events }: Services, jobId: string): Pro
 async function passOnIn(tx: Tx, jobId: string): Promise<Topic[]> {
   const found = await findTriggeredBuild(tx, jobId);
   const [child] = found ? await lockBuilds(tx, [found.id]) : [];
-  await takeFollowUps(tx, "cancel", jobId);
+  await takeTasks(tx, "cancel", jobId);
   if (!child || !(await isCanceledWithStep(tx, child))) return [];
   const jobs = await cancelIfUnfinished(tx, child, tx.now, "The step that triggered the build was canceled");
   return jobs ? buildTopics(child, jobs) : [];

@@ -3,7 +3,6 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type {
   BuildState,
   CommandStep,
-  FollowUpKind,
   JobState,
   JobType,
   ManualOptions,
@@ -12,6 +11,7 @@ import type {
   Node,
   RetryType,
   StepOptions,
+  TaskKind,
   TriggerOptions,
 } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
@@ -383,12 +383,12 @@ export function defineBuildsTables(
     ],
   );
 
-  /** Written in the transaction that makes something due, deleted by the one that does it. */
+  /** Tasks of a former release. Nothing writes them any more, and workers make tasks of them as they start. */
   const followUps = table(
     "follow_ups",
     {
       id: uuid().primaryKey(),
-      kind: text().$type<FollowUpKind>().notNull(),
+      kind: text().$type<TaskKind>().notNull(),
       subjectId: uuid("subject_id").notNull(),
       createdAt: time("created_at").notNull(),
     },

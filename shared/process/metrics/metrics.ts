@@ -129,9 +129,9 @@ function createWorkMetrics(registry: Registry) {
       labelNames: ["job", "outcome"] as const,
       registers,
     }),
-    followUps: new Counter({
-      name: "signalbox_follow_ups_total",
-      help: "Runs of what transactions left to do, by kind and outcome: done, or failed",
+    tasks: new Counter({
+      name: "signalbox_tasks_total",
+      help: "Runs of later work that transactions left to do, by kind and outcome: done, or failed",
       labelNames: ["kind", "outcome"] as const,
       registers,
     }),

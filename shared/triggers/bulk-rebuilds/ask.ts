@@ -10,11 +10,11 @@ import { lockOrganization } from "../../accounts/organization-store.ts";
 import { requireStorage } from "../../accounts/storage.ts";
 import type { Tx } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
-import { rebuildDeliveriesJob } from "../../jobs/contracts.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound, Refusal, validationFailed } from "../../refusal.ts";
 import { afterDays, expiring } from "../../retention/expiring.ts";
 import { stored } from "../../sharing/bounds.ts";
+import { later } from "../../tasks/store.ts";
 import type { BulkRebuildFilter } from "../../vocabulary.ts";
 import { findReplayedDelivery, keysOf } from "../deliveries/accept.ts";
 import type { DeliverySearch } from "../deliveries/list.ts";
@@ -135,7 +135,7 @@ export async function askForBulkRebuild(
   trigger: Trigger,
   { id, search, confirmed }: { id: string; search: DeliverySearch; confirmed?: Confirmed },
 ): Promise<BulkRebuild> {
-  const { config, db, events, jobs } = services;
+  const { config, db, events } = services;
   const present = await findBulkRebuild(db, trigger.id, id);
   if (present) return present;
   const { filter, total, lastId } = await countForRebuild(services, trigger, search, confirmed?.lastId);
@@ -153,11 +153,11 @@ export async function askForBulkRebuild(
       ...{ built: 0, skipped: 0, failed: 0, canceledAt: null, finishedAt: null },
     });
     if (!made) throw notFound("bulk rebuild");
+    await later(tx, "bulk_rebuild", actor.organization.id, [id]);
     await auditTrigger(tx, actor, trigger, "asked to rebuild deliveries of");
     return made;
   });
   events.publish([`trigger:${trigger.id}`]);
-  await jobs.send(rebuildDeliveriesJob, { bulkRebuildId: created.id });
   return created;
 }
 

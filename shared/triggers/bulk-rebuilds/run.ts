@@ -4,67 +4,42 @@ import { createBuilds } from "../../builds/create.ts";
 import { nextRebuild } from "../../builds/rebuild.ts";
 import { listLastRebuilds } from "../../builds/store.ts";
 import { TooManyJobs } from "../../builds/too-many-jobs.ts";
-import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
-import { rebuildDeliveriesJob } from "../../jobs/contracts.ts";
+import { secondMs } from "../../durations.ts";
 import { lockPipeline } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
-import { turns as turnBounds } from "../../sharing/bounds.ts";
-import { openTasksByKey, type TasksByKey } from "../../sharing/tasks.ts";
-import { openTurns } from "../../sharing/turns.ts";
+import { endTasks, listTasks, repeatTask } from "../../tasks/store.ts";
 import { listDeliveryIdsAfter, lockDeliveries } from "../deliveries/store.ts";
 import { planBuild } from "../members.ts";
 import { listKeptPayloads } from "../payloads/store.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
 import { filterOf } from "./ask.ts";
-import {
-  type BulkRebuild,
-  cancelIfRunning,
-  findOwnerOfBulkRebuild,
-  listRunningIds,
-  lockIfRunning,
-  setProgress,
-} from "./store.ts";
+import { type BulkRebuild, cancelIfRunning, lockIfRunning, setProgress } from "./store.ts";
 
-export const { max: deliveriesPerTransaction } = turnBounds.bulkRebuilds.each;
-const maxRequeued = 1000;
+/** A transaction locks the pipeline. */
+export const deliveriesPerTransaction = 20;
+/** It rests while storage is full. */
+const restMs = 15 * secondMs;
 
 /**
- * Runs a bulk rebuild once at a time. Organizations take turns with transactions, and each rests as long as its
- * transaction took. `requeueBulkRebuilds` repeats a run that `close` aborts, or that ends while storage is full.
+ * Builds the next deliveries of a bulk rebuild.
+ * @param limit fewer of them, if the builds of the last slice had too many jobs for one transaction
+ * @returns the limit of the next slice; undefined once it is over, or rests
  */
-export function openBulkRebuilds(services: Services): TasksByKey {
-  const turns = openTurns(turnBounds.bulkRebuilds);
-  return openTasksByKey(
-    async (id, signal) => {
-      const owner = await findOwnerOfBulkRebuild(services.db, id);
-      if (owner === undefined) return;
-      let limit: number = deliveriesPerTransaction;
-      for (let isOver = false; !isOver; ) {
-        ({ isOver, limit } = await turns.take(owner, () => rebuildNext(services, id, limit), signal));
-        if (!isOver) await restBetweenTransactions();
-      }
-    },
-    (id, error) =>
-      services.log.warn({ err: error, bulkRebuildId: id }, "could not build again; will be requeued"),
-  );
-}
-
-/** Builds the next deliveries: fewer of them if their builds have too many jobs for one transaction. */
-async function rebuildNext(
+export async function rebuildNext(
   services: Services,
   id: string,
-  limit: number,
-): Promise<{ isOver: boolean; limit: number }> {
+  limit: number = deliveriesPerTransaction,
+): Promise<number | undefined> {
   const { db, events } = services;
   try {
     const { isOver, changed } = await db.transaction((tx) => rebuildBatch(tx, services, id, limit));
     events.publish(changed);
-    return { isOver, limit };
+    return isOver ? undefined : limit;
   } catch (error) {
     if (!(error instanceof TooManyJobs)) throw error;
-    return { isOver: false, limit: error.excesses[0]?.parts[0]?.length ?? 1 };
+    return error.excesses[0]?.parts[0]?.length ?? 1;
   }
 }
 
@@ -76,8 +51,11 @@ async function rebuildBatch(
   limit: number,
 ): Promise<{ isOver: boolean; changed: Topic[] }> {
   const bulk = await lockIfRunning(tx, id);
-  if (!bulk || (await isStorageFull(tx, services.config, bulk.organizationId)))
-    return { isOver: true, changed: [] };
+  const due = await listTasks(tx, "bulk_rebuild", id);
+  const isResting = bulk && (await isStorageFull(tx, services.config, bulk.organizationId));
+  if (!bulk) await endTasks(tx, due);
+  if (isResting) await repeatTask(tx, due, new Date(tx.now.getTime() + restMs));
+  if (!bulk || isResting) return { isOver: true, changed: [] };
   const { triggerId, position, lastDeliveryId } = bulk;
   const [trigger] = await listTriggersById(tx, [triggerId]);
   const range = { after: position, last: lastDeliveryId, limit };
@@ -86,6 +64,7 @@ async function rebuildBatch(
   const buildable = await lockBuildable(tx, ids);
   if (!trigger || !(await mayGoOn(tx, bulk, trigger))) {
     await cancelIfRunning(tx, id, tx.now);
+    await endTasks(tx, due);
     return { isOver: true, changed: [`trigger:${triggerId}`] };
   }
   const { built, failed, changed } = await buildAgain(tx, services, { bulk, trigger, ids: buildable });
@@ -97,6 +76,7 @@ async function rebuildBatch(
     failed: bulk.failed + failed,
     finishedAt: isOver ? tx.now : null,
   });
+  if (isOver) await endTasks(tx, due);
   return { isOver, changed: [...changed, `trigger:${triggerId}`] };
 }
 
@@ -131,10 +111,4 @@ async function buildAgain(
   });
   const { builds, refused, changed } = await createBuilds(tx, services, requests, tx.now);
   return { built: builds.length, failed: refused.length, changed };
-}
-
-/** Requeues bulk rebuilds whose worker may have died. */
-export async function requeueBulkRebuilds({ db, jobs }: Services): Promise<void> {
-  for (const bulkRebuildId of await listRunningIds(db, maxRequeued))
-    await jobs.send(rebuildDeliveriesJob, { bulkRebuildId });
 }

@@ -42,15 +42,6 @@ export async function listBulkRebuildsPage(
   );
 }
 
-export async function findOwnerOfBulkRebuild(db: Db, id: string): Promise<string | undefined> {
-  const { bulkRebuilds } = db.tables;
-  const [found] = await db
-    .select({ organizationId: bulkRebuilds.organizationId })
-    .from(bulkRebuilds)
-    .where(eq(bulkRebuilds.id, id));
-  return found?.organizationId;
-}
-
 export async function listRunningOfOrganization(tx: Tx, organizationId: string) {
   const { bulkRebuilds } = tx.tables;
   return tx
@@ -59,27 +50,17 @@ export async function listRunningOfOrganization(tx: Tx, organizationId: string) 
     .where(and(eq(bulkRebuilds.organizationId, organizationId), isNull(bulkRebuilds.finishedAt)));
 }
 
-export async function listRunningIds(db: Db, limit: number): Promise<string[]> {
-  const { bulkRebuilds } = db.tables;
-  const rows = await db
-    .select({ id: bulkRebuilds.id })
-    .from(bulkRebuilds)
-    .where(isNull(bulkRebuilds.finishedAt))
-    .limit(limit);
-  return rows.map(({ id }) => id);
-}
-
 /** Returns undefined if the id is taken. */
 export async function insertIfFree(tx: Tx, row: BulkRebuild): Promise<BulkRebuild | undefined> {
   const [inserted] = await tx.insert(tx.tables.bulkRebuilds).values(row).onConflictDoNothing().returning();
   return inserted;
 }
 
-/** Locks it, so that two workers never build the same deliveries. Undefined also if another worker has it locked. */
+/** Locks it, so that two workers never build the same deliveries. */
 export async function lockIfRunning(tx: Tx, id: string): Promise<BulkRebuild | undefined> {
   const { bulkRebuilds } = tx.tables;
   const isRunning = and(eq(bulkRebuilds.id, id), isNull(bulkRebuilds.finishedAt));
-  return (await tx.lock(bulkRebuilds, isRunning, "if-free"))[0];
+  return (await tx.lock(bulkRebuilds, isRunning, "exclusive"))[0];
 }
 
 /** Call it with the row locked. */

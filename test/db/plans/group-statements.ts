@@ -1,10 +1,10 @@
-import * as followUps from "../../../shared/builds/follow-ups/store.ts";
 import * as deciding from "../../../shared/builds/groups/decide-store.ts";
 import { listGroupsOfJobs } from "../../../shared/builds/groups/holders-store.ts";
 import * as lists from "../../../shared/builds/groups/list-store.ts";
 import * as members from "../../../shared/builds/groups/members-store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import { newId } from "../../../shared/ids.ts";
+import * as tasks from "../../../shared/tasks/store.ts";
 import { shared } from "./fill.ts";
 
 const now = new Date(Date.UTC(2026, 0, 1, 1));
@@ -36,7 +36,13 @@ export const groupStatements: Record<string, (db: Db & Tx) => unknown> = {
     lists.listGroups(db, shared.organization, { after: "", limit: 30, maxCounted: 100 }),
   "members of a group": (db) => lists.listMembers(db, { groupId, standing: "limited" }, page),
   "groups without members": (db) => lists.deleteEmptyGroups(db, { afterId: id, before: early, limit: 200 }),
-  "follow-ups of a subject": (db) => followUps.listFollowUps(db, "group", id),
-  "taken follow-ups": (db) => followUps.takeFollowUps(db, "group", id),
-  "follow-ups that were left": (db) => followUps.listLeftOver(db, { beforeId: id, limit: 100 }),
+  "tasks of a subject": (db) => tasks.listTasks(db, "group", id),
+  "taken tasks": (db) => tasks.takeTasks(db, "group", id),
+  "ended tasks": (db) => tasks.endTasks(db, ids),
+  "a repeated task": (db) => tasks.repeatTask(db, ids, now),
+  "the next organization with tasks": (db) => tasks.findNextOwner(db, id),
+  "due tasks": (db) => tasks.listDue(db, shared.organization, now, 50),
+  "claimed tasks": (db) => tasks.claimIfDue(db, ids, now, now),
+  "renewed claims": (db) => tasks.setDue(db, { kind: "group", subjectId: id }, { dueAt: now, after: now }),
+  "a failure of tasks": (db) => tasks.countFailure(db, { kind: "group", subjectId: id }),
 };

@@ -155,9 +155,7 @@ import {
   deleteFinishedBefore,
   findBulkRebuild,
   findLatestBulkRebuild,
-  findOwnerOfBulkRebuild,
   listBulkRebuildsPage,
-  listRunningIds,
   listRunningOfOrganization,
 } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import { countDeliveries } from "../../../shared/triggers/deliveries/figures-store.ts";
@@ -480,9 +478,7 @@ export const statements: Record<string, Statement> = {
   "the latest bulk rebuild": (db) => findLatestBulkRebuild(db, pipelineId),
   "bulk rebuilds of a trigger": (db) => listBulkRebuildsPage(db, pipelineId, next),
   "a bulk rebuild": (db) => findBulkRebuild(db, pipelineId, id),
-  "the owner of a bulk rebuild": (db) => findOwnerOfBulkRebuild(db, id),
   "running bulk rebuilds of an organization": (db) => listRunningOfOrganization(db, organizationId),
-  "running bulk rebuilds": (db) => listRunningIds(db, 1000),
   "a bulk rebuild to cancel": (db) => cancelIfRunning(db, id, time),
   "old bulk rebuilds": (db) => deleteFinishedBefore(db, early, 200),
   "kept payloads": (db) => listKeptPayloads(db, ids),

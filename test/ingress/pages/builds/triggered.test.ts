@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
-import { openFollowUps } from "../../../../shared/builds/follow-ups/follow-ups.ts";
+import { tasksOfBuilds } from "../../../../shared/builds/due/handlers.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { openTasks } from "../../../../shared/tasks/runner.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
 import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
@@ -20,10 +21,10 @@ describeOnSqlite("the pages of a trigger step and its build", (database) => {
   const newPipeline = (name: string, steps: Step[]) =>
     createPipeline(pages.services, pages.actor, { clusterId: pages.acme.cluster.id, name, steps });
   const build = async (name: string, steps: Step[]) => {
-    const followUps = openFollowUps(pages.services);
+    const tasks = openTasks(pages.services, tasksOfBuilds);
     await createBuildByHand(pages.services, pages.actor, await newPipeline(name, steps), {});
-    await followUps.idle();
-    await followUps.close();
+    await tasks.idle();
+    await tasks.close();
     return `${pages.paths.pipelines}/${name}/builds/1`;
   };
   const pathOfJob = (html: string) => /href="([^"]*\/jobs\/[0-9a-f-]{36})"/.exec(html)?.[1] ?? "";

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
-import { openFollowUps } from "../../../../shared/builds/follow-ups/follow-ups.ts";
+import { tasksOfBuilds } from "../../../../shared/builds/due/handlers.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { openTasks } from "../../../../shared/tasks/runner.ts";
 import type { CommandStep } from "../../../../shared/vocabulary.ts";
 import { describeOnSqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
@@ -22,15 +23,15 @@ describeOnSqlite("the pages of concurrency groups", (database) => {
     ...{ command: "make", concurrency: 1, concurrency_group: name },
   });
   const build = async (name: string, group: string, amount = 1) => {
-    const followUps = openFollowUps(pages.services);
+    const tasks = openTasks(pages.services, tasksOfBuilds);
     const pipeline = await createPipeline(pages.services, pages.actor, {
       ...{ clusterId: pages.acme.cluster.id, name },
       steps: [inGroup(group), { type: "wait" }, inGroup(group)],
     });
     for (let made = 0; made < amount; made++)
       await createBuildByHand(pages.services, pages.actor, pipeline, {});
-    await followUps.idle();
-    await followUps.close();
+    await tasks.idle();
+    await tasks.close();
   };
   const pathOf = (html: string, group: string) =>
     new RegExp(`<a href="([^"]+/groups/[^"]+)">${group}</a>`).exec(html)?.[1] ?? "";

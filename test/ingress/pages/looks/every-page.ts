@@ -5,7 +5,6 @@ import { requireOrganization, updateOrganization } from "../../../../shared/acco
 import { cancelBuild } from "../../../../shared/builds/cancel.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../../shared/clusters/store.ts";
-import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { listConnectedApps } from "../../../../shared/oauth/grants.ts";
@@ -15,7 +14,7 @@ import { createQueue, type NewQueue, updateQueue } from "../../../../shared/queu
 import { createTrigger } from "../../../../shared/triggers/create.ts";
 import { plainTrigger } from "../../../../shared/triggers/input.ts";
 import { press } from "../../../helpers/browser.ts";
-import { buildWebhook } from "../../../helpers/builds.ts";
+import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
 import { addApplication, type Pages } from "../../../helpers/pages.ts";
 import { exhibitAgents } from "./agent-looks.ts";
 import { exhibitArtifacts } from "./artifact-looks.ts";
@@ -372,7 +371,7 @@ async function furnish(pages: Pages) {
   await buildsOf(pages, actor, { pipeline: site });
   await cancelBuild(services, actor, site, 2);
   await pauseDispatch(services, actor, main, "The machines get new disks.\nBack at noon: ask Ada.");
-  await fanOutDispatchPause(services, main.id);
+  await fanOut(services, main.id);
   await exhibitQueue(pages, deploy);
   await exhibitUse(pages, organization.id);
   await longWords(pages, cluster);

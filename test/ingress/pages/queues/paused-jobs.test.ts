@@ -3,12 +3,11 @@ import { after, before, it } from "node:test";
 import { asc, eq, inArray } from "drizzle-orm";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuilds } from "../../../../shared/builds/create.ts";
-import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { Queue } from "../../../../shared/queues/store.ts";
-import { buildWebhook } from "../../../helpers/builds.ts";
+import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
 import { describeOnBothDatabases } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
@@ -24,7 +23,7 @@ describeOnBothDatabases("a job of a paused queue", (database) => {
 
   const pause = async (queue: Queue) => {
     await pauseDispatch(pages.services, pages.actor, queue, null);
-    await fanOutDispatchPause(pages.services, queue.id);
+    await fanOut(pages.services, queue.id);
   };
   const textOf = async (path: string) =>
     (await bob.get(path)).text

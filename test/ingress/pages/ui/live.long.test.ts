@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cancelBuild } from "../../../../shared/builds/cancel.ts";
-import { fanOutDispatchPause } from "../../../../shared/dispatch/fan-out.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
 import { findQueue } from "../../../../shared/queues/store.ts";
 import { describeInBrowser, heading, openWindow, press } from "../../../helpers/browser.ts";
-import { buildWebhook } from "../../../helpers/builds.ts";
+import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { onlyInFullRun } from "../../../helpers/run-mode.ts";
@@ -143,7 +142,7 @@ describeInBrowser("a page that is open", () => {
     await page.getByRole("list", { name: "Jobs" }).getByRole("link", { name: "default" }).focus();
 
     await pause("Look");
-    await fanOutDispatchPause(pages.services, pages.acme.queue.id);
+    await fanOut(pages.services, pages.acme.queue.id);
     await page.getByText("Look").waitFor();
     assert.ok(await page.getByText("SIGNALBOX_BUILD_NUMBER").isVisible());
     assert.equal(await page.locator(":focus").innerText(), "default");

@@ -1,0 +1,199 @@
+// Later work: a transaction that makes some due writes a row of `tasks` (`later`).
+//
+// | due_at of a task             | meaning                                                            |
+// |------------------------------|--------------------------------------------------------------------|
+// | now, or before               | workers look for it, each second and when they are woken           |
+// | 3 seconds after its writing  | the process that wrote it does it right after the commit           |
+// | later                        | a worker has claimed it, it failed before, or it repeats by itself |
+
+import { restBetweenTransactions } from "../db/batches.ts";
+import { secondMs } from "../durations.ts";
+import { doTasksJob } from "../jobs/contracts.ts";
+import type { Due } from "../process/due.ts";
+import type { Services } from "../process/services.ts";
+import { turns as bounds } from "../sharing/bounds.ts";
+import { Tasks } from "../sharing/tasks.ts";
+import { openTurns } from "../sharing/turns.ts";
+import type { TaskKind } from "../vocabulary.ts";
+import { openLooks, openRounds } from "./looks.ts";
+import { claimIfDue, countFailure, findNextOwner, isOfWorkers, listDue, setDue } from "./store.ts";
+
+/**
+ * Does the tasks of a subject, or a slice of them, and ends those that are done. It may run twice, late, and beside the
+ * same in another process: the rows decide, and the second run changes nothing.
+ * @param place is that of the last slice. Absent in the first one
+ * @returns undefined if all is done; else the place of the next slice, for which organizations take turns
+ */
+// biome-ignore lint/suspicious/noExplicitAny: each kind has places of its own
+export type TaskHandler = (services: Services, subjectId: string, place?: any) => Promise<unknown>;
+
+export type TaskHandlers = Partial<Record<TaskKind, TaskHandler>>;
+
+export interface TaskRunner {
+  /** Looks for due tasks. */
+  wake(): void;
+  /** Resolves once nothing runs. */
+  idle(): Promise<void>;
+  /** Starts no further slice: a worker does the rest. */
+  close(): Promise<void>;
+}
+
+const claimMs = 30 * secondMs;
+const renewEveryMs = 10 * secondMs;
+const maxDelayMs = 60 * secondMs;
+const maxOfOwner = 50;
+/** A look claims no more than are soon done. */
+const maxInMemory = 500;
+
+interface Running extends Due {
+  isDueAgain: boolean;
+  isStarted: boolean;
+}
+
+/**
+ * Does what transactions of this process make due, right after their commits. One of a subject runs at a time, and once
+ * more if it became due again meanwhile.
+ * @param isWorker also does what other processes have made due
+ */
+export function openTasks(
+  services: Services,
+  handlers: TaskHandlers,
+  { isWorker = false }: { isWorker?: boolean } = {},
+): TaskRunner {
+  return new Runner(services, handlers, isWorker);
+}
+
+/** Too many wait in this process. A worker does the task. */
+class NoRoom extends Error {}
+
+class Runner implements TaskRunner {
+  readonly #services: Services;
+  readonly #handlers: TaskHandlers;
+  readonly #running = new Map<string, Running>();
+  readonly #background = new Tasks();
+  readonly #turns = openTurns(bounds.tasks);
+  readonly #turnsOfKind = openTurns(bounds.tasksOfKind, () => new NoRoom());
+  readonly #artifactTurns = openTurns(bounds.artifactChecks);
+  readonly #looks: ReturnType<typeof openLooks> | undefined;
+  readonly #nextOwners: () => Promise<string[]>;
+  readonly #stop: () => void;
+
+  constructor(services: Services, handlers: TaskHandlers, isWorker: boolean) {
+    this.#services = services;
+    this.#handlers = handlers;
+    this.#nextOwners = openRounds((after) => findNextOwner(services.db, after));
+    this.#looks = isWorker ? openLooks(services, () => this.#look()) : undefined;
+    const stopListening = services.due.listen((due) => this.#addDue(due));
+    const timer = setInterval(() => void this.#renew(), renewEveryMs);
+    timer.unref();
+    this.#stop = () => {
+      stopListening();
+      clearInterval(timer);
+    };
+  }
+
+  wake(): void {
+    this.#looks?.wake();
+  }
+
+  async idle(): Promise<void> {
+    await this.#looks?.idle();
+    await this.#background.idle();
+  }
+
+  async close(): Promise<void> {
+    this.#stop();
+    await this.#looks?.close();
+    await this.#background.close();
+  }
+
+  #addDue(due: Due[]): void {
+    if (due.some(({ kind }) => isOfWorkers(kind))) void this.#services.jobs.send(doTasksJob, {});
+    for (const each of due) if (!isOfWorkers(each.kind)) this.#add(each);
+  }
+
+  #add({ kind, subjectId, organizationId }: Due): void {
+    const key = `${kind} ${subjectId}`;
+    const known = this.#running.get(key);
+    if (known) known.isDueAgain = true;
+    if (known || !this.#handlers[kind] || this.#background.signal.aborted) return;
+    const task = { kind, subjectId, organizationId, isDueAgain: true, isStarted: false };
+    this.#running.set(key, task);
+    this.#background.add(this.#run(task).finally(() => this.#running.delete(key)));
+  }
+
+  /** @returns true if there may be more */
+  async #look(): Promise<boolean> {
+    const { db, clock } = this.#services;
+    let isMore = false;
+    for (const owner of await this.#nextOwners()) {
+      if (this.#running.size >= maxInMemory) return false;
+      const due = await listDue(db, owner, clock.now(), maxOfOwner);
+      if (due.length === 0) continue;
+      const now = clock.now();
+      const until = new Date(now.getTime() + claimMs);
+      const ids = due.map(({ id }) => id);
+      const claimed = await db.transaction((tx) => claimIfDue(tx, ids, now, until));
+      for (const each of claimed) this.#add(each);
+      isMore ||= claimed.length === maxOfOwner;
+    }
+    return isMore;
+  }
+
+  async #run(task: Running): Promise<void> {
+    const { kind } = task;
+    const { signal } = this.#background;
+    const { log, metrics } = this.#services;
+    while (task.isDueAgain && !signal.aborted) {
+      task.isDueAgain = false;
+      try {
+        await this.#turnsOfKind.take(`${kind} ${task.organizationId}`, () => this.#runSlices(task), signal);
+        metrics.tasks.inc({ kind, outcome: "done" });
+      } catch (error) {
+        if (signal.aborted || error instanceof NoRoom) return;
+        metrics.tasks.inc({ kind, outcome: "failed" });
+        log.warn({ err: error, kind, subjectId: task.subjectId }, "a task failed; a worker will try again");
+        await this.#delay(task);
+      }
+    }
+    if (this.#running.size === maxInMemory) this.wake();
+  }
+
+  async #runSlices(task: Running): Promise<void> {
+    const { kind, subjectId, organizationId } = task;
+    const { signal } = this.#background;
+    const turns = kind === "artifact" ? this.#artifactTurns : this.#turns;
+    let place: unknown;
+    const slice = async () => {
+      task.isStarted = true;
+      place = await this.#handlers[kind]?.(this.#services, subjectId, place);
+    };
+    do {
+      if (place !== undefined) await restBetweenTransactions();
+      await turns.take(organizationId, slice, signal);
+    } while (place !== undefined && !signal.aborted);
+  }
+
+  /** The more failures, the later the next try. */
+  async #delay(task: Due): Promise<void> {
+    const { db, clock, log } = this.#services;
+    const delay = db.transaction(async (tx) => {
+      const failures = await countFailure(tx, task);
+      const delayMs = Math.min(maxDelayMs, secondMs * 2 ** Math.min(failures, 10));
+      await setDue(tx, task, { dueAt: new Date(clock.now().getTime() + delayMs) });
+    });
+    await delay.catch((error) => log.debug({ err: error }, "a task that failed was not delayed"));
+  }
+
+  /** Keeps the claims of long tasks. */
+  async #renew(): Promise<void> {
+    const { db, clock, log } = this.#services;
+    const now = clock.now();
+    const dueAt = new Date(now.getTime() + claimMs);
+    const started = [...this.#running.values()].filter(({ isStarted }) => isStarted);
+    for (const task of started)
+      await db
+        .transaction((tx) => setDue(tx, task, { dueAt, after: now }))
+        .catch((error) => log.debug({ err: error }, "the claim of a task was not renewed"));
+  }
+}

@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { newId } from "../../shared/ids.ts";
+import { createLog } from "../../shared/process/log.ts";
+import { openServices, type Services } from "../../shared/process/services.ts";
+import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tasks/runner.ts";
+import { later, takeTasks } from "../../shared/tasks/store.ts";
+import type { TaskKind } from "../../shared/vocabulary.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { eventually } from "../helpers/http.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+
+describeOnBothDatabases("what a transaction makes due", (database) => {
+  let world: World;
+  /** Of a process that serves nothing: those that serve do tasks at once. */
+  let services: Services;
+  before(async () => {
+    world = await startWorld(database);
+    const log = createLog({ level: "debug", process: "test" }, { write: () => {} });
+    services = openServices({ config: world.config, log, clock: world.clock });
+  });
+  beforeEach(() => services.db.transaction(async (tx) => void (await tx.delete(tx.tables.tasks))));
+  after(async () => {
+    await services.close();
+    await world.close();
+  });
+
+  const newSubject = () => newId(services.clock.now());
+  const newSubjects = (length: number) => Array.from({ length }, newSubject);
+  const acme = newId(new Date());
+  const makeDue = (subjects: string[], kind: TaskKind = "group", organizationId = acme) =>
+    services.db.transaction((tx) => later(tx, kind, organizationId, subjects));
+  const listRows = () => services.db.select().from(services.db.tables.tasks);
+  /** A handler that notes for which subjects it had something to do. */
+  const noting =
+    (done: string[], kind: TaskKind = "group"): TaskHandler =>
+    async ({ db }, subjectId) => {
+      if (await db.transaction((tx) => takeTasks(tx, kind, subjectId))) done.push(subjectId);
+    };
+  /** @param aheadMs of its clock */
+  const openWorker = (handlers: TaskHandlers, aheadMs = 0) => {
+    const now = () => new Date(services.clock.now().getTime() + aheadMs);
+    return openTasks({ ...services, clock: { ...services.clock, now } }, handlers, { isWorker: true });
+  };
+  /** Does what is due for a worker whose clock is ahead. */
+  async function work(handlers: TaskHandlers, aheadMs = 0) {
+    const worker = openWorker(handlers, aheadMs);
+    worker.wake();
+    await worker.idle();
+    await worker.close();
+  }
+
+  it("is done after the commit by its process, and its row is gone", async () => {
+    const done: string[] = [];
+    const tasks = openTasks(services, { group: noting(done) });
+    const subjects = [newSubject()];
+    await makeDue(subjects);
+    await tasks.idle();
+    await tasks.close();
+
+    assert.deepEqual(done, subjects);
+    assert.deepEqual(await listRows(), []);
+  });
+
+  it("is not done if the transaction is rolled back", async () => {
+    const done: string[] = [];
+    const tasks = openTasks(services, { group: noting(done) });
+    const failed = services.db.transaction(async (tx) => {
+      await later(tx, "group", acme, [newSubject()]);
+      throw new Error("on purpose");
+    });
+    await assert.rejects(failed, /on purpose/);
+    await tasks.idle();
+    await tasks.close();
+
+    assert.deepEqual(done, []);
+    assert.deepEqual(await listRows(), []);
+  });
+
+  it("is left for a few seconds, and then done by a worker, if its process was killed", async () => {
+    const subjects = newSubjects(250);
+    await makeDue(subjects);
+    const done: string[] = [];
+    await work({ group: noting(done) });
+    assert.deepEqual(done, []);
+
+    await work({ group: noting(done) }, 4000);
+
+    assert.deepEqual(done.sort(), subjects.sort());
+    assert.deepEqual(await listRows(), []);
+  });
+
+  it("is left to workers at once if it takes long, which need not be woken", async () => {
+    const own: string[] = [];
+    const done: string[] = [];
+    const process = openTasks(services, { pause: noting(own, "pause") });
+    const worker = openWorker({ pause: noting(done, "pause") });
+    const subjects = [newSubject()];
+    await makeDue(subjects, "pause");
+    await eventually("the worker's look", async () => done.length > 0);
+    await Promise.all([process.close(), worker.close()]);
+
+    assert.deepEqual([own, done], [[], subjects]);
+  });
+
+  it("is done by one of several workers, and by another one once that was killed", async () => {
+    const [subject = ""] = newSubjects(1);
+    await makeDue([subject], "pause");
+    const started: string[] = [];
+    const stuck = Promise.withResolvers<void>();
+    const first = openWorker({ pause: () => stuck.promise.then(() => void started.push("first")) });
+    first.wake();
+    const isClaimed = async () => ((await listRows())[0]?.dueAt ?? new Date(0)) > services.clock.now();
+    await eventually("the claim", isClaimed);
+
+    await work({ pause: async () => void started.push("too early") }, 20_000);
+    assert.deepEqual(started, []);
+    await work({ pause: noting(started, "pause") }, 31_000);
+    stuck.resolve();
+    await first.close();
+
+    assert.deepEqual(started, [subject, "first"]);
+  });
+
+  it("is done once at a time, and again if it became due meanwhile", async () => {
+    const [subject = ""] = newSubjects(1);
+    let running = 0;
+    const runs: number[] = [];
+    const release = Promise.withResolvers<void>();
+    const group: TaskHandler = async ({ db }) => {
+      runs.push(++running);
+      await release.promise;
+      await db.transaction((tx) => takeTasks(tx, "group", subject));
+      running--;
+    };
+    const tasks = openTasks(services, { group });
+    for (let times = 0; times < 3; times++) await makeDue([subject]);
+    release.resolve();
+    await tasks.idle();
+    await tasks.close();
+
+    assert.deepEqual(runs, [1, 1]);
+    assert.deepEqual(await listRows(), []);
+  });
+
+  it("goes on slice by slice, in turns of the organizations", async () => {
+    const [long = "", other = ""] = newSubjects(2);
+    const slices: string[] = [];
+    const group: TaskHandler = async (_, subjectId, place: number = 0) => {
+      slices.push(`${subjectId === long ? "long" : "other"} ${place}`);
+      if (subjectId === long && place === 0) await makeDue([other], "group", newId(new Date()));
+      await noting([])(services, subjectId);
+      return subjectId === long && place < 5 ? place + 1 : undefined;
+    };
+    const tasks = openTasks(services, { group });
+    await makeDue([long]);
+    await tasks.idle();
+    await tasks.close();
+
+    assert.deepEqual(slices.filter((slice) => slice.startsWith("long")).length, 6);
+    assert.ok(slices.indexOf("other 0") < 3, slices.join(", "));
+  });
+
+  it("is tried again later, and later still, when it fails", async () => {
+    const [bad = "", good = ""] = newSubjects(2);
+    const done: string[] = [];
+    const group: TaskHandler = async (given, subjectId) => {
+      if (subjectId === bad) throw new Error("on purpose");
+      await noting(done)(given, subjectId);
+    };
+    const tasks = openTasks(services, { group });
+    await makeDue([bad, good]);
+    await tasks.idle();
+    await tasks.close();
+    const [first] = await listRows();
+    await work({ group }, 10_000);
+    const [second] = await listRows();
+
+    assert.deepEqual(done, [good]);
+    assert.deepEqual([first?.subjectId, first?.failures, second?.failures], [bad, 1, 2]);
+    const delayOf = (row: typeof first, at: number) => (row?.dueAt.getTime() ?? 0) - at;
+    assert.ok(delayOf(first, services.clock.now().getTime()) <= 2000);
+    assert.ok(delayOf(second, services.clock.now().getTime() + 10_000) > 2000);
+  });
+
+  it("is done although thousands before it fail each time", async () => {
+    const done: string[] = [];
+    const bad = newSubjects(2100);
+    const good = newSubject();
+    const group: TaskHandler = async (given, subjectId) => {
+      if (subjectId !== good) throw new Error("on purpose");
+      await noting(done)(given, subjectId);
+    };
+    await makeDue([...bad, good]);
+    await eventually("the last one", async () => {
+      await work({ group }, 4000);
+      return done.length > 0;
+    });
+
+    assert.deepEqual(done, [good]);
+  });
+
+  it("is done soon although a clock was ahead", async () => {
+    const subjects = [newSubject()];
+    await makeDue(subjects);
+    const { tasks } = services.db.tables;
+    const dueAt = new Date(services.clock.now().getTime() + 86_400_000);
+    await services.db.transaction(async (tx) => {
+      await tx.update(tasks).set({ dueAt }).where(eq(tasks.organizationId, acme));
+    });
+    const done: string[] = [];
+    await work({ group: noting(done) });
+
+    assert.deepEqual(done, subjects);
+  });
+
+  it("keeps no organization waiting for another one that made much due", async () => {
+    const [many, one] = [newSubjects(300), newSubject()];
+    const done: string[] = [];
+    const tasks = openTasks(services, { group: noting(done) });
+    await makeDue(many);
+    await makeDue([one], "group", newId(new Date()));
+    await tasks.idle();
+    await tasks.close();
+
+    assert.equal(done.length, 301);
+    assert.ok(done.indexOf(one) < 20, `as the ${done.indexOf(one)}th`);
+  });
+
+  it("keeps no organization waiting for what another one left over", async () => {
+    const [many, one] = [newSubjects(300), newSubject()];
+    await makeDue(many);
+    await makeDue([one], "group", newId(new Date()));
+    const done: string[] = [];
+    await work({ group: noting(done) }, 4000);
+
+    assert.equal(done.length, 301);
+    assert.ok(done.indexOf(one) < 150, `as the ${done.indexOf(one)}th`);
+  });
+});
