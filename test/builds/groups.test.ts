@@ -51,13 +51,10 @@ describeOnBothDatabases("a concurrency group", (database) => {
   };
   const jobsOf = async (path: string) =>
     (await api.send("GET", path)).body.jobs as { id: string; command: string; state: string }[];
-  /** Resolves once no follow-up is left. */
+  /** Resolves once no task is left. */
   const settled = async () => {
     const { db } = api.world.services;
-    await eventually(
-      "no follow-up is left",
-      async () => (await db.select().from(db.tables.tasks)).length === 0,
-    );
+    await eventually("no task is left", async () => (await db.select().from(db.tables.tasks)).length === 0);
   };
   const statesOf = async (path: string) => {
     await settled();

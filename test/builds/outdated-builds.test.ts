@@ -42,7 +42,7 @@ describeOnBothDatabases("older builds of a branch", (database) => {
     return { slug, path, build, read, states, agent };
   };
   const idle = () =>
-    eventually("follow-ups are done", async () => {
+    eventually("tasks are done", async () => {
       const { db } = api.world.services;
       return (await db.select().from(db.tables.tasks)).length === 0;
     });

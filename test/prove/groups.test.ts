@@ -101,7 +101,7 @@ describe("npm run prove, commands of concurrency groups", () => {
     assert.deepEqual(findCrowds([holder, holder, holder]), ["3 jobs of gate have started, and 2 may"]);
   });
 
-  it("leave members and follow-ups that are found at the end", () => {
+  it("leave members and tasks that are found at the end", () => {
     const rows = ledgerOf({
       members: [{ jobId: "j1", standing: "limited" }],
       tasks: [{ kind: "group", subjectId: "g1" }],

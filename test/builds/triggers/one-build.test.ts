@@ -8,7 +8,7 @@ import { build } from "../../helpers/api.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { type Chain, openChain } from "./open-chain.ts";
 
-describeOnBothDatabases("follow-ups of trigger steps", (database) => {
+describeOnBothDatabases("tasks of trigger steps", (database) => {
   const withChain = (body: (chain: Chain) => Promise<void>) => async () => {
     const chain = await openChain(database);
     try {

@@ -52,7 +52,8 @@ const expectedPlans: Record<string, { sqlite?: RegExp; postgres?: RegExp }> = {
   },
   // Without those that expired. No row here is finished, so Postgres sorts the few that it expects.
   "artifacts to evict": { sqlite: /^(?!.*TEMP B-TREE).*artifacts_counted/s, postgres: /artifacts_counted/ },
-  "follow-ups that were left": { sqlite: isOrdered, postgres: isOrdered },
+  "the next organization with tasks": { sqlite: /tasks_due/, postgres: /tasks_due/ },
+  "due tasks": { sqlite: isOrdered, postgres: isOrdered },
   // The planner takes either: both have only the paused jobs of a queue.
   "jobs to unmark": { sqlite: /jobs_mark/, postgres: /jobs_mark|jobs_paused/ },
   // Wherever in the table the waiting jobs are.
