@@ -138,6 +138,21 @@ steps:
     assert.match(String(aliases(1001)), /has more than 1,000 aliases$/);
   });
 
+  it("is read no further than its first problem", () => {
+    const names = Array.from({ length: 2500 }, (_, n) => `k${n}: 1`);
+    const merges = "- {command: a, <<: *a}\n".repeat(490);
+    for (const [text, problem] of [
+      ["{{matrix}}".repeat(12_000), /line 1, column 11: Unexpected flow-map-start/],
+      ["%a\n".repeat(40_000), /line 1, column 1: Unknown directive %a/],
+      [`a: &a {${names.join(", ")}}\nsteps:\n${merges}`, /becomes too large by its aliases$/],
+    ] as const) {
+      const before = process.threadCpuUsage(); // a busy machine takes longer
+      assert.match(String(parsed(text)), problem);
+      const { user, system } = process.threadCpuUsage(before);
+      assert.ok(user + system < 150_000, `${user + system} µs`);
+    }
+  });
+
   it("has no name that changes objects", () => {
     assert.deepEqual(parsed("__proto__: {steps: [wait]}\nsteps: []"), { steps: [] });
     assert.deepEqual(parsed("steps: [{command: a, plugins: {__proto__: {}}}]"), [

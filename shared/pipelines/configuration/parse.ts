@@ -8,7 +8,7 @@ import { YamlProblem, YamlValues } from "./values.ts";
 
 // The document of a pipeline as people write it, in YAML.
 
-/** In bytes. To parse them takes about a tenth of a second, and up to a second if they are made for it. */
+/** In bytes. To parse them takes about a tenth of a second, and three if they are made for it. */
 export const maxConfigurationBytes = 128 * 1024;
 
 export type Configuration = { pipeline: UploadedPipeline } | { problems: Problem[] };

@@ -105,10 +105,14 @@ export class YamlValues {
   }
 
   #readList({ items }: YAMLSeq, depth: number): Read {
-    return combine(
-      items.map((item) => this.#read(item, depth + 1)),
-      (values) => values,
-    );
+    let size = 0;
+    const reads = items.map((item) => {
+      const read = this.#read(item, depth + 1);
+      size += read.size;
+      if (size > maxSize) throw tooLarge(item);
+      return read;
+    });
+    return combine(reads, (values) => values);
   }
 
   #readMap(map: YAMLMap, depth: number): Read {
