@@ -26,18 +26,24 @@ export async function findTriggerByToken(db: Db, tokenHash: string) {
   return found;
 }
 
-const selectEnabledVersions = prepared((tx: Tx) => {
+const selectEnabled = prepared((tx: Tx) => {
   const { triggers } = tx.tables;
   return tx
-    .select({ id: triggers.id, version: triggers.version })
+    .select({
+      ...{ id: triggers.id, version: triggers.version },
+      isFiltered: sql<boolean>`${triggers.filter} is not null`.mapWith(Boolean),
+    })
     .from(triggers)
     .where(and(isOneOf(triggers.id, "ids"), eq(triggers.enabled, true), isNull(triggers.deletedAt)));
 });
 
 /** Leaves out disabled and deleted triggers. */
-export async function listEnabledVersions(tx: Tx, ids: string[]): Promise<Map<string, number>> {
-  const rows = await selectEnabledVersions(tx, { ids });
-  return new Map(rows.map((row) => [row.id, row.version]));
+export async function listEnabled(
+  tx: Tx,
+  ids: string[],
+): Promise<Map<string, { version: number; isFiltered: boolean }>> {
+  const rows = await selectEnabled(tx, { ids });
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 export const listTriggersById = listBy<Trigger, Tx>(({ triggers }) => triggers.id);

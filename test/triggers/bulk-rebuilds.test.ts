@@ -268,6 +268,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const rows = newIds(now, 10_001).map((id) => ({
       ...{ id, triggerId: trigger.id, receivedAt: now, contentType: "application/json", externalId: null },
       ...{ event: "push", size: 2, status: "build_created" as const, reason: null, enqueuedAt: now },
+      ...{ organizationId: pages.acme.id, isFiltered: false },
     }));
     for (let from = 0; from < rows.length; from += 1000)
       await db.transaction((tx) => tx.insertMany(tx.tables.deliveries, rows.slice(from, from + 1000)));

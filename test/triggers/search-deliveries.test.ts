@@ -92,6 +92,7 @@ describeOnBothDatabases("GET …/triggers/{id}/deliveries, filtered", (database)
             ...{ id: newId(early), triggerId: trigger.id, receivedAt: early, enqueuedAt: early },
             ...{ contentType: "application/json", externalId: null, event: "common", size: 2 },
             ...{ status: "build_created" as const, reason: null },
+            ...{ organizationId: api.acme.id, isFiltered: false },
           })),
         ),
       );

@@ -200,6 +200,8 @@ function newDelivery(
     status: "build_created" as const,
     reason: null,
     enqueuedAt: createdAt,
+    organizationId: null,
+    isFiltered: false,
   };
 }
 

@@ -96,15 +96,19 @@ export function defineTriggersTables(
       size: integer().notNull(),
       status: text().$type<DeliveryStatus>(),
       reason: text().$type<DeliveryReason>(),
-      /** The time of the last background job; later while a worker has the delivery or its filter backs off. */
+      /** While it waits: before this time nobody decides it. A worker evaluates its filter, or tries it again then. */
       enqueuedAt: time("enqueued_at").notNull(),
+      /** Null: a process of a former release stored it. */
+      organizationId: uuid("organization_id"),
+      /** It waits for its trigger's filter. */
+      isFiltered: boolean("is_filtered").notNull().default(false),
     },
     (t) => [
       // Lists are filtered by the last two. An index of senders' ids would cost half of an acceptance:
       // their order is random, so that each new one writes a page of its own.
       index("deliveries_trigger").on(t.triggerId, t.id, t.event, t.externalId),
       index("deliveries_status").on(t.triggerId, t.status, t.id),
-      index("deliveries_waiting").on(t.enqueuedAt).where(isNull(t.status)),
+      index("deliveries_due").on(t.isFiltered, t.organizationId, t.enqueuedAt).where(isNull(t.status)),
     ],
   );
 

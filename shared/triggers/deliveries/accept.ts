@@ -20,7 +20,7 @@ import type { StoredHeader } from "../../vocabulary.ts";
 import type { EncodedBody } from "../payloads/codec.ts";
 import { hasPayload } from "../payloads/store.ts";
 import { messageIdMs } from "../signatures.ts";
-import { listEnabledVersions } from "../store.ts";
+import { listEnabled } from "../store.ts";
 import { claimKeyIfFree, type Delivery, findIdempotencyKey, moveKeys } from "./store.ts";
 
 export interface Arrival {
@@ -110,7 +110,7 @@ async function sendCreateBuilds({ jobs, log }: Services, deliveryIds: string[]):
 
 async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Date): Promise<Acceptance[]> {
   const triggerIds = [...new Set(arrivals.map((arrival) => arrival.trigger.id))];
-  const versions = await listEnabledVersions(tx, triggerIds);
+  const enabled = await listEnabled(tx, triggerIds);
   const acceptances: Acceptance[] = [];
   const deliveries: Delivery[] = [];
   const payloads: Tables["payloads"]["$inferSelect"][] = [];
@@ -118,12 +118,13 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
   for (const index of orderByKey(arrivals)) {
     const arrival = arrivals[index] as Arrival;
     const id = ids[index] as string;
-    const isCurrent = versions.get(arrival.trigger.id) === arrival.trigger.version;
+    const trigger = enabled.get(arrival.trigger.id);
+    const isCurrent = trigger?.version === arrival.trigger.version;
     let acceptance: Acceptance = isCurrent ? { outcome: "accepted", id } : { outcome: "stale" };
     if (isCurrent && arrival.keys.length > 0) acceptance = await claimKeys(tx, { arrival, id, now });
     acceptances[index] = acceptance;
     if (acceptance.outcome !== "accepted") continue;
-    deliveries.push(newDelivery(arrival, id, now));
+    deliveries.push({ ...newDelivery(arrival, id, now), isFiltered: trigger?.isFiltered ?? false });
     payloads.push({
       deliveryId: id,
       organizationId: arrival.trigger.organizationId,
@@ -188,7 +189,7 @@ function freeSince(now: Date, keptMs: number): Date {
   return new Date(now.getTime() - keptMs);
 }
 
-function newDelivery(arrival: Arrival, id: string, now: Date): Delivery {
+function newDelivery(arrival: Arrival, id: string, now: Date): Omit<Delivery, "isFiltered"> {
   return {
     id,
     triggerId: arrival.trigger.id,
@@ -200,5 +201,6 @@ function newDelivery(arrival: Arrival, id: string, now: Date): Delivery {
     status: null,
     reason: null,
     enqueuedAt: now,
+    organizationId: arrival.trigger.organizationId,
   };
 }

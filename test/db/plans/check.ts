@@ -18,7 +18,7 @@ const slow = new Set(["members", "clusters", "queues", "pipelines", "triggers"])
 
 /** Their indexes have few rows: those that are paused, deleted, wait or are open. */
 const partialIndexes =
-  "queues_paused|pipelines_deleted|pipelines_deleted_ids|jobs_paused|deliveries_waiting|bulk_rebuilds_running|artifacts_open";
+  "queues_paused|pipelines_deleted|pipelines_deleted_ids|jobs_paused|deliveries_due|bulk_rebuilds_running|artifacts_open";
 const scanOfGrowing = new RegExp(
   `(^|\\s)(SCAN|Seq Scan on) "?(${growingNames.join("|")})\\b(?! USING (COVERING )?INDEX (${partialIndexes})$)`,
   "m",

@@ -202,7 +202,7 @@ import {
 import {
   findTriggerByToken,
   findTriggerNameOfDelivery,
-  listEnabledVersions,
+  listEnabled,
   listOrganizationsOfTriggers,
   listPipelinesOfTriggers,
   listTriggersInBrief,
@@ -381,7 +381,7 @@ export const statements: Record<string, Statement> = {
   "audit log of subjects": (db) =>
     listAuditEvents(db, { organizationId, subjects: { types: ["build"], ids } }, 20),
   "a trigger by its token": (db) => findTriggerByToken(db, "hash"),
-  "versions of triggers": (db) => listEnabledVersions(db, ids),
+  "versions of triggers": (db) => listEnabled(db, ids),
   "a free idempotency key": (db) =>
     claimKeyIfFree(db, { triggerId: id, key: "k", deliveryId: id, createdAt: time }, time),
   "deliveries to filter": (db) => listFilteredDeliveries(db, { ids }),

@@ -66,6 +66,8 @@ describeOnBothDatabases("totals of payloads", (database) => {
         status: isDecided ? ("build_created" as const) : null,
         reason: null,
         enqueuedAt: receivedAt,
+        organizationId,
+        isFiltered: false,
       };
       const payload = {
         deliveryId: id,
