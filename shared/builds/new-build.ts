@@ -44,7 +44,11 @@ export const newBuild = z.object({
   meta_data: record(
     "Meta-data",
     z.union([z.string(), z.boolean()], { error: "Meta-data values must be text" }).transform(String),
-    { error: "Meta-data must be an object of names and text" },
+    {
+      error: "Meta-data must be an object of names and text",
+      max: maxMetaData,
+      tooMany: `Meta-data has more than ${maxMetaData} keys`,
+    },
   )
     .nullish()
     .meta({ description: "Booleans become text" }),
@@ -79,7 +83,6 @@ export function newBuildProblems(
 ): Problem[] {
   const entries = Object.entries(meta_data ?? {});
   const messages = entries.flatMap(([key, value]) => entryProblems({ key, value }, serviceName));
-  if (entries.length > maxMetaData) messages.push(`Meta-data has more than ${maxMetaData} keys`);
   return [
     ...[...new Set(messages)].map((message) => ({ field: "meta_data", message })),
     ...pullRequestProblems(members),

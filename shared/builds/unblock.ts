@@ -4,6 +4,7 @@ import { findRole, lockActiveRole } from "../accounts/member-store.ts";
 import { listOf, record } from "../collections.ts";
 import type { Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
+import { maxFields } from "../pipelines/step/fields.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
@@ -30,7 +31,11 @@ export const unblocking = z.object({
         error: answerError,
       })
       .nullable(),
-    { error: "Fields must be an object of keys and text" },
+    {
+      error: "Fields must be an object of keys and text",
+      max: maxFields,
+      tooMany: `Fields can be ${maxFields} at most`,
+    },
   )
     .nullish()
     .meta({ description: "Answers by the key of their field. Default: those of the fields" }),

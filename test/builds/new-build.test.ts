@@ -192,8 +192,10 @@ describeOnSqlite("builds made by hand", (database) => {
     await refused({ pull_request_base_branch: "main" }, "pull_request_base_branch needs pull_request_id");
     await refused({ pull_request_labels: "a" }, "Pull request labels must be a list of text");
     await refused({ clean_checkout: "yes" }, "Clean checkout must be true or false");
-    const many = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, "v"]));
-    await refused({ meta_data: many }, "Meta-data has more than 100 keys");
+    const many = (value: unknown) =>
+      Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, value]));
+    await refused({ meta_data: many("v") }, "Meta-data has more than 100 keys");
+    await refused({ meta_data: many([]) }, "Meta-data has more than 100 keys");
   });
 
   it("PUT …/rebuild makes a build like another, with the present steps", async () => {

@@ -278,6 +278,7 @@ describeOnBothDatabases("a build with steps for people", (database) => {
       [{ name: "v1", where: "a", who: ["x", "z"] }, "Field who must be one of its options"],
       [{ name: "v1", where: "a", who: [] }, "Field who can't be blank"],
       [{ name: "v1", where: "a", other: "x" }, 'There is no field "other"'],
+      [Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, 0])), "Fields can be 50 at most"],
     ];
     for (const [given, message] of wrong) {
       const { status, body } = await build.unblock("release", { fields: given });

@@ -6,7 +6,8 @@ import { choice, nullable, oneOf, optionalText, text, truth } from "./forms.ts";
 
 // The fields of a block or an input step: questions to the person who unblocks it.
 
-const maxFields = 50;
+/** Of a block or an input. */
+export const maxFields = 50;
 const maxOptions = 200;
 const maxNameLength = 255;
 const maxHintLength = 2000;
