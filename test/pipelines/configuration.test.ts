@@ -133,6 +133,13 @@ steps:
       const steps = Array(400).fill(`- {${merge}}`).join("\n");
       assert.match(String(parsed(`common: &a {${big.join(", ")}}\nsteps:\n${steps}`)), tooLarge);
     }
+    // A document of 400 bytes would become 1 MB.
+    const few = (lists: number) =>
+      parsed(
+        `a: &a [${"x,".repeat(50)}]\nb: &b [${aliasesOf("a", 9)}]\nsteps: []\nc: [${aliasesOf("b", lists)}]`,
+      );
+    assert.deepEqual(few(7), { steps: [] });
+    assert.match(String(few(30)), tooLarge);
     const aliases = (amount: number) => parsed(`a: &a 1\nb: [${aliasesOf("a", amount)}]\nsteps: []`);
     assert.deepEqual(aliases(1000), { steps: [] });
     assert.match(String(aliases(1001)), /has more than 1,000 aliases$/);

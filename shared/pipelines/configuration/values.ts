@@ -18,6 +18,9 @@ import { excerpt } from "../../refusal.ts";
 const maxDepth = 100;
 /** With a copy for each alias: 8 for a value, and the length of its text. */
 const maxSize = 1024 * 1024;
+/** A short document would become thousands of times as large otherwise. */
+const sizeOfAny = 32 * 1024;
+const maxGrowth = 16;
 const maxAliases = 1000;
 
 /** Carries a problem and its place, in UTF-16 units. */
@@ -50,14 +53,16 @@ export class YamlValues {
   readonly #anchors = new Map<string, Anchored>();
   readonly #targets = new Map<Alias, Anchored>();
   readonly #onRepeatedKey: OnRepeatedKey;
+  readonly #maxSize: number;
 
   /**
    * Of a key that a map has twice, the last value counts.
    * @param onRepeatedKey may refuse it
    * @throws YamlProblem
    */
-  constructor({ contents }: Document, onRepeatedKey: OnRepeatedKey = refuseRepeatedKey) {
+  constructor({ contents, range }: Document, onRepeatedKey: OnRepeatedKey = refuseRepeatedKey) {
     this.#contents = contents;
+    this.#maxSize = Math.min(maxSize, sizeOfAny + maxGrowth * (range?.[2] ?? 0));
     this.#onRepeatedKey = onRepeatedKey;
     this.value = this.#read(contents, 1).value;
   }
@@ -79,7 +84,7 @@ export class YamlValues {
     const read = this.#readAny(node, depth);
     const anchor = (node as { anchor?: string } | null)?.anchor;
     if (anchor !== undefined && !isAlias(node)) this.#anchors.set(anchor, { ...read, node });
-    if (read.size > maxSize) throw tooLarge(node);
+    if (read.size > this.#maxSize) throw tooLarge(node);
     if (depth + read.height - 1 > maxDepth)
       throw new YamlProblem(`is nested deeper than ${maxDepth} levels`, offsetOf(node) ?? 0);
     return read;
@@ -109,7 +114,7 @@ export class YamlValues {
     const reads = items.map((item) => {
       const read = this.#read(item, depth + 1);
       size += read.size;
-      if (size > maxSize) throw tooLarge(item);
+      if (size > this.#maxSize) throw tooLarge(item);
       return read;
     });
     return combine(reads, (values) => values);
@@ -125,7 +130,7 @@ export class YamlValues {
       if (!isMerge(pair) && own.has(key)) this.#onRepeatedKey(key, offsetOf(pair.key) ?? 0);
       const read = this.#read(pair.value, depth + 1);
       size += read.size + key.length;
-      if (size > maxSize) throw tooLarge(pair.key);
+      if (size > this.#maxSize) throw tooLarge(pair.key);
       if (isMerge(pair)) this.#merge(read.value, merged, pair);
       else own.set(key, read.value);
       return { ...read, size: read.size + key.length };
