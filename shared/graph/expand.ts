@@ -1,5 +1,5 @@
 import { matchesBranch } from "../conditions/branches.ts";
-import { combinationsOf, fillStep } from "../pipelines/matrix.ts";
+import { combinationsOf, stepFiller } from "../pipelines/matrix.ts";
 import type { Problem } from "../refusal.ts";
 import {
   type CommandStep,
@@ -147,9 +147,10 @@ function jobsOf(step: PlainStep, newId: () => string): JobOfStep[] {
 
 function jobsOfMatrix(step: CommandStep, matrix: Matrix, newId: () => string): JobOfStep[] {
   const { matrix: _, ...plain } = step;
+  const fill = stepFiller(plain);
   return combinationsOf(matrix).map(({ permutation, skip, soft_fail }) => ({
     id: newId(),
-    step: { ...fillStep(plain, permutation), ...softFailOf(soft_fail) },
+    step: { ...fill(permutation), ...softFailOf(soft_fail) },
     matrix: permutation,
     ...(step.signature && { signed: signedPart(step) }),
     ...(skip && { broken: reasonOf(skip) }),

@@ -95,28 +95,39 @@ export function allAdjustmentsHold(matrix: Matrix): boolean {
   });
 }
 
-const tokens = /\{\{\s*matrix(?:\.([\w.-]+))?\s*\}\}/g;
+const tokens = /(\{\{\s*matrix(?:\.([\w.-]+))?\s*\}\})/g;
 
-/** Replaces `{{matrix}}` and `{{matrix.name}}`. Tokens that name no dimension stay. */
-export function fillTokens(text: string, permutation: Record<string, string>): string {
-  return text.replace(tokens, (token, name = "") =>
-    Object.hasOwn(permutation, name) ? (permutation[name] as string) : token,
-  );
+/** Makes a step for one combination after the other. Each text is searched for tokens once. */
+export function stepFiller<Filled extends Partial<CommandStep>>(
+  step: Filled,
+): (permutation: Record<string, string>) => Filled {
+  const templates = new Map<string, string[]>();
+  const templateOf = (text: string) => {
+    const known = templates.get(text) ?? text.split(tokens);
+    templates.set(text, known);
+    return known;
+  };
+  return (permutation) => mapTexts(step, (text) => fillTokens(templateOf(text), permutation));
 }
 
-/** Replaces the tokens in all texts of a step, but in those that name steps or decide about them. */
-export function fillStep<Filled extends Partial<CommandStep>>(
-  step: Filled,
-  permutation: Record<string, string>,
-): Filled {
-  return mapTexts(step, (text) => fillTokens(text, permutation));
+/**
+ * Replaces `{{matrix}}` and `{{matrix.name}}`. Tokens that name no dimension stay.
+ * @param template texts, and between two of them a token and the name in it
+ */
+function fillTokens(template: string[], permutation: Record<string, string>): string {
+  const filled = [template[0]];
+  for (let at = 1; at < template.length; at += 3) {
+    const [token, name = "", text] = [template[at], template[at + 1], template[at + 2]];
+    filled.push(Object.hasOwn(permutation, name) ? permutation[name] : token, text);
+  }
+  return filled.join("");
 }
 
 /** The tokens of a step by the dimension that they name, and their characters. */
 export function tokensOf(step: Partial<CommandStep>): Map<string, { amount: number; length: number }> {
   const found = new Map<string, { amount: number; length: number }>();
   mapTexts(step, (text) => {
-    for (const [token, name = ""] of text.matchAll(tokens)) {
+    for (const [token, , name = ""] of text.matchAll(tokens)) {
       const { amount, length } = found.get(name) ?? { amount: 0, length: 0 };
       found.set(name, { amount: amount + 1, length: length + token.length });
     }
@@ -125,6 +136,7 @@ export function tokensOf(step: Partial<CommandStep>): Map<string, { amount: numb
   return found;
 }
 
+/** Members that name steps or decide about them. */
 const unchanged = new Set([
   ...["key", "depends_on", "if", "branches", "concurrency_group"],
   ...["matrix", "signature", "secrets", "others"],

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { combinationsOf, fillStep, fillTokens } from "../../shared/pipelines/matrix.ts";
+import { combinationsOf, stepFiller } from "../../shared/pipelines/matrix.ts";
 import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
 import type { Matrix } from "../../shared/vocabulary.ts";
 
 const command = "make";
+
+const fillText = (text: string, permutation: Record<string, string>) =>
+  stepFiller({ command: text })(permutation).command;
 
 function parsed(matrix: unknown, more: object = {}): unknown {
   const result = uploadedPipeline.safeParse([{ command, matrix, ...more }]);
@@ -174,7 +177,7 @@ describe("the combinations of a matrix", () => {
 
 describe("the tokens of a matrix", () => {
   it("are replaced by the values of a combination", () => {
-    const filled = (text: string) => fillTokens(text, { os: "linux", "a.b-c": "$&" });
+    const filled = (text: string) => fillText(text, { os: "linux", "a.b-c": "$&" });
     assert.equal(filled("{{matrix.os}}/{{ matrix.a.b-c }}"), "linux/$&");
     for (const text of [
       "{{matrix}}",
@@ -184,7 +187,17 @@ describe("the tokens of a matrix", () => {
       "{{matrix.toString}}",
     ])
       assert.equal(filled(text), text);
-    assert.equal(fillTokens("{{matrix}}, {{ matrix }}", { "": "a" }), "a, a");
+    assert.equal(fillText("{{matrix}}, {{ matrix }}", { "": "a" }), "a, a");
+  });
+
+  it("is searched for tokens once, for however many jobs", () => {
+    const before = process.threadCpuUsage(); // a busy machine takes longer
+    const fill = stepFiller({ command: "{{matrix}}".repeat(12_000) });
+    const filled = Array.from({ length: 150 }, (_, index) => fill({ "": `${index % 10}` }).command);
+    const { user, system } = process.threadCpuUsage(before);
+
+    assert.ok(filled.every((text, index) => text === `${index % 10}`.repeat(12_000)));
+    assert.ok(user + system < 170_000, `${user + system} µs`);
   });
 
   it("are replaced in all texts but those that name steps or decide about them", () => {
@@ -207,7 +220,7 @@ describe("the tokens of a matrix", () => {
       signature: { value: token },
       others: { notify: token },
     };
-    assert.deepEqual(fillStep({ ...step, ...kept }, { "": "a" }), {
+    assert.deepEqual(stepFiller({ ...step, ...kept })({ "": "a" }), {
       command: "a",
       label: "a",
       env: { "{{matrix}}": "a" },

@@ -3,7 +3,7 @@ import { andMore, excerpt, maxProblems } from "../../refusal.ts";
 import { isStorable } from "../../validation.ts";
 import type { AgentTags, CommandStep } from "../../vocabulary.ts";
 import { agentRules, maxRulesBytes, parseRule } from "../agent-rules.ts";
-import { combinationsOf, fillStep } from "../matrix.ts";
+import { combinationsOf, stepFiller } from "../matrix.ts";
 import { scalarToText } from "./forms.ts";
 
 // The agents that a step names: by a map of tags, by rules such as `os=linux`, or by a list of both.
@@ -106,7 +106,8 @@ export function namesSeveralQueues(given: (GivenRules | undefined)[]): boolean {
 /** The agents of the jobs that a step becomes. */
 export function agentsOfJobs({ agents = {}, matrix }: CommandStep): AgentTags[] {
   if (!matrix || !JSON.stringify(agents).includes("{{")) return [agents];
-  return combinationsOf(matrix).map(({ permutation }) => fillStep({ agents }, permutation).agents);
+  const fill = stepFiller({ agents });
+  return combinationsOf(matrix).map(({ permutation }) => fill(permutation).agents);
 }
 
 /** Says if a step's rules are too large for the jobs' index. */
