@@ -27,7 +27,10 @@ const sizes = {
     aims: { rate: { bare: "≥ 0.18", everysec: "≥ 1.2" }, p99 },
   },
   // On a busy machine the hand-made server takes a second for its first answer.
-  "1MB": { title: "1 MB", bytes: megabyte, connections: 8, minSeconds: 2, aims: {} },
+  "1MB": {
+    ...{ title: "1 MB", bytes: megabyte, connections: 8, minSeconds: 2 },
+    aims: { rate: { everysec: "≥ 2", always: "≥ 2" } },
+  },
 };
 type SizeName = keyof typeof sizes;
 const sizeNames = Object.keys(sizes) as SizeName[];

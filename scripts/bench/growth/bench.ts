@@ -30,12 +30,12 @@ export const growth: Bench<GroupName | "writes"> = {
       for (const each of rows) servers.push(await startServer(scratch, redis, { rows: each, postgres }));
       const names = servers.map(({ name }) => name);
       const lengths = { rounds, seconds, requests: quick ? 8 : 200 };
-      const found: { name: GroupName; title: string; maxRatio: number; cases: CaseResult[] }[] = [];
+      const found: (Omit<CaseGroup, "cases"> & { name: GroupName; cases: CaseResult[] })[] = [];
       for (const name of wanted.filter((part) => part !== "writes")) {
-        const { title, maxRatio, cases } = groups[name];
+        const { cases, ...group }: CaseGroup = groups[name];
         const measured: CaseResult[] = [];
         for (const each of cases) measured.push(await measureCase(servers, each, lengths));
-        found.push({ name, title, maxRatio, cases: measured });
+        found.push({ ...group, name, cases: measured });
       }
       // Last: workers would build beside the other cases.
       const hot = found.find(({ name }) => name === "hot");
@@ -53,7 +53,7 @@ export const growth: Bench<GroupName | "writes"> = {
         legend: [
           ...found.flatMap(({ cases }) => refusals(cases, names)),
           `At most ${lengths.requests} requests a case and number of rows, one after the other, in ${rounds} turns of at most ${seconds} s.`,
-          `CPU µs are of one request, in ingress, worker and Postgres together. ÷ is a ratio to fewer rows; ! marks one above its aim.`,
+          `CPU µs are of one request, in ingress, worker and Postgres together. ÷ is a ratio to fewer rows; ! marks what is above its aim.`,
         ],
       };
     }),

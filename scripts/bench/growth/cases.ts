@@ -19,6 +19,8 @@ export interface CaseGroup {
   title: string;
   /** Highest allowed ratio to the fewest rows. */
   maxRatio: number;
+  /** Highest wanted CPU µs of a request, by title. */
+  maxCpu?: Record<string, number>;
   cases: Case[];
 }
 
@@ -65,6 +67,7 @@ const pipelineBuilds = pathTo(patterns.pipelineBuilds, pipeline);
 export const lists: CaseGroup = {
   title: "REST lists",
   maxRatio: 2,
+  maxCpu: { builds: 3000 },
   cases: casesOf(bearer, {
     builds,
     "builds, page 20": `${builds}?page=20`,

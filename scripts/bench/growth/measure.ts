@@ -128,14 +128,18 @@ export function growthTable(
       ...titles.flatMap((title) => [`${title}: p50 ms`, "p99 ms", "CPU µs"]),
       ...others.flatMap((title) => [`${title} ÷ ${first}: p50`, "CPU"]),
     ],
-    rows: groups.flatMap(({ title, maxRatio, cases }) => [
+    rows: groups.flatMap(({ title, maxRatio, maxCpu, cases }) => [
       [`${title} (÷ ≤ ${maxRatio})`],
-      ...cases.map((each) => rowOf(each, names, maxRatio)),
+      ...cases.map((each) => rowOf(each, names, { maxRatio, maxCpu: maxCpu?.[each.title] })),
     ]),
   };
 }
 
-function rowOf({ title, rounds }: CaseResult, names: string[], maxRatio: number): Cell[] {
+function rowOf(
+  { title, rounds }: CaseResult,
+  names: string[],
+  { maxRatio, maxCpu = Number.POSITIVE_INFINITY }: { maxRatio: number; maxCpu: number | undefined },
+): Cell[] {
   const figures = names.map((name) => {
     const turns = turnsOf(rounds, name);
     const ms = sortedMs(turns);
@@ -145,7 +149,7 @@ function rowOf({ title, rounds }: CaseResult, names: string[], maxRatio: number)
   const [least, ...others] = figures;
   return [
     `  ${title}`,
-    ...figures.flat().map(rounded),
+    ...figures.flatMap(([p50, p99, cpu]) => [rounded(p50), rounded(p99), marked(cpu, maxCpu)]),
     ...others.flatMap(([p50, , cpu]) => [
       marked(p50 / (least?.[0] ?? 0), maxRatio),
       marked(cpu / (least?.[2] ?? 0), maxRatio),
