@@ -90,10 +90,11 @@ export function cpuLines<Name extends string, Result>(
   prefix: string,
   rounds: Round<Name, Result>[],
   pick: (result: Result) => CpuTimes,
+  aims?: Line<Name>["aims"],
 ): Line<Name>[] {
   const all = rounds.flatMap((round) => Object.values<Result>(round as Record<string, Result>));
   const names = new Set(all.flatMap((result) => Object.keys(pick(result))));
   return [...names].map((name) =>
-    lineOf(`${prefix}${name}, CPU µs`, rounds, (result) => pick(result)[name] ?? Number.NaN),
+    lineOf(`${prefix}${name}, CPU µs`, rounds, (result) => pick(result)[name] ?? Number.NaN, aims),
   );
 }

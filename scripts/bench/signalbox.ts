@@ -28,7 +28,10 @@ const limits = {
   DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: unlimited,
 };
 
-/** @param options.seed makes the rows, before the ingress starts */
+/**
+ * @param options.starter a script that starts the programs: their file is its first argument
+ * @param options.seed makes the rows, before the ingress starts
+ */
 export async function startSignalbox<Seed>(
   scratch: Scratch,
   redis: ScratchRedis,
@@ -36,10 +39,11 @@ export async function startSignalbox<Seed>(
     name: string;
     postgres: string | undefined;
     settings?: Record<string, string>;
+    starter?: string | undefined;
     seed: (services: Services, installation: Installation) => Promise<Seed>;
   },
 ): Promise<Signalbox<Seed>> {
-  const { name, postgres, settings } = options;
+  const { name, postgres, settings, starter } = options;
   const DATABASE_URL = await createDatabase(scratch, name, postgres);
   const given = { ...limits, ...settings, DATABASE_URL, REDIS_PREFIX: name };
   const installation = await install(scratch, redis, given);
@@ -47,8 +51,9 @@ export async function startSignalbox<Seed>(
   const start = async (kind: "ingress" | "workers", args: string[], ...ports: number[]) => {
     const metricsPort = await freePort();
     const env = { ...installation.env, METRICS_PORT: String(metricsPort) };
-    const script = { args, env, nodeOptions: [youngGeneration] };
-    const child = scratch.startScript(`${kind}-${name}`, `${kind}/main.ts`, script);
+    const [file = "", ...rest] = [...(starter ? [starter] : []), `${kind}/main.ts`, ...args];
+    const script = { args: rest, env, nodeOptions: [youngGeneration] };
+    const child = scratch.startScript(`${kind}-${name}`, file, script);
     await Promise.all([...ports, metricsPort].map(untilListening));
     return { child, metricsPort };
   };

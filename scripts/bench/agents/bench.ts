@@ -44,7 +44,11 @@ const measures = {
   delays: measureDelays,
   idle: measureIdle,
   logs: measureLogs,
-  artifacts: measureArtifacts,
+  artifacts: ({ scratch, agents, signalbox }: Track, options: Options): Promise<Lines> => {
+    const { url, pids, add } = signalbox;
+    const ours = { name: "signalbox" as const, url, pid: pids.server ?? 0, agents, add };
+    return measureArtifacts(scratch, [ours], options);
+  },
 };
 
 export const agents: Bench<keyof typeof measures> = {

@@ -9,20 +9,32 @@ import { cpuLines } from "../loads.ts";
 import { type CpuTimes, cpuPerRequest } from "../machine/cpu.ts";
 import { type Player, startPlayer } from "../player.ts";
 import type { Load } from "./artifact-players.ts";
-import type { Ours } from "./servers.ts";
 
-interface Track {
-  scratch: Scratch;
+/** A Signalbox. */
+export interface ArtifactServer<Name extends string> {
+  name: Name;
+  url: string;
+  pid: number;
   agents: Player<typeof import("./players.ts")>;
-  signalbox: Ours;
+  /** Lets jobs wait. */
+  add(count: number): Promise<void>;
 }
 
 interface Kind extends Omit<Load, "seconds"> {
   title: string;
+  /** The aims of the ratio to the server by hand. */
+  up?: string;
+  down?: string;
 }
 
-const large: Kind = { title: "artifacts of 50 MB", fileBytes: 50 * megabyte, connections: 4 };
-const small: Kind = { title: "artifacts of 100 KB", fileBytes: 100 * kilobyte, connections: 10 };
+const large: Kind = {
+  ...{ title: "artifacts of 50 MB", fileBytes: 50 * megabyte, connections: 4 },
+  ...{ up: "≥ 0.85", down: "≥ 1" },
+};
+const small: Kind = {
+  ...{ title: "artifacts of 100 KB", fileBytes: 100 * kilobyte, connections: 10 },
+  ...{ up: "≥ 0.5", down: "≥ 0.8" },
+};
 const quickLarge: Kind = { title: "artifacts of 2 MB", fileBytes: 2 * megabyte, connections: 4 };
 
 /** Moved bytes in one turn. */
@@ -33,11 +45,16 @@ interface Moved {
   cpu: CpuTimes;
 }
 
-/** Uploads, then downloads of what was uploaded. The server by hand gets the same forms, and nothing else. */
-export async function measureArtifacts(
-  { scratch, agents, signalbox }: Track,
+/**
+ * Uploads, then downloads of what was uploaded. The server by hand gets the same forms, and nothing else.
+ * @param aims of all rates
+ */
+export async function measureArtifacts<Name extends string>(
+  scratch: Scratch,
+  servers: ArtifactServer<Name>[],
   options: Options,
-): Promise<Line<"byHand" | "signalbox">[]> {
+  aims: Line<Name>["aims"] = {},
+): Promise<Line<Name | "byHand">[]> {
   const programs = startPlayer<typeof import("./artifact-players.ts")>(scratch, "agents/artifact-players.ts");
   const plain = await startPlainFiles(scratch);
   const contestants = [
@@ -46,10 +63,10 @@ export async function measureArtifacts(
       pid: plain.pid ?? 0,
       upload: (load: Load) => programs.uploadFiles(plain.url, load),
     },
-    { name: "signalbox" as const, pid: signalbox.pids.server ?? 0, upload: uploadInJob },
+    ...servers.map((server) => ({ ...server, upload: (load: Load) => uploadInJob(server, load) })),
   ];
-  const lines: Line<"byHand" | "signalbox">[] = [];
-  for (const { title, ...load } of [options.quick ? quickLarge : large, small]) {
+  const lines: Line<Name | "byHand">[] = [];
+  for (const { title, up, down, ...load } of [options.quick ? quickLarge : large, small]) {
     const { rounds, seconds } = options;
     const found = await interleave(contestants, { rounds, title }, async ({ pid, upload }) => {
       let addresses: string[] = [];
@@ -62,19 +79,25 @@ export async function measureArtifacts(
       return { uploaded, downloaded };
     });
     lines.push(
-      lineOf(`${title}: uploaded MB/s`, found, ({ uploaded }) => perSecond(uploaded)),
+      lineOf(`${title}: uploaded MB/s`, found, ({ uploaded }) => perSecond(uploaded), {
+        ...aims,
+        byHand: up,
+      }),
       ...cpuLines("  ", found, ({ uploaded }) => uploaded.cpu),
-      lineOf("  downloaded MB/s", found, ({ downloaded }) => perSecond(downloaded)),
+      lineOf("  downloaded MB/s", found, ({ downloaded }) => perSecond(downloaded), {
+        ...aims,
+        byHand: down,
+      }),
       ...cpuLines("  ", found, ({ downloaded }) => downloaded.cpu),
     );
   }
   return lines;
 
   /** Each turn has a job of its own: a build has a limited number of artifacts. */
-  async function uploadInJob(load: Load) {
-    await signalbox.add(1);
+  async function uploadInJob({ url, agents, add }: ArtifactServer<Name>, load: Load) {
+    await add(1);
     const job = await agents.beginJob();
-    const result = await programs.upload(signalbox.url, job, load);
+    const result = await programs.upload(url, job, load);
     await agents.endJob(job);
     return result;
   }

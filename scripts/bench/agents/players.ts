@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { KeptConnection } from "../load/kept-connection.ts";
 import { postJson, requestBytes } from "../load/request.ts";
@@ -23,6 +24,9 @@ const heartbeatMs = 40_000;
 const heartbeatConnections = 4;
 const waitForJobMs = 20;
 const waitForAcceptMs = 60_000;
+const stepsOfUpload = 20;
+/** Of a job, within a minute. */
+const maxUploads = 60;
 
 const sessions: Session[] = [];
 let serverUrl = "";
@@ -144,17 +148,43 @@ export async function endJob(job: AcceptedJob): Promise<void> {
   await finish(sessions[0] as Session, job);
 }
 
-/** The agents take a job each and send logs. Bytes are those of the logs before compression. */
-export async function sendLogs(agents: number, { parallel, seconds }: { parallel: number; seconds: number }) {
+/** The agents take a job each, with as many further connections. */
+async function beginJobs(agents: number, parallel: number) {
   const taken: { session: Session; job: AcceptedJob; streams: AgentConnection[] }[] = [];
   await each(agents, async (session) => {
     const id = await ping(session);
-    if (id === undefined) throw new Error("There was no job to log for.");
+    if (id === undefined) throw new Error("There was no job for an agent.");
     const job = await accept(session, id);
     await start(session, job);
     const streams = Array.from({ length: parallel }, () => AgentConnection.open(serverUrl));
     taken.push({ session, job, streams: await Promise.all(streams) });
   });
+  return taken;
+}
+
+/** The agents take a job each and upload steps to its build, which no agent takes. */
+export async function uploadSteps(agents: number, seconds: number) {
+  const taken = await beginJobs(agents, 0);
+  const step = { command: "echo hello", agents: { nobody: "true" } };
+  const pipeline = { steps: Array.from({ length: stepsOfUpload }, () => step) };
+  let uploads = 0;
+  const startedAt = performance.now();
+  const uploading = taken.map(async ({ session, job: { id, token } }) => {
+    for (let sent = 0; sent < maxUploads && secondsSince(startedAt) < seconds; sent++) {
+      const body = { uuid: randomUUID(), pipeline };
+      await session.connection.call("POST", `/v3/jobs/${id}/pipelines`, { token, body });
+      uploads++;
+    }
+  });
+  await Promise.all(uploading);
+  const secondsTaken = secondsSince(startedAt);
+  for (const { session, job } of taken) await finish(session, job);
+  return { accepted: uploads, seconds: secondsTaken };
+}
+
+/** The agents take a job each and send logs. Bytes are those of the logs before compression. */
+export async function sendLogs(agents: number, { parallel, seconds }: { parallel: number; seconds: number }) {
+  const taken = await beginJobs(agents, parallel);
 
   let bytes = 0;
   const headers = { "Content-Type": "text/plain", "Content-Encoding": "gzip" };

@@ -3,10 +3,11 @@ import { kilobytesOf } from "../../scratch/process-tree.ts";
 import { step } from "../../scratch/progress.ts";
 import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
-import { marked, mediansOf, rounded } from "../comparison.ts";
+import { compare, marked, mediansOf, ratioLegend, rounded } from "../comparison.ts";
 import { startPlayer } from "../player.ts";
-import type { Cell } from "../results.ts";
+import type { Cell, Table } from "../results.ts";
 import { median } from "../statistics.ts";
+import { type AloneName, aloneColumns, aloneNames, measureAlone } from "./alone.ts";
 import { type Attack, type AttackName, attacks } from "./attacks.ts";
 import { type Prepare, preparations } from "./preparations.ts";
 import { startTenants } from "./tenants.ts";
@@ -30,38 +31,55 @@ const maxRecoveryMs = 20_000;
 const minRecoveryMs = 300;
 const recovered = 2;
 
-export const fairness: Bench<AttackName> = {
+const attackNames = Object.keys(attacks) as AttackName[];
+
+export const fairness: Bench<AttackName | AloneName> = {
   name: "fairness",
-  summary: "what one organization notices of another's attacks",
+  summary: "what one organization notices of another's attacks, and of its turns when it is alone",
   description: [
     "How long one organization waits while another attacks: the 95th percentile of its requests, undisturbed and " +
       "attacked, in turns, with the answers that both get.",
     "The attacker runs in a process of the lowest priority. Limits of rates are out of reach; shares, queues and bounds are " +
       "those of the default settings.",
+    "And how much one organization gets that is alone, beside the same code whose turns all begin at once.",
   ],
-  parts: Object.keys(attacks) as AttackName[],
+  parts: [...attackNames, ...aloneNames],
   seconds: 3,
   rounds: 3,
   async measure(options, wanted) {
-    const rows: Cell[][] = [];
-    for (const name of wanted) rows.push(...(await measureAttack(name, options)));
-    const columns = [
-      "undisturbed: p95 ms",
-      "attacked: p95 ms",
-      "÷",
-      "answers to the victim",
-      "to the attacker",
-      "ingress: MB at most",
-    ];
-    return {
-      tables: [{ columns: ["", ...columns], rows }],
-      legend: [
-        `${mediansOf(options.rounds)}: ${options.seconds} s a request and turn. ÷ is attacked to undisturbed within each round, then the`,
-        `median: at most ${maxRatio}, mostly at most ${wantedRatio}; ! marks one above.`,
-      ],
-    };
+    const { rounds, seconds } = options;
+    const tables: Table[] = [];
+    const legend = [`${mediansOf(rounds)}: ${seconds} s a request and turn.`];
+    const wantedAttacks = attackNames.filter((name) => wanted.includes(name));
+    if (wantedAttacks.length > 0) {
+      tables.push(await measureAttacks(wantedAttacks, options));
+      legend.push(
+        "Attacks: ÷ is attacked to undisturbed within each round, then the median: " +
+          `at most ${maxRatio}, mostly at most ${wantedRatio}; ! marks one above.`,
+      );
+    }
+    const wantedAlone = aloneNames.filter((name) => wanted.includes(name));
+    if (wantedAlone.length > 0) {
+      tables.push(compare(aloneColumns, await measureAlone(wantedAlone, options)));
+      legend.push(`Alone: ${ratioLegend}`, "CPU µs are of one request or MB, in the ingress.");
+    }
+    return { tables, legend };
   },
 };
+
+async function measureAttacks(names: AttackName[], options: Options): Promise<Table> {
+  const rows: Cell[][] = [];
+  for (const name of names) rows.push(...(await measureAttack(name, options)));
+  const columns = [
+    "undisturbed: p95 ms",
+    "attacked: p95 ms",
+    "÷",
+    "answers to the victim",
+    "to the attacker",
+    "ingress: MB at most",
+  ];
+  return { columns: ["", ...columns], rows };
+}
 
 interface Attacked {
   rounds: { alone: Measured[]; attacked: Measured[] }[];

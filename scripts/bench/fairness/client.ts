@@ -26,7 +26,7 @@ export function openClient(address: () => string): Client {
 }
 
 /** Adds the tenant's API token. */
-export function authorized({ apiToken }: Tenant, request: PlainRequest): PlainRequest {
+export function authorized({ apiToken }: Pick<Tenant, "apiToken">, request: PlainRequest): PlainRequest {
   return { ...request, headers: { ...request.headers, Authorization: `Bearer ${apiToken}` } };
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Scratch } from "../../scratch/scratch.ts";
 import { makeCodes } from "../device/codes.ts";
 import { startRedis } from "../redis.ts";
-import { startSignalbox } from "../signalbox.ts";
+import { type Signalbox, startSignalbox } from "../signalbox.ts";
 import type { Prepare, Prepared } from "./preparations.ts";
 
 /** An organization and what its admin has. Plain data: it travels to the attacker's process. */
@@ -63,15 +63,35 @@ export async function startTenants(
     postgres,
     settings: { TRUSTED_PROXIES: "127.0.0.1" },
     async seed(services) {
-      const flags = { confidential: false, deviceFlow: true, refreshTokens: true };
-      const { application } = await createApplication(services, { name: "Bench", clientId, ...flags });
+      const applicationId = await createClient(services);
       const create = (org: string, prepare?: Prepare) =>
-        createTenant(services, { org, applicationId: application.id, prepare });
+        createTenant(services, { org, applicationId, prepare });
       return { victim: await create("victim"), attacker: await create("attacker", prepare) };
     },
   });
   await startWorker();
   return { databaseUrl, ingressPid: pids.server ?? 0, ...seed };
+}
+
+/** Starts an ingress and a worker of a new installation with one organization. */
+export async function startAlone(
+  scratch: Scratch,
+  { prepare, ...options }: { name: string; postgres: string | undefined; starter?: string; prepare: Prepare },
+): Promise<Signalbox<Tenant>> {
+  const started = await startSignalbox(scratch, await startRedis(scratch), {
+    ...options,
+    seed: async (services) =>
+      createTenant(services, { org: "alone", applicationId: await createClient(services), prepare }),
+  });
+  await started.startWorker();
+  return started;
+}
+
+/** @returns the id of the application that refreshes tokens */
+async function createClient(services: Services): Promise<string> {
+  const flags = { confidential: false, deviceFlow: true, refreshTokens: true };
+  const { application } = await createApplication(services, { name: "Bench", clientId, ...flags });
+  return application.id;
 }
 
 async function createTenant(

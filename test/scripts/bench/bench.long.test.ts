@@ -81,4 +81,20 @@ describe("npm run bench -- fairness", () => {
     );
     assert.match(String(upload?.[4]), /^200 × \d+$/);
   });
+
+  it("measures an organization alone, with turns and without", { skip: missing }, async (context) => {
+    const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
+    context.after(() => rmSync(out, { recursive: true }));
+    const options = ["--quick", "--only", "alone-lists", "alone-steps", "--out", out];
+    const bench = run(["scripts/bench/main.ts", "fairness", ...options], {});
+    const [exitCode] = await once(bench.process, "exit");
+
+    assert.equal(exitCode, 0, bench.output());
+    const rates = readResult("fairness", out).tables[0]?.rows.filter(([title]) => /\/s$/.test(String(title)));
+    assert.equal(rates?.length, 2, bench.output());
+    for (const [, , withoutTurns, signalbox, , ratio] of rates ?? []) {
+      assert.ok(Number(withoutTurns) > 0 && Number(signalbox) > 0, bench.output());
+      assert.match(String(ratio), /^[\d.]+ \(≥ 0\.9\)$/);
+    }
+  });
 });
