@@ -24,6 +24,15 @@ function problemsOf(text: string): string[] {
 }
 
 describe("the policy of a secret", () => {
+  it("is not parsed if it opens too many lists", () => {
+    for (const bracket of ["[", "{a: "]) {
+      const before = process.threadCpuUsage(); // a busy machine takes longer
+      assert.deepEqual(parsePolicy(bracket.repeat(1000)), { problems: ["Policy is nested too deeply"] });
+      const { user, system } = process.threadCpuUsage(before);
+      assert.ok(user + system < 3000, `${user + system} µs`);
+    }
+  });
+
   it("lets a job read that has all claims of one rule", () => {
     assert.ok(allows("- pipeline_slug: web\n  build_branch: release/1.0"));
     assert.ok(!allows("- pipeline_slug: web\n  build_branch: main"));
