@@ -182,7 +182,6 @@ export type RefusalCause =
   | "rate_limited"
   | "invalid_json"
   | "too_deep"
-  | "too_many_large"
   | "busy";
 export const retryAgentAffinities = ["prefer-warmest", "prefer-different"] as const;
 export type RetryAgentAffinity = (typeof retryAgentAffinities)[number];

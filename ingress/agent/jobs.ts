@@ -11,9 +11,8 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { findQueueById } from "../../shared/queues/store.ts";
 import { notFound } from "../../shared/refusal.ts";
-import { turns } from "../../shared/sharing/bounds.ts";
 import { readTogether } from "../../shared/sharing/read-together.ts";
-import { openTurns } from "../../shared/sharing/turns.ts";
+import { writes } from "../../shared/sharing/resources.ts";
 import type { Attempts } from "../auth/attempts.ts";
 import type { JobCaller } from "../auth/callers.ts";
 import * as field from "../operations/fields.ts";
@@ -30,7 +29,6 @@ export function jobOperations(
   services: Services,
   { leases, attempts }: { leases: LeaseGroup; attempts: Attempts },
 ): Operation[] {
-  const acquiring = openTurns(turns.acquiring);
   const present = acceptedPresenter(services);
   const findPlace = readTogether(
     (ids) => listJobPlaces(services.db, { ids }),
@@ -77,7 +75,7 @@ export function jobOperations(
       run: async ({ agent, parameter, event }) => {
         const job = await requireJobOfCluster(services, agent, parameter("id"));
         const acquire = () => acquireJob(services, leases, agent, job);
-        const acquired = await acquiring.take(agent.organizationId, acquire, event.req.signal);
+        const acquired = await writes.take(agent.organizationId, acquire, event.req.signal);
         attempts.remember(acquired.token, attemptOf(acquired.build, leaseOf(acquired.job)));
         return present(agent, acquired);
       },

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { findUploadState, uploadPipeline } from "../../shared/agents/upload.ts";
-import { storeInTurn } from "../../shared/builds/store-in-turn.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import { readUploadAhead, uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
@@ -12,6 +11,7 @@ import {
 } from "../../shared/pipelines/warnings.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
+import { writes } from "../../shared/sharing/resources.ts";
 import { limitPipelineUploads } from "../http/limits.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
@@ -66,7 +66,7 @@ export function uploadOperations(services: Services): Operation[] {
         await limitPipelineUploads(services, lease.jobId);
         const { uuid, pipeline, replace } = await readBody();
         const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
-        await storeInTurn(organizationId, () => uploadPipeline(services, { build, lease }, upload));
+        await writes.take(organizationId, () => uploadPipeline(services, { build, lease }, upload));
         const warnings = warningsOf(pipeline.steps, ineffectiveMembers(pipeline.others));
         return { state: "applied", warnings: firstWarnings(warnings) };
       },

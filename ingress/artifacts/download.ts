@@ -43,7 +43,7 @@ export function downloadArtifact(services: Services): EventHandler {
     return new HTTPResponse(
       found.bytes === 0
         ? ""
-        : streamDownload(event, { organizationId: artifact.organizationId }, found.pieces),
+        : streamDownload(event, { organizationId: artifact.organizationId, isStored: true }, found.pieces),
       {
         headers: {
           ...{ "content-type": type, "content-length": String(found.bytes) },

@@ -4,9 +4,9 @@ import { authenticate } from "../../shared/accounts/access-tokens.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
+import { loopTurn } from "../../shared/sharing/resources.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
 import { limitApiRequests } from "../http/limits.ts";
-import { loopTurn } from "../http/loop-turn.ts";
 import { pathParameter } from "../http/routing.ts";
 import type { Callers, Needs } from "./callers.ts";
 

@@ -7,6 +7,10 @@ import { issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { dayMs, secondMs } from "../../shared/durations.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Services } from "../../shared/process/services.ts";
+import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
+import { rememberRecent } from "../../shared/sharing/recent.ts";
+import { clientIp } from "../http/client-address.ts";
+import { wideNetworkOf } from "../http/network.ts";
 import { nodeResponse } from "../http/node.ts";
 
 const sessionCookie = "signalbox";
@@ -19,6 +23,20 @@ export interface Visitor {
   /** A hidden field of every form. Other sites cannot read it. */
   csrfToken: string;
   user: User | undefined;
+}
+
+/** By the cookie of a browser: the organization whose page it saw last. */
+const organizations = rememberRecent<string>(10_000);
+
+/** The owner of what a request of a browser costs until its organization is known. */
+export function ownerOfVisitor(services: Services, event: H3Event): string {
+  const seen = organizations.get(readCookie(services, event, sessionCookie));
+  return seen ?? ownerOfNetwork(wideNetworkOf(clientIp(event)));
+}
+
+/** Call it for members only. */
+export function rememberOrganization({ token }: Pick<Visitor, "token">, organizationId: string): void {
+  organizations.set(token, organizationId);
 }
 
 /** Sets a cookie if the browser has none. */

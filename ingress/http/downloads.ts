@@ -3,10 +3,10 @@ import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { tooMany, unavailable } from "../../shared/refusal.ts";
-import { turns as bounds, shares } from "../../shared/sharing/bounds.ts";
+import { shares } from "../../shared/sharing/bounds.ts";
 import { runFor } from "../../shared/sharing/owner.ts";
+import { longReads, loopTurn } from "../../shared/sharing/resources.ts";
 import { Shares } from "../../shared/sharing/shares.ts";
-import { openTurns } from "../../shared/sharing/turns.ts";
 import { clientIp } from "./client-address.ts";
 import { networksOf } from "./network.ts";
 import { nodeRequest, nodeResponse } from "./node.ts";
@@ -28,14 +28,14 @@ interface StreamedDownload extends DownloadOwner {
   bytes?: number;
   /** True: it is counted, and not refused. */
   isForced?: boolean;
+  /** The pieces are read, and need not be made: a store that stalls holds up nothing else of the organization. */
+  isStored?: boolean;
 }
 
 /** Smaller payloads and answers are not limited. */
 export const minDownloadBytes = 256 * 1024;
 /** Clients may stop reading for a while, to ask where a file goes. */
 const graceMs = 30 * secondMs;
-const turns = openTurns(bounds.pieces);
-const measuring = openTurns(bounds.answerSizes);
 
 /** Limits the memory of large answers: a client that does not read makes this process keep them. */
 export class Downloads {
@@ -117,7 +117,7 @@ function tooManyDownloads() {
  */
 export function streamDownload(
   event: H3Event,
-  { bytes = minDownloadBytes, isForced = false, ...owner }: StreamedDownload,
+  { bytes = minDownloadBytes, isForced = false, isStored = false, ...owner }: StreamedDownload,
   pieces: AsyncGenerator<Uint8Array>,
 ): ReadableStream<Uint8Array> {
   if (!isForced && !admittedDownload(event)) admitDownload(event, { ...owner, bytes });
@@ -125,11 +125,17 @@ export function streamDownload(
   const { organizationId } = owner;
   // The stream is read wherever the connection has room: its reads have no owner but this one.
   const makePiece = () => runFor(organizationId, () => pieces.next());
+  const takePiece = async () => {
+    if (!isStored) return takePieceTurn(organizationId, makePiece);
+    const piece = await makePiece();
+    await loopTurn(organizationId);
+    return piece;
+  };
   return new ReadableStream(
     {
       async pull(controller) {
         transfer?.stop(); // the client waits for us
-        const { done, value } = await takePieceTurn(organizationId, makePiece);
+        const { done, value } = await takePiece();
         if (done) return controller.close();
         controller.enqueue(value);
         transfer?.start();
@@ -150,7 +156,7 @@ export function takeMeasureTurn<Sizes>(
   measure: () => Promise<Sizes>,
   signal: AbortSignal,
 ): Promise<Sizes> {
-  return measuring.take(organizationId, measure, signal);
+  return longReads.take(organizationId, measure, signal);
 }
 
 /**
@@ -162,7 +168,7 @@ export function takePieceTurn<Piece>(
   make: () => Promise<Piece>,
   signal?: AbortSignal,
 ): Promise<Piece> {
-  return turns.take(organizationId, make, signal);
+  return longReads.take(organizationId, make, signal);
 }
 
 /** Call before a payload is loaded. @throws Refusal 429, 503 */

@@ -1,8 +1,7 @@
 import type { H3Event } from "h3";
 import { toJSONSchema, type z } from "zod";
 import { exactSize, type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
-import { turns as bounds } from "../../shared/sharing/bounds.ts";
-import { openTurns } from "../../shared/sharing/turns.ts";
+import { loop } from "../../shared/sharing/resources.ts";
 import { describeInvalidJson, findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
@@ -16,7 +15,6 @@ const maxDepth = 100;
 export const maxJsonValues = 20_000;
 /** Organizations take turns with larger bodies. */
 const maxBytesAtOnce = 16 * 1024;
-const turns = openTurns(bounds.jsonBodies);
 const jsonType = /^application\/([\w.-]+\+)?json$/;
 
 export interface JsonBody<T> {
@@ -73,7 +71,7 @@ export async function readJson<T>(
     await declared.readAhead?.(given as Record<string, unknown>);
     return { given, parsed: schema.safeParse(given) };
   };
-  const { given, parsed } = await (isLarge ? turns.take(organizationId, check, event.req.signal) : check());
+  const { given, parsed } = await (isLarge ? loop.take(organizationId, check, event.req.signal) : check());
   if (parsed.success) return parsed.data;
   const problems = await alsoCheck?.(validMembers(schema, given, parsed.error));
   throw refuse(...toProblems(parsed.error), ...(problems ?? []));

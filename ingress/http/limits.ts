@@ -156,7 +156,7 @@ export function limitSignInFailures<T>(
 }
 
 function limitOn({ config }: Services, name: keyof typeof windows, subject: string): RateLimit {
-  const { limit, factor = 1, windowMs }: WindowBound = windows[name];
+  const { limit, factor, windowMs }: WindowBound = windows[name];
   const max = typeof limit === "number" ? limit : config[limit];
   return { name, subject, limit: Math.floor(max * factor), windowMs };
 }

@@ -6,12 +6,12 @@ import type { IssuedTokens } from "../../shared/oauth/grants.ts";
 import { refreshTokens, requireRefreshToken } from "../../shared/oauth/refresh.ts";
 import { type OAuthReason, OAuthRefusal, refusalOf } from "../../shared/oauth/refusals.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { turns as bounds } from "../../shared/sharing/bounds.ts";
-import { openTurns, type Turns } from "../../shared/sharing/turns.ts";
+import { openOrder } from "../../shared/sharing/in-order.ts";
+import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
+import { loopTurn } from "../../shared/sharing/resources.ts";
 import type { Bodies } from "../http/body.ts";
 import { clientIp } from "../http/client-address.ts";
 import { limitRefreshes } from "../http/limits.ts";
-import { loopTurn } from "../http/loop-turn.ts";
 import { wideNetworkOf } from "../http/network.ts";
 import { json } from "../http/respond.ts";
 import type { Clients } from "./client.ts";
@@ -28,7 +28,7 @@ interface Parts {
 
 /** POST /oauth/token: a poll of a device (RFC 8628 §3.4), or a refresh (RFC 6749 §6). */
 export function token(services: Services, bodies: Bodies, { clients, deviceFlow }: Parts) {
-  const turns = openTurns(bounds.refreshes);
+  const inOrder = openOrder();
   return defineHandler(async (event) => {
     const form = await readOAuthForm(event, bodies, parameters);
     const application = await clients.require(event, form);
@@ -39,8 +39,8 @@ export function token(services: Services, bodies: Bodies, { clients, deviceFlow 
         return typeof answer === "string" ? refuse(services, answer) : present(answer);
       }
       case "refresh_token":
-        await loopTurn(wideNetworkOf(clientIp(event)));
-        return present(await refresh(services, application, form, turns));
+        await loopTurn(ownerOfNetwork(wideNetworkOf(clientIp(event))));
+        return present(await refresh(services, application, form, inOrder));
       default:
         throw new OAuthRefusal("other_grant_type");
     }
@@ -51,7 +51,7 @@ async function refresh(
   services: Services,
   application: Application,
   form: Form,
-  turns: Turns,
+  inOrder: ReturnType<typeof openOrder>,
 ): Promise<IssuedTokens> {
   const scope = form.get("scope");
   const requested = scope === undefined ? undefined : readScopes(scope);
@@ -59,7 +59,8 @@ async function refresh(
   const presented = await requireRefreshToken(services, application, refreshToken);
   // Always notice a reused token: a thief must not hide it by filling the window.
   if (!presented.isReused) await limitRefreshes(services, presented.grantId);
-  return turns.take(presented.grantId, () => refreshTokens(services, application, presented, requested));
+  // Each locks the row of its grant.
+  return inOrder(presented.grantId, () => refreshTokens(services, application, presented, requested));
 }
 
 function requireParameter(form: Form, name: string, reason: OAuthReason): string {

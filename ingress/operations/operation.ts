@@ -2,10 +2,10 @@ import { defineHandler, type EventHandler, type H3Event, HTTPResponse } from "h3
 import type { z } from "zod";
 import { Refusal } from "../../shared/refusal.ts";
 import { nameOwner } from "../../shared/sharing/owner.ts";
+import { loopTurn } from "../../shared/sharing/resources.ts";
 import type { Authenticators, CallerKind, Callers, Needs } from "../auth/callers.ts";
 import type { Bodies } from "../http/body.ts";
 import { type CheckMembers, type JsonBody, readJson } from "../http/json-body.ts";
-import { agentLoopTurn } from "../http/loop-turn.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
 import { json, noContent } from "../http/respond.ts";
 import { type Method, mergeRoutes, pathParameter, type Route } from "../http/routing.ts";
@@ -81,7 +81,7 @@ function operationHandler(authenticate: Authenticators, bodies: Bodies, declared
     const { organizationId } = caller;
     if (organizationId) nameOwner(organizationId);
     // Those of access tokens have taken their turn.
-    if (organizationId && kind !== "accessToken") await agentLoopTurn(organizationId);
+    if (organizationId && kind !== "accessToken") await loopTurn(organizationId);
     const call = {
       ...caller,
       event,

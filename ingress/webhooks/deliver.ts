@@ -2,6 +2,7 @@ import { defineHandler, type H3Event, type HTTPResponse } from "h3";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { seeOwner } from "../../shared/sharing/presence.ts";
 import { type Arrival, findReplayedDelivery, keysOf } from "../../shared/triggers/deliveries/accept.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
@@ -100,6 +101,7 @@ class Posting {
     // The token of a hint is well formed.
     const trigger = intake.findHint(this.#token) ?? (await this.#readTrigger());
     this.#trigger = trigger;
+    seeOwner(trigger.organizationId);
     const contentType = requireJson(this.#event.req.headers);
     const tenant = { organization: trigger.organizationId, trigger: trigger.id };
     const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge, tenant);

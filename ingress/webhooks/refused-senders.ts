@@ -2,9 +2,9 @@ import type { H3Event } from "h3";
 import type { Services } from "../../shared/process/services.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
 import { tooMany } from "../../shared/refusal.ts";
-import { turns } from "../../shared/sharing/bounds.ts";
+import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
 import { rememberRecent } from "../../shared/sharing/recent.ts";
-import { openTurns } from "../../shared/sharing/turns.ts";
+import { loopTurn } from "../../shared/sharing/resources.ts";
 import type { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
 import { clientIp } from "../http/client-address.ts";
@@ -33,7 +33,6 @@ export class RefusedSenders {
   readonly #services: Services;
   /** The times until which senders are over their limits, by limit. */
   readonly #over = rememberRecent<number>(maxSenders);
-  readonly #turns = openTurns(turns.signatures);
 
   constructor(services: Services) {
     this.#services = services;
@@ -42,7 +41,7 @@ export class RefusedSenders {
   /** Runs the check of a signature, in turn if its sender is over the limit. @throws the check's error */
   check(event: H3Event, triggerId: string, check: () => void): Promise<void> | undefined {
     const over = this.#over.size > 0 ? this.#findOver(this.#limitsOf(event, triggerId)) : undefined;
-    if (over) return this.#turns.take(over.subject, async () => check(), event.req.signal);
+    if (over) return loopTurn(ownerOfNetwork(over.subject), event.req.signal).then(check);
     check();
     return undefined;
   }

@@ -1,12 +1,11 @@
 import type { Build } from "../builds/store.ts";
 import type { Services } from "../process/services.ts";
-import { turns as bounds, stored } from "../sharing/bounds.ts";
-import { openTurns } from "../sharing/turns.ts";
+import { stored } from "../sharing/bounds.ts";
+import { threads } from "../sharing/resources.ts";
 import { linkArtifacts } from "./artifact-links.ts";
 import { findText, setHtmlIfUnchanged } from "./html-store.ts";
 import { type Lane, laneOf, renderOffLoop } from "./rendering/renderer.ts";
 
-const lanes = { quick: openTurns(bounds.annotations), slow: openTurns(bounds.largeAnnotations) };
 /** By id and time of the body: many readers come at once. */
 const running = new Map<string, Promise<string>>();
 
@@ -35,7 +34,7 @@ async function readRendered(
   const known = running.get(key);
   if (known) return known;
   const lane = laneOf(text.body ?? "");
-  const rendered = lanes[lane].take(organizationId, () => render(services, id, lane));
+  const rendered = threads.take(organizationId, () => render(services, id, lane));
   running.set(key, rendered);
   return rendered.finally(() => running.delete(key));
 }

@@ -7,8 +7,7 @@ import {
 } from "../blobs/blobs.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal, unavailable } from "../refusal.ts";
-import { turns as bounds } from "../sharing/bounds.ts";
-import { openTurns } from "../sharing/turns.ts";
+import { loop } from "../sharing/resources.ts";
 import { later } from "../tasks/store.ts";
 import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";
 
@@ -19,7 +18,6 @@ import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";
 const minBytes = 5 * 1024 ** 2;
 /** Each signs an address in a turn of the event loop. A batch may ask for thousands. */
 const beginsAtOnce = 8;
-const turns = openTurns(bounds.partAddresses);
 
 /**
  * Begins the uploads of artifacts that are better sent in parts. A repeated batch gets new addresses.
@@ -37,7 +35,7 @@ export async function beginParts(
   );
   const [first] = large;
   if (!first) return new Map();
-  const begun = await turns.take(first.organizationId, () =>
+  const begun = await loop.take(first.organizationId, () =>
     orUnavailable(services, () => beginAll(direct, large)),
   );
   await services.db.transaction(async (tx) => {

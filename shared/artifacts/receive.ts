@@ -1,13 +1,11 @@
 import { artifactBlob, type Blobs, BlobsUnavailable, type Mismatch, NoRoomForBlob } from "../blobs/blobs.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal, retryAfter, unavailable } from "../refusal.ts";
-import { turns as bounds } from "../sharing/bounds.ts";
-import { openTurns, takeOwnTurn } from "../sharing/turns.ts";
+import { writes } from "../sharing/resources.ts";
+import { takeOwnTurn } from "../sharing/turns.ts";
 import { discardBytes } from "./fail.ts";
 import type { BatchKey } from "./signatures.ts";
 import { type Artifact, findArtifact, listBatch, setStoredIfOpen } from "./store.ts";
-
-const turns = openTurns(bounds.storedArtifacts);
 
 /** Stores the bytes of artifacts that come through this process. */
 export class Receiver {
@@ -90,7 +88,7 @@ async function* endInTurn(content: AsyncIterable<Uint8Array>, isOver: Promise<vo
       begin();
       return isOver;
     };
-    takeOwnTurn(turns, untilOver).catch(refuse);
+    takeOwnTurn(writes, untilOver).catch(refuse);
   });
 }
 

@@ -10,6 +10,7 @@ import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../process/config.ts";
 import type { Services } from "../process/services.ts";
 import { type Problem, validationFailed } from "../refusal.ts";
+import { writes } from "../sharing/resources.ts";
 import { optionalText, text } from "../validation.ts";
 import type { GivenAnswers } from "./answers.ts";
 import { auditSubject } from "./builds.ts";
@@ -17,7 +18,6 @@ import { answerFirstQuestions } from "./first-questions.ts";
 import { entryProblems } from "./meta-data.ts";
 import { createOneBuild } from "./rebuild.ts";
 import type { Build } from "./store.ts";
-import { storeInTurn } from "./store-in-turn.ts";
 
 const maxMetaData = 100;
 const maxPullRequest = 2_147_483_647;
@@ -156,7 +156,7 @@ export async function createBuildByHand(
     await answerFirstQuestions(tx, config, actor, { build: made.build, pipeline }, answers);
     return made;
   };
-  const { build, changed } = await storeInTurn(pipeline.organizationId, () => db.transaction(make));
+  const { build, changed } = await writes.take(pipeline.organizationId, () => db.transaction(make));
   events.publish(changed);
   return { build };
 }

@@ -6,11 +6,11 @@ import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environ
 import { lockPipeline, type PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
+import { writes } from "../sharing/resources.ts";
 import { auditSubject, requireBuild } from "./builds.ts";
 import type { ConditionReader } from "./condition-facts.ts";
 import { type BuildRequest, createBuilds } from "./create.ts";
 import { type Build, type BuildKey, listLastRebuilds } from "./store.ts";
-import { storeInTurn } from "./store-in-turn.ts";
 
 /**
  * Makes a new build like another, with the present steps of the pipeline. It can read the same webhook payload.
@@ -45,7 +45,7 @@ export async function rebuild(
     await audit(tx, actor, "created", auditSubject(made.build, pipeline));
     return made;
   };
-  const { build, changed } = await storeInTurn(pipeline.organizationId, () => db.transaction(make));
+  const { build, changed } = await writes.take(pipeline.organizationId, () => db.transaction(make));
   events.publish(changed);
   return { build };
 }

@@ -6,6 +6,7 @@ import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { excerpt, notFound, Refusal } from "../refusal.ts";
+import { writes } from "../sharing/resources.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
 import { auditSubject } from "./builds.ts";
 import { dueOfScheduled } from "./due/of-jobs.ts";
@@ -17,7 +18,6 @@ import { findJob, listFailedJobs, lockBuilds, markRetriedIfNot, reopenIfFinished
 import { findQueuesAgain, isQueueless } from "./queueless/queue-again.ts";
 import { isRetryRuled } from "./retry-rules.ts";
 import { type Build, measureJobs } from "./store.ts";
-import { storeInTurn } from "./store-in-turn.ts";
 import { buildTopics } from "./topics.ts";
 import { isCanceledWithStep } from "./triggered/pass-on-cancel.ts";
 
@@ -122,7 +122,7 @@ async function retryJobs(
     );
     return made;
   };
-  const retries = await storeInTurn(build.organizationId, () => db.transaction(retry));
+  const retries = await writes.take(build.organizationId, () => db.transaction(retry));
   events.publish(buildTopics(build, retries));
   return retries;
 }

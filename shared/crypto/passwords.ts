@@ -1,9 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { type Refusal, tooMany, unavailable } from "../refusal.ts";
-import { shares, turns } from "../sharing/bounds.ts";
-import type { CallerNetworks } from "../sharing/shares.ts";
-import type { ResourceFull } from "../sharing/turns.ts";
+import { resources, shares } from "../sharing/bounds.ts";
+import type { CallerNetworks, ResourceFull } from "../sharing/shares.ts";
 import { type WaitingCaller, WaitingPlaces } from "../sharing/waiting-places.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
@@ -39,7 +38,12 @@ export interface Passwords {
 
 /** @param cost of new hashes */
 export function createPasswords(cost = strongCost): Passwords {
-  const places = new WaitingPlaces({ shares: shares.passwords, turns: turns.passwords, maxKept, refusalOf });
+  const places = new WaitingPlaces({
+    shares: shares.passwords,
+    turns: resources.passwords,
+    maxKept,
+    refusalOf,
+  });
   const unmatchable = asText(cost, randomBytes(saltBytes), randomBytes(keyBytes));
 
   return {

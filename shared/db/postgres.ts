@@ -5,7 +5,7 @@ import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from "pg";
 import { secondMs } from "../durations.ts";
 import type { Clock } from "../process/clock.ts";
-import { turns as bounds } from "../sharing/bounds.ts";
+import { resources } from "../sharing/bounds.ts";
 import { openTurns, type Turns, takeOwnTurn } from "../sharing/turns.ts";
 import { kits } from "./columns.ts";
 import {
@@ -77,9 +77,12 @@ export function openPostgres(
   pool.on("error", options.onError);
   // Without it, a backend terminated in use ends the process.
   pool.on("connect", (client) => client.on("error", options.onError));
-  const maxRunningPerOwner = Math.ceil(options.poolSize / 2);
-  const turns = openTurns({ ...bounds.queriesOfPostgres, maxRunningPerOwner });
-  const longTurns = openTurns(bounds.longReadsOfPostgres);
+  const turns = openTurns({
+    ...resources.queries,
+    max: options.poolSize,
+    maxBesideOthers: Math.ceil(options.poolSize / 2),
+  });
+  const longTurns = openTurns(resources.longReads);
 
   const transactions = new WeakMap<PoolClient, Tx>(); // one per connection, so that prepared queries are kept
   /** The connections whose transaction has a statement that a read-only server refuses. */

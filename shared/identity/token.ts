@@ -10,8 +10,7 @@ import { findPipelineFactsById } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import { notFound } from "../refusal.ts";
-import { turns } from "../sharing/bounds.ts";
-import { openTurns } from "../sharing/turns.ts";
+import { threads } from "../sharing/resources.ts";
 import { issuerOf, web } from "../urls.ts";
 import { claimsOf, type JobIdentity, type WantedClaims } from "./claims.ts";
 import type { SigningKeys } from "./keys.ts";
@@ -36,7 +35,6 @@ export interface TokenRequest extends WantedClaims {
 /** Signs identity tokens of jobs (RFC 7519). Organizations take turns. */
 export function openIdentityTokens(services: Services, keys: SigningKeys) {
   const { config, clock } = services;
-  const signing = openTurns(turns.identityTokens);
 
   /** @throws Refusal 404 if the pipeline or queue was deleted; 503 */
   return async (job: IdentifiedJob, request: TokenRequest, signal?: AbortSignal): Promise<string> => {
@@ -51,7 +49,7 @@ export function openIdentityTokens(services: Services, keys: SigningKeys) {
       .setIssuedAt(issuedAt)
       .setNotBefore(issuedAt)
       .setExpirationTime(issuedAt + request.lifetimeSeconds);
-    return signing.take(organization.id, () => token.sign(privateKey), signal);
+    return threads.take(organization.id, () => token.sign(privateKey), signal);
   };
 }
 

@@ -32,7 +32,7 @@ import { OAuthRefusal } from "./refusals.ts";
 const parallelUseMs = 30 * secondMs;
 
 /** One more deletes the oldest: parallel clients keep only some of theirs. */
-export const { tokens: maxCurrentTokens } = stored.refreshTokens.max;
+export const { "unused refresh tokens": maxCurrentTokens } = stored.refreshTokens.max;
 
 /** A refresh token that a client presents. */
 export interface PresentedToken {

@@ -21,3 +21,14 @@ export function nameOwner(owner: string): void {
 export function presentOwner(): string | undefined {
   return callers.getStore()?.owner;
 }
+
+const anonymous = "network ";
+
+/** The owner of work for a caller of whom only the network is known. */
+export function ownerOfNetwork(wideNetwork: string): string {
+  return anonymous + wideNetwork;
+}
+
+export function isAnonymous(owner: string): boolean {
+  return owner.startsWith(anonymous);
+}

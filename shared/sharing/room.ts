@@ -23,7 +23,7 @@ export function maxOf(config: Config, { max }: NumberBound): number {
   return typeof limit === "number" ? limit : config[limit];
 }
 
-function messageOf({ owner = "organization", max, remedy }: NumberBound, number: number): string {
+function messageOf({ owner, max, remedy }: NumberBound, number: number): string {
   const [[things, limit]] = Object.entries(max) as [[string, NumberBound["max"][string]]];
   const subject = owner.charAt(0).toUpperCase() + owner.slice(1);
   const reached = `${subject} has reached ${owner === "member" ? "their" : "its"} limit of ${number.toLocaleString("en")} ${things}`;

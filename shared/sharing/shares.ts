@@ -1,4 +1,5 @@
-import type { ResourceFull } from "./turns.ts";
+/** `owner`: this owner is at its bound. `all`: all owners together are. */
+export type ResourceFull = "owner" | "all";
 
 /** The kinds of owners that hold a share of something. */
 export type OwnerKind =
@@ -55,6 +56,13 @@ export class Shares {
    * @param minShare no share is smaller
    */
   take(owners: Owners, amount = 1, minShare = 0): Full | undefined {
+    const full = this.findFull(owners, amount, minShare);
+    if (!full) this.force(owners, amount);
+    return full;
+  }
+
+  /** Returns the bound that an amount would meet, and takes nothing. */
+  findFull(owners: Owners, amount = 1, minShare = 0): Full | undefined {
     const isOverHalf = this.#total + amount > this.#max / 2;
     for (const { kind, max, part = 0, bindsAlways } of this.#shares) {
       const owner = ownerOf(kind, owners);
@@ -62,9 +70,7 @@ export class Shares {
       const share = Math.max(max ?? part * this.#max, minShare);
       if (this.#heldBy(owner) + amount > share) return { bound: "owner", owner };
     }
-    if (this.#total + amount > this.#max) return { bound: "all" };
-    this.force(owners, amount);
-    return undefined;
+    return this.#total + amount > this.#max ? { bound: "all" } : undefined;
   }
 
   /** Takes an amount that is held already, whatever the bounds. */

@@ -2,72 +2,40 @@ import { minuteMs, secondMs } from "../durations.ts";
 import { settings } from "../process/settings/settings.ts";
 import { exactSize } from "../refusal.ts";
 import {
+  resources,
   type SharesBound,
   type StoredBound,
   shares,
   stored,
-  type TurnsBound,
-  turns,
   type WindowBound,
   windows,
 } from "./bounds.ts";
 import type { OwnerKind } from "./shares.ts";
+import type { TurnBounds } from "./turns.ts";
 
 const mark = /(?<=<!-- bounds -->\n).*(?=<!-- end of bounds -->)/s;
 
-/** Puts the tables of all bounds into a page, between its marks. */
+/** Puts the table of all bounds into a page, between its marks. */
 export function withBounds(page: string): string {
-  const resources = [
-    ...Object.values<TurnsBound>(turns).map((bound) => row(bound, describeTurns(bound))),
-    ...Object.values<SharesBound>(shares).map((bound) =>
-      row({ ...bound, owner: ownersOf(bound) }, describeShares(bound)),
-    ),
-    ...Object.values<StoredBound>(stored).map((bound) => row(bound, describeStored(bound))),
+  const rows = [
+    ...Object.entries<Partial<TurnBounds>>(resources).map(([name, bounds]) => rowOfTurns(name, bounds)),
+    ...Object.values<SharesBound>(shares).map(rowOfShares),
+    ...Object.entries<WindowBound>(windows).map(([name, window]) => rowOfWindow(name, window)),
+    ...Object.values<StoredBound>(stored).map(rowOfStored),
   ];
-  const limits = Object.entries<WindowBound>(windows).map(
-    ([name, bound]) => `| ${bound.resource} | ${bound.owner} | ${describeWindow(bound)} | \`${name}\` |`,
-  );
-  const tables = [
-    "| Resource | Owner | Bound | Shared in |\n|---|---|---|---|",
-    ...resources,
-    "\n| Within a time | Owner | Limit | Name in Redis |\n|---|---|---|---|",
-    ...limits,
-  ];
-  return page.replace(mark, () => `\n${tables.join("\n")}\n\n`);
+  const lines = rows.map((cells) => `| ${cells.join(" | ")} |`);
+  const table = ["| What | Of each | At most | Beyond |", "|---|---|---|---|", ...lines];
+  return page.replace(mark, () => `\n${table.join("\n")}\n\n`);
 }
 
-function row(bound: TurnsBound | SharesBound | StoredBound, parts: (string | undefined)[]): string {
-  const { resource, owner = "organization", file, also } = bound;
-  const text = [...parts, also].filter((part) => part !== undefined).join("; ");
-  return `| ${resource} | ${owner} | ${text} | \`${file}\` |`;
-}
+type Row = [what: string, owner: string, most: string, beyond: string];
 
-const rests = new Map([
-  [1, "the same time"],
-  [2, "twice the time"],
-  [3, "three times the time"],
-  [5, "five times the time"],
-]);
-
-function describeTurns({
-  maxRunning,
-  maxRunningPerOwner,
-  restFactor,
-  maxWaitMs,
-  each,
-  refusal,
-  ...bound
-}: TurnsBound) {
-  const { maxWaiting, maxWaitingPerOwner } = bound;
-  const time = maxWaitMs && ` for ${maxWaitMs / secondMs} s`;
-  return [
-    maxRunningPerOwner && `${maxRunningPerOwner} at once${maxRunning ? `, ${maxRunning} in all` : ""}`,
-    each && `a turn is for ${each.max} ${each.unit}`,
-    restFactor && `the next one after a rest of ${rests.get(restFactor) ?? `${restFactor} times the time`}`,
-    maxWaitingPerOwner &&
-      `${count(maxWaitingPerOwner)} wait${time ?? ""}${maxWaiting ? `, ${count(maxWaiting)} in all` : ""}`,
-    describeRefusal(refusal),
-  ].map((part) => part || undefined);
+function rowOfTurns(name: string, bounds: Partial<TurnBounds>): Row {
+  const { max, maxBesideOthers = "half", restFactor, maxWaitingOfOwner } = bounds;
+  const rest = restFactor ? `, with rests of ${restFactor} × the time` : "";
+  const alone = max ? `${max - 1 || 1} tasks` : "all connections but one";
+  const beyond = maxWaitingOfOwner ? `${count(maxWaitingOfOwner)} wait, then 503` : "they wait";
+  return [`turns: \`${name}\``, "owner", `${alone}; beside others ${maxBesideOthers}${rest}`, beyond];
 }
 
 const kinds: Record<OwnerKind, string> = {
@@ -81,12 +49,10 @@ const kinds: Record<OwnerKind, string> = {
   build: "build",
 };
 
-function ownersOf({ shares }: SharesBound): string {
-  return shares.map(({ kind }) => kinds[kind]).join("; ");
-}
-
-function describeShares({ max, setting, shares, refusal = 429 }: SharesBound) {
-  const total = setting ? `\`${settings[setting].name}\`` : max && `${count(max)} in all`;
+function rowOfShares({ what, max, setting, shares, refusal = 429, also }: SharesBound): Row {
+  const total = setting
+    ? `\`${settings[setting].name}\` in all`
+    : max && `${/^bytes/.test(what) ? exactSize(max) : count(max)} in all`;
   const amounts = (isBound: (share: SharesBound["shares"][number]) => boolean) =>
     shares
       .filter(isBound)
@@ -94,30 +60,25 @@ function describeShares({ max, setting, shares, refusal = 429 }: SharesBound) {
       .join(", ");
   const always = amounts(({ bindsAlways }) => bindsAlways === true);
   const scarce = amounts(({ bindsAlways }) => !bindsAlways);
-  return [
-    always || undefined,
-    scarce ? `once half is taken ${scarce}` : undefined,
-    total || undefined,
-    describeRefusal(refusal),
-  ];
+  const most = [always, scarce && `${scarce} once half is taken`, total].filter(Boolean).join("; ");
+  const owners = shares.map(({ kind }) => kinds[kind]).join(", ");
+  return [`held at once: ${what}`, owners, most, also ? `${refusal}; ${also}` : `${refusal}`];
 }
 
-function describeStored({ max, refusal }: StoredBound) {
+function rowOfWindow(name: string, { what, owner, limit, factor, windowMs }: WindowBound): Row {
+  const number = typeof limit === "number" ? count(limit) : `\`${settings[limit].name}\``;
+  const times = factor === 1 ? "" : `${factor < 1 ? fraction(factor) : factor} × `;
+  const time = windowMs < minuteMs ? `${windowMs / secondMs} s` : `${windowMs / minuteMs} min`;
+  return [`in a time: ${what} (\`${name}\`)`, owner, `${times}${number} in ${time}`, "429"];
+}
+
+function rowOfStored({ owner, max, beyond = "422" }: StoredBound): Row {
+  const names = Object.keys(max).join(", ");
   const amounts = Object.entries(max).map(([unit, amount]) => {
     if (typeof amount !== "number") return `\`${settings[amount].name}\``;
-    return unit === "bytes" ? exactSize(amount) : `${count(amount)} ${unit}`;
+    return /\bbytes\b/.test(unit) ? exactSize(amount) : count(amount);
   });
-  return [amounts.join(", "), describeRefusal(refusal)];
-}
-
-function describeWindow({ limit, factor = 1, windowMs }: WindowBound): string {
-  const name = typeof limit === "number" ? count(limit) : `\`${settings[limit].name}\``;
-  const times = factor === 1 ? "" : `${factor < 1 ? fraction(factor) : factor} × `;
-  return `${times}${name} in ${windowMs < minuteMs ? `${windowMs / secondMs} s` : `${windowMs / minuteMs} min`}`;
-}
-
-function describeRefusal(status: number | undefined): string | undefined {
-  return status === undefined ? undefined : `then ${status}`;
+  return [`kept: ${names}`, owner, amounts.join(", "), beyond];
 }
 
 function fraction(part: number): string {

@@ -1,43 +1,45 @@
 import { secondMs } from "../durations.ts";
 import { unavailable } from "../refusal.ts";
 import { presentOwner } from "./owner.ts";
+import { enterOwner, isAlone } from "./presence.ts";
 
-/** Runs tasks of many owners: owners take turns, and each one's tasks run in order. */
+/**
+ * Runs tasks of many owners on a resource. An owner who is alone has all of it but one place, which a newcomer finds
+ * free. Beside others, owners take turns: each has few tasks at once, and rests after them.
+ */
 export interface Turns {
   /**
    * Runs the task when its turn comes. The signal ends the wait; a running task has to watch it itself.
-   * @throws the refusal when too many wait; the signal's reason
+   * @throws Refusal 503 when too many wait; the signal's reason
    */
   take<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
-  /** For callers that read what the task needs before they take the turn. @throws the refusal that `take` would throw now */
-  requireRoom(owner: string): void;
 }
 
-/** Absent: unbounded. */
 export interface TurnBounds {
-  maxRunning?: number;
-  maxRunningPerOwner?: number;
+  /** Tasks at once. */
+  max: number;
+  /** Tasks at once of an owner beside others. */
+  maxBesideOthers: number;
   /**
-   * The rest after a task, as a multiple of its duration: until it ends, the owner starts no task in its place. At most
-   * 5 seconds. Default: 0.
+   * The rest of an owner after a task beside others, as a multiple of its duration: until it ends, the owner starts no
+   * task in its place.
    */
-  restFactor?: number;
+  restFactor: number;
+  /** What a task should take at most. One that takes longer is followed by a rest that is as much longer. */
+  sliceMs: number;
+  /** An owner rests after a longer task even if it is alone: callers wait whom nobody knows yet. */
+  lateMs?: number;
   maxWaiting?: number;
-  maxWaitingPerOwner?: number;
+  maxWaitingOfOwner?: number;
 }
-
-/** `owner`: this owner is at its bound. `all`: all owners together are. */
-export type ResourceFull = "owner" | "all";
 
 /** A task seems long if the process was stopped meanwhile. */
 const maxRestMs = 5 * secondMs;
+/** A rest ends early if the others go. */
+const restStepMs = 50;
 
-/** @param refuse makes the error of a task that may not wait. Default: 503 */
-export function openTurns(
-  bounds: TurnBounds,
-  refuse: (bound: ResourceFull) => Error = () => unavailable(),
-): Turns {
-  return new RoundRobin(bounds, refuse);
+export function openTurns(bounds: TurnBounds): Turns {
+  return new RoundRobin(bounds);
 }
 
 /** Runs the task in a turn of the present owner; at once if it is the program's own. @throws the refusal of the turns */
@@ -47,45 +49,40 @@ export function takeOwnTurn<Result>(turns: Turns, task: () => Promise<Result>): 
 }
 
 interface OwnerTasks {
+  /** With those that rest. */
   running: number;
   /** Oldest first; each starts a task. */
   waiting: Set<() => void>;
 }
 
-const noTasks: OwnerTasks = { running: 0, waiting: new Set() };
-
 class RoundRobin implements Turns {
   readonly #bounds: Required<TurnBounds>;
-  readonly #refuse: (bound: ResourceFull) => Error;
   /** Least recently served first. Only owners with tasks. */
   readonly #owners = new Map<string, OwnerTasks>();
   #running = 0;
   #waiting = 0;
 
-  constructor(bounds: TurnBounds, refuse: (bound: ResourceFull) => Error) {
-    this.#refuse = refuse;
+  constructor(bounds: TurnBounds) {
     const unbounded = Number.POSITIVE_INFINITY;
-    this.#bounds = {
-      maxRunning: unbounded,
-      maxRunningPerOwner: unbounded,
-      maxWaiting: unbounded,
-      maxWaitingPerOwner: unbounded,
-      restFactor: 0,
-      ...bounds,
-    };
+    const absent = { lateMs: unbounded, maxWaiting: unbounded, maxWaitingOfOwner: unbounded };
+    this.#bounds = { ...absent, ...bounds };
   }
 
   async take<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
     const tasks = this.#tasksOf(owner);
-    if (this.#canStart(tasks)) this.#start(owner, tasks);
-    else await this.#wait(owner, tasks, signal);
-    const startedAt = performance.now();
+    const leave = enterOwner(owner);
     try {
-      return await task();
+      if (this.#canStart(owner, tasks)) this.#start(owner, tasks);
+      else await this.#wait(owner, tasks, signal);
+      const startedAt = performance.now();
+      try {
+        return await task();
+      } finally {
+        this.#finish(owner, tasks, performance.now() - startedAt);
+      }
     } finally {
-      const restMs = (performance.now() - startedAt) * this.#bounds.restFactor;
-      this.#finish(owner, tasks, Math.min(restMs, maxRestMs));
+      leave();
     }
   }
 
@@ -98,9 +95,14 @@ class RoundRobin implements Turns {
   }
 
   /** Tasks that wait cannot start, so this one overtakes none. */
-  #canStart({ running, waiting }: OwnerTasks): boolean {
-    const { maxRunning, maxRunningPerOwner } = this.#bounds;
-    return waiting.size === 0 && this.#running < maxRunning && running < maxRunningPerOwner;
+  #canStart(owner: string, tasks: OwnerTasks): boolean {
+    return tasks.waiting.size === 0 && this.#hasRoom(owner, tasks);
+  }
+
+  #hasRoom(owner: string, { running }: OwnerTasks): boolean {
+    const { max, maxBesideOthers } = this.#bounds;
+    if (this.#running >= max) return false;
+    return running < maxBesideOthers || (running < max - 1 && isAlone(owner));
   }
 
   #start(owner: string, tasks: OwnerTasks): void {
@@ -114,23 +116,15 @@ class RoundRobin implements Turns {
     this.#owners.set(owner, tasks);
   }
 
-  requireRoom(owner: string): void {
-    const tasks = this.#owners.get(owner) ?? noTasks;
-    const full = this.#canStart(tasks) ? undefined : this.#findFull(tasks);
-    if (full) throw this.#refuse(full);
-  }
-
-  #findFull({ waiting }: OwnerTasks): ResourceFull | undefined {
-    const { maxWaiting, maxWaitingPerOwner } = this.#bounds;
-    if (waiting.size >= maxWaitingPerOwner) return "owner";
-    return this.#waiting >= maxWaiting ? "all" : undefined;
+  #isFull({ waiting }: OwnerTasks): boolean {
+    const { maxWaiting, maxWaitingOfOwner } = this.#bounds;
+    return waiting.size >= maxWaitingOfOwner || this.#waiting >= maxWaiting;
   }
 
   #wait(owner: string, tasks: OwnerTasks, signal: AbortSignal | undefined): Promise<void> {
-    const full = this.#findFull(tasks);
-    if (full) {
+    if (this.#isFull(tasks)) {
       this.#removeIfIdle(owner, tasks);
-      throw this.#refuse(full);
+      throw unavailable();
     }
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -151,31 +145,42 @@ class RoundRobin implements Turns {
       tasks.waiting.add(start);
       this.#waiting++;
       signal?.addEventListener("abort", abandon);
+      if (this.#hasRoom(owner, tasks)) this.#startWaiting(); // the others may have gone since
     });
   }
 
-  #finish(owner: string, tasks: OwnerTasks, restMs: number): void {
+  #finish(owner: string, tasks: OwnerTasks, tookMs: number): void {
     this.#running--;
     this.#moveLast(owner, tasks); // others may have come since its start
-    if (restMs > 0) setTimeout(() => this.#leave(owner, tasks), restMs);
-    else this.#leave(owner, tasks);
-    if (restMs > 0) this.#startNext();
+    const { restFactor, sliceMs, lateMs } = this.#bounds;
+    const restMs = Math.min(tookMs * restFactor * Math.max(1, tookMs / sliceMs), maxRestMs);
+    if (tookMs > lateMs) setTimeout(() => this.#leave(owner, tasks), restMs);
+    else this.#restBesideOthers(owner, tasks, restMs);
+    this.#startWaiting();
+  }
+
+  #restBesideOthers(owner: string, tasks: OwnerTasks, restMs: number): void {
+    if (restMs <= 0 || isAlone(owner)) {
+      this.#leave(owner, tasks);
+      return;
+    }
+    const stepMs = Math.min(restMs, restStepMs);
+    setTimeout(() => this.#restBesideOthers(owner, tasks, restMs - stepMs), stepMs);
   }
 
   #leave(owner: string, tasks: OwnerTasks): void {
     tasks.running--;
     this.#removeIfIdle(owner, tasks);
-    this.#startNext();
+    this.#startWaiting();
   }
 
-  #startNext(): void {
-    const { maxRunning, maxRunningPerOwner } = this.#bounds;
-    if (this.#waiting === 0 || this.#running >= maxRunning) return;
-    for (const { running, waiting } of this.#owners.values()) {
-      const [start] = waiting;
-      if (!start || running >= maxRunningPerOwner) continue;
-      start();
-      return;
+  /** Starts tasks while there is room: owners that were served go to the end of the list. */
+  #startWaiting(): void {
+    if (this.#waiting === 0) return;
+    for (const [owner, tasks] of this.#owners) {
+      if (this.#running >= this.#bounds.max) return;
+      const [start] = tasks.waiting;
+      if (start && this.#hasRoom(owner, tasks)) start();
     }
   }
 

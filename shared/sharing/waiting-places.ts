@@ -1,7 +1,8 @@
 import { minuteMs } from "../durations.ts";
+import { ownerOfNetwork } from "./owner.ts";
 import { rememberRecent } from "./recent.ts";
-import { type CallerNetworks, type ShareBound, Shares } from "./shares.ts";
-import { openTurns, type ResourceFull, type TurnBounds } from "./turns.ts";
+import { type CallerNetworks, type ResourceFull, type ShareBound, Shares } from "./shares.ts";
+import { openTurns, type TurnBounds } from "./turns.ts";
 
 export interface WaitingCaller extends CallerNetworks {
   /** The user that this browser has signed in as before. */
@@ -10,7 +11,7 @@ export interface WaitingCaller extends CallerNetworks {
 
 export interface WaitingPlacesOptions {
   shares: { max: number; shares: readonly ShareBound[] };
-  turns: Pick<TurnBounds, "maxRunning" | "maxRunningPerOwner" | "restFactor">;
+  turns: TurnBounds;
   /** Additional places for known users, one each. */
   maxKept: number;
   /** Makes the error of a caller that gets no place, or loses its own. */
@@ -66,7 +67,7 @@ export class WaitingPlaces {
     this.#keptFor.add(userId);
     try {
       // Its own turns: strangers may fill those of its network.
-      return await this.#turns.take(`known ${userId}`, work);
+      return await this.#turns.take(ownerOfNetwork(`of ${userId}`), work);
     } finally {
       this.#keptFor.delete(userId);
     }
@@ -82,7 +83,7 @@ export class WaitingPlaces {
       return work();
     };
     try {
-      return await this.#turns.take(caller.wideNetwork, start, signal);
+      return await this.#turns.take(ownerOfNetwork(caller.wideNetwork), start, signal);
     } finally {
       if (!signal.aborted) this.#places.giveBack(caller); // a newcomer has the place of a displaced caller
     }

@@ -11,9 +11,9 @@ import { secondMs } from "../durations.ts";
 import { doTasksJob } from "../jobs/contracts.ts";
 import type { Due } from "../process/due.ts";
 import type { Services } from "../process/services.ts";
-import { turns as bounds } from "../sharing/bounds.ts";
+import { openOrder } from "../sharing/in-order.ts";
+import { laterWork, threads } from "../sharing/resources.ts";
 import { Tasks } from "../sharing/tasks.ts";
-import { openTurns } from "../sharing/turns.ts";
 import type { TaskKind } from "../vocabulary.ts";
 import { openLooks, openRounds } from "./looks.ts";
 import { claimIfDue, countFailure, findNextOwner, isOfWorkers, listDue, setDue } from "./store.ts";
@@ -44,6 +44,8 @@ const maxDelayMs = 60 * secondMs;
 const maxOfOwner = 50;
 /** A look claims no more than are soon done. */
 const maxInMemory = 500;
+/** A worker does what comes beyond it. */
+const maxWaiting = 10_000;
 
 interface Running extends Due {
   isDueAgain: boolean;
@@ -63,17 +65,13 @@ export function openTasks(
   return new Runner(services, handlers, isWorker);
 }
 
-/** Too many wait in this process. A worker does the task. */
-class NoRoom extends Error {}
-
 class Runner implements TaskRunner {
   readonly #services: Services;
   readonly #handlers: TaskHandlers;
   readonly #running = new Map<string, Running>();
   readonly #background = new Tasks();
-  readonly #turns = openTurns(bounds.tasks);
-  readonly #turnsOfKind = openTurns(bounds.tasksOfKind, () => new NoRoom());
-  readonly #artifactTurns = openTurns(bounds.artifactChecks);
+  /** A build can trigger thousands of others, and its organization's groups must not wait for all of them. */
+  readonly #inOrder = openOrder();
   readonly #looks: ReturnType<typeof openLooks> | undefined;
   readonly #nextOwners: () => Promise<string[]>;
   readonly #stop: () => void;
@@ -117,6 +115,7 @@ class Runner implements TaskRunner {
     const known = this.#running.get(key);
     if (known) known.isDueAgain = true;
     if (known || !this.#handlers[kind] || this.#background.signal.aborted) return;
+    if (this.#running.size >= maxWaiting) return;
     const task = { kind, subjectId, organizationId, isDueAgain: true, isStarted: false };
     this.#running.set(key, task);
     this.#background.add(this.#run(task).finally(() => this.#running.delete(key)));
@@ -147,10 +146,10 @@ class Runner implements TaskRunner {
     while (task.isDueAgain && !signal.aborted) {
       task.isDueAgain = false;
       try {
-        await this.#turnsOfKind.take(`${kind} ${task.organizationId}`, () => this.#runSlices(task), signal);
+        await this.#inOrder(`${kind} ${task.organizationId}`, () => this.#runSlices(task));
         metrics.tasks.inc({ kind, outcome: "done" });
       } catch (error) {
-        if (signal.aborted || error instanceof NoRoom) return;
+        if (signal.aborted) return;
         metrics.tasks.inc({ kind, outcome: "failed" });
         log.warn({ err: error, kind, subjectId: task.subjectId }, "a task failed; a worker will try again");
         await this.#delay(task);
@@ -162,7 +161,7 @@ class Runner implements TaskRunner {
   async #runSlices(task: Running): Promise<void> {
     const { kind, subjectId, organizationId } = task;
     const { signal } = this.#background;
-    const turns = kind === "artifact" ? this.#artifactTurns : this.#turns;
+    const turns = kind === "artifact" ? threads : laterWork;
     let place: unknown;
     const slice = async () => {
       task.isStarted = true;

@@ -4,7 +4,7 @@ import { sql } from "drizzle-orm";
 import { type Db, rootCause } from "../../shared/db/database.ts";
 import { openDatabase } from "../../shared/db/open.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { turns } from "../../shared/sharing/bounds.ts";
+import { resources } from "../../shared/sharing/bounds.ts";
 import { nameOwner, runFor } from "../../shared/sharing/owner.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 
@@ -72,7 +72,7 @@ describeOnBothDatabases("reads of organizations", (database) => {
 
   it("are refused when too many of one organization wait, while another's run", async () => {
     const ended: string[] = [];
-    const tooMany = turns.longReadsOfPostgres.maxWaitingPerOwner + 2 * poolSize;
+    const tooMany = resources.longReads.maxWaitingOfOwner + 2 * resources.longReads.max;
     const settling = Promise.allSettled(Array.from({ length: tooMany }, () => read("greedy", ended, 1000)));
     await read("other", ended);
     const refused = (await settling).filter((outcome) => outcome.status === "rejected");

@@ -1,38 +1,70 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Refusal } from "../../shared/refusal.ts";
+import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
+import { seeOwner } from "../../shared/sharing/presence.ts";
 import { openTurns, type TurnBounds } from "../../shared/sharing/turns.ts";
 
-/** Tasks run until they are ended by name. */
-function open(bounds: TurnBounds) {
-  const turns = openTurns(bounds, (bound) => new Error(`refused: ${bound}`));
+/** Ends what a test left running: its owners would stay present. */
+const endAll = new Set<() => Promise<void>>();
+
+const none = { max: 1, maxBesideOthers: 1, restFactor: 0, sliceMs: 1000 };
+
+/** Tasks run until they are ended by name. The first letter of a name is its owner. */
+function open(bounds: Partial<TurnBounds> = {}) {
+  const turns = openTurns({ ...none, ...bounds });
   const started: string[] = [];
   const ends = new Map<string, () => void>();
-  return {
-    started,
-    requireRoom: turns.requireRoom.bind(turns),
-    run: (owner: string, name: string, signal?: AbortSignal) =>
-      turns
-        .take(
-          owner,
-          () => {
-            started.push(name);
-            return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
-          },
-          signal,
-        )
-        .catch((error: Error) => (error.name === "Error" ? error.message : error.name)),
-    async end(name: string) {
+  const run = (name: string, signal?: AbortSignal, owner = name[0] as string) =>
+    turns
+      .take(
+        owner,
+        () => {
+          started.push(name);
+          return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
+        },
+        signal,
+      )
+      .catch((error: Refusal) => error.status ?? error.name);
+  const end = async (...names: string[]) => {
+    for (const name of names) {
       ends.get(name)?.();
       await nextTurn();
-    },
+    }
   };
+  endAll.add(async () => {
+    for (const name of started) await end(name);
+  });
+  return { started, run, end };
 }
 
 describe("turns", () => {
+  /** In milliseconds. Later in each test, so that nobody of the last one is present. */
+  let now = 1_000_000_000;
+  const pass = async (ms: number) => {
+    now += ms;
+    mock.timers.tick(ms);
+    await nextTurn();
+  };
+  beforeEach(() => {
+    now += 1_000_000;
+    mock.timers.enable({ apis: ["setTimeout"] });
+    mock.method(performance, "now", () => now);
+  });
+  afterEach(async () => {
+    for (const end of endAll) {
+      now += 1000;
+      await end();
+    }
+    endAll.clear();
+    mock.timers.reset();
+    mock.restoreAll();
+  });
+
   it("go round the owners, and each owner's tasks run in order", async () => {
-    const { run, end, started } = open({ maxRunning: 1 });
-    for (const name of ["a1", "a2", "a3", "b1", "c1", "b2"]) void run(name[0] as string, name);
+    const { run, end, started } = open();
+    for (const name of ["a1", "a2", "a3", "b1", "c1", "b2"]) void run(name);
     for (const name of ["a1", "b1", "c1", "a2", "b2", "a3"]) {
       assert.equal(started.at(-1), name);
       await end(name);
@@ -40,92 +72,151 @@ describe("turns", () => {
     assert.equal(started.length, 6);
   });
 
-  it("run as many at once as the bounds of all and of an owner allow", async () => {
-    const { run, end, started } = open({ maxRunning: 3, maxRunningPerOwner: 2 });
-    for (const name of ["a1", "a2", "a3", "b1", "b2"]) void run(name[0] as string, name);
-    assert.deepEqual(started, ["a1", "a2", "b1"]);
+  it("let an owner who is alone have all places but one, which a newcomer finds free", async () => {
+    const { run, end, started } = open({ max: 4 });
+    for (const name of ["a1", "a2", "a3", "a4", "a5"]) void run(name);
+    assert.deepEqual(started, ["a1", "a2", "a3"]);
 
-    await end("b1");
-    assert.deepEqual(started.slice(3), ["b2"]);
-    await end("a2");
-    assert.deepEqual(started.slice(4), ["a3"]);
+    void run("b1");
+    assert.deepEqual(started.slice(3), ["b1"]);
+    await end("a1", "a2", "a3");
+    assert.deepEqual(started.slice(4), ["a4"]);
   });
 
-  it("are refused beyond the owner's bound, and beyond that of all", async () => {
-    const { run, end, started } = open({ maxRunning: 1, maxWaitingPerOwner: 2, maxWaiting: 3 });
-    const first = ["a1", "a2", "a3"].map((name) => run("a", name));
+  it("give an owner all places again 50 ms after the last of the others", async () => {
+    const { run, end, started } = open({ max: 4 });
+    void run("b1");
+    for (const name of ["a1", "a2", "a3"]) void run(name);
+    await end("b1");
+    assert.deepEqual(started, ["b1", "a1"]);
 
-    assert.equal(await run("a", "a4"), "refused: owner");
-    void run("b", "b1");
-    assert.equal(await run("b", "b2"), "refused: all");
-    assert.equal(await run("c", "c1"), "refused: all");
+    await pass(49);
+    await end("a1");
+    assert.deepEqual(started.slice(2), ["a2"]);
+    await pass(50);
+    for (const name of ["a4", "a5"]) void run(name);
+    await end("a2");
+    assert.deepEqual(started.slice(3), ["a3", "a4", "a5"]);
+  });
 
-    for (const name of ["a1", "b1", "a2", "a3"]) await end(name);
+  it("are 503 while as many wait as may", async () => {
+    const { run, end, started } = open({ maxWaitingOfOwner: 2, maxWaiting: 3 });
+    const first = ["a1", "a2", "a3"].map((name) => run(name));
+
+    assert.equal(await run("a4"), 503);
+    void run("b1");
+    assert.equal(await run("c1"), 503);
+
+    await end("a1", "b1", "a2", "a3");
     assert.deepEqual(await Promise.all(first), ["a1", "a2", "a3"]);
-    void run("c", "c2");
+    void run("c2");
     assert.equal(started.at(-1), "c2");
   });
 
-  it("tell before that a task would be refused", () => {
-    const { run, requireRoom } = open({ maxRunning: 1, maxWaitingPerOwner: 1, maxWaiting: 2 });
-    requireRoom("a");
-    void run("a", "a1");
-    requireRoom("a");
-    void run("a", "a2");
-    assert.throws(() => requireRoom("a"), { message: "refused: owner" });
-    requireRoom("b");
-    void run("b", "b1");
-    assert.throws(() => requireRoom("c"), { message: "refused: all" });
-  });
-
   it("pass over a task whose signal aborted, and free its place", async () => {
-    const { run, end, started } = open({ maxRunning: 1, maxWaitingPerOwner: 1 });
-    void run("a", "a1");
+    const { run, end, started } = open({ maxWaitingOfOwner: 1 });
+    void run("a1");
     const gone = new AbortController();
-    const abandoned = run("a", "a2", gone.signal);
+    const abandoned = run("a2", gone.signal);
 
     gone.abort();
 
     assert.equal(await abandoned, "AbortError");
-    void run("a", "a3");
+    void run("a3");
     await end("a1");
     assert.deepEqual(started, ["a1", "a3"]);
-    assert.equal(await run("a", "a4", gone.signal), "AbortError");
+    assert.equal(await run("a4", gone.signal), "AbortError");
   });
 
-  it("are for others while an owner rests", async ({ mock }) => {
-    mock.timers.enable({ apis: ["setTimeout"] });
-    const { run, end, started } = open({ maxRunning: 1, maxRunningPerOwner: 1, restFactor: 1 });
-    for (const name of ["a1", "a2", "b1"]) void run(name[0] as string, name);
-
+  it("come without a rest for an owner who is alone", async () => {
+    const { run, end, started } = open({ restFactor: 3 });
+    for (const name of ["a1", "a2"]) void run(name);
+    await pass(20);
     await end("a1");
-    await end("b1");
-    assert.deepEqual(started, ["a1", "b1"]);
-
-    mock.timers.tick(60_000);
-    await nextTurn();
-    assert.deepEqual(started, ["a1", "b1", "a2"]);
-  });
-
-  it("come after 5 seconds even if the process was stopped during a task", async ({ mock }) => {
-    mock.timers.enable({ apis: ["setTimeout"] });
-    let now = 0;
-    mock.method(performance, "now", () => now);
-    const { run, end, started } = open({ maxRunningPerOwner: 1, restFactor: 3 });
-    for (const name of ["a1", "a2"]) void run("a", name);
-
-    now = 60_000;
-    await end("a1");
-    mock.timers.tick(4999);
-    await nextTurn();
-    assert.deepEqual(started, ["a1"]);
-    mock.timers.tick(1);
-    await nextTurn();
     assert.deepEqual(started, ["a1", "a2"]);
   });
 
+  it("come after a rest beside others, which they use", async () => {
+    const { run, end, started } = open({ restFactor: 3 });
+    for (const name of ["a1", "a2", "b1"]) void run(name);
+    await pass(20);
+    await end("a1");
+    assert.deepEqual(started, ["a1", "b1"]);
+    await end("b1");
+    assert.deepEqual(started, ["a1", "b1"]);
+
+    for (let rested = 0; rested < 60; rested++) {
+      assert.deepEqual(started, ["a1", "b1"]);
+      seeOwner("b");
+      await pass(1);
+    }
+    assert.deepEqual(started, ["a1", "b1", "a2"]);
+  });
+
+  it("come once the others are gone", async () => {
+    const { run, end, started } = open({ restFactor: 100 });
+    seeOwner("b");
+    for (const name of ["a1", "a2"]) void run(name);
+    await pass(40);
+    await end("a1");
+    await pass(49);
+    assert.deepEqual(started, ["a1"]);
+    await pass(1);
+    assert.deepEqual(started, ["a1", "a2"]);
+  });
+
+  it("come later after a task that took longer than a slice, but within 5 seconds", async () => {
+    for (const [tookMs, restMs] of [
+      [10, 20],
+      [40, 4 * 80],
+      [60_000, 5000],
+    ] as const) {
+      const { run, end, started } = open({ restFactor: 2, sliceMs: 10 });
+      void run("a1");
+      void run("a2");
+      now += tookMs;
+      seeOwner("b");
+      await end("a1");
+      for (let rested = 1; rested < restMs; rested++) {
+        seeOwner("b");
+        await pass(1);
+      }
+      assert.deepEqual(started, ["a1"], `${tookMs}`);
+      await pass(1);
+      assert.deepEqual(started, ["a1", "a2"], `${tookMs}`);
+      await end("a2");
+      now += 60_000;
+    }
+  });
+
+  it("come after a rest when a task was late, even if nobody else is known", async () => {
+    const { run, end, started } = open({ restFactor: 1, lateMs: 50 });
+    for (const name of ["a1", "a2"]) void run(name);
+    await pass(51);
+    await end("a1");
+    assert.deepEqual(started, ["a1"]);
+    await pass(51);
+    assert.deepEqual(started, ["a1", "a2"]);
+  });
+
+  it("keep no organization waiting for callers who have not said who they are", async () => {
+    const { run, end, started } = open({ max: 3, restFactor: 3 });
+    const unknown = ownerOfNetwork("192.0.2.0/24");
+    void run("x1", undefined, unknown);
+    for (const name of ["a1", "a2"]) void run(name);
+    void run("x2", undefined, unknown);
+    assert.deepEqual(started, ["x1", "a1", "a2"]);
+
+    await pass(10);
+    await end("x1");
+    await pass(29);
+    assert.deepEqual(started.slice(3), []);
+    await pass(1);
+    assert.deepEqual(started.slice(3), ["x2"]);
+  });
+
   it("go on after a task failed", async () => {
-    const turns = openTurns({ maxRunning: 1 });
+    const turns = openTurns(none);
     const failing = turns.take("a", () => Promise.reject(new Error("broken")));
     const next = turns.take("a", async () => "done");
     await assert.rejects(failing, /broken/);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { shares, turns } from "../../shared/sharing/bounds.ts";
+import { resources, shares } from "../../shared/sharing/bounds.ts";
 import { WaitingPlaces } from "../../shared/sharing/waiting-places.ts";
 
 class NoPlace extends Error {}
@@ -22,7 +22,7 @@ describe("places for passwords", () => {
     const refusalOf = (reason: string) => new NoPlace(reason);
     places = new WaitingPlaces({
       shares: shares.passwords,
-      turns: { ...turns.passwords, restFactor: 0 }, // rests are timers, and these tests count turns of the event loop
+      turns: { ...resources.passwords, restFactor: 0 }, // rests are timers, and these tests count turns of the event loop
       maxKept: 4,
       refusalOf,
     });

@@ -59,18 +59,8 @@ describe("the check of a body", () => {
     assert.ok(done.indexOf("b") <= 3, done.join());
   });
 
-  it("answers 503 beyond the bounds of waiting bodies, naming the organization's own", async () => {
-    const { check } = open({ bound: { maxWaiting: 2, maxWaitingPerOwner: 1 } });
-    const waiting = ["a", "a"].map((owner) => check(owner, large));
-
-    assert.equal(await check("a", large), "503 too_many_large");
-    const others = ["b", "c", "b"].map((owner) => check(owner, large));
-    assert.equal(await check("d", large), "503 busy");
-    assert.deepEqual(await Promise.all([...waiting, ...others]), ["ok", "ok", "ok", "ok", "ok"]);
-  });
-
   it("answers 503 after the deadline, and gives up when its caller disconnects", async () => {
-    const { check } = open({ bound: { maxWaitMs: 0 } });
+    const { check } = open({ maxWaitMs: 0 });
     const gone = new AbortController();
     const running = ["a", "b"].map((owner) => check(owner, large));
     const waiting = [check("a", large), check("a", large, gone.signal)];

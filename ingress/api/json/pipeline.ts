@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
@@ -13,7 +12,7 @@ import { commandMembers, groupMembers, waitMembers } from "../../../shared/pipel
 import { triggerMembers } from "../../../shared/pipelines/step/trigger.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Config } from "../../../shared/process/config.ts";
-import { openSlices } from "../../../shared/sharing/loop-turns.ts";
+import { openSlices } from "../../../shared/sharing/resources.ts";
 import { api, web } from "../../../shared/urls.ts";
 import type { Step } from "../../../shared/vocabulary.ts";
 import { pieceLength } from "../../http/transfers/json-stream.ts";
@@ -123,7 +122,7 @@ export async function writePipeline(
 
 /** Writes stored steps anew, as much as a piece of an answer in each turn of the event loop. */
 async function writeAgain(stored: string): Promise<string[]> {
-  const turn = openSlices(() => nextTurn(), pieceLength);
+  const turn = openSlices(pieceLength);
   const texts: string[] = [];
   for (const step of JSON.parse(stored) as Step[]) {
     const text = presentSteps([step])

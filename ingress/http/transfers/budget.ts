@@ -1,6 +1,5 @@
 import { secondMs } from "../../../shared/durations.ts";
-import { ownerOf, type ShareBound, Shares } from "../../../shared/sharing/shares.ts";
-import type { ResourceFull } from "../../../shared/sharing/turns.ts";
+import { ownerOf, type ResourceFull, type ShareBound, Shares } from "../../../shared/sharing/shares.ts";
 import type { Transfer } from "./transfer.ts";
 
 export interface BudgetOptions {

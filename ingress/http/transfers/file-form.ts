@@ -4,12 +4,14 @@ import type { Readable } from "node:stream";
 import { Busboy, type BusboyHeaders, type BusboyInstance } from "@fastify/busboy";
 import type { H3Event } from "h3";
 import { exactSize, Refusal } from "../../../shared/refusal.ts";
+import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
+import { loopTurn } from "../../../shared/sharing/resources.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
 import type { TransferBudget } from "./budget.ts";
 import { type Cuttable, Transfer } from "./transfer.ts";
-import { ClientDisconnected, pauseBytes, pauseTurn, type UploadRefusals } from "./upload.ts";
+import { ClientDisconnected, pauseBytes, type UploadRefusals } from "./upload.ts";
 
 const maxFields = 20;
 /** Of the names and values of all fields: a path has up to 4 KB. */
@@ -94,7 +96,7 @@ class FormReader implements Cuttable {
     this.#event = event;
     this.#request = nodeRequest(event);
     this.#options = options;
-    this.#owner = wideNetworkOf(clientIp(event));
+    this.#owner = ownerOfNetwork(wideNetworkOf(clientIp(event)));
     const owners = networksOf(clientIp(event));
     this.#transfer = new Transfer({ owners, maxBytes: maxHeadBytes + pauseBytes, cuttable: this });
     this.#parser = this.#openParser();
@@ -237,7 +239,7 @@ class FormReader implements Cuttable {
 
   #waitForTurn(): void {
     this.#bytesSincePause = 0;
-    pauseTurn(this.#owner, this.#waiting.signal).then(
+    loopTurn(this.#owner, this.#waiting.signal).then(
       () => this.#resume(),
       (error) => this.fail(error),
     );

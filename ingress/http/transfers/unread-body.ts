@@ -2,11 +2,13 @@ import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
 import { shares } from "../../../shared/sharing/bounds.ts";
+import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
+import { loopTurn } from "../../../shared/sharing/resources.ts";
 import { type CallerNetworks, Shares } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf } from "../network.ts";
 import { nodeRequest, nodeResponse } from "../node.ts";
-import { pauseBytes, pauseTurn } from "./upload.ts";
+import { pauseBytes } from "./upload.ts";
 
 /** Then the connection is closed. */
 const dropMs = secondMs;
@@ -35,7 +37,7 @@ function drop(request: IncomingMessage, caller: CallerNetworks): void {
     if (bytesSincePause < pauseBytes) return;
     bytesSincePause = 0;
     request.pause();
-    pauseTurn(caller.wideNetwork, over.signal).then(
+    loopTurn(ownerOfNetwork(caller.wideNetwork), over.signal).then(
       () => request.resume(),
       () => undefined, // it is over
     );

@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
-import { turns } from "../../../shared/sharing/bounds.ts";
-import { openLoopTurns } from "../../../shared/sharing/loop-turns.ts";
+import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
+import { loopTurn } from "../../../shared/sharing/resources.ts";
 import type { Owners } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
@@ -39,7 +39,6 @@ const smallChunkBytes = 1024;
 const maxSmallChunks = 1024;
 /** A socket is read for up to two megabytes in one turn of the event loop. */
 export const pauseBytes = 64 * 1024;
-export const pauseTurn = openLoopTurns(turns.uploadPauses);
 
 export type Tenant = Pick<Owners, "organization" | "trigger">;
 
@@ -145,8 +144,8 @@ export class Upload implements RequestBody, Cuttable {
     this.#request.pause();
     this.#transfer?.stop();
     this.#wait = new AbortController();
-    const owner = tenant.organization ?? wideNetworkOf(clientIp(event));
-    pauseTurn(owner, this.#wait.signal).then(
+    const owner = tenant.organization ?? ownerOfNetwork(wideNetworkOf(clientIp(event)));
+    loopTurn(owner, this.#wait.signal).then(
       () => this.#resume(),
       () => undefined, // it has failed
     );

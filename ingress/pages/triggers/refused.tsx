@@ -27,7 +27,6 @@ export const causeWords: Record<RefusalCause, [cause: string, remedy: string]> =
   rate_limited: ["Hourly limit reached", "Choose fewer events, or ask for a higher limit."],
   invalid_json: ["Payload is not JSON", "Look at what the sender sends."],
   too_deep: ["Payload nested too deeply", "Look at what the sender sends."],
-  too_many_large: ["Too many large payloads at once", "Choose fewer events, or smaller ones."],
   busy: ["Signalbox was busy", "Send again what is missing."],
 };
 

@@ -5,6 +5,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
 import { nameOwner } from "../../../shared/sharing/owner.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
+import { rememberOrganization } from "../../auth/session.ts";
 import { pathParameter } from "../../http/routing.ts";
 import {
   type ActionMaker,
@@ -73,6 +74,7 @@ async function requireMember({ db }: Services, request: SignedInRequest): Promis
   const membership = slug.includes("\0") ? undefined : await findMembership(db, slug, request.user.id);
   if (!membership) throw notFound("organization");
   nameOwner(membership.organization.id);
+  rememberOrganization(request.visitor, membership.organization.id);
   const memberships = await listMemberships(db, request.user.id, maxSwitched);
   Object.assign(pageContextOf(request.event), { membership, memberships });
   const actor = { organization: membership.organization, userId: request.user.id };

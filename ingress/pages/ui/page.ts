@@ -7,13 +7,11 @@ import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { exactSize, Refusal } from "../../../shared/refusal.ts";
+import { loopTurn } from "../../../shared/sharing/resources.ts";
 import { refuseForeignForm } from "../../auth/csrf.ts";
-import { findVisitor, type Visitor } from "../../auth/session.ts";
+import { findVisitor, ownerOfVisitor, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
-import { clientIp } from "../../http/client-address.ts";
 import { mediaType } from "../../http/content-type.ts";
-import { loopTurn } from "../../http/loop-turn.ts";
-import { wideNetworkOf } from "../../http/network.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Script, type Section } from "./layout.tsx";
 import { eventsPath } from "./live.ts";
@@ -124,9 +122,9 @@ export function setPageHeaders(
   });
 }
 
-/** Wide networks take turns. Stores the visitor for an error page, too. */
+/** Organizations take turns, and networks of unknown browsers. Stores the visitor for an error page, too. */
 async function loadVisitor(services: Services, event: H3Event): Promise<Visitor> {
-  await loopTurn(wideNetworkOf(clientIp(event)));
+  await loopTurn(ownerOfVisitor(services, event));
   const visitor = await findVisitor(services, event);
   Object.assign(pageContextOf(event), { visitor, outage: visitor.user && outageOf(services) });
   return visitor;

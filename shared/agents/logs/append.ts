@@ -1,11 +1,10 @@
 import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";
 import { createBatchers } from "../../sharing/batcher.ts";
-import { turns } from "../../sharing/bounds.ts";
-import { openTurns } from "../../sharing/turns.ts";
+import { openOrder } from "../../sharing/in-order.ts";
 import { chunkTooLarge, maxChunkBytes } from "./codec.ts";
 import { openLogEvents } from "./events.ts";
-import { type ChunkCompression, openChunkCompression } from "./inflate.ts";
+import { deflate, inflate } from "./inflate.ts";
 import { countLineFeeds } from "./lines.ts";
 import type { Range } from "./ranges.ts";
 import { nameOf } from "./store.ts";
@@ -33,8 +32,7 @@ const maxGroupBytes = 8 * 1024 * 1024;
 
 export function openLogIntake(services: Services): LogIntake {
   const { config } = services;
-  const compression = openChunkCompression();
-  const overlaps = openTurns(turns.overlappingChunks);
+  const inOrder = openOrder();
   const events = openLogEvents(services.events);
   const writer = openChunkWriter(services);
   const groups = createBatchers<NewChunk, Outcome>(({ lease }) => lease.organizationId, {
@@ -44,7 +42,7 @@ export function openLogIntake(services: Services): LogIntake {
     weigh: ({ body }) => body.length,
   });
   const store = async (lease: LogLease, received: ReceivedChunk, kept: Range) =>
-    groups.add(await prepare(compression, { lease, received, kept }));
+    groups.add(await prepare({ lease, received, kept }));
   const storeRest = async (lease: LogLease, received: ReceivedChunk, rest: Range) => {
     let outcome: Outcome = writer.trimKnown(lease, rest);
     while (typeof outcome === "object") outcome = await store(lease, received, outcome); // each time less
@@ -56,7 +54,8 @@ export function openLogIntake(services: Services): LogIntake {
       let outcome = await store(lease, received, { start: 0, end: config.jobLogBytes });
       if (typeof outcome === "object") {
         const rest = outcome;
-        outcome = await overlaps.take(nameOf(lease), () => storeRest(lease, received, rest));
+        // Together, chunks that overlap would find again and again that others stored their bytes.
+        outcome = await inOrder(nameOf(lease), () => storeRest(lease, received, rest));
       }
       if (outcome === "ended") throw notFound("running job");
       events.publish(lease.jobId);
@@ -72,10 +71,7 @@ interface Arrival {
 }
 
 /** Keeps the body as it came, unless only a part of it may be stored. */
-async function prepare(
-  { inflate, deflate }: ChunkCompression,
-  { lease, received, kept }: Arrival,
-): Promise<NewChunk> {
+async function prepare({ lease, received, kept }: Arrival): Promise<NewChunk> {
   const { sequence, isGzip } = received;
   if (!isGzip && received.body.length > maxChunkBytes) throw chunkTooLarge();
   const all = isGzip ? await inflate(lease.organizationId, received.body) : received.body;

@@ -1,25 +1,14 @@
-import { turns } from "../../sharing/bounds.ts";
-import { openLoopTurns } from "../../sharing/loop-turns.ts";
-import { openTurns } from "../../sharing/turns.ts";
+import { loopTurn, threads } from "../../sharing/resources.ts";
 import { deflateChunk, inflateReceived, inflatesOnLoop } from "./codec.ts";
 
-/** Compression, in which organizations take turns. */
-export interface ChunkCompression {
-  /** @throws Refusal 413, 400, 503 */
-  inflate(organizationId: string, body: Buffer): Promise<Buffer>;
-  /** @throws Refusal 503 */
-  deflate(organizationId: string, bytes: Buffer): Promise<Buffer>;
+/** Organizations take turns. @throws Refusal 413, 400, 503 */
+export async function inflate(organizationId: string, body: Buffer): Promise<Buffer> {
+  if (!inflatesOnLoop(body)) return threads.take(organizationId, () => inflateReceived(body));
+  await loopTurn(organizationId);
+  return inflateReceived(body);
 }
 
-export function openChunkCompression(): ChunkCompression {
-  const onLoop = openLoopTurns(turns.logChunks);
-  const inThreads = openTurns(turns.largeLogChunks);
-  return {
-    async inflate(organizationId, body) {
-      if (!inflatesOnLoop(body)) return inThreads.take(organizationId, () => inflateReceived(body));
-      await onLoop(organizationId);
-      return inflateReceived(body);
-    },
-    deflate: (organizationId, bytes) => inThreads.take(organizationId, () => deflateChunk(bytes)),
-  };
+/** @throws Refusal 503 */
+export function deflate(organizationId: string, bytes: Buffer): Promise<Buffer> {
+  return threads.take(organizationId, () => deflateChunk(bytes));
 }

@@ -1,7 +1,6 @@
 import type { Db } from "../../db/database.ts";
 import { openLoopPauses } from "../../process/loop-pauses.ts";
-import { turns } from "../../sharing/bounds.ts";
-import { openLoopTurns, openSlices } from "../../sharing/loop-turns.ts";
+import { openSlices } from "../../sharing/resources.ts";
 import { countLinesBefore, findChunkWithLineFeed, findStartOfChunkBefore } from "./chunk-store.ts";
 import { countLineFeeds, endOfLines, LineSplitter, type RawLine, startOfLead } from "./lines.ts";
 import { type LogLine, LogParser } from "./parse.ts";
@@ -33,8 +32,8 @@ const maxContextChunks = 100;
 /** The limit of lines of a page: each costs at least `lineCost`. */
 const maxPageLines = Math.ceil(maxPageCost / lineCost);
 const linesAtOnce = 500;
-const parsing = openLoopTurns(turns.logPages);
-const parsedAtOnce = turns.logPages.each.max * 1024;
+/** Full of colors, as much takes 10 ms. */
+const parsedAtOnce = 16 * 1024;
 /** The time that a line takes beside its bytes, as bytes. */
 const parsedLineCost = 64;
 
@@ -146,7 +145,7 @@ interface ReadLine {
 async function openPage(db: Db, readable: ReadableLog, from: number) {
   const parser = new LogParser();
   const pause = openLoopPauses();
-  const slice = openSlices(parsing, parsedAtOnce);
+  const slice = openSlices(parsedAtOnce);
   const costOfParsing = ({ bytes }: RawLine) => Math.min(bytes.length + parsedLineCost, parsedAtOnce);
   const write = async ({ raw, number }: ReadLine) => {
     await slice(costOfParsing(raw));

@@ -4,13 +4,13 @@ import { findPipelineFacts, findPipelineFactsById } from "../../pipelines/store.
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { Refusal } from "../../refusal.ts";
+import { writes } from "../../sharing/resources.ts";
 import { takeTasks } from "../../tasks/store.ts";
 import type { Job } from "../job-store.ts";
 import { settleBuild } from "../progress.ts";
 import { findJob, lockBuilds, startBuildIfNot } from "../progress-store.ts";
 import { createOneBuild } from "../rebuild.ts";
 import type { Build } from "../store.ts";
-import { storeInTurn } from "../store-in-turn.ts";
 import { buildTopics } from "../topics.ts";
 import { endingOf } from "./ending.ts";
 import { requestOf, rootOf } from "./request.ts";
@@ -35,7 +35,7 @@ export async function makeTriggeredBuild(services: Services, jobId: string): Pro
   const { db, events } = services;
   const parent = await findBuildOfJobById(db, { jobId });
   const make = () => db.transaction((tx) => makeIn(tx, services, { jobId, parent }));
-  events.publish(await storeInTurn(parent?.organizationId ?? "", make));
+  events.publish(await writes.take(parent?.organizationId ?? "", make));
 }
 
 async function makeIn(

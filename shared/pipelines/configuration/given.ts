@@ -1,6 +1,5 @@
 import { validationFailed } from "../../refusal.ts";
-import { turns as bounds } from "../../sharing/bounds.ts";
-import { openTurns } from "../../sharing/turns.ts";
+import { threads } from "../../sharing/resources.ts";
 import type { Step } from "../../vocabulary.ts";
 import type { NewPipeline } from "../input.ts";
 import { ineffectiveMembers } from "../warnings.ts";
@@ -26,11 +25,10 @@ export interface Configurations {
 
 export function openConfigurations(): Configurations {
   const reader = openConfigurationReader();
-  const turns = openTurns(bounds.configurations);
   return {
     async read(organizationId, { steps, configuration }) {
       if (configuration === undefined) return { steps };
-      const read = await turns.take(organizationId, () => reader.read(configuration));
+      const read = await threads.take(organizationId, () => reader.read(configuration));
       if ("problems" in read) throw validationFailed(...read.problems);
       const { env, others, steps: ofDocument } = read.pipeline;
       const ineffective = ineffectiveMembers(others);

@@ -31,7 +31,7 @@ import {
 } from "./store.ts";
 
 const maxDeliveries = 10_000;
-const { triggers: maxRunningOfOrganization } = stored.bulkRebuilds.max;
+const { "triggers with a bulk rebuild": maxRunningOfOrganization } = stored.bulkRebuilds.max;
 
 export function stateOf({ canceledAt, finishedAt }: BulkRebuild): "running" | "finished" | "canceled" {
   if (canceledAt) return "canceled";

@@ -1,8 +1,9 @@
-import { type TurnsBound, turns as turnBounds } from "../../sharing/bounds.ts";
-import { openTurns } from "../../sharing/turns.ts";
+import { secondMs } from "../../durations.ts";
+import { Refusal } from "../../refusal.ts";
+import { threads } from "../../sharing/resources.ts";
 import { type EncodedBody, encodeBody } from "../payloads/codec.ts";
 import { describeInvalidJson, findPayloadProblem, sliceBytes } from "../payloads/problem.ts";
-import { busy, DeliveryRefusal, tooManyLarge } from "./refusals.ts";
+import { busy, DeliveryRefusal } from "./refusals.ts";
 
 /**
  * Checks a body, then encodes it. The request's signal aborts when the caller disconnects.
@@ -16,8 +17,8 @@ export type BodyCheck = (
 
 export interface BodyCheckOptions {
   maxDepth: number;
-  /** Of large bodies. */
-  bound?: Pick<TurnsBound, "maxWaiting" | "maxWaitingPerOwner" | "maxWaitMs">;
+  /** The wait of a large body for its turn. Its sender gives up. */
+  maxWaitMs?: number;
 }
 
 /** @throws DeliveryRefusal 400 */
@@ -30,17 +31,16 @@ export async function checkBody(body: Buffer, maxDepth: number): Promise<Encoded
 }
 
 /** Checks small bodies at once. Organizations take turns with bodies of more than one slice. */
-export function openBodyCheck({ maxDepth, bound }: BodyCheckOptions): BodyCheck {
-  const bounds = { ...turnBounds.payloads, ...bound };
-  const turns = openTurns(bounds, (full) => (full === "owner" ? tooManyLarge() : busy()));
-
+export function openBodyCheck({ maxDepth, maxWaitMs = 5 * secondMs }: BodyCheckOptions): BodyCheck {
   const checkInTurn: BodyCheck = async (organizationId, body, request) => {
-    const deadline = AbortSignal.timeout(bounds.maxWaitMs);
+    const deadline = AbortSignal.timeout(maxWaitMs);
     try {
       const signal = AbortSignal.any([request.signal, deadline]); // srvx makes the signal on demand
-      return await turns.take(organizationId, () => checkBody(body, maxDepth), signal);
+      return await threads.take(organizationId, () => checkBody(body, maxDepth), signal);
     } catch (error) {
-      throw deadline.aborted && error === deadline.reason ? busy() : error;
+      const isLate = deadline.aborted && error === deadline.reason;
+      const isFull = error instanceof Refusal && !(error instanceof DeliveryRefusal);
+      throw isLate || isFull ? busy() : error;
     }
   };
 

@@ -1,8 +1,7 @@
 import { timeOfId } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
-import { turns as bounds } from "../../sharing/bounds.ts";
+import { laterWork } from "../../sharing/resources.ts";
 import { Tasks } from "../../sharing/tasks.ts";
-import { openTurns } from "../../sharing/turns.ts";
 import { type Leased, openLeases } from "../filter/leases.ts";
 import type { Evaluated } from "../filter/turn.ts";
 
@@ -18,14 +17,13 @@ export function openLargeGroups(
   services: Services,
   build: (group: Evaluated[]) => Promise<unknown>,
 ): LargeGroups {
-  const turns = openTurns(bounds.largeGroups);
   /** Of deliveries that wait. */
   const leases = openLeases(services);
   const tasks = new Tasks();
 
   const buildInTurn = async (organizationId: string, group: Evaluated[]) => {
     try {
-      await turns.take(
+      await laterWork.take(
         organizationId,
         () => {
           for (const { id } of group) leases.delete(id);

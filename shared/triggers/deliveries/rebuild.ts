@@ -3,11 +3,11 @@ import { requireStorage } from "../../accounts/storage.ts";
 import { auditSubject } from "../../builds/builds.ts";
 import { createOneBuild, lockNextRebuild } from "../../builds/rebuild.ts";
 import { type Build, findBuildOfDelivery } from "../../builds/store.ts";
-import { storeInTurn } from "../../builds/store-in-turn.ts";
 import type { Tx } from "../../db/database.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound, Refusal } from "../../refusal.ts";
+import { writes } from "../../sharing/resources.ts";
 import { planBuild } from "../members.ts";
 import { hasPayload } from "../payloads/store.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
@@ -48,7 +48,7 @@ export async function rebuildDelivery(
     await audit(tx, actor, "created", auditSubject(created.build, pipeline));
     return created;
   };
-  const { build, changed } = await storeInTurn(pipeline.organizationId, () => db.transaction(make));
+  const { build, changed } = await writes.take(pipeline.organizationId, () => db.transaction(make));
   events.publish([...changed, `trigger:${trigger.id}`]);
   return build;
 }

@@ -21,10 +21,6 @@ const answers = {
   rate_limited: [429, "Too many deliveries"],
   invalid_json: [400, "Payload is not valid JSON"],
   too_deep: [400, "Payload is nested too deeply"],
-  too_many_large: [
-    503,
-    "Too many large payloads of the organization are being processed. Please try again later",
-  ],
   busy: [503, "Too many payloads are being processed. Please try again later"],
 } as const satisfies Record<RefusalCause, readonly [status: number, message: string]>;
 
@@ -59,8 +55,4 @@ const busySeconds = 10;
 /** Refuses a delivery that has waited too long, or that too many wait before. */
 export function busy(): DeliveryRefusal {
   return new DeliveryRefusal("busy", { headers: retryAfter(busySeconds) });
-}
-
-export function tooManyLarge(): DeliveryRefusal {
-  return new DeliveryRefusal("too_many_large", { headers: retryAfter(busySeconds) });
 }

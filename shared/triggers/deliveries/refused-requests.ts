@@ -47,7 +47,7 @@ export function openRefusedRequests({ config, db, clock, log }: Services): Refus
   const added = rememberRecent<true>(maxTriggersAndCauses, { ttl: flushEveryMs });
   const requests = createPeriodicFlush<{ organizationId: string; row: RefusedRequest }>({
     everyMs: flushEveryMs,
-    maxItems: stored.refusedRequests.max["in all"],
+    maxItems: stored.refusedRequests.max["samples of refused requests"],
     whenFull: { ownerOf: ({ organizationId }) => organizationId },
     merge: (earlier) => earlier,
     store: async (taken) => {

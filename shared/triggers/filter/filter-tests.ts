@@ -1,8 +1,9 @@
 import { secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import { Refusal, tooMany, unavailable } from "../../refusal.ts";
-import { turns as bounds } from "../../sharing/bounds.ts";
-import { openTurns } from "../../sharing/turns.ts";
+import { shares } from "../../sharing/bounds.ts";
+import { threads } from "../../sharing/resources.ts";
+import { Shares } from "../../sharing/shares.ts";
 import { type Delivery, listDeliveriesPage } from "../deliveries/store.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import type { Trigger } from "../store.ts";
@@ -57,18 +58,37 @@ export function openFilterTests(
     latestDeadlineMs = 10 * secondMs,
   }: FilterTestOptions = {},
 ): FilterTests {
-  const turns = openTurns(bounds.filterTests, (full) => (full === "owner" ? tooManyTests() : unavailable()));
+  const tests = new Shares(shares.filterTests);
+  const requireRoom = (organization: string) => {
+    const full = tests.findFull({ organization });
+    if (full) throw full.bound === "owner" ? tooManyTests() : unavailable();
+  };
+  const withPlace = async <Result>({ organizationId }: FilterTest, run: () => Promise<Result>) => {
+    requireRoom(organizationId);
+    const owners = { organization: organizationId };
+    tests.force(owners, 1);
+    try {
+      return await run();
+    } finally {
+      tests.giveBack(owners);
+    }
+  };
 
   /** Undefined if the payload is gone. */
   const evaluate = ({ organizationId, expression }: FilterTest, delivery: Delivery, signal: AbortSignal) =>
-    lanes.take(
+    threads.take(
       organizationId,
-      async (evaluateInLane) => {
-        const [payload] = await listEncodedPayloads(db, { deliveryIds: [delivery.id] });
-        if (!payload) return undefined;
-        const [evaluation] = await evaluateInLane([toFilterInput(expression, delivery, payload)], signal);
-        return (evaluation as Evaluation).outcome;
-      },
+      () =>
+        lanes.take(
+          organizationId,
+          async (evaluateInLane) => {
+            const [payload] = await listEncodedPayloads(db, { deliveryIds: [delivery.id] });
+            if (!payload) return undefined;
+            const [evaluation] = await evaluateInLane([toFilterInput(expression, delivery, payload)], signal);
+            return (evaluation as Evaluation).outcome;
+          },
+          signal,
+        ),
       signal,
     );
 
@@ -106,14 +126,10 @@ export function openFilterTests(
   };
 
   return {
-    requireRoom: turns.requireRoom.bind(turns),
-    run: (test, signal) => turns.take(test.organizationId, () => tryChosen(test, signal), signal),
+    requireRoom,
+    run: (test, signal) => withPlace(test, () => tryChosen(test, signal)),
     runOnLatest: (test, signal) =>
-      turns.take(
-        test.organizationId,
-        async () => tryLatest(test, await tryChosen(test, signal), signal),
-        signal,
-      ),
+      withPlace(test, async () => tryLatest(test, await tryChosen(test, signal), signal)),
     close: lanes.close,
   };
 }

@@ -1,4 +1,4 @@
-import { turns } from "../../sharing/bounds.ts";
+import { resources } from "../../sharing/bounds.ts";
 import { rememberRecent } from "../../sharing/recent.ts";
 import { openTurns, type TurnBounds } from "../../sharing/turns.ts";
 import { type FilterEvaluator, openFilterEvaluator } from "./evaluator.ts";
@@ -35,7 +35,7 @@ const initialMs = 5;
  */
 const weights = { slower: 0.5, quicker: 0.075 };
 const maxOrganizations = 10_000;
-/** A payload takes up to thirty times as much once it is parsed. */
+/** A payload takes up to thirty times as much once it is parsed: with one in each thread a worker took 604 MB. */
 const largeBytes = 1024 * 1024;
 
 const moved = Symbol("moved");
@@ -43,9 +43,9 @@ const moved = Symbol("moved");
 /** Starts each lane with an evaluator of its own. */
 export function openFilterLanes(openEvaluator: () => FilterEvaluator = openFilterEvaluator): FilterLanes {
   const averages = rememberRecent<number>(maxOrganizations);
-  const large = openTurns(turns.largeFiltered);
-  const quick = openLane(openEvaluator(), turns.quickFilters);
-  const slow = openLane(openEvaluator(), turns.slowFilters);
+  const large = openTurns({ ...resources.threads, max: 1, restFactor: 0 });
+  const quick = openLane(openEvaluator(), { ...resources.threads, max: 2, restFactor: 0 });
+  const slow = openLane(openEvaluator(), { ...resources.threads, max: 1 });
 
   const averageMs = (organizationId: string) => averages.get(organizationId) ?? initialMs;
   const isSlow = (organizationId: string) => averageMs(organizationId) > slowMs;

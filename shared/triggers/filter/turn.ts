@@ -1,5 +1,4 @@
 import type { Services } from "../../process/services.ts";
-import { turns } from "../../sharing/bounds.ts";
 import { type FilteredDelivery, listFilteredDeliveries } from "../deliveries/store.ts";
 import { type EncodedPayload, listEncodedPayloads } from "../payloads/store.ts";
 import { isBackingOff, recordMiss, startRetry } from "./back-off.ts";
@@ -11,7 +10,7 @@ import type { Evaluate } from "./lanes.ts";
 import { deleteMisses, type FilterMisses } from "./misses-store.ts";
 
 /** After it, a turn starts no further evaluation. */
-export const maxTurnMs = turns.quickFilters.each.max;
+export const maxTurnMs = 100;
 
 /** A delivery has no result if its filter is gone, or if another worker decided it. */
 export interface Evaluated {

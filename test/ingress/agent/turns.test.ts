@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { agentLoopTurn } from "../../../ingress/http/loop-turn.ts";
+import { loopTurn } from "../../../shared/sharing/resources.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -21,7 +21,7 @@ describe("calls of agents under /v3", () => {
     const crowded = await setUpOrganization(world, "crowded");
     const [late, other] = [await agentOf(crowded), await agentOf(await setUpOrganization(world, "other"))];
     let begun = 0;
-    const crowd = Array.from({ length: 20_000 }, () => agentLoopTurn(crowded.id).then(() => begun++));
+    const crowd = Array.from({ length: 3000 }, () => loopTurn(crowded.id).then(() => begun++));
 
     const begunBefore = async (agent: typeof late) => {
       assert.equal((await agent.send("POST", "/heartbeat")).status, 200);

@@ -3,6 +3,7 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { takeMeasureTurn, takePieceTurn } from "../../../ingress/http/downloads.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
+import { resources } from "../../../shared/sharing/bounds.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { eventually, get } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -37,7 +38,9 @@ describe("answers that wait for a turn of their organization", () => {
     it(`leave their place once their caller has left: ${kind}`, async () => {
       const { promise: over, resolve: end } = Promise.withResolvers<void>();
       const before = countClosed();
-      const turn = take(acme.id, () => over, new AbortController().signal);
+      const places = Array.from({ length: resources.longReads.max }, () =>
+        take(acme.id, () => over, new AbortController().signal),
+      );
       const head = `GET ${address} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
       const sent = await Promise.all(Array.from({ length: 5 }, () => sendRaw(world.url, head)));
       await get(`${world.url}/readyz`); // the others have come before
@@ -45,7 +48,7 @@ describe("answers that wait for a turn of their organization", () => {
 
       await eventually("the callers have left", async () => countClosed() - before === 5);
       end();
-      await turn;
+      await Promise.all(places);
 
       assert.equal((await get(world.url + address, token)).status, 200);
       assert.deepEqual(

@@ -9,7 +9,7 @@ import { startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pa
 const allCauses = [
   ...["disabled", "wrong_content_type", "form_content_type", "wrong_encoding", "too_large", "too_slow"],
   ...["too_many_uploads", "invalid_signature", "long_idempotency_key", "rate_limited", "invalid_json"],
-  ...["too_deep", "too_many_large", "busy"],
+  ...["too_deep", "busy"],
 ] as RefusalCause[];
 
 describeOnSqlite("the charts of a trigger", (database) => {

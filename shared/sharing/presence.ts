@@ -1,0 +1,72 @@
+import { isAnonymous } from "./owner.ts";
+
+/** Whoever has had no work for longer is gone. */
+const presentForMs = 50;
+
+/** Which owners have work. */
+class Presence {
+  /** By owner: its tasks that run or wait. */
+  readonly #tasks = new Map<string, number>();
+  /** The owner seen last, and the one seen last before it. */
+  #latest: string | undefined;
+  #latestAt = 0;
+  #other: string | undefined;
+  #otherAt = 0;
+
+  see(owner: string, now: number): void {
+    if (owner !== this.#latest) {
+      this.#other = this.#latest;
+      this.#otherAt = this.#latestAt;
+      this.#latest = owner;
+    }
+    this.#latestAt = now;
+  }
+
+  enter(owner: string): void {
+    this.#tasks.set(owner, (this.#tasks.get(owner) ?? 0) + 1);
+  }
+
+  leave(owner: string): void {
+    const left = (this.#tasks.get(owner) ?? 0) - 1;
+    if (left > 0) this.#tasks.set(owner, left);
+    else this.#tasks.delete(owner);
+  }
+
+  hasOthers(owner: string, now: number): boolean {
+    if (this.#tasks.size > (this.#tasks.has(owner) ? 1 : 0)) return true;
+    const isLatest = this.#latest === owner;
+    const other = isLatest ? this.#other : this.#latest;
+    return other !== undefined && now - (isLatest ? this.#otherAt : this.#latestAt) < presentForMs;
+  }
+}
+
+const organizations = new Presence();
+const anybody = new Presence();
+
+/** Notes that an owner has work in this process that takes no turn, such as a delivery. */
+export function seeOwner(owner: string): void {
+  const now = performance.now();
+  if (!isAnonymous(owner)) organizations.see(owner, now);
+  anybody.see(owner, now);
+}
+
+/** Notes that a task of an owner waits or runs. @returns ends it */
+export function enterOwner(owner: string): () => void {
+  const isKnown = !isAnonymous(owner);
+  if (isKnown) organizations.enter(owner);
+  anybody.enter(owner);
+  return () => {
+    seeOwner(owner);
+    if (isKnown) organizations.leave(owner);
+    anybody.leave(owner);
+  };
+}
+
+/**
+ * Whether nobody else has work in this process, or had within the last 50 ms. Callers who have not said who they are keep
+ * no organization waiting.
+ */
+export function isAlone(owner: string): boolean {
+  const present = isAnonymous(owner) ? anybody : organizations;
+  return !present.hasOthers(owner, performance.now());
+}

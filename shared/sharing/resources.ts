@@ -1,0 +1,45 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { resources } from "./bounds.ts";
+import { presentOwner } from "./owner.ts";
+import { openTurns } from "./turns.ts";
+
+/** Long work on the event loop, which pauses for others by itself. */
+export const loop = openTurns(resources.loop);
+/** The threads of the process: those of Node, for compression, hashes and files, and those that the project starts. */
+export const threads = openTurns(resources.threads);
+/** Transactions that add many rows. */
+export const writes = openTurns(resources.writes);
+/** Work that no caller waits for. */
+export const laterWork = openTurns(resources.later);
+/** The making of answers that are read piece by piece. */
+export const longReads = openTurns(resources.longReads);
+
+/**
+ * Resolves in a turn of the event loop that the owner has a place in: what follows at once should take a millisecond. The
+ * signal ends the wait: it rejects with the signal's reason.
+ * @throws Refusal 503 if too many wait
+ */
+export function loopTurn(owner: string, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const begin = () => {
+      resolve();
+      return nextTurn();
+    };
+    loop.take(owner, begin, signal).catch(reject);
+  });
+}
+
+/**
+ * Cuts long work into slices, for which the present owner takes turns.
+ * @returns a function to await before each step of the work, with the size of the step
+ */
+export function openSlices(maxSize: number): (size: number) => Promise<void> | undefined {
+  const owner = presentOwner();
+  let left = 0;
+  return (size) => {
+    const isWithin = size <= left;
+    left = (isWithin ? left : maxSize) - size;
+    if (isWithin) return undefined;
+    return owner === undefined ? nextTurn() : loopTurn(owner);
+  };
+}
