@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { H3Event } from "h3";
 import { Downloads, streamDownload } from "../../../ingress/http/downloads.ts";
+import { resources } from "../../../shared/sharing/bounds.ts";
 import { presentOwner } from "../../../shared/sharing/owner.ts";
 
 const piecesEach = 5;
@@ -23,7 +24,7 @@ function open() {
         owner: presentOwner(),
         beside: making.filter((each) => each !== organization),
       });
-      assert.equal(making.filter((each) => each === organization).length, 1);
+      assert.ok(making.length <= resources.longReads.max);
       making.splice(making.indexOf(organization), 1);
       yield Buffer.alloc(1000);
     }
@@ -43,11 +44,11 @@ function open() {
 }
 
 describe("downloads that are streamed at once", () => {
-  it("make one piece of an organization at a time, in its name, and those of others beside it", async () => {
+  it("make few pieces of an organization at a time, in its name, and those of others beside it", async () => {
     const { download, made } = open();
 
     const sizes = await Promise.all([
-      ...["a1", "a2", "a3", "a4"].map((holder) => download("a", holder)),
+      ...Array.from({ length: 20 }, (_, index) => `a${index}`).map((holder) => download("a", holder)),
       download("b", "b1"),
     ]);
 
