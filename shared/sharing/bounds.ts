@@ -13,8 +13,8 @@ const mb = 1024 * kb;
  * `restFactor` times as long as it took, longer if it took longer than a slice.
  */
 export const resources = {
-  /** A request's own work takes about a millisecond. */
-  loop: { max: 9, maxBesideOthers: 2, restFactor: 3, sliceMs: 8, lateMs: 50, ...waiting(4000) },
+  /** A request's own work takes about a millisecond. Others work in the same turn of the loop, so none is too long. */
+  loop: { max: 9, maxBesideOthers: 2, restFactor: 3, sliceMs: 1000, lateMs: 200, ...waiting(4000) },
   /** A payload of 1 MB takes one for 10 ms. */
   threads: { max: 4, maxBesideOthers: 1, restFactor: 3, sliceMs: 200, ...waiting(1500) },
   /** scrypt takes a core for 150 to 200 ms: it gets no third thread. */
@@ -24,7 +24,7 @@ export const resources = {
   /** `max` is DATABASE_POOL_SIZE, and half of it is `maxBesideOthers`. */
   queries: { restFactor: 0, sliceMs: 500, ...waiting(500) },
   /** 2,000 jobs of a build take 40 ms, in which nobody else writes to SQLite. */
-  writes: { max: 5, maxBesideOthers: 1, restFactor: 2, sliceMs: 10, ...waiting(100) },
+  writes: { max: 9, maxBesideOthers: 1, restFactor: 2, sliceMs: 10, ...waiting(100) },
   later: { max: 4, maxBesideOthers: 1, restFactor: 1, sliceMs: 10 },
 } as const satisfies Record<string, Partial<TurnBounds>>;
 

@@ -154,7 +154,7 @@ class RoundRobin implements Turns {
     this.#moveLast(owner, tasks); // others may have come since its start
     const { restFactor, sliceMs, lateMs } = this.#bounds;
     const restMs = Math.min(tookMs * restFactor * Math.max(1, tookMs / sliceMs), maxRestMs);
-    if (tookMs > lateMs) setTimeout(() => this.#leave(owner, tasks), restMs);
+    if (tookMs > lateMs) setTimeout(() => this.#leave(owner, tasks), Math.min(tookMs, maxRestMs));
     else this.#restBesideOthers(owner, tasks, restMs);
     this.#startWaiting();
   }

@@ -7,8 +7,8 @@ import type { Tables } from "../schema.ts";
 import { refuseInsideTransaction } from "../transaction-guard.ts";
 import type { Read, ReadResult } from "./off-loop-thread.ts";
 
-/** While one runs, the next one waits in the thread. */
-const readsAtOnce = 2;
+/** While one runs, the next one waits in the thread, and one more if a newcomer sends it. */
+const readsAtOnce = 3;
 
 /**
  * Reads a SQLite file in a thread, one query after the other. Owners take turns. The thread starts with the first query.
