@@ -9,7 +9,7 @@ const kb = 1024;
 const mb = 1024 * kb;
 
 /**
- * What owners take turns on. Beside others an owner has `maxBesideOthers` tasks at once, and rests after each
+ * Owners take turns on these. Beside others an owner has `maxBesideOthers` tasks at once, and rests after each
  * `restFactor` times as long as it took, longer if it took longer than a slice.
  */
 export const resources = {
@@ -175,7 +175,7 @@ type Maxima = Readonly<Record<string, number | keyof Config>>;
 export interface StoredBound<Max extends Maxima = Maxima> {
   owner: string;
   max: Max;
-  /** What becomes of more. Default: 422. */
+  /** The fate of more. Default: 422. */
   beyond?: string | undefined;
 }
 

@@ -63,7 +63,7 @@ export function enterOwner(owner: string): () => void {
 }
 
 /**
- * Whether nobody else has work in this process, or had within the last 50 ms. Callers who have not said who they are keep
+ * Returns true if nobody else has work in this process, or had within the last 50 ms. Callers who have not said who they are keep
  * no organization waiting.
  */
 export function isAlone(owner: string): boolean {

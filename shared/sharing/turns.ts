@@ -25,7 +25,7 @@ export interface TurnBounds {
    * task in its place.
    */
   restFactor: number;
-  /** What a task should take at most. One that takes longer is followed by a rest that is as much longer. */
+  /** The time that a task should take at most. A longer one is followed by a rest that is as much longer. */
   sliceMs: number;
   /** An owner rests after a longer task even if it is alone: callers wait whom nobody knows yet. */
   lateMs?: number;
