@@ -13,11 +13,11 @@ import type { Queue } from "../../shared/queues/store.ts";
 import type { AgentTags, Step } from "../../shared/vocabulary.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
 import { fanOut } from "../helpers/builds.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeOnSqlite("the reason why a job waits", (database) => {
+describeOnBothDatabases("the reason why a job waits", (database) => {
   let world: World;
   let acme: TestOrganization;
   let queue: Queue;
@@ -120,6 +120,28 @@ describeOnSqlite("the reason why a job waits", (database) => {
     await pause(linux);
     assert.deepEqual(await reasonFor({ os: "linux" }), { kind: "agents_paused", agents: 1, isExact: true });
     assert.deepEqual(await reasonFor(), { kind: "agents_busy", agents: 2, isExact: true });
+  });
+
+  it("is that of each job's own queue, whose agents are read together", async () => {
+    const other = await createQueue(world.services, acme.operator, acme.cluster, { key: `other-${made}` });
+    await start("os=linux");
+    const token = await agentTokenOf(world, acme.cluster, { queueId: other.id });
+    for (const os of ["macos", "windows"]) await startAgent(world.url, token, { meta_data: [`os=${os}`] });
+
+    const { reasons } = await reasonsOf(
+      { command: "make", agents: { queue: queue.key } },
+      { command: "make", agents: { queue: other.key } },
+      { command: "make", agents: { queue: other.key, os: "linux" } },
+    );
+
+    assert.deepEqual(
+      reasons.map((reason) => reason?.kind),
+      ["agents_busy", "agents_busy", "no_agent_with_tags"],
+    );
+    assert.deepEqual(
+      reasons.map((reason) => reason && "agents" in reason && reason.agents),
+      [1, 2, false],
+    );
   });
 
   it("looks at 200 agents of a queue, and says so", async () => {

@@ -142,10 +142,13 @@ export async function listReasonsInQueues(
   const byQueue = Map.groupBy(inQueues, ({ queueId }) => queueId ?? "");
   const queues = await listQueuesById(db, [...byQueue.keys()]);
   const limit = Math.min(maxAgents, Math.ceil(maxAgentsOfAll / queues.size));
+  const open = [...queues.values()].flatMap(({ id, dispatchPausedAt }) => (dispatchPausedAt ? [] : id));
+  const takers = open.length === 0 ? [] : await listTakers(db, { queueIds: open, limit: limit + 1 });
+  const takersOf = Map.groupBy(takers, ({ queueId }) => queueId);
   for (const queue of queues.values()) {
     const reasonOf = queue.dispatchPausedAt
       ? (): WaitingReason => ({ kind: "queue_paused", queue })
-      : openQueue(queue, await listTakers(db, queue.id, limit + 1), { limit, now: clock.now() });
+      : openQueue(queue, takersOf.get(queue.id) ?? [], { limit, now: clock.now() });
     for (const { id, agentRules } of byQueue.get(queue.id) ?? []) found.set(id, reasonOf(agentRules));
   }
   return found;

@@ -1,5 +1,7 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import type { Db } from "../../db/database.ts";
+import { isOneOf, isPostgres, prepared } from "../../db/prepared.ts";
 import type { Agent } from "../store.ts";
 
 /** The agent that had a job when it was lost, unless it has asked for another one since. */
@@ -17,16 +19,30 @@ export async function findAgentThatLost(
   return found;
 }
 
-export type Taker = Awaited<ReturnType<typeof listTakers>>[number];
+export type Taker = Awaited<ReturnType<typeof selectTakers>>[number];
 
-/** Connected agents of a queue that jobs are handed to, also while they are paused or about to stop. */
-export async function listTakers(db: Db, queueId: string, limit: number) {
-  const { agents } = db.tables;
-  const { jobId, metaData, pausedAt, pausedUntil, stopRequestedAt } = agents;
-  const isOfQueue = and(eq(agents.queueId, queueId), eq(agents.state, "connected"));
+/**
+ * Connected agents of queues that jobs are handed to, also while they are paused or about to stop: of each queue so many
+ * at most.
+ */
+export const listTakers = prepared<{ queueIds: string[]; limit: number }, Taker, Db>(selectTakers);
+
+function selectTakers(db: Db) {
+  const { agents, queues } = db.tables;
+  const { queueId, jobId, metaData, pausedAt, pausedUntil, stopRequestedAt } = agents;
+  const some = alias(agents, "some");
+  const ofQueue = db
+    .select({ id: some.id })
+    .from(some)
+    .where(and(eq(some.queueId, queues.id), eq(some.state, "connected"), eq(some.ignoreInDispatches, false)))
+    .limit(sql.placeholder("limit"));
+  // For `in`, Postgres would read all agents.
+  const isAmong = isPostgres(agents.id)
+    ? sql`${agents.id} = any(array(${ofQueue}))`
+    : inArray(agents.id, ofQueue);
   return db
-    .select({ jobId, metaData, pausedAt, pausedUntil, stopRequestedAt })
-    .from(agents)
-    .where(and(isOfQueue, eq(agents.ignoreInDispatches, false)))
-    .limit(limit);
+    .select({ queueId, jobId, metaData, pausedAt, pausedUntil, stopRequestedAt })
+    .from(queues)
+    .innerJoin(agents, isAmong)
+    .where(isOneOf(queues.id, "queueIds"));
 }

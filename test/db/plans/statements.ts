@@ -344,7 +344,8 @@ export const statements: Record<string, Statement> = {
   "agents of a queue": (db) => listAgentsPage(db, { organizationId, queueId: pipelineId }, next),
   "agents by id": (db) => listAgentsById(db, ids),
   "connected agents by queue": (db) => countConnectedAgents(db, 5000),
-  "agents that a queue hands jobs to": (db) => listTakers(db, pipelineId, 200),
+  "agents that a queue hands jobs to": (db) =>
+    listTakers(db, { queueIds: [pipelineId, pipelineId], limit: 200 }),
   "the agent that lost a job": (db) => findAgentThatLost(db, { id, queueId: pipelineId }),
   "jobs of a queue": (db) => listJobsOfQueue(db, pipelineId, ["running", "canceling"], { limit: 20 }),
   "waiting jobs of a queue": (db) => listJobsOfQueue(db, pipelineId, ["scheduled"], { limit: 20 }),
