@@ -167,14 +167,17 @@ export async function findArchivedPipeline(
 }
 
 export async function hasDeletedPipelines(db: Db, organizationId: string): Promise<boolean> {
-  const { pipelines } = db.tables;
-  const found = await db
-    .select({ id: pipelines.id })
-    .from(pipelines)
-    .where(and(eq(pipelines.organizationId, organizationId), isNotNull(pipelines.deletedAt)))
-    .limit(1);
-  return found.length > 0;
+  return (await deletedPipeline(db, { organizationId })) !== undefined;
 }
+
+const deletedPipeline = preparedRow<{ organizationId: string }, { id: string }, Db>((db) => {
+  const { id, organizationId, deletedAt } = db.tables.pipelines;
+  return db
+    .select({ id })
+    .from(db.tables.pipelines)
+    .where(and(eq(organizationId, sql.placeholder("organizationId")), isNotNull(deletedAt)))
+    .limit(1);
+});
 
 /** The condition that finds the pipelines with the given `ids`, without deleted ones. */
 export function isPresentAmong({ tables: { pipelines } }: Reader | Tx): SQL | undefined {
