@@ -62,39 +62,36 @@ export async function measureAnswers(
   inTurn: InTurn,
 ): Promise<Map<string, AnswerSize>> {
   if (ids.length === 0) return new Map();
-  const [ofJobs] = hasJobs ? await countJobs(db, { ids }) : [];
-  const [ofMetaData] = await countMetaData(db, { ids });
-  const rows = (ofJobs?.total ?? 0) + (ofMetaData?.total ?? 0);
   const { onLoop, offLoop } = hasJobs ? withJobs : withoutJobs;
   const given: Measured = { ids, ...filterValues(filter) };
-  const found = await (rows < maxRowsOnLoop ? onLoop(db, given) : inTurn(async () => offLoop(db, given)));
-  return new Map(found.map(({ id, ...size }): [string, AnswerSize] => [id, size]));
+  const few = await onLoop(db, given);
+  const found = few.some(({ jobs }) => jobs === null) ? await inTurn(async () => offLoop(db, given)) : few;
+  return new Map(found.map(({ id, jobs, bytes }) => [id, { jobs: jobs ?? 0, bytes: bytes ?? 0 }]));
 }
 
-const countJobs = prepared<{ ids: string[] }, { total: number }, Db>((db) => {
-  const { jobs } = db.tables;
-  return selectCountUpTo(db, jobs, isOneOf(jobs.buildId, "ids"), maxRowsOnLoop);
-});
-
-const countMetaData = prepared<{ ids: string[] }, { total: number }, Db>((db) => {
-  const { metaData } = db.tables;
-  return selectCountUpTo(db, metaData, isOneOf(metaData.buildId, "ids"), maxRowsOnLoop);
-});
-
-type SizeOfBuild = AnswerSize & { id: string };
+/** Null: there are too many rows to measure them on the event loop. */
+type SizeOfBuild = { id: string } & Record<keyof AnswerSize, number | null>;
 type Measured = { ids: string[] } & FilterValues;
 
 const withJobs = sizesOf(true);
 const withoutJobs = sizesOf(false);
 
 function sizesOf(hasJobs: boolean) {
+  const ifFew = (db: Db) => {
+    const { jobs, metaData } = db.tables;
+    const countOf = (table: typeof jobs | typeof metaData) =>
+      selectCountUpTo(db, table, isOneOf(table.buildId, "ids"), maxRowsOnLoop);
+    const rows = hasJobs ? sql`(${countOf(jobs)}) + (${countOf(metaData)})` : sql`(${countOf(metaData)})`;
+    return (size: SQL) => sql`case when ${rows} < ${sql.raw(`${maxRowsOnLoop}`)} then ${size} end`;
+  };
   return {
-    onLoop: prepared<Measured, SizeOfBuild, Db>((db) => selectSizes(db, hasJobs)),
+    onLoop: prepared<Measured, SizeOfBuild, Db>((db) => selectSizes(db, hasJobs, ifFew(db))),
     offLoop: prepared<Measured, SizeOfBuild, Db>(({ offLoop }) => selectSizes(offLoop, hasJobs)),
   };
 }
 
-function selectSizes(reader: Reader, hasJobs: boolean) {
+/** @param limit makes a size null, without reading what it measures */
+function selectSizes(reader: Reader, hasJobs: boolean, limit = (size: SQL) => size) {
   const { builds, jobs, metaData } = reader.tables;
   const first = firstOfStep(reader);
   const isOfBuild = and(eq(jobs.buildId, builds.id), passesFilter(reader));
@@ -116,8 +113,8 @@ function selectSizes(reader: Reader, hasJobs: boolean) {
   );
   const columns = {
     id: builds.id,
-    jobs: (hasJobs ? sql`(${number})` : sql`0`).mapWith(Number),
-    bytes: bytes.mapWith(Number),
+    jobs: limit(hasJobs ? sql`(${number})` : sql`0`).mapWith(Number),
+    bytes: limit(bytes).mapWith(Number),
   };
   return reader.select(columns).from(builds).where(isOneOf(builds.id, "ids"));
 }
