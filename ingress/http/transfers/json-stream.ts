@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type H3Event, HTTPResponse } from "h3";
 import { notFound } from "../../../shared/refusal.ts";
 import {
@@ -23,8 +24,8 @@ interface JsonAnswer {
 }
 
 /**
- * Answers with JSON that may be too large for memory, from parts of its text. One piece is sent whole; more are a
- * download, whose pieces take turns.
+ * Answers with JSON that may be too large for memory, from parts of its text. One below 256 KB is made and sent whole; a
+ * larger one is a download, whose pieces take turns.
  * @throws Refusal 429, 503; what the first parts throw
  */
 export async function answerJson(
@@ -34,43 +35,50 @@ export async function answerJson(
   { status = 200, isOfChange = false, bytes = 0 }: JsonAnswer = {},
 ): Promise<HTTPResponse> {
   const download = { ...owner, bytes: bytesInMemory, isForced: isOfChange };
-  const pieces = piecesOf(parts);
   const isLarge = bytes >= minDownloadBytes;
   if (isLarge && !isOfChange) admitDownload(event, download);
-  const makeFirst = () => pieces.next();
+  const readFirst = () => readUpTo(parts, isLarge ? pieceLength : minDownloadBytes);
   const first = await (isLarge
-    ? takePieceTurn(owner.organizationId, makeFirst, event.req.signal)
-    : makeFirst());
-  if (first.done) return jsonText(status, first.value);
-  const stream = streamDownload(event, download, bytesOf(first.value, pieces));
+    ? takePieceTurn(owner.organizationId, readFirst, event.req.signal)
+    : readFirst());
+  if (first.isWhole) return jsonText(status, first.text);
+  const stream = streamDownload(event, download, piecesOf(first.text, parts));
   return new HTTPResponse(stream, { status, headers: { "content-type": jsonType } });
 }
 
-async function* bytesOf(first: string, pieces: Pieces): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(first);
-  for (;;) {
-    const { value, done } = await pieces.next();
-    yield Buffer.from(value);
-    if (done) return;
+/** Reads parts until they have this length. Each turn of the event loop makes about one piece. */
+async function readUpTo(
+  parts: AsyncGenerator<string>,
+  length: number,
+): Promise<{ text: string; isWhole: boolean }> {
+  let text = "";
+  for (let turnAt = pieceLength; text.length < length; ) {
+    const { done, value } = await parts.next();
+    if (done) return { text, isWhole: true };
+    text += value;
+    if (text.length < turnAt) continue;
+    turnAt = text.length + pieceLength;
+    await nextTurn();
   }
+  return { text, isWhole: false };
 }
 
-type Pieces = AsyncGenerator<string, string>;
-
-/** Joins short parts and cuts long ones. Returns the last piece, which is shorter. */
-async function* piecesOf(parts: AsyncGenerator<string>): Pieces {
-  let piece = "";
-  for await (const part of parts) {
+/** Joins short parts and cuts long ones. The last piece is shorter. */
+async function* piecesOf(first: string, parts: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+  let text = first;
+  for (let isWhole = false; ; ) {
     let cutAt = 0;
-    while (piece.length + part.length - cutAt >= pieceLength) {
-      const end = endOfCharacter(part, cutAt + pieceLength - piece.length);
-      yield piece + part.slice(cutAt, end);
-      piece = "";
-      cutAt = end;
+    for (let end = 0; text.length - cutAt >= pieceLength; cutAt = end) {
+      end = endOfCharacter(text, cutAt + pieceLength);
+      yield Buffer.from(text.slice(cutAt, end));
     }
-    piece += part.slice(cutAt);
+    text = text.slice(cutAt);
+    if (isWhole) break;
+    const next = await readUpTo(parts, pieceLength - text.length);
+    text += next.text;
+    isWhole = next.isWhole;
   }
-  return piece;
+  if (text !== "") yield Buffer.from(text);
 }
 
 /** Moves an index that is between the two halves of a character behind it. */

@@ -48,6 +48,29 @@ describe("every answer", () => {
       assert.equal(headers.get("x-content-type-options"), "nosniff");
     });
 
+  it("below 256 KB has a length, also of a list; a larger one comes in pieces, and is whole", async () => {
+    const command = `${"é😀".repeat(1000)}`;
+    const create = (count: number) => api.newPipeline({ steps: Array(count).fill({ command }) });
+    const read = async (slug: string, method = "GET") => {
+      const url = `${api.world.url}/v2/organizations/acme/pipelines/${slug}`;
+      const answer = await fetch(url, { method, headers: authorization() });
+      return { length: answer.headers.get("content-length"), text: await answer.text() };
+    };
+    const [small, large] = [await create(20), await create(100)];
+
+    const [ofSmall, ofLarge] = [await read(small.slug), await read(large.slug)];
+
+    assert.equal(ofSmall.length, String(Buffer.byteLength(ofSmall.text)));
+    assert.ok(Buffer.byteLength(ofSmall.text) > 64 * 1024);
+    assert.equal((await read(small.slug, "HEAD")).length, ofSmall.length);
+    assert.equal(ofLarge.length, null);
+    for (const [{ text: body }, count] of [[ofSmall, 20] as const, [ofLarge, 100] as const])
+      assert.deepEqual(
+        JSON.parse(body).steps.map((step: { command: string }) => step.command),
+        Array(count).fill(command),
+      );
+  });
+
   it("lets no browser guess its type if Node's parser refuses the request", async () => {
     const socket = connect(Number(new URL(api.world.url).port), "127.0.0.1");
     socket.write("GET / HTTP/1.1\r\nbroken\r\n\r\n");
