@@ -22,7 +22,9 @@ export class Receiver {
    * @throws Refusal 404, 422
    */
   async find(batch: BatchKey, path: string): Promise<Artifact> {
-    const found = (await listBatch(this.#services.db, batch)).filter((each) => isPath(each.path, path));
+    const { db } = this.#services;
+    const named = path.includes("\0") ? [] : await listBatch(db, batch, path);
+    const found = named.length > 0 ? named : (await listBatch(db, batch)).filter(hasPath(path));
     const isOpen = ({ state, storedAt }: Artifact) => state === "new" && storedAt === null;
     const open = found.filter(isOpen);
     const artifact = open.find(({ id }) => !this.#arriving.has(id)) ?? open[0] ?? found[0];
@@ -103,7 +105,7 @@ function isStoredOrOpen({ state }: Artifact): boolean {
 }
 
 /** A name that is not UTF-8 comes in JSON and in a form, with different numbers of replacement characters. */
-function isPath(announced: string, uploaded: string): boolean {
+function hasPath(uploaded: string): (artifact: Artifact) => boolean {
   const once = (path: string) => path.replaceAll(/\ufffd+/g, "\ufffd");
-  return announced === uploaded || once(announced) === once(uploaded);
+  return ({ path }) => once(path) === once(uploaded);
 }

@@ -14,12 +14,18 @@ export async function findArtifact(db: Db, id: string): Promise<Artifact | undef
 }
 
 /** In the order in which they were announced. */
-export async function listBatch(db: Db | Tx, { jobId, batchId }: BatchKey): Promise<Artifact[]> {
+/** @param path default: any */
+export async function listBatch(
+  db: Db | Tx,
+  { jobId, batchId }: BatchKey,
+  path?: string,
+): Promise<Artifact[]> {
   const { artifacts } = db.tables;
+  const isOfPath = path === undefined ? undefined : eq(artifacts.path, path);
   return db
     .select(getTableColumns(artifacts))
     .from(artifacts)
-    .where(and(eq(artifacts.jobId, jobId), eq(artifacts.batchId, batchId)))
+    .where(and(eq(artifacts.jobId, jobId), eq(artifacts.batchId, batchId), isOfPath))
     .orderBy(asc(artifacts.position));
 }
 

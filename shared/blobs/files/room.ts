@@ -1,3 +1,4 @@
+import type { StatsFs } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { presentOwner } from "../../sharing/owner.ts";
@@ -42,7 +43,8 @@ export function openRoom(root: string, findFree = freeBytes) {
       const upload: Upload = { owner: presentOwner(), name, aheadBytes: 0 };
       uploads.add(upload);
       try {
-        await requireRoom(bytes);
+        if (bytes <= stepBytes) upload.aheadBytes = bytes; // all of it: no further check
+        await requireRoom(bytes - upload.aheadBytes);
         return await work(inSteps(upload, content, bytes, requireRoom));
       } finally {
         uploads.delete(upload);
@@ -87,18 +89,17 @@ function reservedBytes(uploads: Iterable<Upload>): number {
 
 /** Without what is left to the database. */
 async function freeBytes(root: string): Promise<number> {
-  const { bsize, blocks, bavail } = await statfs(await existing(root));
+  const { bsize, blocks, bavail } = await statfsOf(root);
   return bavail * bsize - Math.min(blocks * bsize * reservedShare, maxReservedBytes);
 }
 
 /** The folder may not be there before the first write. */
-async function existing(path: string): Promise<string> {
+async function statfsOf(path: string): Promise<StatsFs> {
   try {
-    await statfs(path);
-    return path;
+    return await statfs(path);
   } catch (error) {
     const parent = dirname(path);
     if ((error as NodeJS.ErrnoException).code !== "ENOENT" || parent === path) throw error;
-    return existing(parent);
+    return statfsOf(parent);
   }
 }

@@ -19,26 +19,37 @@ export async function writeFile(
 ): Promise<Mismatch | undefined> {
   const unfinished = join(root, unfinishedFolder, randomUUID());
   const target = join(root, name);
-  await makeFolder(dirname(unfinished));
-  await makeFolder(dirname(target));
+  const file = await inFolder(dirname(unfinished), () => open(unfinished, "wx", 0o600));
+  let isPlaced = false;
   try {
-    const mismatch = await writeChecked(unfinished, content, expected);
+    const mismatch = await writeChecked(file, content, expected);
     if (mismatch) return mismatch;
-    await rename(unfinished, target);
+    await inFolder(dirname(target), () => rename(unfinished, target));
+    isPlaced = true;
     await syncFolder(dirname(target));
     return undefined;
   } finally {
-    await rm(unfinished, { force: true }); // gone, if it was renamed
+    if (!isPlaced) await rm(unfinished, { force: true });
+  }
+}
+
+/** Does what needs a folder; makes the folder if it is missing. */
+async function inFolder<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    await makeFolder(path);
+    return await work();
   }
 }
 
 async function writeChecked(
-  path: string,
+  file: FileHandle,
   content: AsyncIterable<Uint8Array>,
   expected: Expected,
 ): Promise<Mismatch | undefined> {
   const check = new ContentCheck(expected);
-  const file = await open(path, "wx", 0o600);
   try {
     for await (const piece of inPieces(content)) {
       if (check.add(piece)) return "size";
