@@ -5,7 +5,7 @@ import { writes } from "../sharing/resources.ts";
 import { takeOwnTurn } from "../sharing/turns.ts";
 import { discardBytes } from "./fail.ts";
 import type { BatchKey } from "./signatures.ts";
-import { type Artifact, findArtifact, listBatch, setStoredIfOpen } from "./store.ts";
+import { type Artifact, findArtifact, listBatch, listOfPath, setStoredIfOpen } from "./store.ts";
 
 /** Stores the bytes of artifacts that come through this process. */
 export class Receiver {
@@ -23,7 +23,7 @@ export class Receiver {
    */
   async find(batch: BatchKey, path: string): Promise<Artifact> {
     const { db } = this.#services;
-    const named = path.includes("\0") ? [] : await listBatch(db, batch, path);
+    const named = path.includes("\0") ? [] : await listOfPath(db, { ...batch, path });
     const found = named.length > 0 ? named : (await listBatch(db, batch)).filter(hasPath(path));
     const isOpen = ({ state, storedAt }: Artifact) => state === "new" && storedAt === null;
     const open = found.filter(isOpen);

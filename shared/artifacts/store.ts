@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { listBy } from "../db/prepared.ts";
+import { listBy, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { type ArtifactState, finishedJobStates } from "../vocabulary.ts";
 import type { BatchKey } from "./signatures.ts";
@@ -14,20 +14,28 @@ export async function findArtifact(db: Db, id: string): Promise<Artifact | undef
 }
 
 /** In the order in which they were announced. */
-/** @param path default: any */
-export async function listBatch(
-  db: Db | Tx,
-  { jobId, batchId }: BatchKey,
-  path?: string,
-): Promise<Artifact[]> {
+export async function listBatch(db: Db | Tx, { jobId, batchId }: BatchKey): Promise<Artifact[]> {
   const { artifacts } = db.tables;
-  const isOfPath = path === undefined ? undefined : eq(artifacts.path, path);
   return db
     .select(getTableColumns(artifacts))
     .from(artifacts)
-    .where(and(eq(artifacts.jobId, jobId), eq(artifacts.batchId, batchId), isOfPath))
+    .where(and(eq(artifacts.jobId, jobId), eq(artifacts.batchId, batchId)))
     .orderBy(asc(artifacts.position));
 }
+
+/** The artifacts of a path in a batch. */
+export const listOfPath = prepared<BatchKey & { path: string }, Artifact, Db>((db) => {
+  const { artifacts } = db.tables;
+  const isOfBatch = and(
+    eq(artifacts.jobId, sql.placeholder("jobId")),
+    eq(artifacts.batchId, sql.placeholder("batchId")),
+  );
+  return db
+    .select(getTableColumns(artifacts))
+    .from(artifacts)
+    .where(and(isOfBatch, eq(artifacts.path, sql.placeholder("path"))))
+    .orderBy(asc(artifacts.position));
+});
 
 export async function listArtifactsOfJob(tx: Tx, jobId: string, ids: string[]): Promise<Artifact[]> {
   const { artifacts } = tx.tables;
@@ -67,15 +75,16 @@ export async function insertArtifacts(tx: Tx, rows: Artifact[]): Promise<void> {
 }
 
 /** new, without bytes → new, with bytes. Undefined: another upload was first, or nobody wants it any more. */
-export async function setStoredIfOpen(tx: Tx, id: string): Promise<Artifact | undefined> {
+/** @returns false if it is not open */
+export async function setStoredIfOpen(tx: Tx, id: string): Promise<boolean> {
   const { artifacts } = tx.tables;
   const isOpen = and(eq(artifacts.id, id), eq(artifacts.state, "new"), isNull(artifacts.storedAt));
-  const [stored] = await tx
+  const stored = await tx
     .update(artifacts)
     .set({ storedAt: tx.now, uploadId: null })
     .where(isOpen)
-    .returning();
-  return stored;
+    .returning({ id: artifacts.id });
+  return stored.length > 0;
 }
 
 /** Of an artifact whose bytes are not here yet. */

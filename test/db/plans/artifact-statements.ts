@@ -21,6 +21,8 @@ const ofJob = { ...ofBuild, jobId: id };
 export const artifactStatements: Record<string, (db: Db & Tx) => unknown> = {
   "an artifact": (db) => artifacts.findArtifact(db, id),
   "the artifacts of a batch": (db) => artifacts.listBatch(db, { jobId: id, batchId: id }),
+  "the artifacts of a path in a batch": (db) =>
+    artifacts.listOfPath(db, { jobId: id, batchId: id, path: "a" }),
   "some artifacts of a job": (db) => artifacts.listArtifactsOfJob(db, id, ids),
   "artifacts by id": (db) => artifacts.listArtifactsById(db, ids),
   "the size of a build's artifacts": (db) => artifacts.measureArtifacts(db, id),
