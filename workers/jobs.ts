@@ -10,6 +10,7 @@ import { tasksOfBuilds } from "../shared/builds/due/handlers.ts";
 import { renewSharedSteps } from "../shared/builds/shared-steps.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
 import { fanOutPause } from "../shared/dispatch/fan-out.ts";
+import { secondMs } from "../shared/durations.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
 import { type JobContract, type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { openClockGuard } from "../shared/process/clock-guard.ts";
@@ -18,17 +19,18 @@ import { countStoredBytes } from "../shared/retention/organizations.ts";
 import { recountRecords } from "../shared/retention/records.ts";
 import { openTasks, type TaskHandlers } from "../shared/tasks/runner.ts";
 import { rebuildNext } from "../shared/triggers/bulk-rebuilds/run.ts";
-import { type DeliveryBuilder, openDeliveryBuilder } from "../shared/triggers/deliveries/build.ts";
-import { requeueStranded } from "../shared/triggers/deliveries/requeue.ts";
+import { openDueDeliveries } from "../shared/triggers/deliveries/due.ts";
 import { takeOverFormerWork } from "../shared/triggers/former-work.ts";
 import { evictPayloads } from "../shared/triggers/payloads/payloads.ts";
 import { purgeExpired } from "./purge-expired.ts";
 import { rollUpFigures } from "./roll-up-figures.ts";
 
+/** Without Redis nobody wakes workers. */
+const lookEveryMs = secondMs;
+
 export interface WorkerJob {
   contract: JobContract;
-  /** @throws if another version sent data that does not fit the contract */
-  run: (data: unknown) => Promise<void>;
+  run: () => Promise<void>;
 }
 
 export interface WorkerJobs {
@@ -44,12 +46,11 @@ export const taskHandlers: TaskHandlers = {
 };
 
 export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] = workQueues): WorkerJobs {
-  const builder = openDeliveryBuilder(services);
+  const deliveries = openDueDeliveries(services);
   const clockGuard = openClockGuard(services);
-  const tasks = openTasks(services, taskHandlers, { isWorker: queues.includes("dispatch") });
+  const tasks = openTasks(services, taskHandlers);
   const jobs = [
-    job(contracts.createBuildsJob, ({ deliveryIds }) => buildAll(builder, deliveryIds)),
-    job(contracts.requeueStrandedDeliveriesJob, () => requeueStranded(services)),
+    job(contracts.createBuildsJob, async () => deliveries.wake()),
     job(contracts.evictPayloadsJob, async () =>
       evictPayloads(services, { isClockTrusted: await clockGuard.isTrusted() }),
     ),
@@ -94,20 +95,20 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
     job(contracts.rollUpFiguresJob, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
     job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];
-  const close = async () => void (await Promise.all([builder, tasks].map((each) => each.close())));
+  const looking = [
+    ...(queues.includes("deliveries") ? [deliveries] : []),
+    ...(queues.includes("dispatch") ? [tasks] : []),
+  ];
+  const timer = setInterval(() => {
+    for (const each of looking) each.wake();
+  }, lookEveryMs);
+  const close = async () => {
+    clearInterval(timer);
+    await Promise.all([deliveries.close(), tasks.close()]);
+  };
   return { jobs, close };
 }
 
-function job<Data>(contract: JobContract<Data>, run: (data: Data) => Promise<unknown>): WorkerJob {
-  return {
-    contract: contract as JobContract,
-    run: async (data) => void (await run(contract.data.parse(data))),
-  };
-}
-
-/** @throws the first error, once all are done */
-async function buildAll(builder: DeliveryBuilder, deliveryIds: string[]): Promise<void> {
-  const outcomes = await Promise.allSettled(deliveryIds.map((id) => builder.add(id)));
-  const failure = outcomes.find((outcome) => outcome.status === "rejected");
-  if (failure) throw failure.reason;
+function job(contract: JobContract, run: () => Promise<unknown>): WorkerJob {
+  return { contract, run: async () => void (await run()) };
 }

@@ -92,7 +92,7 @@ async function runJob({ log, writeHealth }: Services, { job, token, run }: Run):
   if (!run && formerJobs.includes(job.name)) return;
   if (!run) return putBack(job, token);
   try {
-    await run(job.data);
+    await run();
   } catch (error) {
     writeHealth.recordDamage(error);
     log.warn({ err: error, job: job.name, attempt: job.attemptsMade + 1 }, "a job failed");

@@ -17,7 +17,7 @@ import type { Services } from "../../shared/process/services.ts";
 import { requireQueue } from "../../shared/queues/queues.ts";
 import type { Queue } from "../../shared/queues/store.ts";
 import { openTasks } from "../../shared/tasks/runner.ts";
-import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
+import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
 import { deliveryFigures } from "../../shared/triggers/deliveries/figures.ts";
 import { openRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import type { RefusedTrigger } from "../../shared/triggers/deliveries/refusals.ts";
@@ -60,7 +60,7 @@ export async function makeDemoWeek(
   const agents = await connectDemoAgents(services, openLeaseGroup(services), world);
   const week = { services, clock, world, agents };
 
-  const builder = openDeliveryBuilder(services);
+  const worker = openDueDeliveries(services);
   const refusals = openRefusalCounts(services);
   let deliveries = 0;
   let builds = 0;
@@ -73,8 +73,8 @@ export async function makeDemoWeek(
       const chosen = pick(world.pipelines, deliveries);
       const isBuilt = deliveries % everyBuilt === 0;
       const id = await deliver(week, chosen, { at: deliveries, isBuilt });
-      await builder.add(id);
-      await builder.idle();
+      worker.wake();
+      await worker.idle();
       deliveries++;
       const [build] = isBuilt ? await listBuildsOfDeliveries(services.db, [id]) : [];
       const made = build ? [build] : [];
@@ -91,7 +91,7 @@ export async function makeDemoWeek(
   clock.at = new Date();
   builds += await makeLastHour(week);
   await refusals.close();
-  await builder.close();
+  await worker.close();
   await services.db.transaction((tx) => markSeen(tx, agents.ids, clock.at));
   await sampleQueues(services);
   for (const source of [deliveryFigures, buildFigures, waitFigures])

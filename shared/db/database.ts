@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SQL } from "drizzle-orm";
+import type { Placeholder, SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { Outage } from "../sharing/batcher.ts";
 import type { Dialect } from "./columns.ts";
@@ -16,13 +16,20 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
   /**
    * SELECT … FOR NO KEY UPDATE or FOR SHARE, in primary-key order. A plain select on SQLite, which has one writer.
-   * `if-free` is exclusive, and leaves out rows that another transaction has locked.
+   * `if-free` is exclusive, and leaves out rows that another transaction has locked: `first` may choose among the others.
    */
   lock<T extends SQLiteTable>(
     table: T,
     where: SQL | undefined,
     strength: LockStrength,
+    first?: First,
   ): Locking<T["$inferSelect"]>;
+}
+
+/** Which rows to lock, of many. */
+export interface First {
+  orderBy: SQL;
+  limit: Placeholder;
 }
 
 export type LockStrength = "exclusive" | "shared" | "if-free";

@@ -13,6 +13,7 @@ import {
   type DatabaseSize,
   DatabaseUnavailable,
   type Db,
+  type First,
   type LockStrength,
   type Reader,
   rootCause,
@@ -190,13 +191,15 @@ function transactionOn(client: PoolClient, clock: Clock, onWrite: () => void): T
     get now() {
       return clock.now();
     },
-    lock(table: PgTable, where: SQL | undefined, strength: LockStrength) {
+    lock(table: PgTable, where: SQL | undefined, strength: LockStrength, first?: First) {
       // One order: locks of several rows would deadlock.
       const rows = queries
         .select()
         .from(table)
         .where(where)
-        .orderBy(...primaryKeyOf(table));
+        .orderBy(...(first ? [first.orderBy] : primaryKeyOf(table)))
+        .$dynamic();
+      if (first) rows.limit(first.limit);
       if (strength === "shared") return rows.for("share");
       return rows.for("no key update", strength === "if-free" ? { skipLocked: true } : {});
     },

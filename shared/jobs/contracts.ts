@@ -1,29 +1,11 @@
-import { z } from "zod";
 import { hourMs, minuteMs, secondMs } from "../durations.ts";
-import { defineJob, defineRecurringJob } from "./define.ts";
+import { defineRecurringJob, defineWakeUp } from "./define.ts";
 
-// A background job may run twice, late or not at all: rows decide, and a second run changes nothing.
+// A background job carries nothing, and may run twice, late or not at all: the rows say what there is to do.
 // A contract ends with `Job`, unlike the function that does the job.
 
-/** Redis and worker pay by the job: a busy process gathers deliveries. */
-export const createBuildsJob = defineJob({
-  name: "create-builds",
-  queue: "deliveries",
-  data: z.object({ deliveryIds: z.array(z.uuid()).min(1) }),
-  tries: 8,
-  gathering: {
-    withinMs: 20,
-    merge: (parts) => ({ deliveryIds: parts.flatMap(({ deliveryIds }) => deliveryIds) }),
-    weigh: ({ deliveryIds }) => deliveryIds.length,
-    maxWeight: 500,
-  },
-});
-
-export const requeueStrandedDeliveriesJob = defineRecurringJob(
-  "requeue-stranded-deliveries",
-  "maintenance",
-  5 * secondMs,
-);
+/** Wakes a worker: deliveries were accepted. */
+export const createBuildsJob = defineWakeUp("create-builds", "deliveries");
 
 /** Evicts old payloads, and the oldest of an organization over its limit. */
 export const evictPayloadsJob = defineRecurringJob("evict-payloads", "maintenance", 10 * minuteMs);
@@ -61,13 +43,7 @@ export const rollUpFiguresJob = defineRecurringJob("roll-up-figures", "maintenan
 export const purgeExpiredJob = defineRecurringJob("purge-expired", "maintenance", hourMs);
 
 /** Wakes a worker: a transaction has made tasks due, which only workers do. */
-export const doTasksJob = defineJob({
-  name: "do-tasks",
-  queue: "dispatch",
-  data: z.object({}),
-  tries: 1,
-  gathering: { withinMs: 20, merge: () => ({}), weigh: () => 1, maxWeight: 1000 },
-});
+export const doTasksJob = defineWakeUp("do-tasks", "dispatch");
 
 /** Makes tasks of the work that processes of a former release left. */
 export const takeOverFormerWorkJob = defineRecurringJob("take-over-former-work", "dispatch", minuteMs);

@@ -10,8 +10,6 @@ export type WorkState = (typeof workStates)[number];
 export interface WorkJob {
   id: string;
   name: string;
-  /** Ids only; another version may have sent it. */
-  data: unknown;
   attempts: number;
   failure: string | null;
   createdAt: Date;
@@ -73,7 +71,6 @@ function present(job: Job): WorkJob {
   return {
     id: job.id ?? "",
     name: job.name,
-    data: job.data,
     attempts: job.attemptsMade,
     failure: job.failedReason ?? null,
     createdAt: new Date(job.timestamp),

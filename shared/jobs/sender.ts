@@ -7,20 +7,18 @@ import type { Log } from "../process/log.ts";
 import type { Breaker } from "../redis/breaker.ts";
 import type { RedisKeys } from "../redis/keys.ts";
 import { type Batcher, createBatcher } from "../sharing/batcher.ts";
-import { formerJobs, type Gathering, type JobContract, type WorkQueue, workQueues } from "./define.ts";
+import { formerJobs, type JobContract, type WorkQueue, workQueues } from "./define.ts";
 import { inspectWorkQueues, type WorkQueueInspector } from "./inspect.ts";
 
 export interface JobSender extends WorkQueueInspector {
   /**
-   * Never throws: a lost job is requeued. `gathering` may delay it.
+   * Never throws, and waits for a moment after the last one of its name: others may send it too.
    * @returns true if Redis took it
    */
-  send<Data>(contract: JobContract<Data>, data: Data): Promise<boolean>;
-  /** Undefined while Redis is away. */
-  countWaiting(queue: WorkQueue): Promise<number | undefined>;
+  send(contract: JobContract): Promise<boolean>;
   /** Removes schedules that have been unknown for ten minutes: they are a former version's. Repeat it: FLUSHALL deletes schedules. */
   schedule(queues: readonly WorkQueue[], contracts: JobContract[]): Promise<void>;
-  /** Sends gathered jobs first. */
+  /** Sends jobs that wait first. */
   close(): Promise<void>;
 }
 
@@ -29,7 +27,8 @@ const retention = {
   removeOnComplete: { count: 100, age: hourMs / secondMs },
   removeOnFail: { count: 1000, age: (7 * dayMs) / secondMs },
 };
-const firstRetryMs = 500;
+/** Redis and worker pay by the job: a busy process gathers them. A job that follows a pause is sent at once. */
+const gatherMs = 20;
 /** Schedules of a newer version look the same. Its workers renew theirs every 10 seconds. */
 const formerAfterMs = 10 * minuteMs;
 
@@ -56,15 +55,8 @@ export function openJobSender(options: {
   };
   const queues = Object.fromEntries(workQueues.map((name) => [name, open(name)])) as Record<WorkQueue, Queue>;
 
-  const sendNow = async (contract: JobContract, data: unknown) => {
-    const sent = await breaker.try(() =>
-      queues[contract.queue].add(contract.name, data, {
-        attempts: contract.tries,
-        backoff: { type: "exponential", delay: firstRetryMs, jitter: 0.5 },
-      }),
-    );
-    return sent !== undefined;
-  };
+  const sendNow = async ({ name, queue }: JobContract) =>
+    (await breaker.try(() => queues[queue].add(name, {}))) !== undefined;
 
   const unknownSince = new Map<string, number>();
   /** Returns true for a schedule that has been unknown for long. */
@@ -75,9 +67,9 @@ export function openJobSender(options: {
     return now >= since + formerAfterMs;
   };
 
-  const gatherers = new Map<string, Batcher<unknown, boolean>>();
-  const openGatherer = (contract: JobContract, gathering: Gathering<unknown>) => {
-    const gatherer = gatherJobs(gathering, (data) => sendNow(contract, data));
+  const gatherers = new Map<string, Batcher<null, boolean>>();
+  const gathererOf = (contract: JobContract) => {
+    const gatherer = gatherers.get(contract.name) ?? gatherJobs(() => sendNow(contract));
     gatherers.set(contract.name, gatherer);
     return gatherer;
   };
@@ -85,14 +77,7 @@ export function openJobSender(options: {
   return {
     ...inspectWorkQueues(queues, breaker),
 
-    async send(typed, data) {
-      const contract = typed as JobContract;
-      const { name, gathering } = contract;
-      if (!gathering) return sendNow(contract, data);
-      return (gatherers.get(name) ?? openGatherer(contract, gathering)).add(data);
-    },
-
-    countWaiting: (queue) => breaker.try(() => queues[queue].getWaitingCount()),
+    send: (contract) => gathererOf(contract).add(null),
 
     async schedule(names, contracts) {
       for (const name of names) {
@@ -109,23 +94,18 @@ export function openJobSender(options: {
   };
 }
 
-function gatherJobs(
-  { withinMs, merge, maxWeight, weigh }: Gathering<unknown>,
-  send: (data: unknown) => Promise<boolean>,
-): Batcher<unknown, boolean> {
+function gatherJobs(send: () => Promise<boolean>): Batcher<null, boolean> {
   let nextAt = 0;
-  return createBatcher<unknown, boolean>({
+  return createBatcher<null, boolean>({
     async gather() {
       const waitMs = nextAt - performance.now();
       if (waitMs > 0) await sleep(waitMs);
     },
     async flush(parts) {
-      nextAt = performance.now() + withinMs;
-      const sent = await send(merge(parts));
+      nextAt = performance.now() + gatherMs;
+      const sent = await send();
       return parts.map(() => sent);
     },
-    maxWeight,
-    weigh,
   });
 }
 

@@ -41,7 +41,7 @@ export function watchRedis(options: {
     const found = await redis.set(keys.mark, "1", "GET");
     if (isMarked && found === null && !isClosed) {
       onDataLost();
-      log.error("Redis has lost its data: background jobs are sent again");
+      log.error("Redis has lost its data: recurring background jobs begin anew");
     }
     isMarked = true;
   };

@@ -1,14 +1,12 @@
-import { secondMs } from "../durations.ts";
 import { openLoopPauses } from "../process/loop-pauses.ts";
 import type { Services } from "../process/services.ts";
 
-/** Without Redis nobody wakes workers: they find work that others made due by looking. */
-const lookEveryMs = secondMs;
-const maxOwnersOfRound = 1000;
+const maxOwnersOfLook = 1000;
 
 export interface Looks {
   /** Looks at once, or once more after the present look. */
   wake(): void;
+  isRunning(): boolean;
   /** Resolves once no look runs. */
   idle(): Promise<void>;
   /** Starts no further look. */
@@ -16,7 +14,7 @@ export interface Looks {
 }
 
 /**
- * Looks for due work each second, and when it is woken.
+ * Looks for due work when it is woken.
  * @param look returns true if there may be more
  */
 export function openLooks({ log }: Services, look: () => Promise<boolean>): Looks {
@@ -30,48 +28,49 @@ export function openLooks({ log }: Services, look: () => Promise<boolean>): Look
         if (await look()) isWoken = true;
       }
     } catch (error) {
-      log.debug({ err: error }, "could not look for due work; will look again in a second");
+      log.warn({ err: error }, "could not look for due work; will look again");
     }
     running = undefined;
   };
-  const wake = () => {
-    isWoken = true;
-    if (!isClosed) running ??= lookWhileMore();
-  };
-  const timer = setInterval(wake, lookEveryMs);
-  timer.unref();
   return {
-    wake,
+    wake() {
+      isWoken = true;
+      if (!isClosed) running ??= lookWhileMore();
+    },
+    isRunning: () => running !== undefined,
     async idle() {
       while (running) await running;
     },
     async close() {
       isClosed = true;
-      clearInterval(timer);
       await running;
     },
   };
 }
 
-/** Returns a function that lists the next owners in the order of their ids, and begins anew after the last one. */
-export function openRounds(
+/**
+ * Returns a function that visits owners in the order of their ids, each once. The next call goes on behind the last one.
+ * @param findNext finds the next owner that has work
+ */
+export function openVisits(
   findNext: (after: string | undefined) => Promise<string | undefined>,
-  max = maxOwnersOfRound,
-): () => Promise<string[]> {
+): (visit: (owner: string) => Promise<"go on" | "stop">) => Promise<void> {
   let last: string | undefined;
-  return async () => {
-    const owners: string[] = [];
+  return async (visit) => {
     const pause = openLoopPauses();
+    let first: string | undefined;
     let mayBeginAnew = last !== undefined;
-    while (owners.length < max) {
+    for (let visited = 0; visited < maxOwnersOfLook; ) {
       await pause();
       const next = await findNext(last);
-      if (next === undefined && !mayBeginAnew) break;
+      if (next === undefined && !mayBeginAnew) return;
       if (next === undefined) mayBeginAnew = false;
-      else if (next === owners[0]) break;
-      else owners.push(next);
+      else if (next === first) return;
       last = next;
+      if (next === undefined) continue;
+      first ??= next;
+      visited++;
+      if ((await visit(next)) === "stop") return;
     }
-    return owners;
   };
 }

@@ -15,7 +15,7 @@ import { openOrder } from "../sharing/in-order.ts";
 import { laterWork, threads } from "../sharing/resources.ts";
 import { Tasks } from "../sharing/tasks.ts";
 import type { TaskKind } from "../vocabulary.ts";
-import { openLooks, openRounds } from "./looks.ts";
+import { openLooks, openVisits } from "./looks.ts";
 import { claimIfDue, countFailure, findNextOwner, isOfWorkers, listDue, setDue } from "./store.ts";
 
 /**
@@ -30,7 +30,7 @@ export type TaskHandler = (services: Services, subjectId: string, place?: any) =
 export type TaskHandlers = Partial<Record<TaskKind, TaskHandler>>;
 
 export interface TaskRunner {
-  /** Looks for due tasks. */
+  /** Looks for due tasks of all processes. A worker is woken by others, and each second. */
   wake(): void;
   /** Resolves once nothing runs. */
   idle(): Promise<void>;
@@ -55,14 +55,9 @@ interface Running extends Due {
 /**
  * Does what transactions of this process make due, right after their commits. One of a subject runs at a time, and once
  * more if it became due again meanwhile.
- * @param isWorker also does what other processes have made due
  */
-export function openTasks(
-  services: Services,
-  handlers: TaskHandlers,
-  { isWorker = false }: { isWorker?: boolean } = {},
-): TaskRunner {
-  return new Runner(services, handlers, isWorker);
+export function openTasks(services: Services, handlers: TaskHandlers): TaskRunner {
+  return new Runner(services, handlers);
 }
 
 class Runner implements TaskRunner {
@@ -72,15 +67,16 @@ class Runner implements TaskRunner {
   readonly #background = new Tasks();
   /** A build can trigger thousands of others, and its organization's groups must not wait for all of them. */
   readonly #inOrder = openOrder();
-  readonly #looks: ReturnType<typeof openLooks> | undefined;
-  readonly #nextOwners: () => Promise<string[]>;
+  readonly #looks: ReturnType<typeof openLooks>;
+  readonly #visitOwners: ReturnType<typeof openVisits>;
+  #isFull = false;
   readonly #stop: () => void;
 
-  constructor(services: Services, handlers: TaskHandlers, isWorker: boolean) {
+  constructor(services: Services, handlers: TaskHandlers) {
     this.#services = services;
     this.#handlers = handlers;
-    this.#nextOwners = openRounds((after) => findNextOwner(services.db, after));
-    this.#looks = isWorker ? openLooks(services, () => this.#look()) : undefined;
+    this.#visitOwners = openVisits((after) => findNextOwner(services.db, after));
+    this.#looks = openLooks(services, () => this.#look());
     const stopListening = services.due.listen((due) => this.#addDue(due));
     const timer = setInterval(() => void this.#renew(), renewEveryMs);
     timer.unref();
@@ -91,22 +87,22 @@ class Runner implements TaskRunner {
   }
 
   wake(): void {
-    this.#looks?.wake();
+    this.#looks.wake();
   }
 
   async idle(): Promise<void> {
-    await this.#looks?.idle();
+    await this.#looks.idle();
     await this.#background.idle();
   }
 
   async close(): Promise<void> {
     this.#stop();
-    await this.#looks?.close();
+    await this.#looks.close();
     await this.#background.close();
   }
 
   #addDue(due: Due[]): void {
-    if (due.some(({ kind }) => isOfWorkers(kind))) void this.#services.jobs.send(doTasksJob, {});
+    if (due.some(({ kind }) => isOfWorkers(kind))) void this.#services.jobs.send(doTasksJob);
     for (const each of due) if (!isOfWorkers(each.kind)) this.#add(each);
   }
 
@@ -125,18 +121,20 @@ class Runner implements TaskRunner {
   async #look(): Promise<boolean> {
     const { db, clock } = this.#services;
     let isMore = false;
-    for (const owner of await this.#nextOwners()) {
-      if (this.#running.size >= maxInMemory) return false;
-      const due = await listDue(db, owner, clock.now(), maxOfOwner);
-      if (due.length === 0) continue;
+    await this.#visitOwners(async (owner) => {
+      this.#isFull = this.#running.size >= maxInMemory;
+      if (this.#isFull) return "stop";
       const now = clock.now();
+      const due = await listDue(db, owner, now, maxOfOwner);
+      if (due.length === 0) return "go on";
       const until = new Date(now.getTime() + claimMs);
       const ids = due.map(({ id }) => id);
       const claimed = await db.transaction((tx) => claimIfDue(tx, ids, now, until));
       for (const each of claimed) this.#add(each);
       isMore ||= claimed.length === maxOfOwner;
-    }
-    return isMore;
+      return "go on";
+    });
+    return isMore && !this.#isFull;
   }
 
   async #run(task: Running): Promise<void> {
@@ -155,7 +153,7 @@ class Runner implements TaskRunner {
         await this.#delay(task);
       }
     }
-    if (this.#running.size === maxInMemory) this.wake();
+    if (this.#isFull) this.wake();
   }
 
   async #runSlices(task: Running): Promise<void> {

@@ -42,3 +42,27 @@ export async function listBulkRebuildsWithoutTask(
     .where(and(isNull(finishedAt), notExists(own)))
     .limit(limit);
 }
+
+/** Gives waiting deliveries of the former release their organization. @returns their number */
+export async function adoptDeliveries(tx: Tx, limit: number): Promise<number> {
+  const { deliveries, pipelines, triggers } = tx.tables;
+  const { id, isFiltered, organizationId, status, triggerId } = deliveries;
+  const isFormer = and(isNull(status), eq(isFiltered, false), isNull(organizationId));
+  const found = await tx
+    .select({ id, owner: pipelines.organizationId, filter: triggers.filter })
+    .from(deliveries)
+    .innerJoin(triggers, eq(triggers.id, triggerId))
+    .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
+    .where(isFormer)
+    .limit(limit);
+  const groups = Map.groupBy(found, ({ owner, filter }) => `${owner} ${filter !== null}`);
+  for (const [, alike] of groups) {
+    const [{ owner, filter }] = alike as [(typeof found)[number]];
+    const ids = alike.map((row) => row.id);
+    await tx
+      .update(deliveries)
+      .set({ organizationId: owner, isFiltered: filter !== null })
+      .where(inArray(id, ids));
+  }
+  return found.length;
+}

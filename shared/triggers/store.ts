@@ -91,23 +91,6 @@ export async function findTriggerNameOfDelivery(
   return found;
 }
 
-/** Deleted or not, each once. */
-export async function listTriggersOfDeliveries(db: Db, deliveryIds: string[]) {
-  const { triggers, deliveries, pipelines, organizations } = db.tables;
-  if (deliveryIds.length === 0) return [];
-  return db
-    .select({
-      ...{ id: triggers.id, label: triggers.label },
-      ...{ pipeline: pipelines.slug, organization: organizations.slug },
-    })
-    .from(deliveries)
-    .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
-    .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
-    .innerJoin(organizations, eq(organizations.id, pipelines.organizationId))
-    .where(inArray(deliveries.id, deliveryIds))
-    .groupBy(triggers.id, triggers.label, pipelines.slug, organizations.slug);
-}
-
 /** Deleted or not. */
 export async function hasTriggerId(tx: Tx, id: string): Promise<boolean> {
   const { triggers } = tx.tables;

@@ -101,7 +101,7 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
         },
       },
     };
-    const tasks = openTasks(watched, { pause }, { isWorker: true });
+    const tasks = openTasks(watched, { pause });
     tasks.wake();
     // Postgres runs some transactions at once. Without turns all of them come before.
     assert.ok((await before.promise) <= 16, `${await before.promise} transactions of 32 came before`);
@@ -119,7 +119,7 @@ describeOnBothDatabases("a job that waits on a paused queue", (database) => {
       begun.resolve();
       return fanOutPause(services, queueId, place);
     };
-    const tasks = openTasks(api.world.services, { pause }, { isWorker: true });
+    const tasks = openTasks(api.world.services, { pause });
     tasks.wake();
     await begun.promise;
     await tasks.close();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
-import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
+import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
 import { findDelivery } from "../helpers/builds.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
@@ -44,23 +44,23 @@ describeOnSqlite("60 deliveries that an organization's filter is slow to evaluat
       const statuses = await Promise.all(attackIds.map(statusOf));
       return statuses.filter((status) => status !== null).length;
     };
-    const builder = openDeliveryBuilder(world.services);
-    await Promise.all(attackIds.map((id) => builder.add(id)));
+    const worker = openDueDeliveries(world.services);
+    worker.wake();
 
     const first = await send(unfiltered, "{}");
-    await builder.add(first);
-    assert.equal(await statusOf(first), "build_created");
+    worker.wake();
+    await eventually("the victim's build", async () => (await statusOf(first)) === "build_created");
     assert.ok((await countDecided()) <= 3, "it does not wait for the other 57");
 
     for (let sent = 0; sent < 10; sent++) {
       const id = await send(filtered, '{"s":"p"}');
-      await builder.add(id);
+      worker.wake();
       await eventually("the victim's build", async () => (await statusOf(id)) === "build_created");
     }
     assert.ok((await countDecided()) <= 3);
 
-    await builder.idle();
+    await worker.idle();
     assert.equal(await countDecided(), 3);
-    await builder.close();
+    await worker.close();
   });
 });

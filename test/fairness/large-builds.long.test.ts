@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { and, eq, gt, inArray, isNull } from "drizzle-orm";
-import { secondMs } from "../../shared/durations.ts";
+import { and, eq, gt, isNull } from "drizzle-orm";
 import { createPipeline, updatePipeline } from "../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../shared/pipelines/store.ts";
-import { type DeliveryBuilder, openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
-import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
+import { type DueDeliveries, openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
+import { buildOfDelivery, decideDue } from "../helpers/builds.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -13,14 +12,14 @@ import { startWorld, type World } from "../helpers/world.ts";
 
 describe("deliveries of an organization whose builds have 2,000 jobs each", () => {
   let world: World;
-  let builder: DeliveryBuilder;
+  let worker: DueDeliveries;
 
   before(async () => {
     world = await startWorld(sqlite);
-    builder = openDeliveryBuilder(world.services);
+    worker = openDueDeliveries(world.services);
   });
   after(async () => {
-    await builder.close();
+    await worker.close();
     await world.close();
   });
 
@@ -32,7 +31,7 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
 
   it("are built one by one, in their order, and another organization's before them", async () => {
     const { db } = world.services;
-    const { builds, deliveries } = db.tables;
+    const { builds } = db.tables;
     const [attacker, victim] = [
       await setUpOrganization(world, "attacker"),
       await setUpOrganization(world, "victim"),
@@ -43,16 +42,9 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
     for (const path of [large.path, large.path, large.path, small.path])
       ids.push((await post(world.url + path, "{}")).body.id);
 
-    await Promise.all(ids.map((id) => builder.add(id)));
-    const waiting = await db.select().from(builds).where(eq(builds.pipelineId, pipeline.id));
-    const [decided] = await db
-      .select()
-      .from(deliveries)
-      .where(eq(deliveries.id, ids[3] as string));
-    await builder.idle();
+    worker.wake();
+    await worker.idle();
 
-    assert.equal(decided?.status, "build_created");
-    assert.ok(waiting.length < 3, `${waiting.length} large builds were made before`);
     const made = await db
       .select()
       .from(builds)
@@ -62,28 +54,8 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
       made.map(({ deliveryId }) => deliveryId),
       ids.slice(0, 3),
     );
-  });
-
-  it("rest after each, also when they come one by one", async () => {
-    const { db } = world.services;
-    const { builds } = db.tables;
-    const [attacker, victim] = [
-      await setUpOrganization(world, "one-by-one"),
-      await setUpOrganization(world, "another"),
-    ];
-    const pipeline = await enlarge(attacker);
-    const [large, small] = [await attacker.trigger(), await victim.trigger()];
-    const countBuilds = async ({ id }: Pick<Pipeline, "id">) =>
-      (await db.select().from(builds).where(eq(builds.pipelineId, id))).length;
-
-    for (const path of [large.path, large.path, small.path])
-      await builder.add((await post(world.url + path, "{}")).body.id);
-    const made = [await countBuilds(pipeline), await countBuilds(victim.pipeline)];
-    await builder.idle();
-
-    assert.ok((made[0] ?? 0) < 2, "the second large build did not rest");
-    assert.equal(made[1], 1);
-    assert.equal(await countBuilds(pipeline), 2);
+    const other = await buildOfDelivery(world, ids[3] ?? "");
+    assert.ok(other && other.id < (made[0]?.id ?? ""));
   });
 
   it("do not delay the organization's small builds that come with them", async () => {
@@ -99,40 +71,32 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
     for (const { path } of [ofLarge, ofLarge, ofSmall])
       ids.push((await post(world.url + path, "{}")).body.id);
 
-    await Promise.all(ids.map((id) => builder.add(id)));
-    const { db } = world.services;
-    const { deliveries } = db.tables;
-    const found = await db
-      .select()
-      .from(deliveries)
-      .where(inArray(deliveries.id, ids))
-      .orderBy(deliveries.id);
-    await builder.idle();
+    worker.wake();
+    await worker.idle();
 
-    assert.deepEqual(found.map(({ status }) => status).slice(1), [null, "build_created"]);
+    const [first, , last] = await Promise.all(ids.map((id) => buildOfDelivery(world, id)));
+    assert.ok(first && last && last.id < first.id);
   });
 
-  it("are not requeued while they wait for their turn", async () => {
+  it("are left alone by other workers while they wait for their turn", async () => {
     const { services, clock } = world;
     const { operator, pipeline, trigger } = await setUpOrganization(world, "patient");
     await updatePipeline(services, operator, pipeline, {
       steps: Array.from({ length: 20 }, () => ({ command: "true", parallelism: 100 })),
     });
     const { path } = await trigger();
-    const ids: string[] = [];
-    for (let each = 0; each < 3; each++) ids.push((await post(world.url + path, "{}")).body.id);
-    clock.advance(6 * secondMs);
-    await Promise.all(ids.map((id) => builder.add(id)));
+    for (let each = 0; each < 3; each++) await post(world.url + path, "{}");
+    worker.wake();
     const { db } = services;
     const { builds, deliveries } = db.tables;
-    const isLeased = and(isNull(deliveries.status), gt(deliveries.enqueuedAt, clock.now()));
-    await eventually("leases", async () => (await db.select().from(deliveries).where(isLeased)).length > 0);
+    const isClaimed = and(isNull(deliveries.status), gt(deliveries.dueAt, clock.now()));
+    await eventually("claims", async () => (await db.select().from(deliveries).where(isClaimed)).length > 0);
 
-    clock.advance(6 * secondMs);
-    const requeued = await requeueStranded(services);
-    await builder.idle();
+    const waiting = await db.select().from(deliveries).where(isNull(deliveries.status));
+    await decideDue(services);
+    await worker.idle();
 
-    assert.equal(requeued, 0);
+    assert.ok(waiting.length > 0);
     assert.equal((await db.select().from(builds).where(eq(builds.pipelineId, pipeline.id))).length, 3);
   });
 });

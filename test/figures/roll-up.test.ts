@@ -7,9 +7,9 @@ import { type FigureSource, rollUp } from "../../shared/figures/roll-up.ts";
 import { listFigures } from "../../shared/figures/store.ts";
 import { newId } from "../../shared/ids.ts";
 import { purgeAll } from "../../shared/retention/expiring.ts";
-import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { deliveryFigures } from "../../shared/triggers/deliveries/figures.ts";
 import type { FigureName } from "../../shared/vocabulary.ts";
+import { decide } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
@@ -184,8 +184,7 @@ describeOnBothDatabases("figures", (database) => {
     const { path, id } = await acme.trigger();
     const deliver = async () => (await post(world.url + path, "{}")).body.id as string;
     const ids = [await deliver(), await deliver(), await deliver()];
-    const builder = openDeliveryBuilder(world.services);
-    await Promise.all(ids.slice(1).map((each) => builder.add(each)));
+    await decide(world.services, ids.slice(1));
 
     const other = await acme.trigger();
     await post(world.url + other.path, "{}");
@@ -206,6 +205,5 @@ describeOnBothDatabases("figures", (database) => {
       ["deliveries_built", 2],
       ["deliveries_undecided", 2],
     ]);
-    await builder.close();
   });
 });

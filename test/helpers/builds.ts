@@ -1,10 +1,12 @@
-import { and, count, eq, gte, inArray, isNull, lte } from "drizzle-orm";
+import { count, eq, inArray } from "drizzle-orm";
 import { tasksOfBuilds } from "../../shared/builds/due/handlers.ts";
 import { fanOutPause } from "../../shared/dispatch/fan-out.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tasks/runner.ts";
-import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
-import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
+import { decideAndBuild, publishDecided } from "../../shared/triggers/deliveries/build.ts";
+import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
+import { lockIfWaiting } from "../../shared/triggers/deliveries/store.ts";
+import type { FilterLanes } from "../../shared/triggers/filter/lanes.ts";
 import type { TaskKind } from "../../shared/vocabulary.ts";
 import { post } from "./http.ts";
 import type { World } from "./world.ts";
@@ -39,31 +41,33 @@ export async function buildWebhook(
 ) {
   const { body, status, text } = await post(world.url + path, payload);
   if (status !== 201) throw new Error(text);
-  await openDeliveryBuilder(world.services).add(body.id);
+  await decide(world.services, [body.id]);
   const build = await buildOfDelivery(world, body.id);
   if (!build) throw new Error("the webhook made no build");
   return build;
 }
 
-/** Requeues stranded deliveries. Returns those of the given ones that were requeued. */
-export async function requeuedOf({ services }: Pick<World, "services">, ids: string[]): Promise<string[]> {
-  const { deliveries } = services.db.tables;
-  const startedAt = services.clock.now();
-  await requeueStranded(services);
-  const isRequeued = and(
-    inArray(deliveries.id, ids),
-    isNull(deliveries.status),
-    gte(deliveries.enqueuedAt, startedAt),
-    lte(deliveries.enqueuedAt, services.clock.now()),
-  );
-  const rows = await services.db.select({ id: deliveries.id }).from(deliveries).where(isRequeued);
-  return rows.map(({ id }) => id).sort();
+/** Decides deliveries without a filter, due or not, as a worker does. */
+export async function decide(services: Services, ids: string[]): Promise<void> {
+  const decided = await services.db.transaction(async (tx) => {
+    const deliveries = await lockIfWaiting(tx, { ids });
+    return decideAndBuild(tx, services, { deliveries, results: new Map(), maxSize: 1 });
+  });
+  publishDecided(services, decided);
+}
+
+/** Decides what is due, as a worker does. */
+export async function decideDue(services: Services, lanes?: FilterLanes): Promise<void> {
+  const deliveries = openDueDeliveries(services, lanes);
+  deliveries.wake();
+  await deliveries.idle();
+  await deliveries.close();
 }
 
 /** Waits for what transactions made due. */
 export function openSettling(services: Services) {
   const clock = { ...services.clock, now: () => new Date(Date.now() + 60_000) };
-  const worker = openTasks({ ...services, clock }, tasksOfBuilds, { isWorker: true });
+  const worker = openTasks({ ...services, clock }, tasksOfBuilds);
   return {
     /** The process does what is due, and so does this worker, until no row is left. */
     async settle(): Promise<void> {
@@ -93,7 +97,7 @@ export function fanOut(services: Services, queueId: string): Promise<void> {
 /** Does the tasks that are due within the next minute. */
 export async function doTasks(services: Services, handlers: TaskHandlers): Promise<void> {
   const clock = { ...services.clock, now: () => new Date(services.clock.now().getTime() + 60_000) };
-  const runner = openTasks({ ...services, clock }, handlers, { isWorker: true });
+  const runner = openTasks({ ...services, clock }, handlers);
   runner.wake();
   await runner.idle();
   await runner.close();

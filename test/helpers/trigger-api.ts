@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type DeliveryBuilder, openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
+import { type DueDeliveries, openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
 import { type Api, openApi } from "./api.ts";
 import type { TestDatabase } from "./databases.ts";
 import { post } from "./http.ts";
@@ -14,19 +14,19 @@ export interface MadeTrigger {
 
 export async function openTriggerApi(database: TestDatabase, settings: Record<string, string> = {}) {
   const api = await openApi(database, { WEBHOOK_URL: "https://hooks.example.com", ...settings });
-  const builder = openDeliveryBuilder(api.world.services);
+  const deliveries = openDueDeliveries(api.world.services);
   return {
     ...api,
-    ...triggersOf(api, builder),
+    ...triggersOf(api, deliveries),
     async close() {
-      await builder.close();
+      await deliveries.close();
       await api.close();
     },
   };
 }
 
 /** Default pipeline: `web`. */
-function triggersOf(api: Api, builder: DeliveryBuilder) {
+function triggersOf(api: Api, deliveries: DueDeliveries) {
   const triggersAt = (slug = "web") => `/pipelines/${slug}/triggers`;
   return {
     triggersAt,
@@ -54,9 +54,10 @@ function triggersOf(api: Api, builder: DeliveryBuilder) {
       assert.equal(answer.status, 201, answer.text);
       return answer.body.id;
     },
-    async work(...ids: string[]): Promise<void> {
-      await Promise.all(ids.map((id) => builder.add(id)));
-      await builder.idle();
+    /** Decides what is due: these deliveries, and others that wait. */
+    async work(..._: string[]): Promise<void> {
+      deliveries.wake();
+      await deliveries.idle();
     },
   };
 }

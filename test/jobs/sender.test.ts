@@ -3,14 +3,12 @@ import { after, afterEach, before, describe, it } from "node:test";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { dayMs } from "../../shared/durations.ts";
-import { newIds } from "../../shared/ids.ts";
-import { createBuildsJob, requeueStrandedDeliveriesJob } from "../../shared/jobs/contracts.ts";
-import type { JobContract } from "../../shared/jobs/define.ts";
+import { createBuildsJob, recordUsageJob } from "../../shared/jobs/contracts.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describe("jobs that build deliveries", () => {
+describe("jobs that wake workers", () => {
   let world: World;
   let redis: Redis;
   let queue: Queue;
@@ -30,42 +28,26 @@ describe("jobs that build deliveries", () => {
     redis.disconnect();
   });
 
-  const send = (deliveryIds: string[]) => world.services.jobs.send(createBuildsJob, { deliveryIds });
-  const sentIds = async () => {
-    const jobs = await queue.getWaiting();
-    return jobs.map(({ data }) => data.deliveryIds as string[]);
-  };
+  const send = () => world.services.jobs.send(createBuildsJob);
+  const countSent = async () => (await queue.getWaiting()).length;
 
   it("are combined when they are sent in quick succession", async () => {
-    const [first, ...others] = newIds(new Date(), 4) as [string, ...string[]];
-
-    const alone = await send([first]);
-    const together = await Promise.all(others.map((id) => send([id])));
+    const alone = await send();
+    const together = await Promise.all([send(), send(), send()]);
 
     assert.deepEqual([alone, ...together], [true, true, true, true]);
-    assert.deepEqual((await sentIds()).toSorted(), [[first], others].toSorted());
-  });
-
-  it("carry all ids, at most 500 each", async () => {
-    const groups = [1, 2, 3].map(() => newIds(new Date(), 200));
-
-    await Promise.all(groups.map(send));
-
-    const sent = await sentIds();
-    assert.deepEqual(sent.map((ids) => ids.length).toSorted(), [200, 400]);
-    assert.deepEqual(sent.flat().toSorted(), groups.flat().toSorted());
+    assert.equal(await countSent(), 2);
   });
 
   it("are sent before the process ends", async () => {
     const { services } = await world.another();
-    const ids = newIds(new Date(), 2);
 
-    await services.jobs.send(createBuildsJob, { deliveryIds: [ids[0] as string] });
-    const gathered = services.jobs.send(createBuildsJob, { deliveryIds: [ids[1] as string] });
+    await services.jobs.send(createBuildsJob);
+    const gathered = services.jobs.send(createBuildsJob);
     await services.jobs.close();
 
     assert.equal(await gathered, true);
-    assert.deepEqual((await sentIds()).flat().toSorted(), ids);
+    assert.equal(await countSent(), 2);
   });
 });
 
@@ -88,8 +70,8 @@ describe("the schedule of a repeated job", () => {
     redis.disconnect();
   });
 
-  const schedule = () => world.services.jobs.schedule(["maintenance"], [contract as JobContract]);
-  const contract = requeueStrandedDeliveriesJob;
+  const schedule = () => world.services.jobs.schedule(["maintenance"], [contract]);
+  const contract = recordUsageJob;
   const nextRun = async () => (await queue.getJobScheduler(contract.name))?.next ?? Number.NaN;
 
   it("is made again when a clock that was ahead has put its next run far off", async (test) => {

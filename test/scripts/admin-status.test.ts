@@ -180,22 +180,18 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
     assert.deepEqual([code, lines], [0, 2]);
   });
 
-  it("lists background jobs by name, drops them, and records that", async () => {
+  it("lists background jobs by name, and drops them", async () => {
     const { jobs } = world.services;
-    const trigger = await acme.trigger({ label: "Other hook" });
-    const { body } = await post(world.url + trigger.path, "{}");
-    await jobs.send(createBuildsJob, { deliveryIds: [body.id] });
-    await jobs.send(doTasksJob, {});
-    await jobs.send(evictPayloadsJob, {});
+    await jobs.send(createBuildsJob);
+    await jobs.send(doTasksJob);
+    await jobs.send(evictPayloadsJob);
 
     const { jobs: waiting } = await admin("jobs", "list", "--state", "waiting", "--limit", "100");
-    const about = JSON.stringify(waiting.map((job: { about?: unknown }) => job.about));
     const ofDispatch = waiting.filter((job: { queue: string }) => job.queue === "dispatch");
     const dropped = await admin("jobs", "drop", "--queue", "dispatch", ofDispatch[0].id);
     const again = await run(["jobs", "drop", "--queue", "dispatch", ofDispatch[0].id]);
     const early = await run(["jobs", "retry", "--queue", "maintenance", onlyId(waiting, "evict-payloads")]);
 
-    assert.match(about, /\{"organization":"acme","pipeline":"web","trigger":"Other hook"\}/);
     assert.deepEqual(dropped.jobs, [{ id: ofDispatch[0].id, name: "do-tasks", dropped: true }]);
     assert.match(again.stderr, /^No background job ".*" found in dispatch\n$/);
     assert.match(early.stderr, /^The job .* stays as it is: [^\n]*\n$/);

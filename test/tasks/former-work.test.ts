@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { eq } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
 import { newId } from "../../shared/ids.ts";
 import { takeOverFormerWork } from "../../shared/triggers/former-work.ts";
 
@@ -50,5 +50,29 @@ describeOnBothDatabases("work that processes of the former release left", (datab
     );
     assert.deepEqual([...new Set(made.map(({ organizationId }) => organizationId))], [api.acme.id]);
     assert.deepEqual(await db.select().from(followUps), []);
+  });
+
+  it("is found, if it is deliveries", async () => {
+    const { services } = api.world;
+    const { db } = services;
+    const { deliveries, triggers } = db.tables;
+    const [plain, filtered] = [await api.newTrigger(), await api.newTrigger()];
+    const ids = [await api.deliver(plain), await api.deliver(filtered)];
+    await db.transaction(async (tx) => {
+      const former = { organizationId: null, isFiltered: false };
+      await tx.update(triggers).set({ filter: "true" }).where(eq(triggers.id, filtered.id));
+      await tx.update(deliveries).set(former).where(inArray(deliveries.id, ids));
+    });
+    await api.work();
+    const statuses = async () => {
+      const rows = await db.select().from(deliveries).where(inArray(deliveries.id, ids));
+      return rows.map(({ status }) => status);
+    };
+    assert.deepEqual(await statuses(), [null, null]);
+
+    await takeOverFormerWork(services);
+    await api.work();
+
+    assert.deepEqual(await statuses(), ["build_created", "build_created"]);
   });
 });

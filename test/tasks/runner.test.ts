@@ -41,7 +41,7 @@ describeOnBothDatabases("what a transaction makes due", (database) => {
   /** @param aheadMs of its clock */
   const openWorker = (handlers: TaskHandlers, aheadMs = 0) => {
     const now = () => new Date(services.clock.now().getTime() + aheadMs);
-    return openTasks({ ...services, clock: { ...services.clock, now } }, handlers, { isWorker: true });
+    return openTasks({ ...services, clock: { ...services.clock, now } }, handlers);
   };
   /** Does what is due for a worker whose clock is ahead. */
   async function work(handlers: TaskHandlers, aheadMs = 0) {
@@ -91,17 +91,20 @@ describeOnBothDatabases("what a transaction makes due", (database) => {
     assert.deepEqual(await listRows(), []);
   });
 
-  it("is left to workers at once if it takes long, which need not be woken", async () => {
+  it("is left to workers, of which one is woken, if it takes long", async () => {
     const own: string[] = [];
     const done: string[] = [];
-    const process = openTasks(services, { pause: noting(own, "pause") });
-    const worker = openWorker({ pause: noting(done, "pause") });
+    const woken: string[] = [];
+    const send: Services["jobs"]["send"] = async ({ name }) => woken.push(name) > 0;
+    const waking = { ...services, jobs: { ...services.jobs, send } };
+    const process = openTasks(waking, { pause: noting(own, "pause") });
     const subjects = [newSubject()];
     await makeDue(subjects, "pause");
-    await eventually("the worker's look", async () => done.length > 0);
-    await Promise.all([process.close(), worker.close()]);
+    await process.idle();
+    await process.close();
+    await work({ pause: noting(done, "pause") });
 
-    assert.deepEqual([own, done], [[], subjects]);
+    assert.deepEqual([own, done, woken], [[], subjects, ["do-tasks"]]);
   });
 
   it("is done by one of several workers, and by another one once that was killed", async () => {

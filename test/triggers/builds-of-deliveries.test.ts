@@ -4,10 +4,9 @@ import { eq } from "drizzle-orm";
 import { dayMs } from "../../shared/durations.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
-import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
-import { requeueStranded } from "../../shared/triggers/deliveries/requeue.ts";
 import { deleteTrigger } from "../../shared/triggers/triggers.ts";
-import { allBuilds, buildOfDelivery, countBuilds, findDelivery } from "../helpers/builds.ts";
+import { openWorkerJobs } from "../../workers/jobs.ts";
+import { allBuilds, buildOfDelivery, countBuilds, decideDue, findDelivery } from "../helpers/builds.ts";
 import { describeOnBothDatabases, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, untilNotBusy } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -156,11 +155,8 @@ describeOnBothDatabases("a delivery's build", (database) => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => deliver(path)));
     const before = await countBuilds(world);
     const other = await world.another();
-    const builders = [world.services, other.services, other.services].map((services) =>
-      openDeliveryBuilder(services),
-    );
-
-    await Promise.all(builders.flatMap((builder) => [...ids, ...ids].map((id) => builder.add(id))));
+    await Promise.all([world.services, other.services, other.services].map((each) => decideDue(each)));
+    await decideDue(world.services);
 
     const builds = (await allBuilds(world)).filter((build) => ids.includes(build.deliveryId ?? ""));
     assert.equal(builds.length, 20);
@@ -186,32 +182,25 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
   });
   after(() => world.close());
 
-  it("is requeued when the clock was ahead as it was accepted", async () => {
+  it("is built soon when the clock was ahead as it was accepted", async () => {
     const { path } = await acme.trigger();
     world.clock.advance(8 * dayMs);
     const { body } = await post(world.url + path, "{}");
     world.clock.advance(-8 * dayMs);
 
-    assert.equal(await requeueStranded(world.services), 1);
-    assert.equal(await requeueStranded(world.services), 0);
-    await openDeliveryBuilder(world.services).add(body.id);
+    await decideDue(world.services);
     assert.equal((await findDelivery(world, body.id))?.status, "build_created");
   });
 
-  it("stays pending, and is requeued after a long wait, at most every ten seconds", async () => {
+  it("is found by the next one, which nobody wakes", async () => {
     const { path } = await acme.trigger();
     const { body } = await post(world.url + path, "{}");
+    assert.equal((await findDelivery(world, body.id))?.status, null);
 
-    assert.equal(await requeueStranded(world.services), 0);
-    world.clock.advance(11_000);
-    assert.equal(await requeueStranded(world.services), 1);
-    assert.equal(await requeueStranded(world.services), 0);
-    world.clock.advance(11_000);
-    assert.equal(await requeueStranded(world.services), 1);
+    const { close } = openWorkerJobs(world.services);
+    await eventually("it is built", async () => (await findDelivery(world, body.id))?.status);
+    await close();
 
-    await openDeliveryBuilder(world.services).add(body.id);
-    world.clock.advance(11_000);
-    assert.equal(await requeueStranded(world.services), 0);
     assert.equal((await findDelivery(world, body.id))?.status, "build_created");
   });
 
@@ -230,8 +219,7 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
       await tx.update(pipelines).set({ steps }).where(eq(pipelines.id, broken.id));
     });
 
-    const builder = openDeliveryBuilder(world.services);
-    await Promise.all([builder.add(bad), builder.add(good)]);
+    await decideDue(world.services);
 
     const [failed, fine] = [await findDelivery(world, bad), await findDelivery(world, good)];
     assert.deepEqual([failed?.status, failed?.reason], ["failed", "build_creation_failed"]);
@@ -260,16 +248,15 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
     const good = (await post(world.url + (await acme.trigger()).path, "{}")).body.id;
     await setSteps(5);
 
-    const builder = openDeliveryBuilder(world.services);
-    const outcomes = await Promise.allSettled([builder.add(bad), builder.add(good)]);
+    await decideDue(world.services);
 
-    assert.deepEqual(
-      outcomes.map((outcome) => outcome.status),
-      ["rejected", "fulfilled"],
-    );
+    assert.equal((await findDelivery(world, good))?.status, "build_created");
     assert.equal((await findDelivery(world, bad))?.status, null);
     await setSteps(faulty.steps);
-    await builder.add(bad);
+    await decideDue(world.services);
+    assert.equal((await findDelivery(world, bad))?.status, null); // not before a while
+    world.clock.advance(11_000);
+    await decideDue(world.services);
     assert.equal((await findDelivery(world, bad))?.status, "build_created");
     assert.equal(
       (await db.select().from(db.tables.builds)).filter((row) => row.deliveryId === bad).length,
@@ -286,8 +273,7 @@ describe("the numbers of a pipeline's builds", () => {
     const ids: string[] = [];
     for (let sent = 0; sent < 10; sent++) ids.push((await post(world.url + path, "{}")).body.id);
 
-    const builder = openDeliveryBuilder(world.services);
-    await Promise.all(ids.toReversed().map((id) => builder.add(id)));
+    await decideDue(world.services);
 
     const builds = (await allBuilds(world)).sort((a, b) => a.number - b.number);
     assert.deepEqual(

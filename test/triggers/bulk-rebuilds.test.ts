@@ -8,11 +8,10 @@ import { doTasksJob } from "../../shared/jobs/contracts.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { oldBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/ask.ts";
 import { deliveriesPerTransaction, rebuildNext } from "../../shared/triggers/bulk-rebuilds/run.ts";
-import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { deletePayloads } from "../../shared/triggers/payloads/store.ts";
 import { deleteTrigger } from "../../shared/triggers/triggers.ts";
 import { openWorkerJobs } from "../../workers/jobs.ts";
-import { allBuilds, runSlices } from "../helpers/builds.ts";
+import { allBuilds, decide, runSlices } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
@@ -39,14 +38,12 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
   type Made = Awaited<ReturnType<typeof triggerWith>>;
 
   async function deliver({ path }: { path: string }, amount: number, event: string): Promise<string[]> {
-    const builder = openDeliveryBuilder(pages.services);
     const ids: string[] = [];
     for (let sent = 0; sent < amount; sent++) {
       const { body } = await post(pages.url + path, "{}", { "X-GitHub-Event": event });
       ids.push(body.id);
     }
-    await Promise.all(ids.map((id) => builder.add(id)));
-    await builder.close();
+    await decide(pages.services, ids);
     return ids;
   }
 
@@ -146,7 +143,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const before = await rowOf(path);
     const { jobs, close } = openWorkerJobs(pages.services);
     const job = jobs.find(({ contract }) => contract.name === doTasksJob.name);
-    await job?.run({});
+    await job?.run();
     await eventually("it has finished", async () => (await rowOf(path)).finishedAt !== null);
     await close();
     await run(path);
@@ -267,7 +264,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const now = clock.now();
     const rows = newIds(now, 10_001).map((id) => ({
       ...{ id, triggerId: trigger.id, receivedAt: now, contentType: "application/json", externalId: null },
-      ...{ event: "push", size: 2, status: "build_created" as const, reason: null, enqueuedAt: now },
+      ...{ event: "push", size: 2, status: "build_created" as const, reason: null, dueAt: now },
       ...{ organizationId: pages.acme.id, isFiltered: false },
     }));
     for (let from = 0; from < rows.length; from += 1000)

@@ -6,9 +6,8 @@ import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { dayMs, hourMs } from "../../shared/durations.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { purgeAll } from "../../shared/retention/expiring.ts";
-import { openDeliveryBuilder } from "../../shared/triggers/deliveries/build.ts";
 import { evictPayloads, oldDeliveries } from "../../shared/triggers/payloads/payloads.ts";
-import { buildOfDelivery, countBuilds, findDelivery } from "../helpers/builds.ts";
+import { buildOfDelivery, countBuilds, decide, findDelivery } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -41,10 +40,7 @@ describeOnBothDatabases("retention", (database) => {
 
   const deliver = async (to = path, bytes = 100) =>
     (await post(world.url + to, JSON.stringify("x".repeat(bytes - 2)))).body.id as string;
-  const build = async (...ids: string[]) => {
-    const builder = openDeliveryBuilder(world.services);
-    await Promise.all(ids.map((id) => builder.add(id)));
-  };
+  const build = (...ids: string[]) => decide(world.services, ids);
   const keptPayloads = async () => {
     const { db } = world.services;
     return (await db.select({ id: db.tables.payloads.deliveryId }).from(db.tables.payloads)).map(

@@ -89,7 +89,7 @@ describeOnBothDatabases("GET …/triggers/{id}/deliveries, filtered", (database)
         tx.insertMany(
           tx.tables.deliveries,
           Array.from({ length: count }, () => ({
-            ...{ id: newId(early), triggerId: trigger.id, receivedAt: early, enqueuedAt: early },
+            ...{ id: newId(early), triggerId: trigger.id, receivedAt: early, dueAt: early },
             ...{ contentType: "application/json", externalId: null, event: "common", size: 2 },
             ...{ status: "build_created" as const, reason: null },
             ...{ organizationId: api.acme.id, isFiltered: false },

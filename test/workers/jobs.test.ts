@@ -98,7 +98,7 @@ describeOnSqlite("a worker whose clock jumps ahead by days", (database) => {
     const expiry = jobs.find(({ contract }) => contract.name === contracts.expireDeviceCodesJob.name);
     world.clock.advance(2 * dayMs);
 
-    await expiry?.run({});
+    await expiry?.run();
 
     const { db } = world.services;
     const codes = await db.select().from(db.tables.deviceCodes);

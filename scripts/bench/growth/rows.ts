@@ -199,7 +199,7 @@ function newDelivery(
     size: payload.length,
     status: "build_created" as const,
     reason: null,
-    enqueuedAt: createdAt,
+    dueAt: createdAt,
     organizationId: null,
     isFiltered: false,
   };

@@ -59,10 +59,16 @@ export const mutants: Mutant[] = [
       },
       {
         file: deliveries,
-        from: `    .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status)))
-    .returning({ id: deliveries.id, triggerId: deliveries.triggerId });`,
-        to: `    .where(isOneOf(deliveries.id, "ids"))
-    .returning({ id: deliveries.id, triggerId: deliveries.triggerId });`,
+        from: `  const isDue = and(
+    isNull(deliveries.status),
+    isOfOwner,`,
+        to: `  const isDue = and(
+    isOfOwner,`,
+      },
+      {
+        file: deliveries,
+        from: `tx.lock(deliveries, and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status)), "exclusive")`,
+        to: `tx.lock(deliveries, isOneOf(deliveries.id, "ids"), "exclusive")`,
       },
     ],
     run: {
@@ -72,17 +78,30 @@ export const mutants: Mutant[] = [
     foundBy: /status build_created and 2 builds/,
   },
   {
-    name: "no-requeue",
-    summary: "a delivery whose background job was lost is not requeued",
+    name: "no-look",
+    summary: "a worker that nobody wakes does not look for due work",
     edits: [
       {
-        file: "shared/triggers/deliveries/requeue.ts",
-        from: "if (waiting === undefined || waiting > maxBacklogJobs) return 0;",
-        to: "if (waiting !== -1) return 0;",
+        file: "workers/jobs.ts",
+        from: "for (const each of looking) each.wake();",
+        to: "for (const each of looking.slice(2)) each.wake();",
       },
     ],
     run: { database: "sqlite", seed: 1, minutes: 0.25, perSecond: 2, faults: ["redis-loss", "redis-flush"] },
     foundBy: /has the status null and 0 builds/,
+  },
+  {
+    name: "forgotten-task",
+    summary: "a transaction forgets the row of the work that it makes due",
+    edits: [
+      {
+        file: "shared/tasks/store.ts",
+        from: "  await tx.insertMany(tx.tables.tasks, rows);\n",
+        to: "",
+      },
+    ],
+    run: { database: "sqlite", seed: 1, minutes: 1, perSecond: 3, faults: ["kill"] },
+    foundBy: /is a member for ever|made no build|and \d+ jobs do not match/,
   },
   {
     name: "early-log",

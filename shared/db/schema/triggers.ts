@@ -97,7 +97,7 @@ export function defineTriggersTables(
       status: text().$type<DeliveryStatus>(),
       reason: text().$type<DeliveryReason>(),
       /** While it waits: before this time nobody decides it. A worker evaluates its filter, or tries it again then. */
-      enqueuedAt: time("enqueued_at").notNull(),
+      dueAt: time("enqueued_at").notNull(),
       /** Null: a process of a former release stored it. */
       organizationId: uuid("organization_id"),
       /** It waits for its trigger's filter. */
@@ -108,7 +108,7 @@ export function defineTriggersTables(
       // their order is random, so that each new one writes a page of its own.
       index("deliveries_trigger").on(t.triggerId, t.id, t.event, t.externalId),
       index("deliveries_status").on(t.triggerId, t.status, t.id),
-      index("deliveries_due").on(t.isFiltered, t.organizationId, t.enqueuedAt).where(isNull(t.status)),
+      index("deliveries_due").on(t.isFiltered, t.organizationId, t.dueAt).where(isNull(t.status)),
     ],
   );
 

@@ -9,7 +9,14 @@ import type { Clock } from "../../process/clock.ts";
 import { openThread } from "../../process/thread.ts";
 import { rememberRecent } from "../../sharing/recent.ts";
 import { kits } from "../columns.ts";
-import { DatabaseUnavailable, type Db, type Tx, translateError } from "../database.ts";
+import {
+  DatabaseUnavailable,
+  type Db,
+  type First,
+  type LockStrength,
+  type Tx,
+  translateError,
+} from "../database.ts";
 import { Inserts } from "../inserts.ts";
 import type { DatabaseOptions } from "../options.ts";
 import { defineSchema } from "../schema.ts";
@@ -53,7 +60,10 @@ export function openSqlite(
     update: writes.update.bind(writes),
     delete: writes.delete.bind(writes),
     insertMany: rowByRow(writer),
-    lock: (table: SQLiteTable, where: SQL | undefined) => writes.select().from(table).where(where),
+    lock(table: SQLiteTable, where: SQL | undefined, _: LockStrength, first?: First) {
+      const rows = writes.select().from(table).where(where);
+      return first ? rows.orderBy(first.orderBy).limit(first.limit) : rows;
+    },
   } as unknown as Tx;
 
   const thread = openThread<Task, TaskResult>(new URL("./checkpoint-thread.ts", import.meta.url));

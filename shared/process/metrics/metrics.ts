@@ -65,11 +65,6 @@ function createDeliveryMetrics(registry: Registry) {
       buckets: delaySeconds,
       registers,
     }),
-    deliveriesRequeued: new Counter({
-      name: "signalbox_deliveries_requeued_total",
-      help: "Deliveries whose background job was lost or late, and was sent again",
-      registers,
-    }),
   };
 }
 
@@ -150,7 +145,7 @@ function createStorageMetrics(
   const registers = [registry];
   new Gauge({
     name: "signalbox_redis_away",
-    help: "1 while the breaker of this process is open: limits are counted in memory, and background jobs wait",
+    help: "1 while the breaker of this process is open: limits are counted in memory, recurring background jobs wait, and builds follow up to a second later",
     registers,
     collect() {
       this.set(isRedisAway() ? 1 : 0);
@@ -200,7 +195,7 @@ function createStorageMetrics(
     }),
     redisDataLost: new Counter({
       name: "signalbox_redis_data_lost_total",
-      help: "Times that the keys in Redis were gone; background jobs are sent again",
+      help: "Times that the keys in Redis were gone; recurring background jobs begin anew",
       registers,
     }),
     limitsFromMemory: new Counter({

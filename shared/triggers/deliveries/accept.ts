@@ -7,7 +7,7 @@
 //   not_run         pipeline_archived, branch_mismatch           the pipeline does not want the build
 //   failed          build_creation_failed                        its pipeline is gone, or a step has no queue
 //
-// While the database, Redis or a worker fails, it waits: `requeue.ts` sends its job again.
+// While the database or a worker fails, it waits: workers look for it each second (due.ts).
 
 import { hashToken } from "../../crypto/tokens.ts";
 import { commitOrLookUp, type Db, type Tx } from "../../db/database.ts";
@@ -61,19 +61,9 @@ export function keysOf(idempotencyKey: string | undefined, messageId: string | u
   return [...keys, { text: messagePrefix + id, keptMs: messageIdMs }];
 }
 
-/** Does not wait for the background job: `requeueStranded` finds lost ones. */
+/** Does not wait until a worker is woken. */
 export async function commitArrivals(services: Services, arrivals: Arrival[]): Promise<Acceptance[]> {
-  const { acceptances, enqueued } = await storeArrivals(services, arrivals);
-  void enqueued;
-  return acceptances;
-}
-
-/** Like `commitArrivals`; `enqueued` resolves once the job was sent or failed, and never rejects. */
-export async function storeArrivals(
-  services: Services,
-  arrivals: Arrival[],
-): Promise<{ acceptances: Acceptance[]; enqueued: Promise<void> }> {
-  const { db, clock, metrics, tracing } = services;
+  const { db, clock, jobs, metrics, tracing } = services;
   const now = clock.now();
   const ids = newIds(now, arrivals.length);
   const acceptances = await commitOrLookUp(
@@ -89,23 +79,14 @@ export async function storeArrivals(
     for (const traceId of deliveryIds)
       tracing.record({ name: "accept", traceId, start: now, end, attributes: {} });
   }
-  return { acceptances, enqueued: sendCreateBuilds(services, deliveryIds) };
+  if (deliveryIds.length > 0) void jobs.send(createBuildsJob);
+  return acceptances;
 }
 
 /** Looks up one delivery: all share the transaction. */
 async function wereCommitted(db: Db, acceptances: Acceptance[]): Promise<boolean> {
   const accepted = acceptances.find(({ outcome }) => outcome === "accepted");
   return accepted?.outcome === "accepted" && hasPayload(db, accepted.id);
-}
-
-async function sendCreateBuilds({ jobs, log }: Services, deliveryIds: string[]): Promise<void> {
-  if (deliveryIds.length === 0) return;
-  const sent = await jobs.send(createBuildsJob, { deliveryIds });
-  if (!sent)
-    log.debug(
-      { deliveries: deliveryIds.length },
-      "could not send the job of deliveries; they will be requeued",
-    );
 }
 
 async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Date): Promise<Acceptance[]> {
@@ -200,7 +181,7 @@ function newDelivery(arrival: Arrival, id: string, now: Date): Omit<Delivery, "i
     size: arrival.body.size,
     status: null,
     reason: null,
-    enqueuedAt: now,
+    dueAt: now,
     organizationId: arrival.trigger.organizationId,
   };
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Organization } from "../../accounts/organization-store.ts";
+import { createBuildsJob } from "../../jobs/contracts.ts";
 import type { Services } from "../../process/services.ts";
 import { Refusal } from "../../refusal.ts";
 import { secretOf } from "../members.ts";
 import type { Trigger } from "../store.ts";
 import { requireSignature, signatureHeaders, type TriggerType, typeOfTrigger } from "../types.ts";
-import { type Arrival, storeArrivals } from "./accept.ts";
+import { type Arrival, commitArrivals } from "./accept.ts";
 import { checkBody } from "./check.ts";
 import { deliveriesLimit, requireAdmitted } from "./limit.ts";
 import { DeliveryRefusal, payloadTooLarge } from "./refusals.ts";
@@ -25,7 +26,7 @@ export async function sendDelivery(
   { trigger, organization }: { trigger: Trigger; organization: Organization },
   { body, event }: { body: Buffer; event?: string | undefined },
 ): Promise<string> {
-  const { config, cipher, clock, rateLimiter } = services;
+  const { config, cipher, clock, jobs, rateLimiter } = services;
   const type = typeOfTrigger(config.issueTracker, trigger);
   if (event !== undefined && !eventPattern.test(event))
     throw new Refusal(422, `Event must be 1 to ${maxEventLength} characters that a header can hold`);
@@ -49,12 +50,11 @@ export async function sendDelivery(
       trigger: { id, version, organizationId: organization.id },
       body: await checkBody(body, config.maxPayloadDepth),
     };
-    const { acceptances, enqueued } = await storeArrivals(services, [arrival]);
-    const [acceptance] = acceptances;
+    const [acceptance] = await commitArrivals(services, [arrival]);
     isAccepted = acceptance?.outcome === "accepted";
     if (acceptance?.outcome !== "accepted")
       throw new Refusal(409, "The trigger was changed at the same time. Please send again.");
-    await enqueued; // the page then shows the build
+    await jobs.send(createBuildsJob); // the page then shows the build
     return acceptance.id;
   } finally {
     if (!isAccepted) await rateLimiter.giveBack(rateLimit);

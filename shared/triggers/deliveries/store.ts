@@ -23,16 +23,13 @@ import {
   selectPage,
 } from "../../db/cursor-page.ts";
 import type { Db, Tx } from "../../db/database.ts";
-import { isOneOf, prepared, preparedRow, valueFor } from "../../db/prepared.ts";
+import { isOneOf, isPostgres, prepared, preparedRow, valueFor } from "../../db/prepared.ts";
 import { deleteRows, findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
-import { secondMs } from "../../durations.ts";
 import { lowestIdAt, timeOfId } from "../../ids.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 
 export type Delivery = Tables["deliveries"]["$inferSelect"];
-/** A delivery without a job for this long is stranded: its job may be lost. */
-export const strandedAfterMs = 10 * secondMs;
 type IdempotencyKey = Tables["idempotencyKeys"]["$inferSelect"];
 
 export interface DeliveryFilter {
@@ -184,28 +181,25 @@ export async function lockDeliveries(tx: Tx, ids: string[]): Promise<Delivery[]>
 }
 
 export interface FilteredDelivery {
-  delivery: Pick<Delivery, "id" | "triggerId" | "receivedAt" | "size" | "enqueuedAt">;
+  delivery: Pick<Delivery, "id" | "triggerId" | "receivedAt" | "size">;
   filter: string | null;
-  organizationId: string;
   /** The misses of this filter. */
   misses: Tables["filterMisses"]["$inferSelect"] | null;
 }
 
 /** Leaves out decided deliveries and triggers without a filter. */
 export const listFilteredDeliveries = prepared<{ ids: string[] }, FilteredDelivery>((db) => {
-  const { deliveries, triggers, pipelines, filterMisses } = db.tables;
-  const { id, triggerId, receivedAt, size, enqueuedAt } = deliveries;
+  const { deliveries, triggers, filterMisses } = db.tables;
+  const { id, triggerId, receivedAt, size } = deliveries;
   const isOfFilter = and(eq(filterMisses.triggerId, triggers.id), eq(filterMisses.filter, triggers.filter));
   return db
     .select({
-      delivery: { id, triggerId, receivedAt, size, enqueuedAt },
+      delivery: { id, triggerId, receivedAt, size },
       filter: triggers.filter,
-      organizationId: pipelines.organizationId,
       misses: filterMisses,
     })
     .from(deliveries)
     .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
-    .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
     .leftJoin(filterMisses, isOfFilter)
     .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status), isNotNull(triggers.filter)));
 });
@@ -289,10 +283,7 @@ export async function setOutcome(
   await tx.update(tx.tables.deliveries).set(outcome).where(inArray(tx.tables.deliveries.id, ids));
 }
 
-/** Selects waiting deliveries by the time of their job: before a time, or after one, when the clock was ahead. */
-type SentTime = { before: Date } | { after: Date };
-
-/** Looks at `limit` waiting deliveries, in the order in which their background jobs were sent. */
+/** Looks at `limit` waiting deliveries. */
 export async function findWaiting(
   db: Db,
   limit: number,
@@ -302,7 +293,7 @@ export async function findWaiting(
     .select({ id: deliveries.id })
     .from(deliveries)
     .where(isNull(deliveries.status))
-    .orderBy(asc(deliveries.enqueuedAt))
+    .orderBy(asc(deliveries.isFiltered), asc(deliveries.organizationId))
     .limit(limit)
     .as("waiting");
   // Postgres has no min() of ids. They sort as their text does.
@@ -311,37 +302,141 @@ export async function findWaiting(
   return { total: row?.total ?? 0, receivedAt: row?.oldest ? timeOfId(row.oldest) : undefined };
 }
 
-/** Changes waiting deliveries only. */
-export async function setEnqueuedAt(tx: Tx, ids: string[], enqueuedAt: Date): Promise<void> {
-  const { deliveries } = tx.tables;
-  await tx
-    .update(deliveries)
-    .set({ enqueuedAt })
-    .where(and(inArray(deliveries.id, ids), isNull(deliveries.status)));
+/** Waiting deliveries of an organization: those that a filter decides, or the others. */
+export interface WaitingOf {
+  organizationId: string;
+  isFiltered: boolean;
 }
 
-/** Sets `enqueuedAt` of waiting deliveries. Returns their ids. */
-export async function reclaimStranded(tx: Tx, sent: SentTime, now: Date, limit: number): Promise<string[]> {
+const selectNextWaiting = preparedRow<
+  { after: string; isFiltered: boolean },
+  { organizationId: string | null }
+>((db) => {
+  const { organizationId, isFiltered, status } = db.tables.deliveries;
+  const isBehind = gt(organizationId, sql.placeholder("after"));
+  return db
+    .select({ organizationId })
+    .from(db.tables.deliveries)
+    .where(and(isNull(status), eq(isFiltered, valueFor(isFiltered, "isFiltered")), isBehind))
+    .orderBy(asc(organizationId))
+    .limit(1);
+});
+
+/** Finds the next organization that has such deliveries, due or not. */
+export async function findNextWaiting(
+  db: Db,
+  { after = lowestIdAt(new Date(0)), isFiltered }: { after: string | undefined; isFiltered: boolean },
+): Promise<string | undefined> {
+  return (await selectNextWaiting(db, { after, isFiltered }))?.organizationId ?? undefined;
+}
+
+const selectFirstWaiting = preparedRow<WaitingOf, Pick<Delivery, "dueAt">>((db) => {
+  const { organizationId, isFiltered, status, dueAt } = db.tables.deliveries;
+  const isOfOwner = eq(organizationId, sql.placeholder("organizationId"));
+  return db
+    .select({ dueAt })
+    .from(db.tables.deliveries)
+    .where(and(isNull(status), eq(isFiltered, valueFor(isFiltered, "isFiltered")), isOfOwner))
+    .orderBy(asc(dueAt))
+    .limit(1);
+});
+
+/** Returns the time at which the first of such deliveries is due. */
+export async function findFirstDue(db: Db, waiting: WaitingOf): Promise<Date | undefined> {
+  return (await selectFirstWaiting(db, waiting))?.dueAt;
+}
+
+/** Locks those that are due, the first of them. Leaves out those that another process has locked. */
+export const lockDue = prepared<WaitingOf & { now: Date; limit: number }, Delivery, Tx>((tx) => {
   const { deliveries } = tx.tables;
-  const { enqueuedAt, status } = deliveries;
-  const isStranded = and(
-    isNull(status),
-    "before" in sent ? lt(enqueuedAt, sent.before) : gt(enqueuedAt, sent.after),
+  const isOfOwner = and(
+    eq(deliveries.isFiltered, valueFor(deliveries.isFiltered, "isFiltered")),
+    eq(deliveries.organizationId, sql.placeholder("organizationId")),
   );
-  const stranded = await tx
+  const isDue = and(
+    isNull(deliveries.status),
+    isOfOwner,
+    lte(deliveries.dueAt, valueFor(deliveries.dueAt, "now")),
+  );
+  // SQLite keeps the order of insertion among equal times; to sort by ids it would read all of them.
+  const inOrderOfArrival = isPostgres(deliveries.id)
+    ? sql`${deliveries.dueAt}, ${deliveries.id}`
+    : asc(deliveries.dueAt);
+  return tx.lock(deliveries, isDue, "if-free", {
+    orderBy: inOrderOfArrival,
+    limit: sql.placeholder("limit"),
+  });
+});
+
+/** Locks deliveries that wait. */
+export const lockIfWaiting = prepared<{ ids: string[] }, Delivery, Tx>((tx) => {
+  const { deliveries } = tx.tables;
+  return tx.lock(deliveries, and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status)), "exclusive");
+});
+
+const updateDue = prepared<{ ids: string[]; dueAt: Date }, { id: string }, Tx>((tx) => {
+  const { deliveries } = tx.tables;
+  return tx
+    .update(deliveries)
+    .set({ dueAt: valueFor(deliveries.dueAt, "dueAt") })
+    .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status)))
+    .returning({ id: deliveries.id });
+});
+
+/** Sets when waiting deliveries are due. */
+export async function setDue(tx: Tx, change: { ids: string[]; dueAt: Date }): Promise<void> {
+  if (change.ids.length > 0) await updateDue(tx, change);
+}
+
+/** Lets waiting deliveries wait for their filter. */
+export async function waitForFilter(tx: Tx, ids: string[]): Promise<void> {
+  const { deliveries } = tx.tables;
+  if (ids.length === 0) return;
+  await tx.update(deliveries).set({ isFiltered: true, dueAt: tx.now }).where(inArray(deliveries.id, ids));
+}
+
+/** Delays deliveries of a trigger whose filter backs off, which came after an id. @returns their number, at most `limit` */
+export async function delayDue(
+  tx: Tx,
+  { triggerId, after, now, until }: { triggerId: string; after: string; now: Date; until: Date },
+  limit: number,
+): Promise<number> {
+  const { deliveries } = tx.tables;
+  const { id, isFiltered, status, dueAt } = deliveries;
+  const isOfTrigger = and(eq(deliveries.triggerId, triggerId), isNull(status), gt(id, after));
+  const these = tx
+    .select({ id })
+    .from(deliveries)
+    .where(and(isOfTrigger, eq(isFiltered, true), lte(dueAt, now)))
+    .limit(limit);
+  const delayed = await tx
+    .update(deliveries)
+    .set({ dueAt: until })
+    .where(inArray(id, these))
+    .returning({ id });
+  return delayed.length;
+}
+
+/** Makes deliveries due that a clock which was ahead made due after a time. @returns their number, at most `limit` */
+export async function makeDueIfAfter(
+  tx: Tx,
+  { organizationId, isFiltered }: WaitingOf,
+  { after, now }: { after: Date; now: Date },
+  limit: number,
+): Promise<number> {
+  const { deliveries } = tx.tables;
+  const isOfOwner = and(eq(deliveries.isFiltered, isFiltered), eq(deliveries.organizationId, organizationId));
+  const these = tx
     .select({ id: deliveries.id })
     .from(deliveries)
-    .where(isStranded)
-    .orderBy(asc(enqueuedAt))
+    .where(and(isNull(deliveries.status), isOfOwner, gt(deliveries.dueAt, after)))
     .limit(limit);
-  if (stranded.length === 0) return [];
-  const ids = stranded.map((row) => row.id);
-  const reclaimed = await tx
+  const changed = await tx
     .update(deliveries)
-    .set({ enqueuedAt: now })
-    .where(and(inArray(deliveries.id, ids), isStranded))
+    .set({ dueAt: now })
+    .where(inArray(deliveries.id, these))
     .returning({ id: deliveries.id });
-  return reclaimed.map((row) => row.id).sort();
+  return changed.length;
 }
 
 /** Spares waiting deliveries. */

@@ -173,17 +173,24 @@ import {
   countMatches,
   type DeliveryFilter,
   decideIfWaiting,
+  delayDue,
   deleteDeliveries,
   deleteIdempotencyKeysBefore,
   findDelivery,
+  findFirstDue,
+  findNextWaiting,
   findWaiting,
   listDecidedBelow,
   listDeliveriesPage,
   listDeliveryIdsAfter,
   listFilteredDeliveries,
   listLastDeliveries,
-  reclaimStranded,
+  lockDue,
+  lockIfWaiting,
+  makeDueIfAfter,
+  setDue,
   setOutcome,
+  waitForFilter,
 } from "../../../shared/triggers/deliveries/store.ts";
 import {
   deletePayloads,
@@ -206,7 +213,6 @@ import {
   listOrganizationsOfTriggers,
   listPipelinesOfTriggers,
   listTriggersInBrief,
-  listTriggersOfDeliveries,
   listTriggersPage,
 } from "../../../shared/triggers/store.ts";
 import { agentStatements } from "./agent-statements.ts";
@@ -388,9 +394,24 @@ export const statements: Record<string, Statement> = {
   "deliveries to filter": (db) => listFilteredDeliveries(db, { ids }),
   "deliveries to decide": (db) => decideIfWaiting(db, { ids }),
   outcomes: (db) => setOutcome(db, ids, { status: "failed", reason: "build_creation_failed" }),
-  "stranded deliveries": (db) => reclaimStranded(db, { before: time }, time, 200),
   "waiting deliveries": (db) => findWaiting(db, 5000),
-  "deliveries sent by a clock ahead": (db) => reclaimStranded(db, { after: time }, time, 200),
+  "the next organization with deliveries": (db) => findNextWaiting(db, { after: id, isFiltered: false }),
+  "the first due delivery": (db) =>
+    findFirstDue(db, { organizationId: shared.organization, isFiltered: false }),
+  "due deliveries": (db) =>
+    lockDue(db, { organizationId: shared.organization, isFiltered: false, now: time, limit: 500 }),
+  "locked deliveries": (db) => lockIfWaiting(db, { ids }),
+  "claimed deliveries": (db) => setDue(db, { ids, dueAt: time }),
+  "deliveries that wait for a new filter": (db) => waitForFilter(db, ids),
+  "deliveries of a filter that backs off": (db) =>
+    delayDue(db, { triggerId: id, after: id, now: time, until: time }, 500),
+  "deliveries of a clock ahead": (db) =>
+    makeDueIfAfter(
+      db,
+      { organizationId: shared.organization, isFiltered: false },
+      { after: time, now: time },
+      500,
+    ),
   "build numbers": (db) => takeBuildNumbers(db, pipelineId, 5),
   "a delivery": (db) => findDelivery(db, pipelineId, id),
   "last deliveries": (db) => listLastDeliveries(db, shared.few),
@@ -452,7 +473,6 @@ export const statements: Record<string, Statement> = {
   "jobs that wait longest": (db) => listLongestWaiting(db, organizationId, 5),
   "paused queues of all organizations": (db) => listAllPausedQueues(db, 20),
   "recent refusals": (db) => listRecentRefusalCounts(db, time, 1000),
-  "triggers of deliveries": (db) => listTriggersOfDeliveries(db, ids),
   "paused queues": (db) => listPausedQueues(db, organizationId, 20),
   "the next delivery to count": (db) => findTimeOfNextId(db, db.tables.deliveries.id, time),
   "deliveries of a minute": (db) => countDeliveries(db, early, new Date(early.getTime() + 60_000)),

@@ -4,9 +4,8 @@ import { eq } from "drizzle-orm";
 import { issueReadingToken } from "../../../shared/builds/meta-data.ts";
 import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
 import { newId } from "../../../shared/ids.ts";
-import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
-import { buildOfDelivery } from "../../helpers/builds.ts";
+import { buildOfDelivery, decide } from "../../helpers/builds.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
 import { type Answer, eventually, post, request } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -34,7 +33,7 @@ describeOnSqlite("POST /v3/{jobs,builds}/:id/data", (database) => {
   ) {
     const { path } = await acme.trigger();
     const { body } = await post(world.url + path, payload, headers);
-    await openDeliveryBuilder(world.services).add(body.id);
+    await decide(world.services, [body.id]);
     const build = await buildOfDelivery(world, body.id);
     const { db } = world.services;
     const job = (await db.select().from(db.tables.jobs)).find((each) => each.buildId === build?.id);

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { isNull } from "drizzle-orm";
 import type { Scope } from "../../../shared/accounts/scopes.ts";
 import { insertUpload } from "../../../shared/agents/upload-store.ts";
-import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, pipelineBody, unique } from "../../helpers/api.ts";
+import { decide } from "../../helpers/builds.ts";
 import { post } from "../../helpers/http.ts";
 
 type Parameters = Partial<Api["present"]>;
@@ -68,7 +68,7 @@ const freshTrigger = async ({ send, newPipeline }: Api) => {
 export async function freshDelivery(api: Api) {
   const { endpoint, ...at } = await freshTrigger(api);
   const { id } = (await post(api.world.url + new URL(endpoint).pathname, '{"a":1}')).body;
-  await openDeliveryBuilder(api.world.services).add(id);
+  await decide(api.world.services, [id]);
   return { ...at, delivery: id as string };
 }
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import createClient from "openapi-fetch";
-import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
+import { decide } from "../../helpers/builds.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import type { paths } from "./openapi-types.d.ts";
@@ -103,7 +103,7 @@ describeOnSqlite("a client generated from the OpenAPI document", (database) => {
     assert.deepEqual([listed.data?.items, listed.data?.links.next], [[read.data], undefined]);
 
     const { id } = (await post(api.world.url + endpoint.pathname, '{"a":1}')).body;
-    await openDeliveryBuilder(api.world.services).add(id);
+    await decide(api.world.services, [id]);
     const deliveries = await client.GET(`${trigger}/deliveries`, { params });
     assert.deepEqual(
       deliveries.data?.items.map(({ status, builds }) => [status, builds.length]),

@@ -3,9 +3,8 @@ import { after, before, describe, it } from "node:test";
 import { visitor } from "../../../scripts/scratch/visitor.ts";
 import { loseUnseenAgents, markListening } from "../../../shared/agents/lost.ts";
 import { secondMs } from "../../../shared/durations.ts";
-import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
-import { requeuedOf } from "../../helpers/builds.ts";
+import { decide } from "../../helpers/builds.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { poll, setUpClient, startDevice } from "../../helpers/device.ts";
 import { post } from "../../helpers/http.ts";
@@ -26,9 +25,8 @@ describe("metrics of events", () => {
   it("count the delays from a delivery to its build, and on to its agent, once", async () => {
     const { path } = await acme.trigger();
     const { body } = await post(world.url + path, "{}");
-    const builder = openDeliveryBuilder(world.services);
-    await builder.add(body.id);
-    await builder.add(body.id);
+    await decide(world.services, [body.id]);
+    await decide(world.services, [body.id]);
 
     const agent = await startAgent(world.url, await agentTokenOf(world, acme.cluster));
     const jobId = (await agent.offered()) ?? "";
@@ -37,14 +35,6 @@ describe("metrics of events", () => {
 
     assert.equal(await countObserved(world.services, "delivery_to_build_seconds"), 1);
     assert.equal(await countObserved(world.services, "job_wait_seconds"), 1);
-  });
-
-  it("count deliveries that are requeued", async () => {
-    const { path } = await acme.trigger();
-    const { body } = await post(world.url + path, "{}");
-    world.clock.advance(20 * secondMs);
-    await requeuedOf(world, [body.id]);
-    assert.equal(await readMetric(world.services, "deliveries_requeued_total"), 1);
   });
 
   it("count agents that are lost", async () => {

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
-import { type DeliveryBuilder, openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
+import { type DueDeliveries, openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
 import type { FilterInput } from "../../../shared/triggers/filter/evaluate.ts";
 import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
 import { openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
-import { findDelivery, requeuedOf } from "../../helpers/builds.ts";
+import { findDelivery } from "../../helpers/builds.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -24,7 +24,7 @@ describeOnBothDatabases("a filter that keeps missing its deadline", (database) =
   let actor: Actor;
   let evaluations: string[];
   let answer: Evaluation;
-  const builders: DeliveryBuilder[] = [];
+  const workers: DueDeliveries[] = [];
 
   before(async () => {
     world = await startWorld(database);
@@ -34,25 +34,25 @@ describeOnBothDatabases("a filter that keeps missing its deadline", (database) =
     actor = { ...acme.operator, organization };
   });
   after(async () => {
-    for (const builder of builders) await builder.close();
+    for (const worker of workers) await worker.close();
     await world.close();
   });
 
-  /** Opens the builder of a worker of its own. */
-  const openBuilder = () => {
+  /** Opens a worker of its own. */
+  const openWorker = () => {
     const evaluateFirst = async ([input, second]: FilterInput[]) => {
       if (answer.isLate && second) return [];
       evaluations.push(input?.id ?? "");
       return [answer];
     };
     const lanes = openFilterLanes(() => ({ evaluateFirst, close: async () => {} }));
-    const builder = openDeliveryBuilder(world.services, lanes);
-    builders.push(builder);
-    return builder;
+    const worker = openDueDeliveries(world.services, lanes);
+    workers.push(worker);
+    return worker;
   };
-  const work = async (builder: DeliveryBuilder, ids: string[]) => {
-    await Promise.all(ids.map((id) => builder.add(id)));
-    await builder.idle();
+  const work = async (worker: DueDeliveries) => {
+    worker.wake();
+    await worker.idle();
   };
   const setUp = async (count: number) => {
     evaluations = [];
@@ -71,9 +71,9 @@ describeOnBothDatabases("a filter that keeps missing its deadline", (database) =
 
   it("backs off after three misses: its deliveries wait, one tries after 10 s, then after 20 s", async () => {
     const { trigger, ids } = await setUp(8);
-    const builder = openBuilder();
+    const worker = openWorker();
 
-    await work(builder, ids);
+    await work(worker);
     assert.deepEqual(evaluations, ids.slice(0, 3));
     assert.deepEqual(await statuses(ids), ["not_run", "not_run", "not_run", null, null, null, null, null]);
 
@@ -84,31 +84,31 @@ describeOnBothDatabases("a filter that keeps missing its deadline", (database) =
       [11, 5],
     ] as const) {
       world.clock.advance(seconds * second);
-      await work(builder, ids);
+      await work(worker);
       assert.equal(evaluations.length, total);
     }
     assert.equal(await misses(trigger), 5);
   });
 
   it("is tried by one of two workers", async () => {
-    const { ids } = await setUp(6);
-    const [one, two] = [openBuilder(), openBuilder()];
-    await work(one, ids);
+    await setUp(6);
+    const [one, two] = [openWorker(), openWorker()];
+    await work(one);
     world.clock.advance(11 * second);
 
-    await Promise.all([work(one, ids), work(two, ids)]);
+    await Promise.all([work(one), work(two)]);
 
     assert.equal(evaluations.length, 4);
   });
 
   it("goes on after an evaluation in time", async () => {
     const { trigger, ids } = await setUp(6);
-    const builder = openBuilder();
-    await work(builder, ids);
+    const worker = openWorker();
+    await work(worker);
     world.clock.advance(11 * second);
     answer = inTime;
 
-    await work(builder, ids);
+    await work(worker);
 
     assert.deepEqual((await statuses(ids)).slice(3), ["build_created", "build_created", "build_created"]);
     assert.equal(await misses(trigger), undefined);
@@ -116,27 +116,25 @@ describeOnBothDatabases("a filter that keeps missing its deadline", (database) =
 
   it("goes on with another filter", async () => {
     const { trigger, ids } = await setUp(5);
-    const builder = openBuilder();
-    await work(builder, ids);
+    const worker = openWorker();
+    await work(worker);
     answer = inTime;
     await updateTrigger(world.services, actor, trigger, { filter: "webhook.payload.a == 2" });
 
     world.clock.advance(minute);
-    assert.deepEqual(await requeuedOf(world, ids), ids.slice(3));
-    await work(builder, ids);
+    await work(worker);
 
     assert.deepEqual((await statuses(ids)).slice(3), ["build_created", "build_created"]);
   });
 
-  it("leaves its deliveries to be requeued, and decides those that waited for an hour", async () => {
+  it("lets its deliveries wait, and decides those that waited for an hour", async () => {
     const { ids } = await setUp(5);
-    const builder = openBuilder();
-    await work(builder, ids);
-    assert.deepEqual(await requeuedOf(world, ids), []);
+    const worker = openWorker();
+    await work(worker);
+    assert.deepEqual((await statuses(ids)).slice(3), [null, null]);
     world.clock.advance(61 * minute);
-    assert.deepEqual(await requeuedOf(world, ids), ids.slice(3));
 
-    await work(builder, ids);
+    await work(worker);
 
     assert.equal(evaluations.length, 4);
     assert.deepEqual((await statuses(ids)).slice(3), ["not_run", "not_run"]);

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { inArray } from "drizzle-orm";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
-import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
+import { openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
+import { claimMs } from "../../../shared/triggers/filter/due.ts";
 import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
 import { openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
-import { findDelivery, requeuedOf } from "../../helpers/builds.ts";
+import { findDelivery } from "../../helpers/builds.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { eventually, post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -42,72 +44,78 @@ describeOnBothDatabases("deliveries that wait for their filter", (database) => {
         for (const { fail } of running) fail(new Error("closed"));
       },
     }));
-    const builder = openDeliveryBuilder(world.services, lanes);
+    const worker = openDueDeliveries(world.services, lanes);
     const endNext = async () => {
       await eventually("an evaluation", async () => running.length > 0);
       running.shift()?.end();
     };
-    return { builder, running, started, endNext };
+    return { worker, running, started, endNext };
   };
   const filtered = (index: number) => (organizations[index] as TestOrganization).trigger({ filter: "true" });
 
   it("go round the organizations, while unfiltered ones are decided at once", async () => {
     const [slow, other] = [await deliver(await filtered(0), 4), await deliver(await filtered(1), 1)];
     const unfiltered = await deliver(await (organizations[1] as TestOrganization).trigger(), 1);
-    const { builder, started, running, endNext } = openWorker(1000);
+    const { worker, started, endNext } = openWorker(1000);
 
-    await Promise.all([...slow, ...unfiltered].map((id) => builder.add(id)));
-    await eventually("the first evaluation", async () => running.length > 0);
-    assert.equal(await statusOf(unfiltered[0] as string), "build_created");
-    await Promise.all(other.map((id) => builder.add(id)));
-    await eventually("the other organization's", async () => started.length === 2);
-    assert.deepEqual(started, [slow[0], other[0]]);
-
-    for (let ended = 0; ended < 5; ended++) await endNext();
-    await builder.idle();
+    worker.wake();
+    await eventually("the unfiltered build", async () => statusOf(unfiltered[0] as string));
+    await endNext();
+    await endNext();
+    await eventually("a third evaluation", async () => started.length > 2);
+    assert.ok(started.slice(0, 3).includes(other[0] as string), started.join(", "));
+    for (let ended = 2; ended < 5; ended++) await endNext();
+    await worker.idle();
     assert.deepEqual(started.toSorted(), [...slow, ...other].sort());
     for (const id of [...slow, ...other]) assert.equal(await statusOf(id), "build_created");
-    await builder.close();
+    await worker.close();
   });
 
-  it("are not requeued while a worker has them, nor taken by another one", async () => {
+  it("are left alone by other workers while one has claimed them", async () => {
     const ids = await deliver(await filtered(0), 3);
-    world.clock.advance(5_000);
-    const { builder, running, endNext } = openWorker(1);
-    await Promise.all(ids.map((id) => builder.add(id)));
-    await eventually("the lease", async () => {
-      const delivery = await findDelivery(world, ids[2] as string);
-      return (delivery?.enqueuedAt ?? new Date(0)) > world.clock.now();
-    });
-
-    world.clock.advance(9_000);
-    assert.deepEqual(await requeuedOf(world, ids), []);
-    const second = openWorker(1);
-    await Promise.all(ids.map((id) => second.builder.add(id)));
-    await second.builder.idle();
-    assert.equal(second.running.length, 0);
-
-    assert.equal(running.length, 1);
-    for (let ended = 0; ended < 3; ended++) await endNext();
-    await builder.idle();
-    for (const id of ids) assert.equal(await statusOf(id), "build_created");
-  });
-
-  it("are requeued at once after their worker closed, and soon after it was killed", async () => {
-    const [closed, killed] = [await deliver(await filtered(0), 2), await deliver(await filtered(1), 2)];
-    world.clock.advance(5_000);
     const [first, second] = [openWorker(1), openWorker(1)];
-    await Promise.all(closed.map((id) => first.builder.add(id)));
+    first.worker.wake();
     await eventually("an evaluation", async () => first.running.length > 0);
 
-    await first.builder.close();
-    assert.deepEqual(await requeuedOf(world, closed), closed);
+    world.clock.advance(20_000);
+    second.worker.wake();
+    await second.worker.idle();
+    assert.deepEqual(second.started, []);
 
-    world.clock.advance(6_000);
-    assert.deepEqual(await requeuedOf(world, killed), killed);
-    for (const id of [...closed, ...killed]) void second.builder.add(id);
-    for (let ended = 0; ended < 4; ended++) await second.endNext();
-    await second.builder.idle();
-    for (const id of [...closed, ...killed]) assert.equal(await statusOf(id), "build_created");
+    for (let ended = 0; ended < 3; ended++) await first.endNext();
+    await first.worker.idle();
+    for (const id of ids) assert.equal(await statusOf(id), "build_created");
+    for (const { worker } of [first, second]) await worker.close();
+  });
+
+  it("are taken over at once after their worker closed, and in half a minute after it was killed", async () => {
+    const [closed, killed] = [await deliver(await filtered(0), 2), await deliver(await filtered(1), 2)];
+    const [first, second] = [openWorker(1), openWorker(1)];
+    first.worker.wake();
+    await eventually("both evaluations", async () => first.running.length > 1);
+    const dueAt = async (id = "") =>
+      ((await findDelivery(world, id))?.dueAt ?? new Date()) <= world.clock.now();
+
+    assert.equal(await dueAt(closed[1]), false);
+    await first.worker.close();
+    assert.equal(await dueAt(closed[1]), true);
+    const { db } = world.services;
+    const { deliveries } = db.tables;
+    await db.transaction(async (tx) => {
+      const until = new Date(world.clock.now().getTime() + claimMs);
+      await tx.update(deliveries).set({ dueAt: until }).where(inArray(deliveries.id, killed));
+    });
+
+    second.worker.wake();
+    for (let ended = 0; ended < 2; ended++) await second.endNext();
+    await second.worker.idle();
+    for (const id of closed) assert.equal(await statusOf(id), "build_created");
+    for (const id of killed) assert.equal(await statusOf(id), null);
+    world.clock.advance(claimMs);
+    second.worker.wake();
+    for (let ended = 0; ended < 2; ended++) await second.endNext();
+    await second.worker.idle();
+    for (const id of killed) assert.equal(await statusOf(id), "build_created");
+    await second.worker.close();
   });
 });

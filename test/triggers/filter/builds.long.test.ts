@@ -2,13 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
-import { minuteMs } from "../../../shared/durations.ts";
-import { openDeliveryBuilder } from "../../../shared/triggers/deliveries/build.ts";
 import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
 import { deletePayloads } from "../../../shared/triggers/payloads/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
-import { buildOfDelivery, findDelivery } from "../../helpers/builds.ts";
+import { buildOfDelivery, decideDue, findDelivery } from "../../helpers/builds.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -53,9 +51,7 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
     ];
 
     const lanes = openFilterLanes(() => openFilterEvaluator({ deadlineMs: 60_000 }));
-    const builder = openDeliveryBuilder(world.services, lanes);
-    await Promise.all(ids.map((id) => builder.add(id)));
-    await builder.idle();
+    await decideDue(world.services, lanes);
 
     assert.deepEqual(await Promise.all(ids.map(outcomeOf)), [
       ["build_created", null, true],
@@ -75,9 +71,7 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
   it("record a mismatch only for false", async () => {
     const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const ids = [await send(path, '{"a":2}'), await send(path, '{"a":"1"}'), await send(path, '{"a":null}')];
-    const builder = openDeliveryBuilder(world.services);
-    for (const id of ids) await builder.add(id);
-    await builder.idle();
+    await decideDue(world.services);
     for (const id of ids) assert.deepEqual(await outcomeOf(id), ["not_run", "filter_mismatch", false]);
   });
 
@@ -95,13 +89,8 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
         return outcomes;
       },
     }));
-    const builder = openDeliveryBuilder(world.services, lanes);
 
-    do {
-      await builder.add(id);
-      await builder.idle();
-      world.clock.advance(minuteMs); // a delivery that a busy machine leased is sent again after a while
-    } while ((await outcomeOf(id))[0] === null);
+    await decideDue(world.services, lanes);
 
     assert.equal(evaluations, 2);
     assert.deepEqual(await outcomeOf(id), ["not_run", "filter_mismatch", false]);
@@ -114,15 +103,11 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
       evaluateFirst: () => Promise.reject(new Error("The thread could not start")),
       close: async () => {},
     }));
-    const broken = openDeliveryBuilder(world.services, lanes);
 
-    await broken.add(id);
-    await broken.idle();
+    await decideDue(world.services, lanes);
     assert.deepEqual(await outcomeOf(id), [null, null, false]);
     assert.ok(world.logged.some((line) => line.includes("could not start")));
-    const builder = openDeliveryBuilder(world.services);
-    await builder.add(id);
-    await builder.idle();
+    await decideDue(world.services);
     assert.deepEqual(await outcomeOf(id), ["build_created", null, true]);
   });
 
@@ -131,9 +116,7 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
     const id = await send(path, "{}");
     await world.services.db.transaction((tx) => deletePayloads(tx, [id]));
 
-    const builder = openDeliveryBuilder(world.services);
-    await builder.add(id);
-    await builder.idle();
+    await decideDue(world.services);
 
     assert.deepEqual(await outcomeOf(id), ["not_run", "filter_evaluation_failed", false]);
   });
@@ -145,9 +128,7 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
     for (let sent = 0; sent < 12; sent++) ids.push(await send(path, large));
 
     const lanes = openFilterLanes(() => openFilterEvaluator({ deadlineMs: 60_000 }));
-    const builder = openDeliveryBuilder(world.services, lanes);
-    await Promise.all(ids.map((id) => builder.add(id)));
-    await builder.idle();
+    await decideDue(world.services, lanes);
 
     for (const id of ids) assert.deepEqual(await outcomeOf(id), ["build_created", null, true]);
   });

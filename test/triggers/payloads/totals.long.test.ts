@@ -65,7 +65,7 @@ describeOnBothDatabases("totals of payloads", (database) => {
         size,
         status: isDecided ? ("build_created" as const) : null,
         reason: null,
-        enqueuedAt: receivedAt,
+        dueAt: receivedAt,
         organizationId,
         isFiltered: false,
       };

@@ -5,10 +5,9 @@ import { csrfTokenIn } from "../../../../scripts/scratch/visitor.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { insertUser } from "../../../../shared/accounts/user-store.ts";
 import { newId } from "../../../../shared/ids.ts";
-import { openDeliveryBuilder } from "../../../../shared/triggers/deliveries/build.ts";
 import { deletePayloads } from "../../../../shared/triggers/payloads/store.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
-import { allBuilds, buildWebhook, countBuilds } from "../../../helpers/builds.ts";
+import { allBuilds, buildWebhook, countBuilds, decideDue } from "../../../helpers/builds.ts";
 import { describeOnSqlite, sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
@@ -45,9 +44,7 @@ describeOnSqlite("the pages of deliveries", (database) => {
     const { path, at } = await trigger({ filter: "webhook.payload.run == true" });
     const ids: string[] = [];
     for (let n = 0; n < 23; n++) ids.push(await send(path, JSON.stringify({ run: n % 2 === 0, n })));
-    const builder = openDeliveryBuilder(pages.services);
-    await Promise.all(ids.map((id) => builder.add(id)));
-    await builder.idle();
+    await decideDue(pages.services);
     const bob = await pages.visitor(pages.bob);
 
     const first = (await bob.get(at)).text;

@@ -1,0 +1,215 @@
+// A delivery's row is its task. While it waits, `due_at` says when it may be decided, and an index of waiting deliveries has
+// them by organization. A look takes some of each.
+
+import { type Excess, TooManyJobs } from "../../builds/too-many-jobs.ts";
+import { minuteMs, secondMs } from "../../durations.ts";
+import type { Services } from "../../process/services.ts";
+import { createBatcher, Outage } from "../../sharing/batcher.ts";
+import { laterWork } from "../../sharing/resources.ts";
+import { Tasks } from "../../sharing/tasks.ts";
+import { openLooks, openVisits } from "../../tasks/looks.ts";
+import { claimMs, type DueFilters, openDueFilters } from "../filter/due.ts";
+import { type FilterLanes, openFilterLanes } from "../filter/lanes.ts";
+import type { Evaluated } from "../filter/turn.ts";
+import { type Decided, decideAndBuild, publishDecided } from "./build.ts";
+import {
+  findFirstDue,
+  findNextWaiting,
+  lockDue,
+  lockIfWaiting,
+  makeDueIfAfter,
+  setDue,
+  type WaitingOf,
+} from "./store.ts";
+
+export interface DueDeliveries {
+  /** Decides what is due. A worker is woken by those who accept deliveries, and each second. */
+  wake(): void;
+  /** Resolves once no due delivery is in progress. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const maxGroupItems = 500;
+/** A transaction takes due deliveries of so many organizations. */
+const maxOwners = 50;
+/** Larger builds take turns: 500 jobs, a quarter of the most, take 10 ms, in which nobody else writes to SQLite. */
+const maxSize = 1 / 4;
+/** A delivery that could not be decided is tried again after it. */
+const retryMs = 10 * secondMs;
+/** No delivery waits for so long: a wrong clock made it due so late. */
+const maxAheadMs = 2 * minuteMs;
+
+export function openDueDeliveries(services: Services, lanes: FilterLanes = openFilterLanes()): DueDeliveries {
+  return new Builder(services, lanes);
+}
+
+class Builder implements DueDeliveries {
+  readonly #services: Services;
+  readonly #looks: ReturnType<typeof openLooks>;
+  readonly #visits: Record<"direct" | "filtered", ReturnType<typeof openVisits>>;
+  readonly #filters: DueFilters;
+  readonly #evaluated = createBatcher<Evaluated, undefined>({
+    flush: (group) => this.#decideGroup(group, maxSize),
+    maxItems: maxGroupItems,
+  });
+  /** Organizations of which large builds wait for a turn in this process. */
+  readonly #large = new Set<string>();
+  readonly #tasks = new Tasks();
+
+  constructor(services: Services, lanes: FilterLanes) {
+    this.#services = services;
+    this.#looks = openLooks(services, () => this.#look());
+    const visitsOf = (isFiltered: boolean) =>
+      openVisits((after) => findNextWaiting(services.db, { after, isFiltered }));
+    this.#visits = { direct: visitsOf(false), filtered: visitsOf(true) };
+    const decide = (evaluated: Evaluated[]) => Promise.all(evaluated.map(this.#evaluated.add));
+    this.#filters = openDueFilters(services, lanes, decide);
+  }
+
+  wake(): void {
+    this.#looks.wake();
+  }
+
+  async idle(): Promise<void> {
+    do {
+      await this.#looks.idle();
+      await this.#filters.idle();
+      await this.#tasks.idle();
+    } while (this.#looks.isRunning());
+  }
+
+  async close(): Promise<void> {
+    await this.#looks.close();
+    await this.#filters.close();
+    await this.#evaluated.idle();
+    await this.#tasks.close();
+  }
+
+  /** @returns true if there may be more */
+  async #look(): Promise<boolean> {
+    await this.#visits.filtered(async (organizationId) => {
+      if (await this.#isDue({ organizationId, isFiltered: true })) this.#filters.serve(organizationId);
+      return "go on";
+    });
+    const owners: string[] = [];
+    await this.#visits.direct(async (organizationId) => {
+      if (await this.#isDue({ organizationId, isFiltered: false })) owners.push(organizationId);
+      return owners.length < maxOwners ? "go on" : "stop";
+    });
+    if (owners.length === 0) return false;
+    const share = Math.ceil(maxGroupItems / owners.length);
+    return (await this.#decideDue(owners, share)) > 0;
+  }
+
+  async #isDue(waiting: WaitingOf): Promise<boolean> {
+    const { db, clock } = this.#services;
+    const now = clock.now();
+    const dueAt = await findFirstDue(db, waiting);
+    if (dueAt && dueAt <= now) return true;
+    const after = new Date(now.getTime() + maxAheadMs);
+    if (!dueAt || dueAt <= after) return false;
+    return (await db.transaction((tx) => makeDueIfAfter(tx, waiting, { after, now }, maxGroupItems))) > 0;
+  }
+
+  /** Decides due deliveries without a filter: of each organization as many. @returns their number */
+  async #decideDue(owners: string[], share: number): Promise<number> {
+    const { db, clock } = this.#services;
+    const now = clock.now();
+    let ids: string[] = [];
+    const decideAll = () =>
+      db.transaction(async (tx) => {
+        const due = [];
+        for (const organizationId of owners)
+          due.push(...(await lockDue(tx, { organizationId, isFiltered: false, now, limit: share })));
+        ids = due.map(({ id }) => id);
+        return decideAndBuild(tx, this.#services, { deliveries: due, results: new Map(), maxSize });
+      });
+    try {
+      this.#publish(await decideAll());
+    } catch (error) {
+      if (error instanceof Outage) throw error;
+      if (error instanceof TooManyJobs)
+        await this.#decideGroup(
+          ids.map((id) => ({ id })),
+          maxSize,
+        );
+      else for (const id of ids) await this.#decideAlone(id);
+    }
+    return ids.length;
+  }
+
+  async #decideAlone(id: string): Promise<void> {
+    const { db, clock, log } = this.#services;
+    try {
+      await this.#decideGroup([{ id }], maxSize);
+    } catch (error) {
+      if (error instanceof Outage) throw error;
+      log.warn({ err: error, deliveryId: id }, "a delivery could not be decided; it will be tried again");
+      const dueAt = new Date(clock.now().getTime() + retryMs);
+      await db.transaction((tx) => setDue(tx, { ids: [id], dueAt }));
+    }
+  }
+
+  async #decideGroup(group: Evaluated[], maxSize: number): Promise<undefined[]> {
+    const results = new Map(group.flatMap(({ id, result }) => (result ? [[id, result] as const] : [])));
+    const large: Excess[] = [];
+    for (let left = group; left.length > 0; ) {
+      try {
+        this.#publish(await this.#decide(left, { results, maxSize }));
+        break;
+      } catch (error) {
+        if (!(error instanceof TooManyJobs)) throw error;
+        left = await this.#claim(error, left);
+        large.push(...error.excesses);
+      }
+    }
+    for (const each of large) this.#startLarge(each, group);
+    return group.map(() => undefined);
+  }
+
+  #publish(decided: Decided): void {
+    publishDecided(this.#services, decided);
+    if (decided.waiting > 0) this.wake();
+  }
+
+  #decide(
+    group: Evaluated[],
+    options: Pick<Parameters<typeof decideAndBuild>[2], "results" | "maxSize">,
+  ): Promise<Decided> {
+    return this.#services.db.transaction(async (tx) => {
+      const ids = group.map(({ id }) => id);
+      return decideAndBuild(tx, this.#services, { deliveries: await lockIfWaiting(tx, { ids }), ...options });
+    });
+  }
+
+  /** Claims deliveries with too many jobs for a common transaction. @returns the others */
+  async #claim({ excesses }: TooManyJobs, group: Evaluated[]): Promise<Evaluated[]> {
+    const { db, clock } = this.#services;
+    const ids = excesses.flatMap(({ parts }) => parts.flat().map(({ deliveryId }) => deliveryId ?? ""));
+    const dueAt = new Date(clock.now().getTime() + claimMs);
+    await db.transaction((tx) => setDue(tx, { ids, dueAt }));
+    const claimed = new Set(ids);
+    return group.filter(({ id }) => !claimed.has(id));
+  }
+
+  /** Builds them in turns. If some of the organization wait already, these are due again after their claim. */
+  #startLarge({ organizationId, parts }: Excess, group: Evaluated[]): void {
+    if (this.#large.has(organizationId)) return;
+    this.#large.add(organizationId);
+    const byId = new Map(group.map((each) => [each.id, each]));
+    const own = parts.map((part) => part.flatMap(({ deliveryId }) => byId.get(deliveryId ?? "") ?? []));
+    this.#tasks.add(this.#buildLarge(organizationId, own).finally(() => this.#large.delete(organizationId)));
+  }
+
+  async #buildLarge(organizationId: string, parts: Evaluated[][]): Promise<void> {
+    const { signal } = this.#tasks;
+    for (const part of parts) {
+      const build = () => this.#decideGroup(part, 1);
+      await laterWork.take(organizationId, build, signal).catch((error) => {
+        if (!signal.aborted)
+          this.#services.log.warn({ err: error, organizationId }, "large builds were not made; they will be");
+      });
+    }
+  }
+}
