@@ -5,6 +5,7 @@ import { type Excess, TooManyJobs } from "../../builds/too-many-jobs.ts";
 import { minuteMs, secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import { createBatcher, Outage } from "../../sharing/batcher.ts";
+import { seeOwner } from "../../sharing/presence.ts";
 import { laterWork } from "../../sharing/resources.ts";
 import { Tasks } from "../../sharing/tasks.ts";
 import { openLooks, openVisits } from "../../tasks/looks.ts";
@@ -94,7 +95,10 @@ class Builder implements DueDeliveries {
     });
     const owners: string[] = [];
     await this.#visits.direct(async (organizationId) => {
-      if (await this.#isDue({ organizationId, isFiltered: false })) owners.push(organizationId);
+      if (await this.#isDue({ organizationId, isFiltered: false })) {
+        seeOwner(organizationId);
+        owners.push(organizationId);
+      }
       return owners.length < maxOwners ? "go on" : "stop";
     });
     if (owners.length === 0) return false;
