@@ -1,6 +1,7 @@
 import type { H3Event } from "h3";
 import { toJSONSchema, type z } from "zod";
 import { exactSize, type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
+import { openOrder } from "../../shared/sharing/in-order.ts";
 import { loop } from "../../shared/sharing/resources.ts";
 import { describeInvalidJson, findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { toProblems } from "../../shared/validation.ts";
@@ -15,6 +16,8 @@ const maxDepth = 100;
 export const maxJsonValues = 20_000;
 /** Organizations take turns with larger bodies. */
 const maxBytesAtOnce = 16 * 1024;
+/** Several at once would take longer turns of the event loop, and no less time. */
+const inOrder = openOrder();
 const jsonType = /^application\/([\w.-]+\+)?json$/;
 
 export interface JsonBody<T> {
@@ -71,7 +74,8 @@ export async function readJson<T>(
     await declared.readAhead?.(given as Record<string, unknown>);
     return { given, parsed: schema.safeParse(given) };
   };
-  const { given, parsed } = await (isLarge ? loop.take(organizationId, check, event.req.signal) : check());
+  const checkInTurn = () => loop.take(organizationId, check, event.req.signal);
+  const { given, parsed } = await (isLarge ? inOrder(organizationId, checkInTurn) : check());
   if (parsed.success) return parsed.data;
   const problems = await alsoCheck?.(validMembers(schema, given, parsed.error));
   throw refuse(...toProblems(parsed.error), ...(problems ?? []));

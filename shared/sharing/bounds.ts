@@ -20,7 +20,7 @@ export const resources = {
   /** scrypt takes a core for 150 to 200 ms: it gets no third thread. */
   passwords: { max: 2, maxBesideOthers: 1, restFactor: 2, sliceMs: 500 },
   /** With a rest of three times the time, others' lists took twice as long on Postgres. */
-  longReads: { max: 8, maxBesideOthers: 1, restFactor: 5, sliceMs: 500, ...waiting(500) },
+  longReads: { max: 5, maxBesideOthers: 1, restFactor: 5, sliceMs: 500, ...waiting(500) },
   /** `max` is DATABASE_POOL_SIZE, and half of it is `maxBesideOthers`. */
   queries: { restFactor: 0, sliceMs: 500, ...waiting(500) },
   /** 2,000 jobs of a build take 40 ms, in which nobody else writes to SQLite. */

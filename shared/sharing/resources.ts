@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { resources } from "./bounds.ts";
+import { openOrder } from "./in-order.ts";
 import { presentOwner } from "./owner.ts";
 import { openTurns } from "./turns.ts";
 
@@ -29,6 +30,19 @@ export function loopTurn(owner: string, signal?: AbortSignal): Promise<void> {
   });
 }
 
+const slices = openOrder();
+
+/** As `loopTurn`, for several milliseconds: no other slice of the owner is in the same turn of the event loop. */
+function sliceTurn(owner: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const begin = () => {
+      resolve();
+      return nextTurn();
+    };
+    slices(owner, () => loop.take(owner, begin)).catch(reject);
+  });
+}
+
 /**
  * Cuts long work into slices, for which the present owner takes turns.
  * @returns a function to await before each step of the work, with the size of the step
@@ -40,6 +54,6 @@ export function openSlices(maxSize: number): (size: number) => Promise<void> | u
     const isWithin = size <= left;
     left = (isWithin ? left : maxSize) - size;
     if (isWithin) return undefined;
-    return owner === undefined ? nextTurn() : loopTurn(owner);
+    return owner === undefined ? nextTurn() : sliceTurn(owner);
   };
 }

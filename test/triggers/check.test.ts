@@ -62,8 +62,8 @@ describe("the check of a body", () => {
   it("answers 503 after the deadline, and gives up when its caller disconnects", async () => {
     const { check } = open({ maxWaitMs: 0 });
     const gone = new AbortController();
-    const running = ["a", "b"].map((owner) => check(owner, large));
-    const waiting = [check("a", large), check("a", large, gone.signal)];
+    const running = ["c", "d"].map((owner) => check(owner, large));
+    const waiting = [check("c", large), check("c", large, gone.signal)];
     gone.abort();
     assert.deepEqual(await Promise.all(waiting), ["503 busy", "AbortError"]);
     assert.deepEqual(await Promise.all(running), ["ok", "ok"]);
