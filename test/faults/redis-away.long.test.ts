@@ -47,7 +47,7 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
       () => redis.command("replicaof", "no", "one"),
     ],
   ] as const) {
-    it(`answers webhooks 201 and creates their builds later: ${how}`, async () => {
+    it(`answers webhooks 201, and their builds follow: ${how}`, async () => {
       const { path } = await acme.trigger();
       const before = await countBuilds(world);
       const load = startLoad([world.url + path], { most: Number.POSITIVE_INFINITY, pauseMs: 100 });
@@ -59,15 +59,14 @@ describe("while Redis is unavailable", { skip: redisServerMissing }, () => {
       await sleep(awayMs);
       await eventually("200 deliveries without Redis", async () => load.accepted.length > whenAway + 200);
       await load.stop();
-      await back();
-
-      assert.deepEqual(load.others, []);
-      assert.equal(load.broken, 0);
-      world.clock.advance(11_000);
       await eventually(
         "all builds",
         async () => (await countBuilds(world)) === before + load.accepted.length,
       );
+      await back();
+
+      assert.deepEqual(load.others, []);
+      assert.equal(load.broken, 0);
       await eventually("the usual state", async () => !(await isDegraded()));
     });
   }
@@ -205,7 +204,6 @@ describe("while connections to Redis are silent", { skip: redisServerMissing }, 
     const after = await post(world.url + path, "{}");
 
     assert.deepEqual([before.status, without.status, after.status], [201, 201, 201]);
-    world.clock.advance(11_000);
     await eventually("all builds", async () => (await countBuilds(world)) === 3);
   });
 });
