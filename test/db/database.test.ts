@@ -56,6 +56,8 @@ const landed = {
   "sqlite/0035_exit_statuses_and_offers": "2accc8d6ab9d5d16",
   "sqlite/0036_places_of_builds": "c836c586c6527268",
   "sqlite/0037_retries_and_uploads": "f3203489ade896d9",
+  "sqlite/0038_tasks": "28213aff3255bdf7",
+  "sqlite/0039_due_deliveries": "9634dee1df4ed063",
   "postgres/0000_foundation": "011ac0cedfd71ec3",
   "postgres/0001_device_authorization": "0c0c42a53a434184",
   "postgres/0002_dispatch": "1655b56d23af6301",
@@ -94,6 +96,8 @@ const landed = {
   "postgres/0035_exit_statuses_and_offers": "bdf294333bb78f70",
   "postgres/0036_places_of_builds": "3a4b32f4ddc78eba",
   "postgres/0037_retries_and_uploads": "2ffbe690e82f1b90",
+  "postgres/0038_tasks": "550afc91ecff01c5",
+  "postgres/0039_due_deliveries": "4d5511dc15ec6812",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */
