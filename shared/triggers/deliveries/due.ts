@@ -103,7 +103,7 @@ class Builder implements DueDeliveries {
     });
     if (owners.length === 0) return false;
     const share = Math.ceil(maxGroupItems / owners.length);
-    return (await this.#decideDue(owners, share)) > 0;
+    return (await this.#decideDue(owners, share)) || owners.length === maxOwners;
   }
 
   async #isDue(waiting: WaitingOf): Promise<boolean> {
@@ -116,16 +116,20 @@ class Builder implements DueDeliveries {
     return (await db.transaction((tx) => makeDueIfAfter(tx, waiting, { after, now }, maxGroupItems))) > 0;
   }
 
-  /** Decides due deliveries without a filter: of each organization as many. @returns their number */
-  async #decideDue(owners: string[], share: number): Promise<number> {
+  /** Decides due deliveries without a filter: of each organization as many. @returns true if one may have more */
+  async #decideDue(owners: string[], share: number): Promise<boolean> {
     const { db, clock } = this.#services;
     const now = clock.now();
     let ids: string[] = [];
+    let isMore = false;
     const decideAll = () =>
       db.transaction(async (tx) => {
         const due = [];
-        for (const organizationId of owners)
-          due.push(...(await lockDue(tx, { organizationId, isFiltered: false, now, limit: share })));
+        for (const organizationId of owners) {
+          const own = await lockDue(tx, { organizationId, isFiltered: false, now, limit: share });
+          isMore ||= own.length === share;
+          due.push(...own);
+        }
         ids = due.map(({ id }) => id);
         return decideAndBuild(tx, this.#services, { deliveries: due, results: new Map(), maxSize });
       });
@@ -140,7 +144,7 @@ class Builder implements DueDeliveries {
         );
       else for (const id of ids) await this.#decideAlone(id);
     }
-    return ids.length;
+    return isMore;
   }
 
   async #decideAlone(id: string): Promise<void> {
