@@ -36,7 +36,7 @@ export function finishOperations(services: Services, leases: LeaseGroup): Operat
       description:
         "-1: the command never ran, or a signal ended it. A repeated call is answered as the first. " +
         "Never 404: old agents stop at 422 alone.",
-      body: { schema: finish, isOptional: true },
+      body: { schema: finish, isReport: true },
       success: done,
       refusals: { 422: ["The agent does not have this job, or no longer"] },
       run: async ({ attempt, readBody }) => {

@@ -89,7 +89,7 @@ export function jobOperations(
       summary: "Start an accepted job",
       body: {
         schema: z.object({ started_at: unread }),
-        isOptional: true,
+        isReport: true,
       },
       success: done,
       run: async ({ attempt, readBody }) => {

@@ -63,7 +63,7 @@ export function sessionOperations(
       path: patterns.agentHeartbeat,
       id: "heartbeatAgent",
       summary: "Send a heartbeat",
-      body: { schema: heartbeat, isOptional: true },
+      body: { schema: heartbeat, isReport: true },
       success: answer(heard),
       isQuiet: true,
       run: async ({ agent, readBody }) => {

@@ -69,7 +69,7 @@ export function declareOperation(operation: Operation): Declaration {
     security: tokensOf[caller],
     server: "baseUrl",
     ...(rawBody ? { body: { ...rawBody, isOptional: true } } : {}),
-    ...(body ? { body: { ...body, mediaType: jsonType } } : {}),
+    ...(body ? { body: { ...body, isOptional: body.isOptional ?? body.isReport, mediaType: jsonType } } : {}),
     answers: answersOf(operation),
   };
 }

@@ -12,9 +12,13 @@ export function mediaType(header: string | null): string {
 
 /** Returns true unless the header names another charset than UTF-8. */
 export function hasUtf8Charset(header: string | null): boolean {
+  return /^utf-?8$/i.test(charsetOf(header));
+}
+
+/** Default: utf-8. */
+export function charsetOf(header: string | null): string {
   // MIMEType drops malformed parameters, and so would take an empty charset for none.
-  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(header ?? "") ?? [];
-  return /^utf-?8$/i.test(charset);
+  return /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(header ?? "")?.[1] ?? "utf-8";
 }
 
 /**

@@ -7,6 +7,7 @@ import { describeInvalidJson, findPayloadProblem } from "../../shared/triggers/p
 import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
 import { hasUtf8Charset, mediaType } from "./content-type.ts";
+import { asUtf8 } from "./report-body.ts";
 import { freeBuffers } from "./transfers/free-buffers.ts";
 
 const defaultMaxBytes = 1024 * 1024;
@@ -24,6 +25,8 @@ export interface JsonBody<T> {
   schema: z.ZodType<T>;
   /** Accepts an empty body and null as `{}`. */
   isOptional?: boolean;
+  /** A report of what has happened: it may be empty, come in any encoding, and be no object, which counts as `{}`. */
+  isReport?: boolean;
   /** Values of members that are absent or null, by their names. Undefined: none. */
   defaults?: Record<string, (organizationId: string) => Promise<unknown>>;
   /** Reads what takes long, with pauses for other requests, before the schema does. */
@@ -59,12 +62,14 @@ export async function readJson<T>(
   declared: JsonBody<T>,
   alsoCheck?: CheckMembers,
 ): Promise<T> {
-  const { schema, isOptional = false, refuse = validationFailed, maxBytes = defaultMaxBytes } = declared;
+  const { schema, isReport = false, isOptional = isReport } = declared;
+  const { refuse = validationFailed, maxBytes = defaultMaxBytes } = declared;
   const contentType = event.req.headers.get("content-type");
   // JSON between systems is UTF-8 (RFC 8259 §8.1).
-  if (!hasUtf8Charset(contentType)) throw wrongType();
+  if (!isReport && !hasUtf8Charset(contentType)) throw wrongType();
   const tooLarge = () => new Refusal(413, `Body is larger than ${exactSize(maxBytes)}`);
   using body = await bodies.read(event, maxBytes, tooLarge, { organization: organizationId });
+  if (isReport) body.bytes = await asUtf8(body.bytes, contentType, maxBytes);
   if (body.bytes.length === 0 && !isOptional) throw new Refusal(400, missingBody(schema));
   const isLarge = body.bytes.length > maxBytesAtOnce;
   const check = async () => {
@@ -124,13 +129,14 @@ function makeInput(schema: z.ZodType) {
 async function parseObject(
   bytes: Buffer,
   contentType: string | null,
-  { isOptional, maxValues = maxJsonValues }: Pick<JsonBody<unknown>, "isOptional" | "maxValues">,
+  { isReport, isOptional = isReport, maxValues = maxJsonValues }: Omit<JsonBody<unknown>, "schema">,
 ): Promise<object> {
   if (isOptional && bytes.length === 0) return {};
   const value = await parse(bytes, contentType, maxValues);
   if (isOptional && value === null) return {};
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new Refusal(400, "Body must be a JSON object");
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject && isReport) return {};
+  if (!isObject) throw new Refusal(400, "Body must be a JSON object");
   return value;
 }
 

@@ -130,6 +130,38 @@ describeOnBothDatabases("reports of agents in odd forms", (database) => {
     assert.equal(await agent.offered(), undefined, "it takes no other job");
   });
 
+  it("end a job in any encoding, and without an object", async () => {
+    const report = JSON.stringify({ exit_status: "3" });
+    const damaged = Buffer.concat([
+      Buffer.from('{"exit_status":"3","signal":"'),
+      Buffer.from([0xff]),
+      Buffer.from('"}'),
+    ]);
+    const bodies: [string, string | Uint8Array<ArrayBuffer>, Record<string, string>, number][] = [
+      ["a byte order mark", `\ufeff${report}`, {}, 3],
+      ["UTF-16", Buffer.from(`\ufeff${report}`, "utf16le"), {}, 3],
+      ["bytes that are no characters", damaged, {}, 3],
+      ["gzip", gzipSync(report), { "Content-Encoding": "gzip" }, 3],
+      ["a charset", report, { "Content-Type": "application/json; charset=ISO-8859-1" }, 3],
+      ["an unknown charset", report, { "Content-Type": "application/json; charset=none" }, 3],
+      ["a list", "[]", {}, -1],
+      ["a text", '""', {}, -1],
+      ["a number", "3", {}, -1],
+    ];
+    for (const [name, body, headers, exitStatus] of bodies) {
+      const { build, job, token, agent } = await enterJob(api, { command: "make" });
+      const report = async (method: string, path: string, token: string) => {
+        const sent = { method, headers: { Authorization: `Token ${token}`, ...headers }, body };
+        const { status } = await fetch(`${api.world.url}/v3${path}`, sent);
+        assert.equal(status, 200, `${name}: ${path}`);
+      };
+      await report("POST", "/heartbeat", agent.token);
+      await report("PUT", `/jobs/${job}/start`, token);
+      await report("PUT", `/jobs/${job}/finish`, token);
+      assert.equal((await build()).jobs[0].exit_status, exitStatus, name);
+    }
+  });
+
   it("end a job without a body", async () => {
     const { build, job, send } = await enterJob(api, { command: "make" });
     assert.equal((await send("PUT", `/jobs/${job}/finish`)).status, 200);

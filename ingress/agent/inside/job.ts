@@ -43,7 +43,7 @@ export function insideJobOperations(services: Services, leases: LeaseGroup): Ope
       summary: "Promise that a running job will fail",
       description:
         "The job runs on. Its build is failing from now on, unless the failure is soft or will be retried.",
-      body: { schema: promise, isOptional: true },
+      body: { schema: promise, isReport: true },
       success: { status: 204, description: "Done" },
       refusals: { 422: ["the job does not run"] },
       run: async ({ attempt, readBody }) => {
