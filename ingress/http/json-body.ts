@@ -2,7 +2,7 @@ import type { H3Event } from "h3";
 import { toJSONSchema, type z } from "zod";
 import { exactSize, type Problem, Refusal, validationFailed } from "../../shared/refusal.ts";
 import { openOrder } from "../../shared/sharing/in-order.ts";
-import { loop } from "../../shared/sharing/resources.ts";
+import { longReads } from "../../shared/sharing/resources.ts";
 import { describeInvalidJson, findPayloadProblem } from "../../shared/triggers/payloads/problem.ts";
 import { toProblems } from "../../shared/validation.ts";
 import type { Bodies } from "./body.ts";
@@ -79,7 +79,7 @@ export async function readJson<T>(
     await declared.readAhead?.(given as Record<string, unknown>);
     return { given, parsed: schema.safeParse(given) };
   };
-  const checkInTurn = () => loop.take(organizationId, check, event.req.signal);
+  const checkInTurn = () => longReads.take(organizationId, check, event.req.signal);
   const { given, parsed } = await (isLarge ? inOrder(organizationId, checkInTurn) : check());
   if (parsed.success) return parsed.data;
   const problems = await alsoCheck?.(validMembers(schema, given, parsed.error));

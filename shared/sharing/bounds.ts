@@ -13,8 +13,16 @@ const mb = 1024 * kb;
  * `restFactor` times as long as it took, longer if it took longer than a slice.
  */
 export const resources = {
-  /** A request's own work takes about a millisecond. Others work in the same turn of the loop, so none is too long. */
-  loop: { max: 9, maxBesideOthers: 2, restFactor: 3, sliceMs: 1000, lateMs: 200, ...waiting(4000) },
+  /** A request's own work takes about a millisecond, a slice of a log up to ten. */
+  loop: {
+    max: 9,
+    maxBesideOthers: 2,
+    restFactor: 3,
+    sliceMs: 10,
+    isShared: true,
+    lateMs: 200,
+    ...waiting(4000),
+  },
   /** A payload of 1 MB takes one for 10 ms. */
   threads: { max: 4, maxBesideOthers: 1, restFactor: 3, sliceMs: 200, ...waiting(1500) },
   /** scrypt takes a core for 150 to 200 ms: it gets no third thread. */

@@ -32,11 +32,11 @@ class Presence {
     else this.#tasks.delete(owner);
   }
 
-  hasOthers(owner: string, now: number): boolean {
+  hasOthers(owner: string, since: number): boolean {
     if (this.#tasks.size > (this.#tasks.has(owner) ? 1 : 0)) return true;
     const isLatest = this.#latest === owner;
     const other = isLatest ? this.#other : this.#latest;
-    return other !== undefined && now - (isLatest ? this.#otherAt : this.#latestAt) < presentForMs;
+    return other !== undefined && (isLatest ? this.#otherAt : this.#latestAt) > since;
   }
 }
 
@@ -63,10 +63,11 @@ export function enterOwner(owner: string): () => void {
 }
 
 /**
- * Returns true if nobody else has work in this process, or had within the last 50 ms. Callers who have not said who they are keep
- * no organization waiting.
+ * Returns true if nobody else has work in this process, or had within the last 50 ms. Callers who have not said who they
+ * are keep no organization waiting.
+ * @param taskMs the time of a task that has ended: who had work during it counts, too
  */
-export function isAlone(owner: string): boolean {
+export function isAlone(owner: string, taskMs = 0): boolean {
   const present = isAnonymous(owner) ? anybody : organizations;
-  return !present.hasOthers(owner, performance.now());
+  return !present.hasOthers(owner, performance.now() - presentForMs - taskMs);
 }

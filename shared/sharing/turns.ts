@@ -27,6 +27,8 @@ export interface TurnBounds {
   restFactor: number;
   /** The time that a task should take at most. A longer one is followed by a rest that is as much longer. */
   sliceMs: number;
+  /** Others work in the time of a task: it counts as a slice at most. */
+  isShared?: boolean;
   /** An owner rests after a longer task even if it is alone: callers wait whom nobody knows yet. */
   lateMs?: number;
   maxWaiting?: number;
@@ -64,7 +66,12 @@ class RoundRobin implements Turns {
 
   constructor(bounds: TurnBounds) {
     const unbounded = Number.POSITIVE_INFINITY;
-    const absent = { lateMs: unbounded, maxWaiting: unbounded, maxWaitingOfOwner: unbounded };
+    const absent = {
+      isShared: false,
+      lateMs: unbounded,
+      maxWaiting: unbounded,
+      maxWaitingOfOwner: unbounded,
+    };
     this.#bounds = { ...absent, ...bounds };
   }
 
@@ -152,15 +159,16 @@ class RoundRobin implements Turns {
   #finish(owner: string, tasks: OwnerTasks, tookMs: number): void {
     this.#running--;
     this.#moveLast(owner, tasks); // others may have come since its start
-    const { restFactor, sliceMs, lateMs } = this.#bounds;
-    const restMs = Math.min(tookMs * restFactor * Math.max(1, tookMs / sliceMs), maxRestMs);
+    const { restFactor, sliceMs, isShared, lateMs } = this.#bounds;
+    const countedMs = isShared ? Math.min(tookMs, sliceMs) : tookMs * Math.max(1, tookMs / sliceMs);
+    const restMs = Math.min(countedMs * restFactor, maxRestMs);
     if (tookMs > lateMs) setTimeout(() => this.#leave(owner, tasks), Math.min(tookMs, maxRestMs));
-    else this.#restBesideOthers(owner, tasks, restMs);
+    else this.#restBesideOthers(owner, tasks, restMs, tookMs);
     this.#startWaiting();
   }
 
-  #restBesideOthers(owner: string, tasks: OwnerTasks, restMs: number): void {
-    if (restMs <= 0 || isAlone(owner)) {
+  #restBesideOthers(owner: string, tasks: OwnerTasks, restMs: number, taskMs = 0): void {
+    if (restMs <= 0 || isAlone(owner, taskMs)) {
       this.#leave(owner, tasks);
       return;
     }
