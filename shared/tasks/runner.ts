@@ -11,9 +11,11 @@ import { secondMs } from "../durations.ts";
 import { doTasksJob } from "../jobs/contracts.ts";
 import type { Due } from "../process/due.ts";
 import type { Services } from "../process/services.ts";
+import { resources } from "../sharing/bounds.ts";
 import { openOrder } from "../sharing/in-order.ts";
-import { laterWork, threads } from "../sharing/resources.ts";
+import { threads } from "../sharing/resources.ts";
 import { Tasks } from "../sharing/tasks.ts";
+import { openTurns } from "../sharing/turns.ts";
 import type { TaskKind } from "../vocabulary.ts";
 import { openLooks, openVisits } from "./looks.ts";
 import { claimIfDue, countFailure, findNextOwner, isOfWorkers, listDue, setDue } from "./store.ts";
@@ -67,6 +69,7 @@ class Runner implements TaskRunner {
   readonly #background = new Tasks();
   /** A build can trigger thousands of others, and its organization's groups must not wait for all of them. */
   readonly #inOrder = openOrder();
+  readonly #turns = openTurns(resources.later);
   readonly #looks: ReturnType<typeof openLooks>;
   readonly #visitOwners: ReturnType<typeof openVisits>;
   #isFull = false;
@@ -159,7 +162,7 @@ class Runner implements TaskRunner {
   async #runSlices(task: Running): Promise<void> {
     const { kind, subjectId, organizationId } = task;
     const { signal } = this.#background;
-    const turns = kind === "artifact" ? threads : laterWork;
+    const turns = kind === "artifact" ? threads : this.#turns;
     let place: unknown;
     const slice = async () => {
       task.isStarted = true;
