@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { seeOwner } from "../../shared/sharing/presence.ts";
 import { type Api, openApi } from "../helpers/api.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
@@ -30,8 +31,10 @@ describe("large JSON bodies of one organization at once", () => {
     });
 
     await Promise.race(attacked);
+    const isThere = setInterval(() => seeOwner("another organization"), 5); // also while a busy machine delays the victim
     assert.equal((await create()).status, 422);
     assert.equal((await create("{}")).status, 422);
+    clearInterval(isThere);
 
     assert.ok(answered < 12, "the victim did not wait for all the others");
     assert.deepEqual(new Set(await Promise.all(attacked)), new Set([422]));
