@@ -69,7 +69,8 @@ export async function readJson<T>(
   if (!isReport && !hasUtf8Charset(contentType)) throw wrongType();
   const tooLarge = () => new Refusal(413, `Body is larger than ${exactSize(maxBytes)}`);
   using body = await bodies.read(event, maxBytes, tooLarge, { organization: organizationId });
-  if (isReport) body.bytes = await asUtf8(body.bytes, contentType, maxBytes);
+  if (isReport && body.bytes.length <= maxBytesAtOnce)
+    body.bytes = await asUtf8(body.bytes, contentType, maxBytesAtOnce);
   if (body.bytes.length === 0 && !isOptional) throw new Refusal(400, missingBody(schema));
   const isLarge = body.bytes.length > maxBytesAtOnce;
   const check = async () => {
