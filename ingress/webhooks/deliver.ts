@@ -101,7 +101,6 @@ class Posting {
     // The token of a hint is well formed.
     const trigger = intake.findHint(this.#token) ?? (await this.#readTrigger());
     this.#trigger = trigger;
-    seeOwner(trigger.organizationId);
     const contentType = requireJson(this.#event.req.headers);
     const tenant = { organization: trigger.organizationId, trigger: trigger.id };
     const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge, tenant);
@@ -129,6 +128,7 @@ class Posting {
     } catch (error) {
       trigger = await this.#readRowOfHint(trigger, error);
     }
+    seeOwner(trigger.organizationId);
 
     const idempotencyKey = readIdempotencyKey(event.req.headers);
     const keys = keysOf(idempotencyKey, this.#messageId);
