@@ -7,7 +7,7 @@ import {
 } from "../blobs/blobs.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal, unavailable } from "../refusal.ts";
-import { loop } from "../sharing/resources.ts";
+import { openOrder } from "../sharing/in-order.ts";
 import { later } from "../tasks/store.ts";
 import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";
 
@@ -18,6 +18,8 @@ import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";
 const minBytes = 5 * 1024 ** 2;
 /** Each signs an address in a turn of the event loop. A batch may ask for thousands. */
 const beginsAtOnce = 8;
+/** One batch of an organization at a time. A bucket that stalls holds up nothing else. */
+const inOrder = openOrder();
 
 /**
  * Begins the uploads of artifacts that are better sent in parts. A repeated batch gets new addresses.
@@ -35,7 +37,7 @@ export async function beginParts(
   );
   const [first] = large;
   if (!first) return new Map();
-  const begun = await loop.take(first.organizationId, () =>
+  const begun = await inOrder(first.organizationId, () =>
     orUnavailable(services, () => beginAll(direct, large)),
   );
   await services.db.transaction(async (tx) => {
