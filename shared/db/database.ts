@@ -26,7 +26,7 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   ): Locking<T["$inferSelect"]>;
 }
 
-/** Which rows to lock, of many. */
+/** The rows to lock, of many. */
 export interface First {
   orderBy: SQL;
   limit: Placeholder;

@@ -1,9 +1,9 @@
 import { isAnonymous } from "./owner.ts";
 
-/** Whoever has had no work for longer is gone. */
+/** An owner without work for longer is gone. */
 const presentForMs = 50;
 
-/** Which owners have work. */
+/** The owners that have work. */
 class Presence {
   /** By owner: its tasks that run or wait. */
   readonly #tasks = new Map<string, number>();

@@ -4,8 +4,8 @@ import { openOrder } from "./in-order.ts";
 import { presentOwner } from "./owner.ts";
 import { openTurns } from "./turns.ts";
 
-/** Long work on the event loop, which pauses for others by itself. */
-export const loop = openTurns(resources.loop);
+/** The event loop. */
+const loop = openTurns(resources.loop);
 /** The threads of the process: those of Node, for compression, hashes and files, and those that the project starts. */
 export const threads = openTurns(resources.threads);
 /** Transactions that add many rows. */
@@ -21,12 +21,17 @@ export const longReads = openTurns(resources.longReads);
  * @throws Refusal 503 if too many wait
  */
 export function loopTurn(owner: string, signal?: AbortSignal): Promise<void> {
+  return beginIn((begin) => loop.take(owner, begin, signal));
+}
+
+/** Resolves once it has begun, and keeps its place until the next turn of the event loop. */
+function beginIn(take: (begin: () => Promise<void>) => Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     const begin = () => {
       resolve();
       return nextTurn();
     };
-    loop.take(owner, begin, signal).catch(reject);
+    take(begin).catch(reject);
   });
 }
 
@@ -34,13 +39,7 @@ const slices = openOrder();
 
 /** As `loopTurn`, for several milliseconds: no other slice of the owner is in the same turn of the event loop. */
 function sliceTurn(owner: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const begin = () => {
-      resolve();
-      return nextTurn();
-    };
-    slices(owner, () => loop.take(owner, begin)).catch(reject);
-  });
+  return beginIn((begin) => slices(owner, () => loop.take(owner, begin)));
 }
 
 /**

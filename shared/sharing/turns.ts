@@ -51,7 +51,7 @@ export function takeOwnTurn<Result>(turns: Turns, task: () => Promise<Result>): 
 }
 
 interface OwnerTasks {
-  /** With those that rest. */
+  /** Tasks that run, and places that rest. */
   running: number;
   /** Oldest first; each starts a task. */
   waiting: Set<() => void>;
