@@ -20,8 +20,13 @@ export const longReads = openTurns(resources.longReads);
  * signal ends the wait: it rejects with the signal's reason.
  * @throws Refusal 503 if too many wait
  */
-export function loopTurn(owner: string, signal?: AbortSignal): Promise<void> {
-  return beginIn((begin) => loop.take(owner, begin, signal));
+export const loopTurn = openLoopTurn(loop);
+
+/** @param turns default: of their own, with the same bounds */
+export function openLoopTurn(
+  turns = openTurns(resources.loop),
+): (owner: string, signal?: AbortSignal) => Promise<void> {
+  return (owner, signal) => beginIn((begin) => turns.take(owner, begin, signal));
 }
 
 /** Resolves once it has begun, and keeps its place until the next turn of the event loop. */

@@ -3,7 +3,7 @@ import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
 import { shares } from "../../../shared/sharing/bounds.ts";
 import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
-import { loopTurn } from "../../../shared/sharing/resources.ts";
+import { openLoopTurn } from "../../../shared/sharing/resources.ts";
 import { type CallerNetworks, Shares } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf } from "../network.ts";
@@ -14,6 +14,8 @@ import { pauseBytes } from "./upload.ts";
 const dropMs = secondMs;
 
 const places = new Shares(shares.unreadBodies);
+/** Apart from requests that wait to begin: behind these, the time of a body would be over before its turn. */
+const dropTurn = openLoopTurn();
 
 /**
  * Call it when an answer begins. If nobody reads the body of its request, this reads and drops what still comes, in
@@ -30,14 +32,15 @@ export function dropUnreadBody(event: H3Event): void {
 function drop(request: IncomingMessage, caller: CallerNetworks): void {
   const { socket } = request;
   const over = new AbortController();
-  const timer = setTimeout(() => socket.destroy(), dropMs).unref();
+  // Of a body that has come whole nothing is dropped any more: the connection may have the next request.
+  const timer = setTimeout(() => (request.complete ? request.resume() : socket.destroy()), dropMs).unref();
   let bytesSincePause = 0;
   const onData = (chunk: Buffer) => {
     bytesSincePause += chunk.length;
-    if (bytesSincePause < pauseBytes) return;
+    if (bytesSincePause < pauseBytes || request.complete) return;
     bytesSincePause = 0;
     request.pause();
-    loopTurn(ownerOfNetwork(caller.wideNetwork), over.signal).then(
+    dropTurn(ownerOfNetwork(caller.wideNetwork), over.signal).then(
       () => request.resume(),
       () => undefined, // it is over
     );

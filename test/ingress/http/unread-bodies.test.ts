@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
+import { seeOwner } from "../../../shared/sharing/presence.ts";
+import { loopTurn } from "../../../shared/sharing/resources.ts";
+import { sqlite } from "../../helpers/databases.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+
+describe("a body that nobody reads", () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(sqlite);
+  });
+  after(() => world.close());
+
+  it("is dropped though many requests of its network wait to begin, so that its connection stays", async () => {
+    const over = new AbortController();
+    const isThere = setInterval(() => seeOwner("another organization"), 5);
+    const owner = ownerOfNetwork("127.0.0.0/24");
+    const waiting = Promise.allSettled(Array.from({ length: 2000 }, () => loopTurn(owner, over.signal)));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const send = async (method: string, path: string, body?: Buffer) => {
+      const sent = request(world.url + path, { method, agent });
+      sent.end(body);
+      const [answer] = (await once(sent, "response")) as [IncomingMessage];
+      answer.resume();
+      await once(answer, "end");
+      return { status: answer.statusCode, isReused: sent.reusedSocket };
+    };
+
+    assert.equal((await send("POST", "/nowhere", Buffer.alloc(400_000))).status, 404);
+    await sleep(1200); // a body is dropped for a second
+    const next = await send("GET", "/nowhere");
+
+    assert.deepEqual([next.status, next.isReused], [404, true]);
+    over.abort();
+    clearInterval(isThere);
+    await waiting;
+    agent.destroy();
+  });
+});
