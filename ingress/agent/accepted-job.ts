@@ -13,7 +13,7 @@ import { findClusterName } from "../../shared/clusters/store.ts";
 import { findPipelineFactsById } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { oncePerLoopTurn } from "../../shared/sharing/once-per-loop-turn.ts";
+import { readOnce } from "../../shared/sharing/gatherer.ts";
 import * as field from "../operations/fields.ts";
 
 const chunkSeconds = 1;
@@ -61,11 +61,11 @@ function presentStep({ command, options }: Job) {
 /** Makes the answers of accept and acquire. Jobs that were accepted together share reads. */
 export function acceptedPresenter(services: Services) {
   const { db, config, cipher, processes } = services;
-  const findReport = oncePerLoopTurn((buildId: string) => isCommitReported(services, buildId));
-  const findPipeline = oncePerLoopTurn((id: string) => findPipelineFactsById(db, { id }));
-  const findName = oncePerLoopTurn((id: string) => findClusterName(db, { id }));
-  const findOrganization = oncePerLoopTurn((id: string) => findOrganizationById(db, id));
-  const doAll = oncePerLoopTurn((ability: "takesArtifacts") => processes.doAll(ability));
+  const findReport = readOnce((buildId: string) => isCommitReported(services, buildId));
+  const findPipeline = readOnce((id: string) => findPipelineFactsById(db, { id }));
+  const findName = readOnce((id: string) => findClusterName(db, { id }));
+  const findOrganization = readOnce((id: string) => findOrganizationById(db, id));
+  const doAll = readOnce((ability: "takesArtifacts") => processes.doAll(ability));
 
   /** A process of an older version may get the agent's calls for artifacts, and would fail the job. */
   const withoutArtifacts = async (job: Job): Promise<Job> => {

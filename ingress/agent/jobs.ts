@@ -11,7 +11,7 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { findQueueById } from "../../shared/queues/store.ts";
 import { notFound } from "../../shared/refusal.ts";
-import { readTogether } from "../../shared/sharing/read-together.ts";
+import { readTogether } from "../../shared/sharing/gatherer.ts";
 import { writes } from "../../shared/sharing/resources.ts";
 import type { Attempts } from "../auth/attempts.ts";
 import type { JobCaller } from "../auth/callers.ts";

@@ -69,7 +69,7 @@ export function sessionOperations(
       run: async ({ agent, readBody }) => {
         const { sent_at } = await readBody();
         const receivedAt = services.clock.now();
-        if (agent.state === "connected") presence.record(agent.id, receivedAt);
+        if (agent.state === "connected") presence.record(agent.id);
         else await presence.connect(agent);
         return { sent_at, received_at: receivedAt };
       },

@@ -9,8 +9,7 @@ import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
-import { oncePerLoopTurn } from "../../shared/sharing/once-per-loop-turn.ts";
-import { readTogether } from "../../shared/sharing/read-together.ts";
+import { readOnce, readTogether } from "../../shared/sharing/gatherer.ts";
 import { limitMetaDataCalls } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 import type { Attempts } from "./attempts.ts";
@@ -33,7 +32,7 @@ export function agentAuthenticators(
     ({ tokenHash }) => tokenHash,
   );
   // Many agents have one token.
-  const findOwners = oncePerLoopTurn((token: string) => findRegistrar(services, token));
+  const findOwners = readOnce((token: string) => findRegistrar(services, token));
   const own: AgentServices = { ...services, findSession, findRegistrar: findOwners };
   return {
     registrar: (event) => requireRegistrar(own, event),

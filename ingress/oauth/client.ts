@@ -5,7 +5,7 @@ import type { Application } from "../../shared/oauth/application-store.ts";
 import { findEnabledApplication } from "../../shared/oauth/applications.ts";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { oncePerLoopTurn } from "../../shared/sharing/once-per-loop-turn.ts";
+import { readOnce } from "../../shared/sharing/gatherer.ts";
 import { clientIp } from "../http/client-address.ts";
 import { limitClientFailures } from "../http/limits.ts";
 import type { Form } from "./form.ts";
@@ -24,7 +24,7 @@ export class Clients {
 
   constructor(services: Services) {
     this.#services = services;
-    this.#findApplication = oncePerLoopTurn((clientId) => findEnabledApplication(services, clientId));
+    this.#findApplication = readOnce((clientId) => findEnabledApplication(services, clientId));
   }
 
   /**

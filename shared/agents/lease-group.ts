@@ -3,7 +3,7 @@ import type { Build } from "../builds/store.ts";
 import type { Tx } from "../db/database.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { createBatchers } from "../sharing/batcher.ts";
+import { openGatherers } from "../sharing/gatherer.ts";
 
 interface BuildKey {
   buildId: string;
@@ -25,7 +25,7 @@ const maxChanges = 200;
 
 /** A refusal that a change throws reaches its caller alone: throw it before writing. */
 export function openLeaseGroup({ db }: Pick<Services, "db">): LeaseGroup {
-  const batchers = createBatchers<Change, unknown>(({ key }) => key.organizationId, {
+  const gatherers = openGatherers<Change, unknown>(({ key }) => key.organizationId, {
     maxItems: maxChanges,
     flush: (changes) =>
       db.transaction(async (tx) => {
@@ -38,7 +38,7 @@ export function openLeaseGroup({ db }: Pick<Services, "db">): LeaseGroup {
   });
 
   return async (key, run) => {
-    const result = await batchers.add({ key, run });
+    const result = await gatherers.add({ key, run });
     if (result instanceof Refusal) throw result;
     return result as Awaited<ReturnType<typeof run>>;
   };

@@ -1,13 +1,12 @@
 import { secondMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
-import { createBatchers } from "../sharing/batcher.ts";
-import { createPeriodicFlush } from "../sharing/periodic-flush.ts";
+import { openGatherer, openGatherers, pause } from "../sharing/gatherer.ts";
 import { listeningEveryMs, markListening } from "./lost.ts";
 import { type Agent, connectIfNot, markSeen } from "./store.ts";
 
 /** Stores who was heard, in one statement for all heartbeats of a second. */
 export interface Presence {
-  record(agentId: string, now: Date): void;
+  record(agentId: string): void;
   /** registered, lost → connected. Agents of an organization that connect together share a commit. */
   connect(agent: Agent): Promise<void>;
   close(): Promise<void>;
@@ -30,27 +29,19 @@ const maxConnecting = 100;
 
 export function openPresence(services: Services): Presence {
   const { db, clock, log } = services;
-  const seen = createPeriodicFlush<Date>({
-    everyMs: storeEveryMs,
-    maxItems: maxAgents,
-    whenFull: "drop oldest",
-    merge: (_earlier, later) => later,
-    store: async (agents) => {
-      try {
-        await db.transaction((tx) => markSeen(tx, [...agents.keys()], clock.now()));
-        return true;
-      } catch (error) {
-        log.warn({ err: error, agents: agents.size }, "heartbeats could not be stored; they are kept");
-        return false;
-      }
+  const seen = openGatherer<string>({
+    when: (_, hurry) => pause(storeEveryMs, hurry),
+    keyOf: (agentId) => agentId,
+    flush: (agentIds) => db.transaction((tx) => markSeen(tx, agentIds, clock.now())),
+    kept: {
+      max: maxAgents,
+      onFailure: (error, agents) =>
+        log.warn({ err: error, agents }, "heartbeats could not be stored; they are kept"),
     },
   });
-  const connecting = createBatchers<Agent, void>(({ organizationId }) => organizationId, {
+  const connecting = openGatherers<Agent>(({ organizationId }) => organizationId, {
     maxItems: maxConnecting,
-    async flush(agents) {
-      await connectAgents(services, agents);
-      return [];
-    },
+    flush: (agents) => connectAgents(services, agents),
   });
   const listen = async () => {
     try {
@@ -64,11 +55,11 @@ export function openPresence(services: Services): Presence {
   timer.unref();
 
   return {
-    record: (agentId, now) => seen.add(agentId, now),
+    record: seen.put,
     connect: connecting.add,
     async close() {
       clearInterval(timer);
-      await seen.close();
+      await seen.flush();
     },
   };
 }

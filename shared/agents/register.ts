@@ -6,8 +6,8 @@ import { newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";
 import { findQueue, listStepQueues, type Queue } from "../queues/store.ts";
 import { exactSize, excerpt, type Problem, Refusal, unprocessable } from "../refusal.ts";
-import { createBatchers } from "../sharing/batcher.ts";
 import { stored } from "../sharing/bounds.ts";
+import { openGatherers } from "../sharing/gatherer.ts";
 import { maxOf, roomProblems } from "../sharing/room.ts";
 import { numberNames } from "./names/number.ts";
 import { type Agent, countAgents, insertAgents } from "./store.ts";
@@ -52,7 +52,7 @@ export type Register = (registrar: Registrar, registration: Registration) => Pro
 
 /** Agents of an organization that register together share a commit. */
 export function openRegister(services: Services): Register {
-  const groups = createBatchers<Agent, Agent | Refusal>(({ organizationId }) => organizationId, {
+  const groups = openGatherers<Agent, Agent | Refusal>(({ organizationId }) => organizationId, {
     maxItems: maxRegistering,
     flush: (agents) => storeAgents(services, agents),
   });

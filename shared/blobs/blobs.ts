@@ -1,4 +1,4 @@
-import { Outage } from "../sharing/batcher.ts";
+import { Outage } from "../sharing/gatherer.ts";
 
 /**
  * Stores bytes under names that rows know. Bytes come first: a row says that it has them once they are stored. A background

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Placeholder, SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { Outage } from "../sharing/batcher.ts";
+import { Outage } from "../sharing/gatherer.ts";
 import type { Dialect } from "./columns.ts";
 import { findFault } from "./health/faults.ts";
 import type { Tables } from "./schema.ts";

@@ -2,8 +2,7 @@ import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import { secondMs } from "../durations.ts";
 import type { Application } from "../oauth/application-store.ts";
 import type { Services } from "../process/services.ts";
-import { type Batcher, createBatcher } from "../sharing/batcher.ts";
-import { readTogether } from "../sharing/read-together.ts";
+import { type Gatherer, openGatherer, readTogether } from "../sharing/gatherer.ts";
 import { type CodeRequest, commitNewCodes, type NewCodes } from "./authorize.ts";
 import { stateAt } from "./device-code.ts";
 import { commitRedemptions, type Redeemed, type Redemption } from "./redeem.ts";
@@ -16,8 +15,8 @@ const maxGroupItems = 100;
 export class DeviceFlow {
   readonly #services: Services;
   readonly #findCode: (hash: string) => Promise<PolledCode | undefined>;
-  readonly #newCodes: Batcher<CodeRequest, NewCodes>;
-  readonly #redemptions: Batcher<Redemption, Redeemed>;
+  readonly #newCodes: Gatherer<CodeRequest, NewCodes>;
+  readonly #redemptions: Gatherer<Redemption, Redeemed>;
 
   constructor(services: Services) {
     this.#services = services;
@@ -25,11 +24,11 @@ export class DeviceFlow {
       (hashes) => listPolledCodes(services.db, { hashes }),
       ({ deviceCodeHash }) => deviceCodeHash,
     );
-    this.#newCodes = createBatcher<CodeRequest, NewCodes>({
+    this.#newCodes = openGatherer<CodeRequest, NewCodes>({
       flush: (requests) => commitNewCodes(services, requests),
       maxItems: maxGroupItems,
     });
-    this.#redemptions = createBatcher<Redemption, Redeemed>({
+    this.#redemptions = openGatherer<Redemption, Redeemed>({
       flush: (redemptions) => commitRedemptions(services, redemptions),
       maxItems: maxGroupItems,
     });
@@ -64,7 +63,7 @@ export class DeviceFlow {
 
   /** Resolves once what was begun is committed. */
   async close(): Promise<void> {
-    await Promise.all([this.#newCodes.idle(), this.#redemptions.idle()]);
+    await Promise.all([this.#newCodes.flush(), this.#redemptions.flush()]);
   }
 
   #isTooSoon(code: PolledCode, now: Date): Promise<boolean> {

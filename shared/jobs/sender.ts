@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import { dayMs, hourMs, minuteMs, secondMs } from "../durations.ts";
@@ -6,13 +5,13 @@ import type { Clock } from "../process/clock.ts";
 import type { Log } from "../process/log.ts";
 import type { Breaker } from "../redis/breaker.ts";
 import type { RedisKeys } from "../redis/keys.ts";
-import { type Batcher, createBatcher } from "../sharing/batcher.ts";
+import { openGatherer, pause } from "../sharing/gatherer.ts";
 import { formerJobs, type JobContract, type WorkQueue, workQueues } from "./define.ts";
 import { inspectWorkQueues, type WorkQueueInspector } from "./inspect.ts";
 
 export interface JobSender extends WorkQueueInspector {
   /**
-   * Never throws, and waits for a moment after the last one of its name: others may send it too.
+   * Never throws, and waits for a moment after the last one: others may send it too.
    * @returns true if Redis took it
    */
   send(contract: JobContract): Promise<boolean>;
@@ -67,17 +66,20 @@ export function openJobSender(options: {
     return now >= since + formerAfterMs;
   };
 
-  const gatherers = new Map<string, Batcher<null, boolean>>();
-  const gathererOf = (contract: JobContract) => {
-    const gatherer = gatherers.get(contract.name) ?? gatherJobs(() => sendNow(contract));
-    gatherers.set(contract.name, gatherer);
-    return gatherer;
-  };
+  let nextAt = 0;
+  const gatherer = openGatherer<JobContract, boolean>({
+    keyOf: ({ name }) => name,
+    when: (_, hurry) => pause(nextAt - performance.now(), hurry),
+    flush(contracts) {
+      nextAt = performance.now() + gatherMs;
+      return Promise.all(contracts.map(sendNow));
+    },
+  });
 
   return {
     ...inspectWorkQueues(queues, breaker),
 
-    send: (contract) => gathererOf(contract).add(null),
+    send: gatherer.add,
 
     async schedule(names, contracts) {
       for (const name of names) {
@@ -87,26 +89,11 @@ export function openJobSender(options: {
     },
 
     async close() {
-      for (const gatherer of gatherers.values()) await gatherer.idle();
+      await gatherer.flush();
       const closing = Promise.all(workQueues.map((name) => queues[name].close()));
       await closing.catch((error) => log.warn({ err: error }, "a work queue did not close cleanly"));
     },
   };
-}
-
-function gatherJobs(send: () => Promise<boolean>): Batcher<null, boolean> {
-  let nextAt = 0;
-  return createBatcher<null, boolean>({
-    async gather() {
-      const waitMs = nextAt - performance.now();
-      if (waitMs > 0) await sleep(waitMs);
-    },
-    async flush(parts) {
-      nextAt = performance.now() + gatherMs;
-      const sent = await send();
-      return parts.map(() => sent);
-    },
-  });
 }
 
 async function scheduleAll(

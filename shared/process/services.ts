@@ -185,9 +185,9 @@ export function openServices(options: {
     awaitRedis: () => waitUntilReady(redis, redisPatienceMs),
     async close() {
       watch.close();
-      await usage.close();
+      await usage.flush();
       await processes.close();
-      events.close();
+      await events.close();
       // A work queue never closes while Redis is frozen.
       await Promise.race([jobs.close(), sleep(config.shutdownMs, undefined, { ref: false })]);
       await Promise.race([tracing?.close(), sleep(config.shutdownMs, undefined, { ref: false })]);

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
+import { openGatherer } from "../sharing/gatherer.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
@@ -12,7 +14,7 @@ export interface Events {
   /** @returns a function that ends the subscription */
   subscribe(topics: Topic[], listener: () => void): () => void;
   /** Sends what was published. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** A fan-out may change hundreds of builds. */
@@ -31,16 +33,10 @@ export function createEvents(options: {
   const listeners = new Map<string, Set<() => void>>();
   let subscriber: Redis | undefined;
   let pings: NodeJS.Timeout | undefined;
-  const published = new Set<Topic>();
-
-  const send = () => {
-    const topics = [...published];
-    published.clear();
-    for (let i = 0; i < topics.length; i += maxTopics) {
-      const message = topics.slice(i, i + maxTopics).join(" ");
-      void breaker.try(() => redis.publish(keys.events, message));
-    }
-  };
+  const published = openGatherer<Topic>({
+    ...{ when: () => nextTurn(), keyOf: (topic) => topic, maxItems: maxTopics, overlaps: true },
+    flush: (topics) => breaker.try(() => redis.publish(keys.events, topics.join(" "))),
+  });
 
   const notify = (message: string) => {
     const notified = new Set(message.split(" ").flatMap((topic) => [...(listeners.get(topic) ?? [])]));
@@ -57,9 +53,7 @@ export function createEvents(options: {
 
   return {
     publish(topics) {
-      // A command takes longer than its topics.
-      if (published.size === 0 && topics.length > 0) setImmediate(send);
-      for (const topic of topics) published.add(topic);
+      for (const topic of topics) published.put(topic); // a command takes longer than its topics
     },
 
     subscribe(topics, listener) {
@@ -77,8 +71,8 @@ export function createEvents(options: {
       };
     },
 
-    close() {
-      send();
+    async close() {
+      await published.flush();
       clearInterval(pings);
       subscriber?.disconnect();
     },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
-import { createBatcher } from "../sharing/batcher.ts";
+import { openGatherer } from "../sharing/gatherer.ts";
 import { rememberRecent } from "../sharing/recent.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
@@ -54,8 +54,8 @@ export function createPacing(options: { redis: Redis; keys: RedisKeys; breaker: 
     return Promise.all(polls.map((poll) => fallback.isTooSoon(poll)));
   };
 
-  const batcher = createBatcher({ flush, gather: () => nextTurn(), maxItems: maxBatch, overlaps: true });
-  return { isTooSoon: batcher.add };
+  const { add } = openGatherer({ flush, when: () => nextTurn(), maxItems: maxBatch, overlaps: true });
+  return { isTooSoon: add };
 }
 
 /** `pacing.lua` in memory. */

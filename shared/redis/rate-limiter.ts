@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Redis } from "ioredis";
+import { openGatherer } from "../sharing/gatherer.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
@@ -44,10 +46,16 @@ interface WithScript {
   slidingWindow(windows: number, ...keysAndArguments: (string | number)[]): Promise<Reply>;
 }
 
-/** Calls of one turn of the event loop on the same windows. */
+/** Calls of one turn of the event loop on the same windows make one trip to Redis. */
 interface Calls {
   windows: RateLimits;
-  waiting: ((state: RateLimitState | Promise<RateLimitState>) => void)[];
+  count: number;
+}
+
+/** Each of the calls takes the next state. */
+interface Answer {
+  reply: Reply | undefined;
+  next: number;
 }
 
 function stateOf(
@@ -78,38 +86,23 @@ export function createRateLimiter(options: {
     return breaker.try(() => scripted.slidingWindow(windows.length, ...names, by, ...bounds));
   };
 
-  /** Makes one trip to Redis. */
-  const admitTogether = async ({ windows, waiting }: Calls) => {
-    const reply = await change(windows, waiting.length);
-    for (let index = 0; index < waiting.length; index++) {
-      if (!reply) onFallback();
-      waiting[index]?.(reply ? stateOf(reply, index, windows) : fallback.admit(...windows));
-    }
-  };
-
-  let gathering = new Map<string, Calls>();
-  const flush = () => {
-    const gathered = gathering;
-    gathering = new Map();
-    for (const calls of gathered.values()) void admitTogether(calls);
-  };
-
-  const callsOn = (windows: RateLimits): Calls => {
+  const admitAll = async ({ windows, count }: Calls) => ({ reply: await change(windows, count), next: 0 });
+  const calls = openGatherer<Calls, Answer>({
+    ...{ when: () => nextTurn(), overlaps: true },
     // A caller with an older limit must not decide for others.
-    const key = windows.map(({ name, subject, limit }) => `${name}:${subject} ${limit}`).join("\n");
-    const known = gathering.get(key);
-    if (known) return known;
-    if (gathering.size === 0) setImmediate(flush);
-    const calls: Calls = { windows, waiting: [] };
-    gathering.set(key, calls);
-    return calls;
-  };
+    keyOf: ({ windows }) =>
+      windows.map(({ name, subject, limit }) => `${name}:${subject} ${limit}`).join("\n"),
+    merge: ({ windows, count }) => ({ windows, count: count + 1 }),
+    flush: (all) => Promise.all(all.map(admitAll)),
+  });
 
   return {
-    admit: (...windows) =>
-      new Promise((resolve) => {
-        callsOn(windows).waiting.push(resolve);
-      }),
+    async admit(...windows) {
+      const answer = await calls.add({ windows, count: 1 });
+      if (answer.reply) return stateOf(answer.reply, answer.next++, windows);
+      onFallback();
+      return fallback.admit(...windows);
+    },
     async peek(window) {
       const reply = await change([window], 0);
       if (!reply) return fallback.peek(window);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Redis } from "ioredis";
 import { secondMs } from "../durations.ts";
-import { createPeriodicFlush } from "../sharing/periodic-flush.ts";
+import { openGatherer, pause } from "../sharing/gatherer.ts";
 import type { Breaker } from "./breaker.ts";
 import type { RedisKeys } from "./keys.ts";
 
@@ -20,7 +20,6 @@ export interface Usage {
   take(): Promise<[tokenId: string, use: Use][]>;
   /** Takes uses back that could not be written. Later uses of the same tokens win. */
   putBack(uses: [tokenId: string, use: Use][]): Promise<void>;
-  close(): Promise<void>;
 }
 
 const flushEveryMs = 2 * secondMs;
@@ -36,20 +35,20 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
   const { redis, keys, breaker } = options;
   redis.defineCommand("takeUsage", { numberOfKeys: 1, lua: script });
   const scripted = redis as unknown as WithScript;
-  const store = async (uses: Map<string, Use>) => {
-    const values = [...uses].flatMap(([tokenId, use]) => [tokenId, JSON.stringify(use)]);
-    return (await breaker.try(() => redis.hset(keys.usage, ...values))) !== undefined;
-  };
-  const uses = createPeriodicFlush<Use>({
-    everyMs: flushEveryMs,
-    maxItems: maxInMemory,
-    whenFull: "drop oldest",
-    merge: (one, other) => (one.at > other.at ? one : other), // a use that was put back is old
-    store,
+  const uses = openGatherer<[tokenId: string, use: Use]>({
+    when: (_, hurry) => pause(flushEveryMs, hurry),
+    keyOf: ([tokenId]) => tokenId,
+    merge: (one, other) => (one[1].at > other[1].at ? one : other), // a use that was put back is old
+    kept: { max: maxInMemory },
+    async flush(used) {
+      const values = used.flatMap(([tokenId, use]) => [tokenId, JSON.stringify(use)]);
+      const stored = await breaker.try(() => redis.hset(keys.usage, ...values));
+      if (stored === undefined) throw new Error("Redis is away");
+    },
   });
 
   return {
-    record: uses.add,
+    record: (tokenId, use) => uses.put([tokenId, use]),
     flush: uses.flush,
     async take() {
       const reply = (await breaker.try(() => scripted.takeUsage(keys.usage, takeCount))) ?? [];
@@ -63,8 +62,7 @@ export function createUsage(options: { redis: Redis; keys: RedisKeys; breaker: B
     async putBack(taken) {
       const commands = taken.map(([tokenId, use]) => ["hsetnx", keys.usage, tokenId, JSON.stringify(use)]);
       const stored = await breaker.try(() => redis.pipeline(commands).exec());
-      if (stored === undefined) for (const [tokenId, use] of taken) uses.add(tokenId, use);
+      if (stored === undefined) for (const use of taken) uses.put(use);
     },
-    close: uses.close,
   };
 }

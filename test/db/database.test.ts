@@ -12,7 +12,6 @@ import { migrate } from "../../shared/db/migrate.ts";
 import { openDatabase } from "../../shared/db/open.ts";
 import { prepared } from "../../shared/db/prepared.ts";
 import { newId } from "../../shared/ids.ts";
-import { createBatcher } from "../../shared/sharing/batcher.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { run } from "../helpers/processes.ts";
 import { repeat } from "../helpers/run-mode.ts";
@@ -369,82 +368,5 @@ describe("migrations", () => {
     );
     // Add lines, never change one: installations have run it.
     assert.deepEqual(hashes, landed);
-  });
-});
-
-describe("a group commit", () => {
-  it("commits simultaneous items together, and returns each item's own result", async () => {
-    const groups: number[][] = [];
-    const group = createBatcher<number, number>({
-      flush: async (items) => {
-        groups.push(items);
-        await sleep(1);
-        return items.map((item) => item * 2);
-      },
-      maxItems: 10,
-      maxWeight: 1000,
-      weigh: (item) => item,
-    });
-
-    const results = await Promise.all(Array.from({ length: 25 }, (_, at) => group.add(at)));
-
-    assert.deepEqual(
-      results,
-      Array.from({ length: 25 }, (_, at) => at * 2),
-    );
-    assert.deepEqual(
-      groups.map((items) => items.length),
-      [10, 10, 5],
-    );
-  });
-
-  it("limits a group's weight, and commits a heavier item alone", async () => {
-    const groups: number[][] = [];
-    const group = createBatcher<number, number>({
-      flush: async (items) => {
-        groups.push(items);
-        return items;
-      },
-      maxItems: 100,
-      maxWeight: 10,
-      weigh: (item) => item,
-    });
-    await Promise.all([4, 4, 4, 50, 4].map((item) => group.add(item)));
-    assert.deepEqual(groups, [[4, 4], [4], [50], [4]]);
-  });
-
-  it("fails every waiting item when the database fails, also during retries", async () => {
-    let tries = 0;
-    const group = createBatcher<number, number>({
-      flush: async (items) => {
-        tries++;
-        if (items.length > 1) throw new Error("one of them");
-        throw new DatabaseUnavailable("away");
-      },
-      maxItems: 100,
-      maxWeight: 100,
-      weigh: () => 1,
-    });
-    const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => group.add(item)));
-    assert.equal(tries, 2);
-    for (const outcome of outcomes)
-      assert.ok(outcome.status === "rejected" && /away/.test(outcome.reason.message));
-  });
-
-  it("fails one bad item alone", async () => {
-    const group = createBatcher<number, number>({
-      flush: async (items) => {
-        if (items.includes(3)) throw new Error("three");
-        return items;
-      },
-      maxItems: 100,
-      maxWeight: 100,
-      weigh: () => 1,
-    });
-    const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => group.add(item)));
-    assert.deepEqual(
-      outcomes.map((outcome) => outcome.status),
-      ["fulfilled", "fulfilled", "rejected", "fulfilled"],
-    );
   });
 });

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { JobFacts } from "../../builds/job-store.ts";
 import { hashToken } from "../../crypto/tokens.ts";
 import { minuteMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
-import { createBatcher, createBatchers, gatherWhileGrowing } from "../../sharing/batcher.ts";
+import { openGatherer, openGatherers, pause, whileGrowing } from "../../sharing/gatherer.ts";
 import { leasedJobStates } from "../../vocabulary.ts";
 import { listJobsById } from "../lease-store.ts";
 import { clearLostJobs, connectIfNot, listPingingAgents, type PingingAgent } from "../store.ts";
@@ -48,9 +47,9 @@ interface Candidate {
 export function openHandOut(services: Services): HandOut {
   let hasWork = false;
   const waitingKinds = openWaitingKinds(services.db);
-  const reads = createBatcher<string, PingAnswer | Candidate>({
+  const reads = openGatherer<string, PingAnswer | Candidate>({
     maxItems: maxPings,
-    gather: (countWaiting) => (hasWork ? gatherWhileGrowing(countWaiting) : sleep(idleGatherMs)),
+    when: (countWaiting, hurry) => (hasWork ? whileGrowing(countWaiting) : pause(idleGatherMs, hurry)),
     flush: async (hashes) => {
       const answers = await readPings(services, waitingKinds, hashes);
       hasWork = answers.some((answer) =>
@@ -59,7 +58,7 @@ export function openHandOut(services: Services): HandOut {
       return answers;
     },
   });
-  const reservations = createBatchers<Candidate, PingAnswer>(({ agent }) => agent.organizationId, {
+  const reservations = openGatherers<Candidate, PingAnswer>(({ agent }) => agent.organizationId, {
     maxItems: maxPings,
     flush: (candidates) => reserveForAll(services, candidates),
   });

@@ -1,6 +1,6 @@
 import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";
-import { createBatchers } from "../../sharing/batcher.ts";
+import { openGatherers } from "../../sharing/gatherer.ts";
 import { openOrder } from "../../sharing/in-order.ts";
 import { chunkTooLarge, maxChunkBytes } from "./codec.ts";
 import { openLogEvents } from "./events.ts";
@@ -35,7 +35,7 @@ export function openLogIntake(services: Services): LogIntake {
   const inOrder = openOrder();
   const events = openLogEvents(services.events);
   const writer = openChunkWriter(services);
-  const groups = createBatchers<NewChunk, Outcome>(({ lease }) => lease.organizationId, {
+  const groups = openGatherers<NewChunk, Outcome>(({ lease }) => lease.organizationId, {
     flush: writer.write,
     maxItems: maxGroupItems,
     maxWeight: maxGroupBytes,

@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { minuteMs, secondMs } from "../../durations.ts";
-import { createBatcher } from "../../sharing/batcher.ts";
+import { openGatherer } from "../../sharing/gatherer.ts";
 import { DatabaseUnavailable } from "../database.ts";
 import type { SyncGuard } from "./sync-guard.ts";
 
@@ -79,19 +79,19 @@ export function openLogSync(file: string, guard: Pick<SyncGuard, "requireWhole" 
     descriptor = undefined;
   };
 
-  const batcher = createBatcher<void, void>({
-    async flush(calls) {
+  const calls = openGatherer<undefined>({
+    when: async () => {},
+    keyOf: () => "all",
+    async flush() {
       descriptor ??= openFile();
       await syncFile(descriptor);
-      return calls;
     },
-    gather: async () => {},
   });
 
   return {
-    sync: () => batcher.add(),
+    sync: () => calls.add(undefined),
     async close() {
-      await batcher.idle();
+      await calls.flush();
       closeFile();
     },
   };

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type Client from "better-sqlite3";
 import { secondMs } from "../../durations.ts";
-import { createBatcher, gatherWhileGrowing } from "../../sharing/batcher.ts";
+import { openGatherer, whileGrowing } from "../../sharing/gatherer.ts";
 import { DatabaseUnavailable, rootCause, type Tx, translateError } from "../database.ts";
 import type { DatabaseOptions } from "../options.ts";
 import { insideTransaction } from "../transaction-guard.ts";
@@ -131,7 +131,7 @@ export function sqliteTransactions(
     return result;
   };
 
-  const batcher = createBatcher<Work, Outcome>({
+  const gatherer = openGatherer<Work, Outcome>({
     async flush(group) {
       try {
         const { outcomes, hasWritten, fault } = await commitAndSync(group);
@@ -143,21 +143,21 @@ export function sqliteTransactions(
         throw error;
       }
     },
-    async gather(countWaiting) {
+    async when(countWaiting) {
       await last;
-      await gatherWhileGrowing(countWaiting, 1);
+      await whileGrowing(countWaiting, 1);
     },
     maxItems: maxGroup,
   });
 
   return {
-    transaction: async <T>(work: (tx: Tx) => Promise<T>) => (await batcher.add(work))() as T,
+    transaction: async <T>(work: (tx: Tx) => Promise<T>) => (await gatherer.add(work))() as T,
     async between(work) {
       await untilReady();
       return inTurn(async () => work());
     },
     async idle() {
-      await batcher.idle();
+      await gatherer.flush();
       await last;
     },
   };

@@ -4,7 +4,7 @@
 import { type Excess, TooManyJobs } from "../../builds/too-many-jobs.ts";
 import { minuteMs, secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
-import { createBatcher, Outage } from "../../sharing/batcher.ts";
+import { Outage, openGatherer } from "../../sharing/gatherer.ts";
 import { seeOwner } from "../../sharing/presence.ts";
 import { laterWork } from "../../sharing/resources.ts";
 import { Tasks } from "../../sharing/tasks.ts";
@@ -50,7 +50,7 @@ class Builder implements DueDeliveries {
   readonly #looks: ReturnType<typeof openLooks>;
   readonly #visits: Record<"direct" | "filtered", ReturnType<typeof openVisits>>;
   readonly #filters: DueFilters;
-  readonly #evaluated = createBatcher<Evaluated, undefined>({
+  readonly #evaluated = openGatherer<Evaluated>({
     flush: (group) => this.#decideGroup(group, maxSize),
     maxItems: maxGroupItems,
   });
@@ -83,7 +83,7 @@ class Builder implements DueDeliveries {
   async close(): Promise<void> {
     await this.#looks.close();
     await this.#filters.close();
-    await this.#evaluated.idle();
+    await this.#evaluated.flush();
     await this.#tasks.close();
   }
 
@@ -159,7 +159,7 @@ class Builder implements DueDeliveries {
     }
   }
 
-  async #decideGroup(group: Evaluated[], maxSize: number): Promise<undefined[]> {
+  async #decideGroup(group: Evaluated[], maxSize: number): Promise<void> {
     const results = new Map(group.flatMap(({ id, result }) => (result ? [[id, result] as const] : [])));
     const large: Excess[] = [];
     for (let left = group; left.length > 0; ) {
@@ -173,7 +173,6 @@ class Builder implements DueDeliveries {
       }
     }
     for (const each of large) this.#startLarge(each, group);
-    return group.map(() => undefined);
   }
 
   #publish(decided: Decided): void {

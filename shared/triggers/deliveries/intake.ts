@@ -1,7 +1,7 @@
 import { hashToken } from "../../crypto/tokens.ts";
 import { secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
-import { createBatcher } from "../../sharing/batcher.ts";
+import { openGatherer } from "../../sharing/gatherer.ts";
 import { rememberRecent } from "../../sharing/recent.ts";
 import { secretOf } from "../members.ts";
 import { findTriggerByToken } from "../store.ts";
@@ -44,7 +44,7 @@ const defaultMaxWaitMs = 5 * secondMs;
 /** @param maxWaitMs wait for the commits of earlier deliveries */
 export function openIntake(services: Services, maxWaitMs = defaultMaxWaitMs): Intake {
   const hints = rememberRecent<EnabledTrigger>(maxHints, { ttl: hintTtlMs });
-  const group = createBatcher<Arrival, Acceptance>({
+  const group = openGatherer<Arrival, Acceptance>({
     flush: (arrivals) => commitArrivals(services, arrivals),
     maxItems: maxGroupItems,
     maxWeight: maxGroupBytes,
@@ -61,7 +61,7 @@ export function openIntake(services: Services, maxWaitMs = defaultMaxWaitMs): In
       return trigger;
     },
     checkBody: openBodyCheck({ maxDepth: services.config.maxPayloadDepth }),
-    accept: (arrival) => group.add(arrival),
+    accept: group.add,
   };
 }
 

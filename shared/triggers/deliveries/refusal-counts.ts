@@ -1,7 +1,7 @@
 import { dayMs, hourOf } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import { expiring } from "../../retention/expiring.ts";
-import { createPeriodicFlush } from "../../sharing/periodic-flush.ts";
+import { openGatherer, pause } from "../../sharing/gatherer.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 import {
   addRefusalCounts,
@@ -23,33 +23,32 @@ export interface RefusalCounts {
 }
 
 export function openRefusalCounts({ db, clock, log }: Services): RefusalCounts {
-  const store = async (counts: Map<string, OwnedRefusalCount>) => {
-    // Different orders would deadlock.
-    const rows = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-    try {
-      await db.transaction((tx) => addRefusalCounts(tx, rows));
-      return true;
-    } catch (error) {
-      log.debug({ err: error }, "counts of refused deliveries wait for the database");
-      return false;
-    }
-  };
-  const counts = createPeriodicFlush<OwnedRefusalCount>({
-    everyMs: flushEveryMs,
-    maxItems: maxInMemory,
-    whenFull: { ownerOf: ({ organizationId }) => organizationId },
+  const keyOf = ({ triggerId, hour, cause }: OwnedRefusalCount) => `${triggerId} ${hour.getTime()} ${cause}`;
+  const counts = openGatherer<OwnedRefusalCount>({
+    when: (_, hurry) => pause(flushEveryMs, hurry),
+    keyOf,
     merge: (earlier, later) => ({ ...earlier, count: earlier.count + later.count }),
-    store,
+    // Different orders would deadlock.
+    flush: (rows) =>
+      db.transaction((tx) =>
+        addRefusalCounts(
+          tx,
+          rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+        ),
+      ),
+    kept: {
+      max: maxInMemory,
+      ownerOf: ({ organizationId }) => organizationId,
+      onFailure: (error) => log.debug({ err: error }, "counts of refused deliveries wait for the database"),
+    },
   });
 
   return {
     count({ id: triggerId, organizationId }, cause) {
-      const hour = hourOf(clock.now());
-      const row = { triggerId, organizationId, hour, cause, count: 1 };
-      counts.add(`${triggerId} ${hour.getTime()} ${cause}`, row);
+      counts.put({ triggerId, organizationId, hour: hourOf(clock.now()), cause, count: 1 });
     },
     flush: counts.flush,
-    close: counts.close,
+    close: counts.flush,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";
 import { expiring } from "../../retention/expiring.ts";
 import { stored } from "../../sharing/bounds.ts";
-import { createPeriodicFlush } from "../../sharing/periodic-flush.ts";
+import { openGatherer, pause } from "../../sharing/gatherer.ts";
 import { rememberRecent } from "../../sharing/recent.ts";
 import type { RefusalCause, StoredHeader } from "../../vocabulary.ts";
 import type { RefusedTrigger } from "./refusals.ts";
@@ -45,20 +45,19 @@ export interface RefusedRequests {
 /** Keeps samples of refused requests in memory, and stores them every few seconds. */
 export function openRefusedRequests({ config, db, clock, log }: Services): RefusedRequests {
   const added = rememberRecent<true>(maxTriggersAndCauses, { ttl: flushEveryMs });
-  const requests = createPeriodicFlush<{ organizationId: string; row: RefusedRequest }>({
-    everyMs: flushEveryMs,
-    maxItems: stored.refusedRequests.max["samples of refused requests"],
-    whenFull: { ownerOf: ({ organizationId }) => organizationId },
-    merge: (earlier) => earlier,
-    store: async (taken) => {
-      // Different orders would deadlock.
-      const rows = [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { row }]) => row);
+  const requests = openGatherer<{ organizationId: string; row: RefusedRequest }>({
+    when: (_, hurry) => pause(flushEveryMs, hurry),
+    keyOf: ({ row }) => `${row.triggerId} ${row.cause}`,
+    kept: {
+      max: stored.refusedRequests.max["samples of refused requests"],
+      ownerOf: ({ organizationId }) => organizationId,
+    },
+    async flush(taken) {
       try {
-        for (const row of rows) await db.transaction((tx) => addRefusedRequest(tx, row));
+        for (const { row } of taken) await db.transaction((tx) => addRefusedRequest(tx, row));
       } catch (error) {
         log.debug({ err: error }, "refused requests are not stored while the database is away");
       }
-      return true;
     },
   });
 
@@ -78,10 +77,10 @@ export function openRefusedRequests({ config, db, clock, log }: Services): Refus
         size: body?.length ?? null,
         body: isBodyKept ? Buffer.from(body.subarray(0, maxBodyBytes)) : null,
       };
-      requests.add(key, { organizationId, row });
+      requests.put({ organizationId, row });
     },
     flush: requests.flush,
-    close: requests.close,
+    close: requests.flush,
   };
 }
 
