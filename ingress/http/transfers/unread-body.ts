@@ -23,7 +23,8 @@ const dropTurn = openLoopTurn();
  */
 export function dropUnreadBody(event: H3Event): void {
   const request = nodeRequest(event);
-  if (request.complete || request.listenerCount("data") > 0 || !hasBody(request)) return;
+  // Of a client that has gone nothing comes, not even an end.
+  if (request.complete || request.destroyed || request.listenerCount("data") > 0 || !hasBody(request)) return;
   const caller = networksOf(clientIp(event));
   if (places.take(caller)) nodeResponse(event).once("finish", () => request.socket.destroySoon());
   else drop(request, caller);

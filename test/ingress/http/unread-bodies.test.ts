@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
@@ -40,5 +41,30 @@ describe("a body that nobody reads", () => {
     clearInterval(isThere);
     await waiting;
     agent.destroy();
+  });
+
+  it("has no place any more once its client has gone", async () => {
+    const { hostname, port } = new URL(world.url);
+    const begin = (path: string, bytes: number) => {
+      const type = "Content-Type: multipart/form-data; boundary=b";
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: ${bytes}\r\n\r\n`;
+      const socket = connect(Number(port), hostname);
+      socket.write(`${head}--b\r\n`);
+      return socket;
+    };
+    for (let index = 0; index < 150; index++) {
+      const socket = begin("/v3/artifacts/upload", 1000);
+      await once(socket, "connect");
+      await sleep(2);
+      socket.destroy();
+    }
+    await sleep(100);
+
+    const socket = begin("/v3/nowhere", 1000);
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    assert.match(String(answer), /^HTTP\/1\.1 404 /);
+    await sleep(100);
+    assert.equal(socket.closed, false);
+    socket.destroy();
   });
 });
