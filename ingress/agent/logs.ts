@@ -1,8 +1,7 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
 import { openLogIntake } from "../../shared/agents/logs/append.ts";
-import { chunkTooLarge, maxChunkBytes } from "../../shared/agents/logs/codec.ts";
-import { findLog } from "../../shared/agents/logs/store.ts";
+import { beginsAsGzip, chunkTooLarge, maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -45,20 +44,18 @@ export function logOperations(services: Services): Operation[] {
       rawBody: { schema: z.string(), mediaType: "text/plain" },
       success: done,
       refusals: {
-        400: ["The body is not gzip"],
+        400: ["The body is damaged gzip"],
         413: ["The piece is too large"],
         415: ["Another encoding than gzip or identity"],
         422: ["The piece cannot be kept"],
       },
       isQuiet: true,
       run: async ({ attempt: { lease, organizationId }, event, readBytes }) => {
-        const start =
-          findNumber(event, "offset", Number.MAX_SAFE_INTEGER) ??
-          (await findLog(services.db, lease))?.size ??
-          0;
-        const sequence = findNumber(event, "sequence", maxSequence) ?? sequenceAt(start);
-        const isGzip = requireEncoding(event) === "gzip";
+        const start = findNumber(event, "offset", Number.MAX_SAFE_INTEGER);
+        const sequence = findNumber(event, "sequence", maxSequence);
+        const saysGzip = requireEncoding(event) === "gzip";
         using body = await readBytes(maxBodyBytes, chunkTooLarge);
+        const isGzip = saysGzip && beginsAsGzip(body.bytes); // a proxy may have inflated it
         await intake.append({ ...lease, organizationId }, { sequence, start, body: body.bytes, isGzip });
         return {};
       },
@@ -83,11 +80,6 @@ function findNumber(event: H3Event, name: string, max: number): number | undefin
   const given = event.url.searchParams.get(name)?.trim() ?? "";
   const value = /^\d{1,16}$/.test(given) ? Number(given) : Number.NaN;
   return value <= max ? value : undefined;
-}
-
-/** The number of a piece that came without one: below 0, so that it is none of an agent's. */
-function sequenceAt(start: number): number {
-  return -1 - (start % 2 ** 31);
 }
 
 function requireEncoding({ req }: H3Event): "gzip" | "identity" {

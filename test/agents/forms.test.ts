@@ -116,6 +116,8 @@ describeOnBothDatabases("reports of agents in odd forms", (database) => {
         (value) => ({ body: "b", style: value, priority: value, append: value, scope: value }),
       ],
     ];
+    for (const context of [7, 0, true, "a\0b", "", null])
+      assert.equal((await send("POST", `/jobs/${job}/annotations`, { body: "b", context })).status, 200);
     for (const value of oddValues) {
       for (const [method, path, body] of reports) {
         const { status, text } = await send(method, path, body(value));
@@ -189,6 +191,17 @@ describeOnBothDatabases("reports of agents in odd forms", (database) => {
     await sendChunk("sequence=one&offset=8", "e\n");
     const { body } = await api.send("GET", `${path}/jobs/${job}/log`);
     assert.equal(body.content, "a\nb\nc\nd\ne\n");
+  });
+
+  it("add pieces that say gzip and are plain", async () => {
+    const { job, token, path } = await enterJob(api, { command: "make" });
+    const { status } = await fetch(`${api.world.url}/v3/jobs/${job}/chunks?sequence=1&offset=0`, {
+      method: "POST",
+      headers: { Authorization: `Token ${token}`, "Content-Encoding": "gzip" },
+      body: "plain",
+    });
+    assert.equal(status, 200);
+    assert.equal((await api.send("GET", `${path}/jobs/${job}/log`)).body.content, "plain");
   });
 
   it("set meta-data without a value, and with a number", async () => {

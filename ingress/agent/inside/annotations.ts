@@ -14,6 +14,7 @@ import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound, Refusal, unprocessable } from "../../../shared/refusal.ts";
+import { toStorable } from "../../../shared/validation.ts";
 import { type AnnotationScope, annotationScopes, annotationStyles } from "../../../shared/vocabulary.ts";
 import type { DataCaller } from "../../auth/callers.ts";
 import { pathText } from "../../http/routing.ts";
@@ -24,11 +25,17 @@ import { answer, done, tag, toBadRequest } from "../answers.ts";
 import { refuseReadOnly } from "../read-only.ts";
 
 const scopeError = `scope must be one of ${annotationScopes.join(", ")}`;
-const { body: text } = annotating.shape;
+const { body: text, context } = annotating.shape;
 const scalar = z.union([z.number(), z.boolean()]).transform(String);
 /** Wrong styles, priorities and scopes are the defaults. */
 const body = annotating.extend({
   body: z.union([text, scalar], "body must be text"),
+  context: z
+    .union([z.string(), scalar], "context must be text")
+    .transform(toStorable)
+    .nullish()
+    .pipe(context)
+    .meta({ description: context.description }),
   style: reportedText(100)
     .transform((given) => annotationStyles.find((style) => style === given))
     .meta({ description: `One of ${annotationStyles.join(", ")}` }),

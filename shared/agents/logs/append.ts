@@ -6,14 +6,16 @@ import { chunkTooLarge, maxChunkBytes } from "./codec.ts";
 import { openLogEvents } from "./events.ts";
 import { deflate, inflate } from "./inflate.ts";
 import { countLineFeeds } from "./lines.ts";
+import { type LogLease, type NewChunk, sequenceAt } from "./place.ts";
 import type { Range } from "./ranges.ts";
 import { nameOf } from "./store.ts";
-import { type LogLease, type NewChunk, type Outcome, openChunkWriter } from "./write.ts";
+import { type Outcome, openChunkWriter } from "./write.ts";
 
 export interface ReceivedChunk {
-  sequence: number;
-  /** The offset of its first byte in the log. */
-  start: number;
+  /** Undefined: by its place. */
+  sequence: number | undefined;
+  /** The offset of its first byte in the log. Undefined: the log's end. */
+  start: number | undefined;
   body: Buffer;
   isGzip: boolean;
 }
@@ -54,8 +56,9 @@ export function openLogIntake(services: Services): LogIntake {
       let outcome = await store(lease, received, { start: 0, end: config.jobLogBytes });
       if (typeof outcome === "object") {
         const rest = outcome;
+        const placed = { ...received, start: received.start ?? rest.start };
         // Together, chunks that overlap would find again and again that others stored their bytes.
-        outcome = await inOrder(nameOf(lease), () => storeRest(lease, received, rest));
+        outcome = await inOrder(nameOf(lease), () => storeRest(lease, placed, rest));
       }
       if (outcome === "ended") throw notFound("running job");
       events.publish(lease.jobId);
@@ -72,15 +75,16 @@ interface Arrival {
 
 /** Keeps the body as it came, unless only a part of it may be stored. */
 async function prepare({ lease, received, kept }: Arrival): Promise<NewChunk> {
-  const { sequence, isGzip } = received;
+  const { isGzip, start: place, sequence = place === undefined ? undefined : sequenceAt(place) } = received;
   if (!isGzip && received.body.length > maxChunkBytes) throw chunkTooLarge();
   const all = isGzip ? await inflate(lease.organizationId, received.body) : received.body;
-  const start = Math.max(received.start, kept.start);
-  const end = received.start + all.length;
-  const bytes = all.subarray(start - received.start, Math.max(0, kept.end - received.start));
+  const from = place ?? 0;
+  const start = Math.max(from, kept.start);
+  const end = from + all.length;
+  const bytes = all.subarray(start - from, Math.max(0, kept.end - from));
   const isAsReceived = isGzip && bytes.length === all.length;
   return {
-    ...{ lease, sequence, start, end },
+    ...{ lease, sequence, isPlaced: place !== undefined, start, end },
     size: bytes.length,
     lines: countLineFeeds(bytes),
     body: isAsReceived || bytes.length === 0 ? received.body : await deflate(lease.organizationId, bytes),

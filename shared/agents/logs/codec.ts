@@ -43,6 +43,11 @@ function outputBytes(body: Buffer): number {
   return Math.min(Math.max(size, minOutputBytes), maxChunkBytes) + 1;
 }
 
+/** By the magic number of RFC 1952 §2.3.1. */
+export function beginsAsGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
 export function chunkTooLarge(): Refusal {
   return new Refusal(413, `Chunk is larger than ${maxChunkBytes} bytes`);
 }

@@ -4,29 +4,14 @@ import type { Tx } from "../../db/database.ts";
 import type { Config } from "../../process/config.ts";
 import type { Services } from "../../process/services.ts";
 import { insertChunks, listStored, listTouching } from "./chunk-store.ts";
+import { byPlace, type LogLease, type NewChunk, type PlacedChunk, place } from "./place.ts";
 import { joinTouching, type Range, trimStored } from "./ranges.ts";
 import { type JobLog, type LogKey, listLogs, lockJobs, nameOf, putLogs } from "./store.ts";
 
-export interface LogLease extends LogKey {
-  agentId: string;
-  organizationId: string;
-}
-
-/** A chunk as a transaction writes it. */
-export interface NewChunk {
-  lease: LogLease;
-  sequence: number;
-  start: number;
-  /** The end of the chunk as it was received. */
-  end: number;
-  /** The stored bytes: some may be dropped. */
-  size: number;
-  lines: number;
-  /** Gzip. Of no interest if all of it is dropped. */
-  body: Buffer;
-}
-
-/** A range: the chunk is not stored, because the bytes around this part of it are stored already. */
+/**
+ * A range: the chunk is not stored, because the bytes around this part of it are stored already, or beyond
+ * JOB_LOG_BYTES.
+ */
 export type Outcome = "acknowledged" | "ended" | Range;
 
 /** The bytes of a chunk's row beside its body, about. */
@@ -82,22 +67,27 @@ async function writeChunks(
   const outcomes = new Map<NewChunk, Outcome>();
   const leased = await listLeased(tx, chunks);
   const { sequences, logs } = await loadStored(tx, leased, ranges);
-  const stored: NewChunk[] = [];
+  const stored: PlacedChunk[] = [];
   const full = await listFull(tx, config, leased);
-  for (const chunk of leased.toSorted((a, b) => a.start - b.start)) {
-    outcomes.set(chunk, "acknowledged");
+  for (const given of leased.toSorted(byPlace)) {
+    outcomes.set(given, "acknowledged");
+    const open = logs.get(nameOf(given.lease)) ?? openLog(newLog(given.lease, tx.now), undefined);
+    const chunk = place(given, open.log);
     const sequence = nameOfChunk({ ...chunk.lease, sequence: chunk.sequence });
     if (sequences.has(sequence)) continue;
-    const open = logs.get(nameOf(chunk.lease)) ?? openLog(newLog(chunk.lease, tx.now), undefined);
     logs.set(nameOf(chunk.lease), open);
     const maxBytes = full.has(chunk.lease.organizationId) ? 0 : config.jobLogBytes;
     addDropped(open, chunk.end - maxBytes);
     if (chunk.size === 0) continue;
     const whole = { start: chunk.start, end: chunk.start + chunk.size };
+    if (whole.end > config.jobLogBytes) {
+      if (whole.start < config.jobLogBytes) outcomes.set(given, { ...whole, end: config.jobLogBytes });
+      continue;
+    }
     const overlapping = await listOverlapping(tx, open, whole);
     const fresh = trimStored(whole, overlapping);
     const isFresh = fresh?.start === whole.start && fresh.end === whole.end;
-    if (fresh && !isFresh) outcomes.set(chunk, fresh);
+    if (fresh && !isFresh) outcomes.set(given, fresh);
     const isStored = isFresh && addToLog(open, chunk, maxBytes);
     addKnown(open, isStored || !fresh ? whole : overlapping[0], overlapping);
     if (!isStored) continue;
@@ -139,7 +129,9 @@ async function loadStored(tx: Tx, chunks: NewChunk[], ranges: ReadonlyMap<string
   const sequences = new Set<string>();
   const logs = new Map<string, OpenLog>();
   if (chunks.length === 0) return { sequences, logs };
-  const keys = chunks.map(({ lease: { jobId, attempt }, sequence }) => ({ jobId, attempt, sequence }));
+  const keys = chunks.flatMap(({ lease: { jobId, attempt }, sequence }) =>
+    sequence === undefined ? [] : { jobId, attempt, sequence },
+  );
   for (const key of await listStored(tx, keys)) sequences.add(nameOfChunk(key));
   for (const log of await listLogs(tx, { jobIds: jobIdsOf(chunks) }))
     logs.set(nameOf(log), openLog(log, ranges.get(nameOf(log))));

@@ -70,6 +70,36 @@ describeOnBothDatabases("chunks of a log", (database) => {
     assert.equal((await logOf(job))?.size, 12);
   });
 
+  it("go to the end without a place, though many come at once", async () => {
+    await job.send(1, 0, "begin ");
+    const other = openLogIntake(api.world.services); // of another process
+    const texts = Array.from({ length: 20 }, (_, index) => `<${index}>`);
+    await Promise.all(
+      texts.map((text, index) =>
+        (index % 2 ? other : job.intake).append(job.lease, {
+          sequence: index < 10 ? index + 2 : undefined,
+          ...{ start: undefined, body: Buffer.from(text), isGzip: false },
+        }),
+      ),
+    );
+
+    const log = (await textOf(job)) ?? "";
+    assert.equal(log.length, `begin ${texts.join("")}`.length);
+    for (const text of ["begin ", ...texts]) assert.ok(log.includes(text), text);
+  });
+
+  it("without a place fill the log to its limit", async () => {
+    await job.send(1, 0, "a".repeat(limit - 2));
+    for (const sequence of [2, 3])
+      await job.intake.append(job.lease, {
+        ...{ sequence, start: undefined, body: Buffer.from("bcd"), isGzip: false },
+      });
+
+    const log = await logOf(job);
+    assert.deepEqual([log?.size, log?.droppedBytes], [limit, 3]);
+    assert.match((await textOf(job)) ?? "", /abc\n\[The log/);
+  });
+
   it("share a commit with those of other jobs, each with its own answer", async () => {
     const other = await leaseJob(api.world.services, await newJob(api.world.services, api.acme), job.intake);
     const ended = await leaseJob(api.world.services, await newJob(api.world.services, api.acme), job.intake);

@@ -166,7 +166,7 @@ describeOnBothDatabases("POST /v3/jobs/{id}/chunks", (database) => {
     const { agent, jobId, send, read } = await begin();
     const status = async (answer: ReturnType<typeof send>) => (await answer).status;
 
-    assert.equal(await status(send("sequence=1&offset=0", Buffer.from("no gzip"))), 400);
+    assert.equal(await status(send("sequence=1&offset=0", gzip("cut short").subarray(0, 12))), 400);
     assert.equal(await status(send("sequence=1&offset=0", gzip("x"), { encoding: "br" })), 415);
     assert.equal(
       await status(send("sequence=1&offset=0", Buffer.from(gzipSync(Buffer.alloc(102_401))))),
