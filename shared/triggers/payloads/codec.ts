@@ -8,7 +8,6 @@ import {
   inflateRaw,
   inflateRawSync,
 } from "node:zlib";
-import { openLoopShare } from "../../sharing/loop-share.ts";
 import type { PayloadCodec } from "../../vocabulary.ts";
 
 export interface EncodedBody {
@@ -23,12 +22,8 @@ export interface EncodedBody {
 const minDeflateBytes = 4096;
 /** By measurement on webhooks: level 1 takes as long and makes 3 % more, level 6 takes twice as long for 8 % less. */
 const level = 3;
-/** 64 KB take 0.05 ms of the event loop, or 2 ms if they hardly repeat. A trip to the pool takes 0.15 ms of CPU. */
-const maxBytesOnLoop = 64 * 1024;
-/** Enough for 6,000 webhooks of 20 KB a second. Bodies that hardly repeat gain nothing, and would delay other requests. */
-const shareOfLoop = 1 / 6;
-/** Bodies that come at once must not add up. */
-const maxBurstMs = 2;
+/** 32 KB take 0.03 ms of the event loop, or 0.6 ms if they hardly repeat. A trip to the pool takes 0.15 ms of CPU. */
+const maxBytesOnLoop = 32 * 1024;
 /**
  * Chunks of the result are large: each is a round trip to the pool, and few of them halve the time of five megabytes.
  */
@@ -37,17 +32,14 @@ const largeChunkBytes = 64 * 1024;
 
 const noBytes = Buffer.alloc(0);
 const deflateInPool = promisify(deflateRaw);
-const onLoop = openLoopShare(shareOfLoop, maxBurstMs);
 const inflate = promisify(inflateRaw);
 
-/**
- * Deflates bodies from 4 KB, if that makes them smaller: up to 64 KB on the event loop, while their share of it
- * lasts, others in the thread pool.
- */
+/** Deflates bodies from 4 KB, if that makes them smaller: up to 32 KB on the event loop, others in the thread pool. */
 export async function encodeBody(body: Buffer): Promise<EncodedBody> {
   const size = body.length;
   if (size >= minDeflateBytes) {
-    const bytes = deflateOnLoop(body) ?? (await deflateInPool(body, options(size)));
+    const bytes =
+      size > maxBytesOnLoop ? await deflateInPool(body, options(size)) : deflateRawSync(body, { level });
     if (bytes.length < size) return { codec: "deflate", bytes, size };
   }
   return { codec: "identity", bytes: body, size };
@@ -55,11 +47,6 @@ export async function encodeBody(body: Buffer): Promise<EncodedBody> {
 
 function options(size: number) {
   return size > largeBytes ? { level, chunkSize: largeChunkBytes } : { level };
-}
-
-function deflateOnLoop(body: Buffer): Buffer | undefined {
-  if (body.length > maxBytesOnLoop) return undefined;
-  return onLoop(() => deflateRawSync(body, options(body.length)));
 }
 
 /** The bytes as received. @throws Error when the stored bytes are damaged */
