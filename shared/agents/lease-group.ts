@@ -37,11 +37,8 @@ export function openLeaseGroup({ db }: Pick<Services, "db">): LeaseGroup {
       }),
   });
 
-  return async (key, run) => {
-    const result = await gatherers.add({ key, run });
-    if (result instanceof Refusal) throw result;
-    return result as Awaited<ReturnType<typeof run>>;
-  };
+  return <Result>(key: BuildKey, run: (tx: Tx, build: Build) => Promise<Result>) =>
+    gatherers.add({ key, run }) as Promise<Result>;
 }
 
 async function runOne(tx: Tx, build: Build | undefined, { run }: Change): Promise<unknown> {

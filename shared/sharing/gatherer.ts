@@ -13,8 +13,8 @@ export interface Gatherer<Item, Result = undefined> {
 }
 
 export interface GathererOptions<Item, Result> {
-  /** Returns results in the items' order. */
-  flush: (items: Item[]) => PromiseLike<[Result] extends [undefined] ? unknown : Result[]>;
+  /** Returns results in the items' order. An `Error` among them is thrown to its caller. */
+  flush: (items: Item[]) => PromiseLike<[Result] extends [undefined] ? unknown : (Result | Error)[]>;
   /** Resolves when the next flush may begin. Default: `whileGrowing`. */
   when?: (countWaiting: () => number, hurry: AbortSignal) => Promise<unknown>;
   /** Items of one key that wait are one, with one result. */
@@ -127,8 +127,12 @@ export function openGatherer<Item, Result = undefined>(
   };
 
   const flushPart = async (part: Entry<Item, Result>[]) => {
-    const results = (await options.flush(part.map(({ item }) => item))) as Result[] | undefined;
-    for (const [index, { result }] of part.entries()) result?.resolve(results?.[index] as Result);
+    const results = (await options.flush(part.map(({ item }) => item))) as (Result | Error)[] | undefined;
+    for (const [index, { result }] of part.entries()) {
+      const own = results?.[index];
+      if (own instanceof Error) result?.reject(own);
+      else result?.resolve(own as Result);
+    }
   };
 
   const settle = async (parts: Entry<Item, Result>[][]): Promise<void> => {
