@@ -5,7 +5,7 @@ import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import { toStorable } from "../../shared/validation.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
-import { limitRegistrations } from "../http/limits.ts";
+import { limitCalls } from "../http/limits.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { flag, reportedText } from "../operations/reported.ts";
@@ -90,7 +90,7 @@ export function registerOperations(services: Services): Operation[] {
       success: answer(registered),
       refusals: { 429: ["Too many agents registered: wait as Retry-After says"] },
       run: async ({ registrar, organizationId, event, readBody }) => {
-        await limitRegistrations(services, organizationId);
+        await limitCalls(services, "registrations", organizationId);
         const given = { ...(await readBody()), ip: clientIp(event), userAgent: userAgent(event) };
         const { agent, accessToken } = await register(registrar, given);
         return {

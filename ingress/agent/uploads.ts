@@ -12,7 +12,7 @@ import {
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { writes } from "../../shared/sharing/resources.ts";
-import { limitPipelineUploads } from "../http/limits.ts";
+import { limitJob } from "../http/limits.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
@@ -63,7 +63,7 @@ export function uploadOperations(services: Services): Operation[] {
         429: ["The job uploads too often: wait as Retry-After says"],
       },
       run: async ({ build, lease, organizationId, readBody }) => {
-        await limitPipelineUploads(services, lease.jobId);
+        await limitJob(services, "pipeline-uploads", lease.jobId);
         const { uuid, pipeline, replace } = await readBody();
         const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
         await writes.take(organizationId, () => uploadPipeline(services, { build, lease }, upload));

@@ -10,7 +10,7 @@ import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import { readOnce, readTogether } from "../../shared/sharing/gatherer.ts";
-import { limitMetaDataCalls } from "../http/limits.ts";
+import { limitJob } from "../http/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Authenticators, Callers, DataCaller } from "./callers.ts";
@@ -140,7 +140,7 @@ async function requireDataCaller(
   const caller = await findDataCaller(services, event);
   const ownId = owner === "job" ? caller?.jobId : caller?.build.id;
   if (!caller || pathParameter(event, "id") !== ownId) throw notFound(owner);
-  await limitMetaDataCalls(services, caller.jobId);
+  await limitJob(services, "meta-data", caller.jobId);
   return { ...caller, organizationId: caller.build.organizationId };
 }
 
@@ -148,7 +148,7 @@ async function requireDataCaller(
 async function requireInsideJob(services: AgentServices, event: H3Event): Promise<Callers["insideJob"]> {
   const caller = await findDataCaller(services, event);
   if (!caller) throw notFound("job");
-  await limitMetaDataCalls(services, caller.jobId);
+  await limitJob(services, "meta-data", caller.jobId);
   return { ...caller, organizationId: caller.build.organizationId };
 }
 

@@ -53,36 +53,27 @@ export function refusedDeliveriesLimits(services: Services, triggerId: string, i
   ];
 }
 
-/** Limits the calls of the meta-data API. Never call it for what an agent's life or log depends on. */
-export function limitMetaDataCalls(services: Services, jobId: string): Promise<void> {
-  return limitJob(services, limitOn(services, "meta-data", jobId), "calls for meta-data");
-}
-
-/** Limits the pipeline uploads of a job. */
-export function limitPipelineUploads(services: Services, jobId: string): Promise<void> {
-  return limitJob(services, limitOn(services, "pipeline-uploads", jobId), "pipeline uploads");
-}
-
-/** Limits the identity tokens of a job. */
-export function limitIdentityTokens(services: Services, jobId: string): Promise<void> {
-  return limitJob(services, limitOn(services, "identity-tokens", jobId), "calls for identity tokens");
-}
-
-async function limitJob({ rateLimiter }: Services, limit: RateLimit, calls: string): Promise<void> {
-  const state = await rateLimiter.admit(limit);
+/** Limits calls of a job. Never call it for what an agent's life or log depends on. */
+export async function limitJob(
+  services: Services,
+  name: "meta-data" | "pipeline-uploads" | "identity-tokens",
+  jobId: string,
+): Promise<void> {
+  const state = await services.rateLimiter.admit(limitOn(services, name, jobId));
   if (state.admitted) return;
   const wait = seconds(state.resetMs);
-  throw tooMany(`The job makes too many ${calls}. Please wait ${wait} seconds.`, { seconds: wait });
+  throw tooMany(`The job makes too many ${windows[name].what}. Please wait ${wait} seconds.`, {
+    seconds: wait,
+  });
 }
 
-/** Limits the agents that an organization registers. */
-export function limitRegistrations(services: Services, organizationId: string): Promise<void> {
-  return admitAll(services, [limitOn(services, "registrations", organizationId)]);
-}
-
-/** Limits badges, which nobody signs in for. */
-export function limitBadges(services: Services, ip: string): Promise<void> {
-  return admitAll(services, [limitOn(services, "badges", wideNetworkOf(ip))]);
+/** Limits calls of an organization, a wide network or a grant. */
+export function limitCalls(
+  services: Services,
+  name: "registrations" | "badges" | "refresh",
+  subject: string,
+): Promise<void> {
+  return admitAll(services, [limitOn(services, name, subject)]);
 }
 
 /** Limits the reads of a build's webhook payload. */
@@ -116,11 +107,6 @@ export function limitClientFailures(
 ): Promise<void> {
   const subject = `${applicationId ?? "unknown"}:${networkOf(ip)}`;
   return admitAll(services, [limitOn(services, "client-failures", subject)]);
-}
-
-/** Limits the exchanges of refresh tokens. */
-export function limitRefreshes(services: Services, grantId: string): Promise<void> {
-  return admitAll(services, [limitOn(services, "refresh", grantId)]);
 }
 
 /** Limits wrong user codes. */

@@ -16,7 +16,7 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { answer, tag } from "../agent/answers.ts";
-import { limitIdentityTokens } from "../http/limits.ts";
+import { limitJob } from "../http/limits.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 
 const maxAudienceLength = 2048;
@@ -76,7 +76,7 @@ export function identityTokenOperations(services: Services, keys: SigningKeys): 
       success: answer(z.object({ token: z.string() })),
       refusals: { 429: ["The job asks for too many tokens"] },
       run: async ({ job, build, agent, event, readBody }) => {
-        await limitIdentityTokens(services, job.id);
+        await limitJob(services, "identity-tokens", job.id);
         const { audience, lifetime, claims, aws_session_tags, subject_claim } = await readBody();
         if (!agent) throw notFound("job");
         const wanted = {

@@ -11,7 +11,7 @@ import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
 import { loopTurn } from "../../shared/sharing/resources.ts";
 import type { Bodies } from "../http/body.ts";
 import { clientIp } from "../http/client-address.ts";
-import { limitRefreshes } from "../http/limits.ts";
+import { limitCalls } from "../http/limits.ts";
 import { wideNetworkOf } from "../http/network.ts";
 import { json } from "../http/respond.ts";
 import type { Clients } from "./client.ts";
@@ -58,7 +58,7 @@ async function refresh(
   const refreshToken = requireParameter(form, "refresh_token", "missing_refresh_token");
   const presented = await requireRefreshToken(services, application, refreshToken);
   // Always notice a reused token: a thief must not hide it by filling the window.
-  if (!presented.isReused) await limitRefreshes(services, presented.grantId);
+  if (!presented.isReused) await limitCalls(services, "refresh", presented.grantId);
   // Each locks the row of its grant.
   return inOrder(presented.grantId, () => refreshTokens(services, application, presented, requested));
 }

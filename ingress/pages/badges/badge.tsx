@@ -6,7 +6,8 @@ import { findPipelineFactsById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import { clientIp } from "../../http/client-address.ts";
-import { limitBadges } from "../../http/limits.ts";
+import { limitCalls } from "../../http/limits.ts";
+import { wideNetworkOf } from "../../http/network.ts";
 import { fileResponse } from "../assets/serve.ts";
 
 const caching = "public, max-age=30";
@@ -18,7 +19,7 @@ const colors = { passing: "#2a7d3f", failing: "#b3261e", unknown: "#5f6368" };
  */
 export function badge(services: Services) {
   return defineHandler(async (event) => {
-    await limitBadges(services, clientIp(event));
+    await limitCalls(services, "badges", wideNetworkOf(clientIp(event)));
     const id = /^(.+)\.svg$/.exec(getRouterParam(event, "file", { decode: true }) ?? "")?.[1] ?? "";
     const pipeline = isId(id) ? await findPipelineFactsById(services.db, { id }) : undefined;
     if (!pipeline) throw new Refusal(404, "Not Found");
