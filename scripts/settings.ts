@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { renderSettings } from "../shared/process/settings/table.ts";
-import { withHourlyBytes } from "../shared/sharing/hourly-bytes.ts";
 import { withBounds } from "../shared/sharing/table.ts";
 
 const sharing = "shared/sharing/README.md";
 
 writeFileSync("shared/SETTINGS.md", renderSettings());
-writeFileSync(sharing, withHourlyBytes(withBounds(readFileSync(sharing, "utf8"))));
+writeFileSync(sharing, withBounds(readFileSync(sharing, "utf8")));
