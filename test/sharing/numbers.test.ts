@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { createAgentToken } from "../../shared/agents/tokens.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
@@ -17,7 +15,6 @@ import { unique } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
-import { patientRedisUrl, secretKey } from "../helpers/world.ts";
 
 /** A thing whose number is bounded. There is one of it before the tests. */
 interface Thing {
@@ -28,7 +25,6 @@ interface Thing {
   /** Below the organization. */
   rest?: (pages: QueuePages) => [path: string, body: object];
   page?: (pages: QueuePages) => [path: string, fields: Record<string, string>];
-  command?: string[];
 }
 
 const steps = [defaultStep];
@@ -42,7 +38,6 @@ const things: Record<string, Thing> = {
     create: (services, { actor }) => createCluster(services, actor, { name: unique("Cluster") }),
     rest: () => ["/clusters", { name: unique("Cluster") }],
     page: ({ paths }) => [paths.clusters, { name: unique("Cluster"), description: "" }],
-    command: ["cluster", "create", "--name", "Another"],
   },
   pipelines: {
     limit: "pipelinesPerOrganization",
@@ -65,7 +60,6 @@ const things: Record<string, Thing> = {
         steps: JSON.stringify(steps),
       },
     ],
-    command: ["pipeline", "create", "--cluster", "Primary", "--name", "Another", "--slug", "another"],
   },
   queues: {
     limit: "queuesPerCluster",
@@ -74,7 +68,6 @@ const things: Record<string, Thing> = {
       createQueue(services, actor, acme.cluster, { key: unique("queue") }),
     rest: ({ acme }) => [`/clusters/${acme.cluster.id}/queues`, { key: unique("queue") }],
     page: ({ paths }) => [`${paths.cluster}/queues/new`, { key: unique("queue") }],
-    command: ["queue", "create", "--cluster", "Primary", "--key", unique("queue")],
   },
   "access tokens": {
     limit: "accessTokensPerMember",
@@ -89,7 +82,6 @@ const things: Record<string, Thing> = {
       "/user/api-access-tokens/new",
       { id: newId(new Date()), description: "Another", organization: acme.id, scopes: "read_user" },
     ],
-    command: ["token", "create", "--user", "ada@acme.example.com", "--scopes", "read_user"],
   },
   "registration tokens": {
     limit: "registrationTokensPerCluster",
@@ -99,7 +91,6 @@ const things: Record<string, Thing> = {
       createAgentToken(services, actor, acme.cluster, { description: "", queueId: null, expiresAt: null }),
     rest: ({ acme }) => [`/clusters/${acme.cluster.id}/tokens`, { description: "Another" }],
     page: ({ paths }) => [`${paths.cluster}/tokens`, { description: "Another", queue: "", days: "" }],
-    command: ["agent-token", "create", "--cluster", "Primary", "--description", "Another"],
   },
   secrets: {
     limit: "secretsPerCluster",
@@ -149,7 +140,7 @@ describeOnBothDatabases("the limit of", (database) => {
     return [refusal.status, refusal.message.replace("Validation failed: ", "")];
   };
 
-  for (const [name, { limit, message, create, rest, page, command }] of Object.entries(things))
+  for (const [name, { limit, message, create, rest, page }] of Object.entries(things))
     describe(name, () => {
       it("is kept by creates that race in two processes", async () => {
         const racing = Array.from({ length: 8 }, (_, index) =>
@@ -196,22 +187,6 @@ describeOnBothDatabases("the limit of", (database) => {
           const { status, text } = await ada.post(path, fields);
 
           assert.deepEqual([status, text.includes(`${message}.`)], [422, true], text);
-        });
-
-      if (command)
-        it("is an error of the operator's command", async () => {
-          const { databaseUrl, redisPrefix } = pages.config;
-          const redis = { REDIS_URL: patientRedisUrl() ?? "", REDIS_PREFIX: redisPrefix };
-          let said = "";
-          const code = await runAdmin([...command, "--org", "acme"], {
-            env: { SECRET_KEY: secretKey, DATABASE_URL: databaseUrl, ...redis, ...settings },
-            stdin: Readable.from([""]),
-            write: (text) => (said += text),
-            writeError: (text) => (said += text),
-          });
-
-          assert.equal(code, 1);
-          assert.ok(said.includes(message), said);
         });
     });
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { afterEach, beforeEach, describe, it, mock } from "node:test";
+import { after, afterEach, beforeEach, describe, it, mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Refusal } from "../../shared/refusal.ts";
 import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
@@ -60,6 +60,10 @@ describe("turns", () => {
     endAll.clear();
     mock.timers.reset();
     mock.restoreAll();
+  });
+  // Else the owners of the last test were there for days, to whatever runs in this process after it.
+  after(() => {
+    for (const owner of ["x", "y"]) seeOwner(owner);
   });
 
   it("go round the owners, and each owner's tasks run in order", async () => {
