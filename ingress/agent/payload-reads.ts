@@ -27,9 +27,10 @@ export class PayloadReads {
       await limitPayloadReads(this.#services, event, build);
     } catch (error) {
       const waitMs = error instanceof Refusal ? Number(error.headers["Retry-After"]) * secondMs : Number.NaN;
-      if (!(waitMs > 0) || this.#held.take({ build })) throw error;
+      const place = waitMs > 0 ? this.#held.take({ build }) : "owner";
+      if (typeof place === "string") throw error;
       const wait = sleep(Math.min(waitMs, maxWaitMs), undefined, { signal: event.req.signal, ref: false });
-      await wait.finally(() => this.#held.giveBack({ build }));
+      await wait.finally(() => this.#held.release(place));
       await limitPayloadReads(this.#services, event, build);
     }
   }

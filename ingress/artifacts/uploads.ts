@@ -6,9 +6,9 @@ import type { Services } from "../../shared/process/services.ts";
 import { Refusal, tooMany, unavailable } from "../../shared/refusal.ts";
 import { shares } from "../../shared/sharing/bounds.ts";
 import { runFor } from "../../shared/sharing/owner.ts";
-import type { ShareBound } from "../../shared/sharing/shares.ts";
-import { TransferBudget } from "../http/transfers/budget.ts";
+import { type ShareBound, Shares } from "../../shared/sharing/shares.ts";
 import { type FileForm, type FileFormOptions, readFileForm } from "../http/transfers/file-form.ts";
+import type { TransferRoom } from "../http/transfers/transfer.ts";
 import type { UploadRefusals } from "../http/transfers/upload.ts";
 
 /** The names of the parts of the form. */
@@ -25,13 +25,11 @@ const refusals: UploadRefusals = {
 /** POST /v3/artifacts/upload. A form with the token of a batch, a path and the file: stores its bytes. */
 export function uploadArtifact(services: Services): EventHandler {
   const receiver = new Receiver(services);
-  const budgetOf = ({ max, shares }: { max: number; shares: readonly ShareBound[] }) =>
-    new TransferBudget({
-      maxBytes: max,
-      shares,
-      minBytesPerSecond: services.config.minUploadBytesPerSecond,
-      graceMs,
-    });
+  const roomOf = (bound: { max: number; shares: readonly ShareBound[] }): TransferRoom => ({
+    shares: new Shares(bound),
+    minBytesPerSecond: services.config.minUploadBytesPerSecond,
+    graceMs,
+  });
   const requireBatch = (token = "") => {
     const batch = readBatch(services, token);
     if (!batch) throw new Refusal(403, "The upload is not signed, or its time is over");
@@ -47,8 +45,8 @@ export function uploadArtifact(services: Services): EventHandler {
   const options: FileFormOptions = {
     fileField: uploadForm.file,
     checkField: (name, value) => void (name === uploadForm.batch && requireBatch(value)),
-    heads: budgetOf(shares.artifactHeads),
-    budget: budgetOf(shares.artifactUploads),
+    heads: roomOf(shares.artifactHeads),
+    files: roomOf(shares.artifactUploads),
     refusals,
   };
   return defineHandler((event) => readFileForm(event, options, receive));

@@ -3,11 +3,12 @@ import { secondMs } from "../../shared/durations.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { Refusal, retryAfter, tooMany, unavailable } from "../../shared/refusal.ts";
 import { shares } from "../../shared/sharing/bounds.ts";
+import { Shares } from "../../shared/sharing/shares.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
-import { TransferBudget } from "./transfers/budget.ts";
+import type { TransferRoom } from "./transfers/transfer.ts";
 import { type RequestBody, type Tenant, Upload, type UploadRefusals } from "./transfers/upload.ts";
 
-/** Reads bodies within a budget. */
+/** Reads bodies into a room. */
 export interface Bodies {
   /**
    * @param tenant the organization that the body is for, and the trigger of a delivery
@@ -20,7 +21,7 @@ export interface Bodies {
 export interface AllBodies {
   deliveries: Bodies;
   rest: Bodies;
-  /** Within the budget of `rest`. Agents drop for good what is answered 4xx, so they get 503. */
+  /** In the room of `rest`. Agents drop for good what is answered 4xx, so they get 503. */
   agents: Bodies;
   /** Pages and OAuth. */
   forms: Bodies;
@@ -33,23 +34,21 @@ const graceMs = 10 * secondMs;
 export function openBodies(
   config: Pick<Config, "maxBodyBytesInFlight" | "minUploadBytesPerSecond">,
 ): AllBodies {
-  const budgetOf = (part: number) =>
-    new TransferBudget({
-      maxBytes: config.maxBodyBytesInFlight * part,
-      shares: shares.uploads.shares,
-      minBytesPerSecond: config.minUploadBytesPerSecond,
-      graceMs,
-    });
-  const rest = budgetOf(parts.rest);
+  const roomOf = (part: number): TransferRoom => ({
+    shares: new Shares({ ...shares.uploads, max: config.maxBodyBytesInFlight * part }),
+    minBytesPerSecond: config.minUploadBytesPerSecond,
+    graceMs,
+  });
+  const rest = roomOf(parts.rest);
   return {
-    deliveries: bodiesOf(budgetOf(parts.deliveries), {
+    deliveries: bodiesOf(roomOf(parts.deliveries), {
       tooSlow: () => new DeliveryRefusal("too_slow"),
       tooMany: () => new DeliveryRefusal("too_many_uploads", { headers: retryAfter() }),
       overloaded,
     }),
     rest: bodiesOf(rest, { tooSlow, tooMany: tooManyUploads, overloaded }),
     agents: bodiesOf(rest, { tooSlow: overloaded, tooMany: overloaded, overloaded }),
-    forms: bodiesOf(budgetOf(parts.forms), { tooSlow, tooMany: tooManyUploads, overloaded }),
+    forms: bodiesOf(roomOf(parts.forms), { tooSlow, tooMany: tooManyUploads, overloaded }),
   };
 }
 
@@ -57,11 +56,11 @@ const tooSlow = () => new Refusal(408, "The request took too long to arrive");
 const tooManyUploads = () => tooMany("Too many uploads at once. Please wait 5 seconds.");
 const overloaded = () => unavailable();
 
-function bodiesOf(budget: TransferBudget, refusals: UploadRefusals): Bodies {
+function bodiesOf(room: TransferRoom, refusals: UploadRefusals): Bodies {
   return {
     read: (event, maxBytes, tooLarge, tenant = {}) =>
       new Promise((resolve, reject) => {
-        new Upload({ event, tenant, maxBytes, tooLarge, budget, refusals, resolve, reject }).start();
+        new Upload({ event, tenant, maxBytes, tooLarge, room, refusals, resolve, reject }).start();
       }),
   };
 }

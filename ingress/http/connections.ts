@@ -25,16 +25,15 @@ export function shareConnections(
   server.maxConnections = maxConnections;
   server.on("connection", (socket: Socket) => {
     const address = withoutMapping(socket.remoteAddress ?? "");
-    const caller = networksOf(address);
-    const isProxy = isTrusted(address, 0);
-    if (!isProxy && places.take(caller)) {
+    const place = isTrusted(address, 0) ? undefined : places.take(networksOf(address));
+    if (typeof place === "string") {
       socket.end(busy, () => socket.destroy());
       return;
     }
     open.add(socket);
     socket.once("close", () => {
       open.delete(socket);
-      if (!isProxy) places.giveBack(caller);
+      if (place) places.release(place);
     });
   });
   return open;

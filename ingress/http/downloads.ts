@@ -10,8 +10,7 @@ import { Shares } from "../../shared/sharing/shares.ts";
 import { clientIp } from "./client-address.ts";
 import { networksOf } from "./network.ts";
 import { nodeRequest, nodeResponse } from "./node.ts";
-import { TransferBudget } from "./transfers/budget.ts";
-import { Transfer } from "./transfers/transfer.ts";
+import { Transfer, type TransferRoom } from "./transfers/transfer.ts";
 
 /** A payload that is about to be loaded and sent. */
 export interface Download {
@@ -39,21 +38,20 @@ const graceMs = 30 * secondMs;
 
 /** Limits the memory of large answers: a client that does not read makes this process keep them. */
 export class Downloads {
-  readonly #budget: TransferBudget;
-  readonly #active = new Shares({ ...shares.largeDownloads, max: Number.POSITIVE_INFINITY });
+  readonly #room: TransferRoom;
+  readonly #active = new Shares(shares.largeDownloads);
   readonly #ends = new WeakMap<Socket, Set<() => void>>();
 
   constructor(config: Pick<Config, "maxAnswerBytesInFlight" | "minUploadBytesPerSecond">) {
-    this.#budget = new TransferBudget({
-      maxBytes: config.maxAnswerBytesInFlight,
-      shares: shares.downloads.shares,
+    this.#room = {
+      shares: new Shares({ ...shares.downloads, max: config.maxAnswerBytesInFlight }),
       minBytesPerSecond: config.minUploadBytesPerSecond,
       graceMs,
-    });
+    };
   }
 
   get usedBytes(): number {
-    return this.#budget.usedBytes;
+    return this.#room.shares.total;
   }
 
   /** @throws Refusal 429, 503 */
@@ -61,29 +59,30 @@ export class Downloads {
     if (bytes < minDownloadBytes || nodeRequest(event).socket.destroyed) return;
     if (holder !== undefined) this.#takePlace(event, holder);
     const transfer = this.#open(event, bytes, organizationId);
-    const full = this.#budget.grow(transfer, bytes);
+    const full = transfer.grow(bytes);
     if (full) throw full === "owner" ? tooManyDownloads() : unavailable();
     event.context.download = transfer;
   }
 
   #takePlace(event: H3Event, holder: string): void {
-    if (this.#active.take({ holder })) throw tooManyDownloads();
-    this.#whenEnded(event, () => this.#active.giveBack({ holder }));
+    const place = this.#active.take({ holder });
+    if (typeof place === "string") throw tooManyDownloads();
+    this.#whenEnded(event, () => this.#active.release(place));
   }
 
   /** Returns the transfer of a large answer that is about to be sent, admitted or not, if the client is there. */
   send(event: H3Event, bytes: number): Transfer | undefined {
     if (nodeRequest(event).socket.destroyed) return undefined;
     const transfer = admittedDownload(event) ?? this.#open(event, bytes);
-    this.#budget.force(transfer, Math.max(0, bytes - transfer.bytes));
+    transfer.force(Math.max(0, bytes - transfer.held));
     return transfer;
   }
 
   #open(event: H3Event, maxBytes: number, organization?: string): Transfer {
     const { socket } = nodeRequest(event);
     const owners = { ...networksOf(clientIp(event)), ...(organization && { organization }) };
-    const transfer = new Transfer({ owners, maxBytes, cuttable: { cut: () => socket.destroy() } });
-    this.#whenEnded(event, () => this.#budget.remove(transfer));
+    const transfer = new Transfer(this.#room, { owners, maxBytes, cut: () => socket.destroy() });
+    this.#whenEnded(event, () => transfer.end());
     return transfer;
   }
 

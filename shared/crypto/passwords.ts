@@ -1,9 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { type Refusal, tooMany, unavailable } from "../refusal.ts";
-import { resources, shares } from "../sharing/bounds.ts";
-import type { CallerNetworks, ResourceFull } from "../sharing/shares.ts";
-import { type WaitingCaller, WaitingPlaces } from "../sharing/waiting-places.ts";
+import type { CallerNetworks, Full } from "../sharing/shares.ts";
+import { type PasswordCaller, PasswordPlaces } from "./password-places.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scrypt,
@@ -13,9 +12,6 @@ const strongCost = { N: 2 ** 15, r: 8, p: 3 };
 const maxmem = 64 * 1024 * 1024;
 const saltBytes = 16;
 const keyBytes = 32;
-
-/** Besides: strangers cannot keep out a browser of an earlier sign-in. */
-const maxKept = 4;
 
 /** Nobody shares the places of a command. */
 export const operatorNetworks: CallerNetworks = { network: "operator", wideNetwork: "operator" };
@@ -27,23 +23,18 @@ export interface Passwords {
    * @throws Refusal 429 if the caller's networks have their share, which is the caller's fault; 503 if all are busy,
    * or another network, which holds fewer places, needs the caller's
    */
-  hash(password: string, caller: WaitingCaller): Promise<string>;
+  hash(password: string, caller: PasswordCaller): Promise<string>;
   /**
    * Takes constant time. A malformed hash matches nothing.
    * @param stored if there is none, the check takes as long as that of a new hash: nobody learns who has a password
    * @throws Refusal 429, 503, as `hash`
    */
-  matches(password: string, stored: string | null | undefined, caller: WaitingCaller): Promise<boolean>;
+  matches(password: string, stored: string | null | undefined, caller: PasswordCaller): Promise<boolean>;
 }
 
 /** @param cost of new hashes */
 export function createPasswords(cost = strongCost): Passwords {
-  const places = new WaitingPlaces({
-    shares: shares.passwords,
-    turns: resources.passwords,
-    maxKept,
-    refusalOf,
-  });
+  const places = new PasswordPlaces(refusalOf);
   const unmatchable = asText(cost, randomBytes(saltBytes), randomBytes(keyBytes));
 
   return {
@@ -68,8 +59,8 @@ export function createPasswords(cost = strongCost): Passwords {
   };
 }
 
-function refusalOf(bound: ResourceFull): Refusal {
-  if (bound === "all") return unavailable();
+function refusalOf(full: Full): Refusal {
+  if (full === "all") return unavailable();
   return tooMany("Your network sends too many passwords at once. Please wait 5 seconds, then try again.");
 }
 

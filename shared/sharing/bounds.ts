@@ -93,7 +93,14 @@ export const shares = {
       { kind: "network", max: 3 },
       { kind: "wideNetwork", max: 6 },
     ],
-    also: "wide networks with wrong passwords give way to those without, then the one that holds most; 4 more are for browsers of an earlier sign-in",
+    also: "wide networks with wrong passwords give way to those without, then the one that holds most",
+  },
+  /** Besides: strangers cannot keep out a browser of an earlier sign-in. */
+  keptPasswords: {
+    what: "checks of passwords for browsers of an earlier sign-in, besides",
+    max: 4,
+    shares: [always("user", 1)],
+    also: "they take a place among the others",
   },
   /** Each has about 200 KB in memory: what the socket, the parser of the form and the disk have at a time. */
   artifactUploads: { what: "uploads of artifacts", max: 256, shares: ofTransfers, also },
@@ -157,7 +164,7 @@ export const windows = {
   "payload-reads": inAnyMinute("payload reads", "build", "metaDataReadsPerMinute"),
   "meta-data": inAnyFifth("calls for meta-data", "job", "metaDataCallsPerMinute", 1 / 5),
   "pipeline-uploads": inAnyMinute("pipeline uploads", "job", 60),
-  "identity-tokens": inAnyFifth("identity tokens", "job", 20),
+  "identity-tokens": inAnyFifth("calls for identity tokens", "job", 20),
   registrations: inAnyMinute("registrations of agents", "organization", 1000),
   /** Proxies of source hosts fetch badges for all of their readers, and keep them for 30 seconds. */
   badges: inAnyMinute("badges", "wide network", 1200),

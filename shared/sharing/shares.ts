@@ -1,5 +1,5 @@
-/** `owner`: this owner is at its bound. `all`: all owners together are. */
-export type ResourceFull = "owner" | "all";
+/** `owner`: one of the owners is at its bound. `all`: all owners together are. */
+export type Full = "owner" | "all";
 
 /** The kinds of owners that hold a share of something. */
 export type OwnerKind =
@@ -28,78 +28,116 @@ export interface ShareBound {
   bindsAlways?: true;
 }
 
-/** The bound that a caller meets; the owner, if it is one's share. */
-export interface Full {
-  bound: ResourceFull;
-  owner?: string;
+/** Holds an amount of a resource, for several owners at once. */
+export interface Holder {
+  readonly owners: Owners;
+  held: number;
+  /** No share of it is smaller. */
+  readonly minShare?: number;
+  /**
+   * The weight of the reasons for which it gives way to a newcomer. That with most goes first; of equals, the newest. 0:
+   * it stays. Absent: it always does.
+   */
+  reasonsToLeave?(newcomer: Owners): number;
+  /** Called when it has lost all that it held. */
+  leave?(): void;
 }
 
-/** Counts what is held of a resource: requests, connections, bytes. One thing may be held by several owners at once. */
+/** Counts what is held of a resource: requests, connections, bytes. */
 export class Shares {
   readonly #max: number;
-  readonly #shares: readonly ShareBound[];
+  readonly #bounds: readonly ShareBound[];
   /** By owner. Only of owners that hold something. */
   readonly #held = new Map<string, number>();
+  /** Oldest first. Only those that may give way. */
+  readonly #holders = new Set<Holder>();
   #total = 0;
 
-  constructor({ max, shares }: { max: number; shares: readonly ShareBound[] }) {
+  constructor({ max = Number.POSITIVE_INFINITY, shares }: { max?: number; shares: readonly ShareBound[] }) {
     this.#max = max;
-    this.#shares = shares;
+    this.#bounds = shares;
   }
 
   get total(): number {
     return this.#total;
   }
 
-  /**
-   * Takes an amount, which the caller gives back. Returns the bound that is in the way.
-   * @param minShare no share is smaller
-   */
-  take(owners: Owners, amount = 1, minShare = 0): Full | undefined {
-    const full = this.findFull(owners, amount, minShare);
-    if (!full) this.force(owners, amount);
-    return full;
+  /** @returns the holder, who releases it, or the bound that is in the way */
+  take(owners: Owners, amount = 1): Holder | Full {
+    const holder = { owners, held: 0 };
+    return this.grow(holder, amount) ?? holder;
   }
 
-  /** Returns the bound that an amount would meet, and takes nothing. */
-  findFull(owners: Owners, amount = 1, minShare = 0): Full | undefined {
+  /** Gives a holder more, if need be after others gave way. @returns the bound that is in the way */
+  grow(holder: Holder, amount: number): Full | undefined {
+    let full = this.#findFull(holder, amount);
+    while (full && this.#makeRoom(holder, full.owner)) full = this.#findFull(holder, amount);
+    if (full) return full.owner ? "owner" : "all";
+    this.#count(holder, amount);
+    return undefined;
+  }
+
+  /** Counts what is held already, after others gave way. */
+  force(holder: Holder, amount: number): void {
+    while (this.#total + amount > this.#max) if (!this.#makeRoom(holder)) break;
+    this.#count(holder, amount);
+  }
+
+  /** Takes back all that it holds. */
+  release(holder: Holder): void {
+    this.#holders.delete(holder);
+    this.#count(holder, -holder.held);
+  }
+
+  heldBy(kind: OwnerKind, owners: Owners): number {
+    return this.#held.get(ownerOf(kind, owners) ?? "") ?? 0;
+  }
+
+  #findFull({ owners, minShare = 0 }: Holder, amount: number): { owner?: string } | undefined {
     const isOverHalf = this.#total + amount > this.#max / 2;
-    for (const { kind, max, part = 0, bindsAlways } of this.#shares) {
+    for (const { kind, max, part = 0, bindsAlways } of this.#bounds) {
       const owner = ownerOf(kind, owners);
       if (owner === undefined || !(isOverHalf || bindsAlways)) continue;
       const share = Math.max(max ?? part * this.#max, minShare);
-      if (this.#heldBy(owner) + amount > share) return { bound: "owner", owner };
+      if ((this.#held.get(owner) ?? 0) + amount > share) return { owner };
     }
-    return this.#total + amount > this.#max ? { bound: "all" } : undefined;
+    return this.#total + amount > this.#max ? {} : undefined;
   }
 
-  /** Takes an amount that is held already, whatever the bounds. */
-  force(owners: Owners, amount: number): void {
+  /** @param owner the one who is at its bound. @returns false if nobody gives way */
+  #makeRoom(newcomer: Holder, owner?: string): boolean {
+    let loser: Holder | undefined;
+    let most = 0;
+    for (const holder of this.#holders) {
+      const isInTheWay =
+        owner === undefined || this.#bounds.some(({ kind }) => ownerOf(kind, holder.owners) === owner);
+      if (holder === newcomer || !isInTheWay) continue;
+      const reasons = holder.reasonsToLeave?.(newcomer.owners) ?? 0;
+      if (reasons <= 0 || reasons < most) continue;
+      loser = holder;
+      most = reasons;
+    }
+    if (!loser) return false;
+    this.release(loser); // first: its end may take a while
+    loser.leave?.();
+    return true;
+  }
+
+  #count(holder: Holder, amount: number): void {
+    if (holder.reasonsToLeave && amount > 0) this.#holders.add(holder);
+    holder.held += amount;
     this.#total += amount;
-    for (const { kind } of this.#shares) {
-      const owner = ownerOf(kind, owners);
+    for (const { kind } of this.#bounds) {
+      const owner = ownerOf(kind, holder.owners);
       if (owner === undefined) continue;
-      const present = this.#heldBy(owner) + amount;
+      const present = (this.#held.get(owner) ?? 0) + amount;
       if (present === 0) this.#held.delete(owner);
       else this.#held.set(owner, present);
     }
   }
-
-  giveBack(owners: Owners, amount = 1): void {
-    this.force(owners, -amount);
-  }
-
-  heldBy(kind: OwnerKind, id: string): number {
-    return this.#heldBy(`${kind} ${id}`);
-  }
-
-  #heldBy(owner: string): number {
-    return this.#held.get(owner) ?? 0;
-  }
 }
 
-/** As `Full` names the owner of this kind. */
-export function ownerOf(kind: OwnerKind, owners: Owners): string | undefined {
+function ownerOf(kind: OwnerKind, owners: Owners): string | undefined {
   const id = owners[kind];
   return id === undefined ? undefined : `${kind} ${id}`;
 }

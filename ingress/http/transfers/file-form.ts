@@ -9,9 +9,8 @@ import { loopTurn } from "../../../shared/sharing/resources.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
-import type { TransferBudget } from "./budget.ts";
-import { type Cuttable, Transfer } from "./transfer.ts";
-import { ClientDisconnected, pauseBytes, type UploadRefusals } from "./upload.ts";
+import { Transfer, type TransferRoom } from "./transfer.ts";
+import { ClientDisconnected, pauseBytes, refusalOf, type UploadRefusals } from "./upload.ts";
 
 const maxFields = 20;
 /** Of the names and values of all fields: a path has up to 4 KB. */
@@ -36,13 +35,13 @@ export interface FileFormOptions {
   /** Called once a field has come, before the form is read on. @throws Refusal */
   checkField(name: string, value: string): void;
   /** Counts the bytes of forms that are not admitted, by network. */
-  heads: TransferBudget;
+  heads: TransferRoom;
   /** Counts admitted forms, each as 1. */
-  budget: TransferBudget;
+  files: TransferRoom;
   refusals: UploadRefusals;
 }
 
-/** Requests on these sockets have no time limit: the budget ends the slow ones. */
+/** Requests on these sockets have no time limit: the slow ones are cut. */
 const admittedSockets = new WeakSet<Socket>();
 
 /** Returns true while the socket sends a file that was admitted. */
@@ -72,7 +71,7 @@ export async function readFileForm<Result>(
   }
 }
 
-class FormReader implements Cuttable {
+class FormReader {
   readonly #event: H3Event;
   readonly #request: IncomingMessage;
   readonly #options: FileFormOptions;
@@ -97,8 +96,7 @@ class FormReader implements Cuttable {
     this.#request = nodeRequest(event);
     this.#options = options;
     this.#owner = ownerOfNetwork(wideNetworkOf(clientIp(event)));
-    const owners = networksOf(clientIp(event));
-    this.#transfer = new Transfer({ owners, maxBytes: maxHeadBytes + pauseBytes, cuttable: this });
+    this.#transfer = this.#openTransfer(options.heads, maxHeadBytes + pauseBytes);
     this.#parser = this.#openParser();
     this.#request.on("data", this.#onData).once("end", this.#onEnd).once("close", this.#onClose);
   }
@@ -117,20 +115,19 @@ class FormReader implements Cuttable {
     this.#file?.resume();
   }
 
-  cut(): void {
-    this.fail(this.#options.refusals.tooSlow());
-  }
-
   close(): void {
     this.#isOver = true;
     admittedSockets.delete(this.#request.socket);
-    this.#uncount();
+    this.#transfer.end();
     this.#request.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
   }
 
-  #uncount(): void {
-    const { heads, budget } = this.#options;
-    (this.#isAdmitted ? budget : heads).remove(this.#transfer);
+  #openTransfer(room: TransferRoom, maxBytes: number, organization?: string): Transfer {
+    const owners = { ...networksOf(clientIp(this.#event)), ...(organization && { organization }) };
+    return new Transfer(room, {
+      ...{ owners, maxBytes },
+      cut: () => this.fail(this.#options.refusals.tooSlow()),
+    });
   }
 
   #openParser(): BusboyInstance {
@@ -187,12 +184,10 @@ class FormReader implements Cuttable {
   }
 
   #admit(organization: string): void {
-    const { budget, refusals } = this.#options;
-    const owners = { ...networksOf(clientIp(this.#event)), organization };
-    const transfer = new Transfer({ owners, maxBytes: 1, cuttable: this });
-    const full = budget.grow(transfer, 1);
-    if (full) throw full === "owner" ? refusals.tooMany() : refusals.overloaded();
-    this.#uncount();
+    const transfer = this.#openTransfer(this.#options.files, 1, organization);
+    const refusal = refusalOf(transfer.grow(1), this.#options.refusals);
+    if (refusal) throw refusal;
+    this.#transfer.end();
     this.#owner = organization;
     this.#transfer = transfer;
     this.#isAdmitted = true;
@@ -225,9 +220,8 @@ class FormReader implements Cuttable {
   }
 
   #countHead(bytes: number): void {
-    const { heads, refusals } = this.#options;
-    const full = heads.grow(this.#transfer, bytes);
-    if (full) this.fail(full === "owner" ? refusals.tooMany() : refusals.overloaded());
+    const refusal = refusalOf(this.#transfer.grow(bytes), this.#options.refusals);
+    if (refusal) this.fail(refusal);
   }
 
   /** All bodies of an owner take turns. */

@@ -1,42 +1,68 @@
 import { secondMs } from "../../../shared/durations.ts";
-import type { Owners } from "../../../shared/sharing/shares.ts";
+import type { Full, Holder, Owners, Shares } from "../../../shared/sharing/shares.ts";
 
 /** A transfer may pause for a second before it counts as slow. */
 const minSlowMs = secondMs;
+const measureEveryMs = secondMs;
 
-export interface Cuttable {
-  /** Ends a slow transfer. */
-  cut(): void;
+/** The room of transfers in memory. Slow ones give way to others. */
+export interface TransferRoom {
+  shares: Shares;
+  minBytesPerSecond: number;
+  /** A transfer that is slow for longer is cut. */
+  graceMs: number;
 }
 
-/** A body that comes in or goes out. Its speed counts from its mark, so that a fast start does not excuse a stall. */
-export class Transfer {
-  readonly owners: Owners;
+export interface TransferOptions {
+  owners: Owners;
   /** Each owner may always have one transfer of this size. */
-  readonly maxBytes: number;
-  readonly #cuttable: Cuttable;
-  /** Bytes of the transfer in memory. */
-  bytes = 0;
-  /** A budget has counted it once. */
-  isCounted = false;
-  /** Undefined while the other side has nothing to do. */
-  #markedAt: number | undefined;
+  maxBytes: number;
+  /** Ends a slow transfer. */
+  cut: () => void;
+}
+
+/** Transfers of which the other side has to read or send now. */
+const moving = new Set<Transfer>();
+let timer: NodeJS.Timeout | undefined;
+
+/** A body that comes in or goes out. Its speed counts from its mark, so that a fast start does not excuse a stall. */
+export class Transfer implements Holder {
+  readonly owners: Owners;
+  readonly minShare: number;
+  /** Bytes in memory. */
+  held = 0;
+  readonly #room: TransferRoom;
+  readonly #cut: () => void;
+  #markedAt = 0;
   #movedSinceMark = 0;
 
-  constructor(options: { owners: Owners; maxBytes: number; cuttable: Cuttable }) {
-    this.owners = options.owners;
-    this.maxBytes = options.maxBytes;
-    this.#cuttable = options.cuttable;
+  constructor(room: TransferRoom, { owners, maxBytes, cut }: TransferOptions) {
+    this.#room = room;
+    this.owners = owners;
+    this.minShare = maxBytes;
+    this.#cut = cut;
   }
 
-  cut(): void {
-    this.#cuttable.cut();
+  /** Adds bytes. @returns the bound in the way, if there is no room */
+  grow(bytes: number): Full | undefined {
+    return this.#room.shares.grow(this, bytes);
+  }
+
+  /** Adds bytes that are in memory already. */
+  force(bytes: number): void {
+    this.#room.shares.force(this, bytes);
+  }
+
+  end(): void {
+    this.stop();
+    this.#room.shares.release(this);
   }
 
   /** Starts the measurement of speed: the other side has to read or send now. */
   start(): void {
-    this.#markedAt = performance.now();
-    this.#movedSinceMark = 0;
+    this.#mark(performance.now());
+    moving.add(this);
+    timer ??= setInterval(measureAll, measureEveryMs).unref();
   }
 
   move(bytes: number): void {
@@ -44,22 +70,46 @@ export class Transfer {
   }
 
   stop(): void {
-    this.#markedAt = undefined;
+    moving.delete(this);
   }
 
-  /** Bytes a second since the mark; infinite if it has just begun or is not moving. */
-  speed(now: number): number {
-    const ms = this.#markedAt === undefined ? 0 : now - this.#markedAt;
-    return ms < minSlowMs ? Number.POSITIVE_INFINITY : (this.#movedSinceMark * secondMs) / ms;
+  /** The bytes that it lacks. */
+  reasonsToLeave(): number {
+    return this.#lag(performance.now());
   }
 
-  /** Sets a new mark if it has been fast enough since the last. @returns the milliseconds that it has been slow */
-  measure(now: number, minBytesPerSecond: number): number {
-    const speed = this.speed(now);
-    if (speed === Number.POSITIVE_INFINITY || this.#markedAt === undefined) return 0;
-    if (speed < minBytesPerSecond) return now - this.#markedAt;
+  leave(): void {
+    this.stop();
+    this.#cut();
+  }
+
+  /** Sets a new mark if it has been fast enough since the last one. */
+  measure(now: number): void {
+    const ms = now - this.#markedAt;
+    if (ms < minSlowMs) return;
+    if (this.#lag(now) <= 0) this.#mark(now);
+    else if (ms >= this.#room.graceMs) {
+      this.end();
+      this.#cut();
+    }
+  }
+
+  #mark(now: number): void {
     this.#markedAt = now;
     this.#movedSinceMark = 0;
-    return 0;
   }
+
+  #lag(now: number): number {
+    const ms = now - this.#markedAt;
+    if (ms < minSlowMs || !moving.has(this)) return 0;
+    return (this.#room.minBytesPerSecond * ms) / secondMs - this.#movedSinceMark;
+  }
+}
+
+function measureAll(): void {
+  const now = performance.now();
+  for (const transfer of moving) transfer.measure(now);
+  if (moving.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
 }

@@ -4,7 +4,7 @@ import { secondMs } from "../../../shared/durations.ts";
 import { shares } from "../../../shared/sharing/bounds.ts";
 import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
 import { openLoopTurn } from "../../../shared/sharing/resources.ts";
-import { type CallerNetworks, Shares } from "../../../shared/sharing/shares.ts";
+import { type Holder, Shares } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf } from "../network.ts";
 import { nodeRequest, nodeResponse } from "../node.ts";
@@ -26,11 +26,12 @@ export function dropUnreadBody(event: H3Event): void {
   // Of a client that has gone nothing comes, not even an end.
   if (request.complete || request.destroyed || request.listenerCount("data") > 0 || !hasBody(request)) return;
   const caller = networksOf(clientIp(event));
-  if (places.take(caller)) nodeResponse(event).once("finish", () => request.socket.destroySoon());
-  else drop(request, caller);
+  const place = places.take(caller);
+  if (typeof place === "string") nodeResponse(event).once("finish", () => request.socket.destroySoon());
+  else drop(request, place, ownerOfNetwork(caller.wideNetwork));
 }
 
-function drop(request: IncomingMessage, caller: CallerNetworks): void {
+function drop(request: IncomingMessage, place: Holder, owner: string): void {
   const { socket } = request;
   const over = new AbortController();
   // Of a body that has come whole nothing is dropped any more: the connection may have the next request.
@@ -41,7 +42,7 @@ function drop(request: IncomingMessage, caller: CallerNetworks): void {
     if (bytesSincePause < pauseBytes || request.complete) return;
     bytesSincePause = 0;
     request.pause();
-    dropTurn(ownerOfNetwork(caller.wideNetwork), over.signal).then(
+    dropTurn(owner, over.signal).then(
       () => request.resume(),
       () => undefined, // it is over
     );
@@ -50,7 +51,7 @@ function drop(request: IncomingMessage, caller: CallerNetworks): void {
     if (over.signal.aborted) return;
     over.abort();
     clearTimeout(timer);
-    places.giveBack(caller);
+    places.release(place);
   };
   request.on("data", onData).once("end", end).once("close", end).resume();
 }

@@ -4,13 +4,12 @@ import { secondMs } from "../../../shared/durations.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
 import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
 import { loopTurn } from "../../../shared/sharing/resources.ts";
-import type { Owners } from "../../../shared/sharing/shares.ts";
+import type { Full, Holder, Owners } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
 import { networksOf, wideNetworkOf } from "../network.ts";
 import { nodeRequest } from "../node.ts";
-import type { TransferBudget } from "./budget.ts";
 import { freeBuffers } from "./free-buffers.ts";
-import { type Cuttable, Transfer } from "./transfer.ts";
+import { Transfer, type TransferRoom } from "./transfer.ts";
 
 /** The client closed the connection before its body was complete. */
 export class ClientDisconnected extends Error {
@@ -20,7 +19,7 @@ export class ClientDisconnected extends Error {
 /** A body in memory. */
 export interface RequestBody extends Disposable {
   bytes: Buffer;
-  /** Returns its bytes to the budget, as disposing does: `using` costs a microsecond. */
+  /** Gives its room back, as disposing does: `using` costs a microsecond. */
   release(): void;
 }
 
@@ -28,7 +27,7 @@ export interface UploadRefusals {
   tooSlow: () => Refusal;
   /** The share of an owner is used. */
   tooMany: () => Refusal;
-  /** The budget is used. */
+  /** The room is used. */
   overloaded: () => Refusal;
 }
 
@@ -48,7 +47,7 @@ export interface UploadOptions {
   tenant: Tenant;
   maxBytes: number;
   tooLarge: () => Refusal;
-  budget: TransferBudget;
+  room: TransferRoom;
   refusals: UploadRefusals;
   resolve: (body: RequestBody) => void;
   reject: (error: Error) => void;
@@ -74,7 +73,7 @@ function onClose(this: ReadRequest): void {
 }
 
 /** Reads one body. Three times faster than `event.req.arrayBuffer()`. */
-export class Upload implements RequestBody, Cuttable {
+export class Upload implements RequestBody {
   bytes: Buffer = noBytes;
   readonly #request: ReadRequest;
   readonly #options: UploadOptions;
@@ -84,8 +83,8 @@ export class Upload implements RequestBody, Cuttable {
   #sizeAtPause = 0;
   /** The declared length; NaN without one. */
   #length = Number.NaN;
-  /** Bytes of a body that came whole, in one chunk. */
-  #whole = 0;
+  /** A body that came whole, in one chunk, which nobody can stall. */
+  #whole: Holder | undefined;
   /** Any other body. */
   #transfer: Transfer | undefined;
   #refusal: Refusal | undefined;
@@ -109,10 +108,8 @@ export class Upload implements RequestBody, Cuttable {
   }
 
   release(): void {
-    const { budget } = this.#options;
-    budget.giveBack(this.#whole);
-    this.#whole = 0;
-    if (this.#transfer) budget.remove(this.#transfer);
+    if (this.#whole) this.#options.room.shares.release(this.#whole);
+    this.#transfer?.end();
   }
 
   [Symbol.dispose](): void {
@@ -158,29 +155,25 @@ export class Upload implements RequestBody, Cuttable {
 
   /** Returns the refusal if there is no room. */
   #reserve(bytes: number): Refusal | undefined {
-    const { budget, refusals } = this.#options;
+    const { room, refusals } = this.#options;
     if (bytes === this.#length) {
-      if (!budget.take(bytes)) return refusals.overloaded();
-      this.#whole = bytes;
+      const whole = room.shares.take({}, bytes);
+      if (typeof whole === "string") return refusals.overloaded();
+      this.#whole = whole;
       return undefined;
     }
     this.#transfer ??= this.#openTransfer();
     this.#transfer.move(bytes);
-    const noRoom = budget.grow(this.#transfer, bytes);
-    if (noRoom) return noRoom === "owner" ? refusals.tooMany() : refusals.overloaded();
-    return undefined;
+    return refusalOf(this.#transfer.grow(bytes), refusals);
   }
 
   #openTransfer(): Transfer {
-    const { event, tenant, maxBytes } = this.#options;
+    const { event, tenant, maxBytes, room, refusals } = this.#options;
     const owners = { ...networksOf(clientIp(event)), ...tenant };
-    const transfer = new Transfer({ owners, maxBytes, cuttable: this });
+    const cut = () => this.#refuse(refusals.tooSlow());
+    const transfer = new Transfer(room, { owners, maxBytes, cut });
     transfer.start();
     return transfer;
-  }
-
-  cut(): void {
-    this.#refuse(this.#options.refusals.tooSlow());
   }
 
   #keep(chunk: Buffer): void {
@@ -225,6 +218,11 @@ export class Upload implements RequestBody, Cuttable {
     this.release();
     this.#options.reject(error);
   }
+}
+
+/** The refusal of a transfer that meets this bound. */
+export function refusalOf(full: Full | undefined, refusals: UploadRefusals): Refusal | undefined {
+  return full && (full === "owner" ? refusals.tooMany() : refusals.overloaded());
 }
 
 /** Frees the chunks. */

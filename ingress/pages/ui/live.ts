@@ -61,12 +61,13 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
     if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // a stream would never be read
     const reader = { services, token: visitor.token, userId: visitor.user.id, organizationIds };
     const owners = { ...networksOf(clientIp(event)), session: reader.token, user: reader.userId };
-    const full = open.take(owners);
-    if (full) throw full.bound === "owner" ? tooManyStreams() : unavailable(retryAfterSeconds);
+    const place = open.take(owners);
+    if (place === "owner") throw tooManyStreams();
+    if (place === "all") throw unavailable(retryAfterSeconds);
     services.metrics.eventStreams.inc();
     const leave = () => {
       services.metrics.eventStreams.dec();
-      open.giveBack(owners);
+      open.release(place);
     };
     const stream = new Stream(streams, { ...reader, leave }, given.topics.split(" ") as Topic[]);
     return new HTTPResponse(new ReadableStream(stream, { highWaterMark: 4 }), { headers });

@@ -59,18 +59,18 @@ export function openFilterTests(
   }: FilterTestOptions = {},
 ): FilterTests {
   const tests = new Shares(shares.filterTests);
-  const requireRoom = (organization: string) => {
-    const full = tests.findFull({ organization });
-    if (full) throw full.bound === "owner" ? tooManyTests() : unavailable();
+  const takePlace = (organization: string) => {
+    const place = tests.take({ organization });
+    if (place === "owner") throw tooManyTests();
+    if (place === "all") throw unavailable();
+    return place;
   };
   const withPlace = async <Result>({ organizationId }: FilterTest, run: () => Promise<Result>) => {
-    requireRoom(organizationId);
-    const owners = { organization: organizationId };
-    tests.force(owners, 1);
+    const place = takePlace(organizationId);
     try {
       return await run();
     } finally {
-      tests.giveBack(owners);
+      tests.release(place);
     }
   };
 
@@ -126,7 +126,7 @@ export function openFilterTests(
   };
 
   return {
-    requireRoom,
+    requireRoom: (organizationId) => tests.release(takePlace(organizationId)),
     run: (test, signal) => withPlace(test, () => tryChosen(test, signal)),
     runOnLatest: (test, signal) =>
       withPlace(test, async () => tryLatest(test, await tryChosen(test, signal), signal)),

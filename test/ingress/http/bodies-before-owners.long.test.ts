@@ -91,7 +91,7 @@ describe("bodies of callers without a token", { skip: missing }, () => {
     assert.ok(more < 200, `${more} MB more`);
     assert.ok(
       statuses.every((status) => [413, 429, 503].includes(status)),
-      String(new Set(statuses)),
+      String([...new Set(statuses)]),
     );
   });
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { resources, shares } from "../../shared/sharing/bounds.ts";
-import { WaitingPlaces } from "../../shared/sharing/waiting-places.ts";
+import { PasswordPlaces } from "../../shared/crypto/password-places.ts";
+import { resources } from "../../shared/sharing/bounds.ts";
 
 class NoPlace extends Error {}
 
@@ -13,19 +13,12 @@ const callerOf = (index: number) => ({
 const victim = { network: "192.0.2.1", wideNetwork: "192.0.2.0/24" };
 
 describe("places for passwords", () => {
-  let places: WaitingPlaces;
+  let places: PasswordPlaces;
   let works: (() => void)[];
-  let isOver = false;
   const open = () => {
-    isOver = false;
     works = [];
-    const refusalOf = (reason: string) => new NoPlace(reason);
-    places = new WaitingPlaces({
-      shares: shares.passwords,
-      turns: { ...resources.passwords, restFactor: 0 }, // rests are timers, and these tests count turns of the event loop
-      maxKept: 4,
-      refusalOf,
-    });
+    // Rests are timers, and these tests count turns of the event loop.
+    places = new PasswordPlaces((full) => new NoPlace(full), { ...resources.passwords, restFactor: 0 });
   };
   /** Runs until `endOne`. */
   const work = () => new Promise<void>((resolve) => void works.push(resolve));
@@ -40,67 +33,9 @@ describe("places for passwords", () => {
     );
   const refused = "refused: all";
 
-  /** Each address always has `each` wrong passwords on their way. */
-  const attack = (addresses: number, each: number) => {
-    const guess = async (index: number) => {
-      while (!isOver) {
-        const outcome = await outcomeOf(places.run(callerOf(index), work));
-        if (outcome === "checked") places.countWrong(callerOf(index));
-        else await nextTurn();
-      }
-    };
-    for (let index = 0; index < addresses * each; index++) void guess(index % addresses);
-  };
-  /** @returns the number of checks of other callers that end before this caller's check begins */
-  const checksBefore = async (caller: typeof victim & { knownUserId?: string }) => {
-    let isChecked = false;
-    const enter = async () => {
-      while (!isChecked) {
-        isChecked = (await outcomeOf(places.run(caller, async () => {}))) === "checked";
-        await nextTurn();
-      }
-    };
-    const entering = enter();
-    let checks = 0;
-    for (await nextTurn(); !isChecked; checks++) {
-      assert.ok(checks < 1000, "it never gets in");
-      await endOne();
-    }
-    await entering;
-    return checks;
-  };
   afterEach(async () => {
-    isOver = true;
     for (let left = 100; left > 0 && works.length > 0; left--) await endOne();
   });
-
-  const attacks: [addresses: number, each: number, maxChecks: number][] = [
-    [8, 3, 8],
-    [8, 20, 8],
-    [24, 1, 48],
-    [200, 1, 300],
-  ];
-  for (const [addresses, each, maxChecks] of attacks)
-    it(`are there for a newcomer while ${addresses} addresses guess ${each} at once`, async () => {
-      open();
-      attack(addresses, each);
-      await nextTurn();
-
-      const checks = await checksBefore(victim);
-
-      assert.ok(checks <= maxChecks, `${checks} checks came first`);
-    });
-
-  for (const addresses of [8, 24, 200])
-    it(`are kept for a known user while ${addresses} addresses guess`, async () => {
-      open();
-      attack(addresses, 3);
-      await nextTurn();
-
-      const checks = await checksBefore({ ...victim, knownUserId: "ada" });
-
-      assert.ok(checks <= 24, `${checks} checks came first`);
-    });
 
   it("go from the newest of the wide network that holds most to one that holds fewer", async () => {
     open();
