@@ -1,10 +1,10 @@
-import { Column, eq, getTableName, is, type SQL, Subquery, sql } from "drizzle-orm";
+import { Column, eq, getTableName, is, noopDecoder, type SQL, Subquery, sql } from "drizzle-orm";
 import { type AnySQLiteColumn, SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Db, Tx } from "./database.ts";
+import type { Db, Reader, Tx } from "./database.ts";
 import type { Tables } from "./schema.ts";
 import { refuseInsideTransaction } from "./transaction-guard.ts";
 
-interface Prepared<Row> {
+export interface Prepared<Row> {
   execute(values: Record<string, unknown>): PromiseLike<Row[]>;
 }
 
@@ -12,7 +12,7 @@ interface Prepared<Row> {
  * Builds a query once per database: building costs several times as much as running. Null in a column that is not text
  * needs `sql.param(sql.placeholder(name), column)`.
  */
-export function prepared<Values extends object, Row, On extends Db | Tx = Db | Tx>(
+export function prepared<Values extends object, Row, On extends Reader | Tx = Db | Tx>(
   build: (db: On) => { prepare(): Prepared<Row> },
 ): (db: On, values: Values) => PromiseLike<Row[]> {
   const known = new WeakMap<On, Prepared<Row>>();
@@ -119,7 +119,8 @@ interface DrizzleQuery {
   customResultMapper?: (rows: unknown[][]) => unknown[];
 }
 
-type Decode = (value: unknown) => unknown;
+/** Undefined: the value stays as it is. */
+type Decode = ((value: unknown) => unknown) | undefined;
 
 /**
  * Makes a prepared query decide once how its columns become members. drizzle itself decides it for each row: that takes
@@ -128,25 +129,35 @@ type Decode = (value: unknown) => unknown;
 function mapRowsOf<Query>(query: Query): Query {
   const { fields, customResultMapper, joinsNotNullableMap } = query as DrizzleQuery;
   if (!fields || customResultMapper || fields.some(isOther)) return query;
-  const columns = fields.map(({ path, field }) => ({ path, decode: decoderOf(field) }));
+  const columns = fields.map(({ path, field }, index) => ({ path, index, decode: decoderOf(field) }));
+  const ofRow = columns.filter(({ path }) => path.length === 1);
+  const objects = Map.groupBy(
+    columns.filter(({ path }) => path.length === 2),
+    ({ path: [name = ""] }) => name,
+  );
+  const mapOwn = mapMembers(ofRow);
+  const mapObjects = [...objects].map(([name, members]) => ({ name, map: mapMembers(members) }));
   const joined = joinedObjects(fields, joinsNotNullableMap);
   const mapRow = (row: unknown[]) => {
-    const result: Record<string, unknown> = {};
-    for (let index = 0; index < columns.length; index++) {
-      const { path, decode } = columns[index] as (typeof columns)[number];
-      const value = row[index] === null ? null : decode(row[index]);
-      const [name, member] = path as [string, string?];
-      if (member === undefined) result[name] = value;
-      else {
-        result[name] ??= {};
-        (result[name] as Record<string, unknown>)[member] = value;
-      }
-    }
+    const result = mapOwn(row);
+    for (const { name, map } of mapObjects) result[name] = map(row);
     for (const { name, index } of joined) if (row[index] === null) result[name] = null;
     return result;
   };
   Object.assign(query as DrizzleQuery, { customResultMapper: (rows: unknown[][]) => rows.map(mapRow) });
   return query;
+}
+
+/** Copies an object that has all members: to add them one by one takes longer, and much more memory. */
+function mapMembers(columns: { path: string[]; index: number; decode: Decode }[]) {
+  const members = columns.map(({ path, ...rest }) => ({ name: path.at(-1) as string, ...rest }));
+  const empty: Record<string, unknown> = Object.fromEntries(members.map(({ name }) => [name, null]));
+  return (row: unknown[]) => {
+    const object = { ...empty };
+    for (const { name, index, decode } of members)
+      object[name] = row[index] === null || !decode ? row[index] : decode(row[index]);
+    return object;
+  };
 }
 
 /** No query of ours has these. */
@@ -159,7 +170,10 @@ function decoderOf(field: Field["field"]): Decode {
   const decoder = is(field, Column)
     ? field
     : (("sql" in field ? field.sql : field) as unknown as { decoder: Column }).decoder;
-  return (value) => decoder.mapFromDriverValue(value);
+  const isKept = [Column.prototype, noopDecoder].some(
+    (each) => each.mapFromDriverValue === decoder.mapFromDriverValue,
+  );
+  return isKept ? undefined : (value) => decoder.mapFromDriverValue(value);
 }
 
 /** The objects of tables that a join may find no row of: as in drizzle, they are null if their first column is. */
