@@ -253,10 +253,15 @@ export function pathTo<Path extends Pattern>(
   const parts = partsOf.get(pattern) ?? pattern.split(/:([a-z]+)/);
   partsOf.set(pattern, parts);
   let path = parts[0] as string;
-  for (let index = 1; index < parts.length; index += 2)
-    path += encodeURIComponent(values[parts[index] as string] as string) + parts[index + 1];
+  for (let index = 1; index < parts.length; index += 2) {
+    const value = values[parts[index] as string] as string;
+    path += (plain.test(value) ? value : encodeURIComponent(value)) + parts[index + 1];
+  }
   return path;
 }
+
+/** As it is when it is encoded, which would copy it. */
+const plain = /^[\w-]*$/;
 
 /** Of a pattern: its texts, with the names of the parameters between them. A list of builds has ten paths a job. */
 const partsOf = new Map<Pattern, string[]>();
