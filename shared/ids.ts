@@ -35,6 +35,9 @@ export function newIds(now: Date, count: number): string[] {
   return Array.from({ length: count }, () => newId(now));
 }
 
+/** Greater than every id. */
+export const idAboveAll = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
 /** Returns the smallest id of this time: older ids sort before it. */
 export function lowestIdAt(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, "0");

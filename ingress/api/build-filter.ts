@@ -1,6 +1,6 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
-import type { BuildFilter } from "../../shared/builds/reading/list-store.ts";
+import type { BuildFilter } from "../../shared/builds/reading/list-plan-store.ts";
 import { type JobState, jobStates, shownBuildStates } from "../../shared/vocabulary.ts";
 import { pageQuery } from "./json/list.ts";
 import { type QueryReader, readQuery } from "./query-reader.ts";

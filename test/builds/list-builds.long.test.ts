@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { listBuilds } from "../../shared/builds/reading/list.ts";
-import type { BuildFilter } from "../../shared/builds/reading/list-store.ts";
+import type { BuildFilter } from "../../shared/builds/reading/list-plan-store.ts";
 import type { Build } from "../../shared/builds/store.ts";
 import type { ListPage } from "../../shared/db/list-page.ts";
 import { newId } from "../../shared/ids.ts";

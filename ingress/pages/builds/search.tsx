@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { findUser } from "../../../shared/accounts/user-store.ts";
 import { maxCommitsOfPrefix, resolveCommit } from "../../../shared/builds/reading/commits.ts";
 import { countBuildsByStates, listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
-import type { BuildFilter } from "../../../shared/builds/reading/list-store.ts";
+import type { BuildFilter } from "../../../shared/builds/reading/list-plan-store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { excerpt, Refusal } from "../../../shared/refusal.ts";

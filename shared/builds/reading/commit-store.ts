@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/database.ts";
 import { indexedText } from "../../db/schema/builds.ts";
-import type { BuildFilter } from "./list-store.ts";
+import type { BuildFilter } from "./list-plan-store.ts";
 
 /**
  * Different commits that begin with a part of a hash. Skips from one to the next in an index: a commit may have a

@@ -1,6 +1,6 @@
 import type { Db } from "../../db/database.ts";
 import { listCommitsFrom } from "./commit-store.ts";
-import type { BuildFilter } from "./list-store.ts";
+import type { BuildFilter } from "./list-plan-store.ts";
 
 /** One list merges this many commits, each in all states. */
 export const maxCommitsOfPrefix = 5;

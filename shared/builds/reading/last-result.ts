@@ -2,11 +2,16 @@ import type { Reader } from "../../db/database.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";
 import { isStorable } from "../../validation.ts";
 import type { BuildState } from "../../vocabulary.ts";
-import { type ListedBuild, listedColumns } from "../store.ts";
-import { listSlice, planBuildList } from "./list-store.ts";
+import { planBuildList } from "./list-plan-store.ts";
+import { listSliceOf } from "./list-store.ts";
 
 const good: BuildState[] = ["passed", "blocked_passed"];
 const bad: BuildState[] = ["failed", "failing", "blocked_failed"];
+
+const listStates = listSliceOf<{ id: string; state: BuildState }>(({ tables: { builds } }) => {
+  const { id, state } = builds;
+  return { id, state };
+});
 
 /** The result of the last build of a branch that has one. Builds that were canceled, skipped or not run have none. */
 export async function findLastResult(
@@ -23,8 +28,7 @@ export async function findLastResult(
     includePaused: true,
   };
   const plan = planBuildList(db, filter, false);
-  const columns = { limit: 1, offset: 0, columnsOf: listedColumns };
-  const [last] = await listSlice<ListedBuild>(db, plan, { after: undefined, size: 1 }, columns);
+  const [last] = await listStates(db, plan, { after: undefined, size: 1, limit: 1, offset: 0 });
   if (!last) return undefined;
   return good.includes(last.state) ? "passing" : "failing";
 }

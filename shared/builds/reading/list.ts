@@ -12,16 +12,8 @@ import { hasDeletedPipelines } from "../../pipelines/store.ts";
 import { Refusal } from "../../refusal.ts";
 import type { BuildState } from "../../vocabulary.ts";
 import { allColumns, type Build, type ListedBuild, listedColumns } from "../store.ts";
-import {
-  type BuildColumns,
-  type BuildFilter,
-  type BuildListPlan,
-  countSlice,
-  findEndOfSlice,
-  keyOfPosition,
-  listSlice,
-  planBuildList,
-} from "./list-store.ts";
+import { type BuildFilter, type BuildListPlan, planBuildList } from "./list-plan-store.ts";
+import { countSlice, findEndOfSlice, keyOfPosition, type ListSlice, listSliceOf } from "./list-store.ts";
 
 /** One statement reads this many builds at most, so that others get their turn. */
 const maxSlice = 5000;
@@ -37,7 +29,23 @@ export function listBuilds(
   page: ListPage,
   options: { deadlineMs?: number } = {},
 ): Promise<ListedRows<Build>> {
-  return listRows<Build>(db, filter, page, { ...options, columnsOf: allColumns });
+  return listRows(db, filter, page, { ...options, listSlice: listWhole });
+}
+
+const listWhole = listSliceOf<Build>(allColumns);
+const listInBrief = listSliceOf<ListedBuild>(listedColumns);
+const listAddresses = listSliceOf<BuildAddress>(({ tables: { builds } }) => {
+  const { id, pipelineId, number, createdAt } = builds;
+  return { id, pipelineId, number, createdAt };
+});
+
+/** Like `listBuilds`, for a caller that reads them by their ids. @throws Refusal 503 */
+export function listBuildAddresses(
+  db: Db,
+  filter: BuildFilter,
+  page: ListPage,
+): Promise<ListedRows<BuildAddress>> {
+  return listRows(db, filter, page, { listSlice: listAddresses });
 }
 
 /** Like `listBuilds`, as pages show them. @throws Refusal 503 */
@@ -46,14 +54,20 @@ export function listBuildsInBrief(
   filter: BuildFilter,
   page: ListPage,
 ): Promise<ListedRows<ListedBuild>> {
-  return listRows<ListedBuild>(db, filter, page, { columnsOf: listedColumns });
+  return listRows(db, filter, page, { listSlice: listInBrief });
 }
 
-async function listRows<Row extends ListedBuild>(
+type BuildAddress = Pick<Build, "id" | "pipelineId" | "number" | "createdAt">;
+
+interface Rows<Row> {
+  listSlice: ListSlice<Row>;
+}
+
+async function listRows<Row extends BuildAddress>(
   db: Db,
   filter: BuildFilter,
   page: ListPage,
-  { columnsOf, deadlineMs = defaultDeadlineMs }: BuildColumns<Row> & { deadlineMs?: number },
+  { listSlice, deadlineMs = defaultDeadlineMs }: Rows<Row> & { deadlineMs?: number },
 ): Promise<ListedRows<Row>> {
   if (filter.states?.length === 0) return { rows: [], next: undefined, total: 0 };
   const isOfPipeline = filter.pipelineId !== undefined;
@@ -63,8 +77,8 @@ async function listRows<Row extends ListedBuild>(
   if (total !== undefined && !page.after && page.offset >= total) return { rows: [], next: undefined, total };
 
   const deadlineAt = performance.now() + deadlineMs;
-  const rows = await findRows<Row>(db, plan, { ...page, columnsOf, deadlineAt });
-  const positionOf = ({ id, number, createdAt }: ListedBuild) => ({
+  const rows = await findRows(db, plan, { ...page, listSlice, deadlineAt });
+  const positionOf = ({ id, number, createdAt }: BuildAddress) => ({
     id,
     number: isOfPipeline ? number : createdAt.getTime(),
   });
@@ -105,13 +119,13 @@ async function countBuilds(db: Db, plan: BuildListPlan): Promise<number | undefi
 }
 
 /** The rows of the page, and one more if there is one. */
-async function findRows<Row extends ListedBuild>(
+async function findRows<Row>(
   db: Db,
   plan: BuildListPlan,
-  page: ListPage & BuildColumns<Row> & { deadlineAt: number },
+  page: ListPage & Rows<Row> & { deadlineAt: number },
 ): Promise<Row[]> {
   const wanted = page.limit + 1;
-  const { columnsOf } = page;
+  const { listSlice } = page;
   const rows: Row[] = [];
   let after = page.after && keyOfPosition(db, plan, page.after);
   let skip = page.after ? 0 : page.offset;
@@ -121,7 +135,7 @@ async function findRows<Row extends ListedBuild>(
     if (plan.rest.length === 0 && skip + wanted <= maxSlice) {
       const last = { after, size: skip + wanted };
       const lastReader = readerFor(db, plan.streams.length * last.size);
-      return listSlice(lastReader, plan, last, { limit: wanted, offset: skip, columnsOf });
+      return listSlice(lastReader, plan, { ...last, limit: wanted, offset: skip });
     }
     page.checkCaller?.();
     if (performance.now() > page.deadlineAt) throw tooManyBuilds(plan);
@@ -134,7 +148,7 @@ async function findRows<Row extends ListedBuild>(
     if (passed !== undefined && passed <= skip) skip -= passed;
     else {
       const limit = wanted - rows.length;
-      rows.push(...(await listSlice(reader, plan, slice, { limit, offset: skip, columnsOf })));
+      rows.push(...(await listSlice(reader, plan, { ...slice, limit, offset: skip })));
       skip = 0;
     }
     if (end === undefined || rows.length === wanted) return rows;

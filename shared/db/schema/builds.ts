@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNotNull, type Placeholder, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type {
   BuildState,
@@ -31,12 +31,27 @@ export function indexedText(column: SQLiteColumn): SQL {
   return sql`substr(${column}, 1, 100)`;
 }
 
-/** Compares a text so that its index helps, which has only the beginnings of texts. */
-export function hasText(column: SQLiteColumn, text: string): SQL | undefined {
-  const characters = [...text];
-  const beginning = characters.slice(0, indexedCharacters).join("");
-  const isWhole = characters.length < indexedCharacters;
-  return and(eq(indexedText(column), beginning), isWhole ? undefined : eq(column, text));
+/**
+ * Compares a text so that its index helps, which has only the beginnings of texts.
+ * @param named stands for the text and its beginning in a prepared query
+ */
+export function hasText(
+  column: SQLiteColumn,
+  text: string,
+  named: Record<"text" | "beginning", Placeholder | string> = { text, beginning: beginningOf(text) },
+): SQL | undefined {
+  return and(
+    eq(indexedText(column), named.beginning),
+    isWhollyIndexed(text) ? undefined : eq(column, named.text),
+  );
+}
+
+export function beginningOf(text: string): string {
+  return [...text].slice(0, indexedCharacters).join("");
+}
+
+export function isWhollyIndexed(text: string): boolean {
+  return [...text].length < indexedCharacters;
 }
 
 /**

@@ -61,7 +61,7 @@ import {
 import { listJobsOfPage } from "../../../shared/builds/reading/job-page-store.ts";
 import { findLastResult } from "../../../shared/builds/reading/last-result.ts";
 import { countBuildsByStates, listBuilds, listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
-import type { BuildFilter } from "../../../shared/builds/reading/list-store.ts";
+import type { BuildFilter } from "../../../shared/builds/reading/list-plan-store.ts";
 import { countWorkOfPipelines } from "../../../shared/builds/reading/pipeline-counts-store.ts";
 import {
   findBuild,
