@@ -6,7 +6,7 @@ import { cancelBuild } from "../../shared/builds/cancel.ts";
 import { listWarnings } from "../../shared/builds/graph-store.ts";
 import { createBuildByHand, newBuild, newBuildProblems } from "../../shared/builds/new-build.ts";
 import { countJobStates, type InTurn } from "../../shared/builds/reading/answer-store.ts";
-import { listBuildsInBrief } from "../../shared/builds/reading/list.ts";
+import { listBuildAddresses } from "../../shared/builds/reading/list.ts";
 import { rebuild } from "../../shared/builds/rebuild.ts";
 import type { Build } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";
@@ -46,8 +46,9 @@ export function buildOperations(services: Services): Operation[] {
     builds: { pipelineId: string }[],
     content: BuildContent,
   ) => {
-    const ids = content.hasPipeline ? builds.map(({ pipelineId }) => pipelineId) : [];
-    return PipelineTexts.open(services, organization, ids, { request: event.req });
+    const ids = builds.map(({ pipelineId }) => pipelineId);
+    const options = { hasTexts: content.hasPipeline, request: event.req };
+    return PipelineTexts.open(services, organization, ids, options);
   };
   const inTurnOf =
     ({ event, caller }: Answered): InTurn =>
@@ -62,7 +63,7 @@ export function buildOperations(services: Services): Operation[] {
     const filter = { ...given, organizationId: organization.id, pipelineId: pipeline?.id };
     const wanted = readPage(event);
 
-    const { rows, ...around } = await listBuildsInBrief(db, filter, wanted);
+    const { rows, ...around } = await listBuildAddresses(db, filter, wanted);
     const ids = rows.map(({ id }) => id);
     const sizes = await measurePage(db, ids, content, inTurnOf(call));
     linkPages(event, { ...around, page: wanted }, config.baseUrl);

@@ -22,7 +22,7 @@ const htmlHeaders: HeaderPairs = [["content-type", "text/html;charset=UTF-8"]];
 class PlainResponse extends HTTPResponse {
   readonly #pairs: HeaderPairs;
 
-  constructor(status: number, body: string | null, pairs: HeaderPairs) {
+  constructor(status: number, body: string | Uint8Array<ArrayBuffer> | null, pairs: HeaderPairs) {
     super(body, { status });
     this.#pairs = pairs;
   }
@@ -37,7 +37,7 @@ export function json(status: number, body: unknown): HTTPResponse {
 }
 
 /** @param text is JSON */
-export function jsonText(status: number, text: string): HTTPResponse {
+export function jsonText(status: number, text: string | Uint8Array<ArrayBuffer>): HTTPResponse {
   return new PlainResponse(status, text, jsonHeaders);
 }
 

@@ -26,13 +26,14 @@ export interface BuildGraph {
 export const findGraph = findBy<BuildGraph>(({ buildGraphs }) => buildGraphs.buildId);
 
 export async function listWarnings(db: Db, buildId: string): Promise<StepWarning[]> {
-  const { buildGraphs } = db.tables;
-  const [found] = await db
-    .select({ warnings: buildGraphs.warnings })
-    .from(buildGraphs)
-    .where(eq(buildGraphs.buildId, buildId));
-  return found?.warnings ?? [];
+  return (await warningsOfBuild(db, { buildId }))?.warnings ?? [];
 }
+
+const warningsOfBuild = preparedRow<{ buildId: string }, { warnings: StepWarning[] | null }, Db>((db) => {
+  const { buildId, warnings } = db.tables.buildGraphs;
+  const isOfBuild = eq(buildId, sql.placeholder("buildId"));
+  return db.select({ warnings }).from(db.tables.buildGraphs).where(isOfBuild);
+});
 
 /** Of the JSON of all trees that are kept. A tree takes up to seven bytes for each: its text, its nodes, their wiring. */
 const maxKeptCharacters = 2 * 1024 * 1024;

@@ -17,7 +17,7 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "../db/database.ts";
-import { listBy } from "../db/prepared.ts";
+import { isPostgres, listBy, preparedRow } from "../db/prepared.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
@@ -66,9 +66,21 @@ export async function listLastBuilds(
 export type BuildKey = number | string;
 
 export function findBuild(db: Db, pipelineId: string, key: BuildKey): Promise<Build | undefined> {
-  const { builds } = db.tables;
-  const isKey = typeof key === "number" ? eq(builds.number, key) : eq(builds.id, key);
-  return findRow(db, builds, and(eq(builds.pipelineId, pipelineId), isKey));
+  return (typeof key === "number" ? buildByNumber : buildById)(db, { pipelineId, key });
+}
+
+const buildByNumber = buildBy(({ number }) => number);
+const buildById = buildBy(({ id }) => id);
+
+function buildBy(columnOf: (builds: Tables["builds"]) => SQLiteColumn) {
+  return preparedRow<{ pipelineId: string; key: BuildKey }, Build, Db>((db) => {
+    const { builds } = db.tables;
+    const isKey = eq(columnOf(builds), sql.placeholder("key"));
+    return db
+      .select()
+      .from(builds)
+      .where(and(eq(builds.pipelineId, sql.placeholder("pipelineId")), isKey));
+  });
 }
 
 export async function findBuildOfJob(
@@ -216,7 +228,9 @@ export function sizeOfStep(db: Reader | Tx): SQL {
 }
 
 function sizeOfText(job: Record<"ownLabel" | "ownCommand" | "ownOptions", SQLiteColumn>): SQL {
-  const values = [job.ownLabel, job.ownCommand, sql`cast(${job.ownOptions} as text)`];
+  // SQLite would read the text for a cast.
+  const options = isPostgres(job.ownOptions) ? sql`cast(${job.ownOptions} as text)` : job.ownOptions;
+  const values = [job.ownLabel, job.ownCommand, options];
   return sql.join(
     values.map((value) => sql`coalesce(octet_length(${value}), 0)`),
     sql` + `,

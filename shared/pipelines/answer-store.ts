@@ -14,13 +14,20 @@ export interface UnparsedPipeline extends PipelineFacts {
   configuration: string | null;
 }
 
-/** The bytes of the texts of some pipelines. SQLite knows them without reading the texts, Postgres reads each. */
-export const listPipelineSizes = prepared<{ ids: string[] }, { id: string; bytes: number }>((db) => {
-  const { id, steps, configuration } = db.tables.pipelines;
+export interface PipelineSize {
+  id: string;
+  slug: string;
+  /** Of its texts. */
+  bytes: number;
+}
+
+/** SQLite knows the sizes without reading the texts, Postgres reads each. */
+export const listPipelineSizes = prepared<{ ids: string[] }, PipelineSize>((db) => {
+  const { id, slug, steps, configuration } = db.tables.pipelines;
   const text = isPostgres(steps) ? asText(steps) : steps; // SQLite would read the text for a cast
   const bytes = sql`octet_length(${text}) + coalesce(octet_length(${configuration}), 0)`;
   return db
-    .select({ id, bytes: bytes.mapWith(Number) })
+    .select({ id, slug, bytes: bytes.mapWith(Number) })
     .from(db.tables.pipelines)
     .where(isPresentAmong(db));
 });

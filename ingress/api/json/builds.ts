@@ -13,9 +13,8 @@ import {
 } from "../../../shared/builds/reading/answer-store.ts";
 import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
-import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { inGroups } from "../../http/transfers/json-stream.ts";
+import { inGroups, pieceLength } from "../../http/transfers/json-stream.ts";
 import type { BuildContent } from "../build-filter.ts";
 import { type BuildDetails, presentBuild, presentBuildDetails } from "./build.ts";
 import { presentJob, usersOf } from "./job.ts";
@@ -31,7 +30,7 @@ type AddressedBuild = Pick<Build, "id" | "pipelineId">;
 interface BuildsOfAnswer {
   organization: Organization;
   content: BuildContent;
-  /** The pipelines of the builds; none if the content has none. */
+  /** The pipelines of the builds. */
   texts: PipelineTexts;
   /** By id of the build. */
   sizes: ReadonlyMap<string, AnswerSize>;
@@ -48,7 +47,10 @@ function costOfBuild({ jobs, bytes }: AnswerSize = { jobs: 0, bytes: 0 }): numbe
   return bytes + jobs * bytesOfJob;
 }
 
-/** The items of a list, with commas between them, in parts. Leaves out builds that were deleted meanwhile. */
+/**
+ * The items of a list, with commas between them, in parts. Small builds are one part: to await each of theirs costs as
+ * much as to make it. Leaves out builds that were deleted meanwhile.
+ */
 export async function* writeBuilds(
   services: Services,
   builds: readonly AddressedBuild[],
@@ -62,25 +64,33 @@ export async function* writeBuilds(
     const isLarge = group.some((build) => costOf(build) > maxBytes);
     const jobsOf =
       isLarge || !content.hasJobs ? undefined : await readJobs(services, answer, group, [...heads.values()]);
+    let text = "";
     for (const { id, pipelineId } of group) {
       const head = heads.get(id);
       const pipeline = content.hasPipeline ? await texts.find(pipelineId) : [];
       if (!head || !pipeline) continue;
-      const details = answer.readDetails && presentBuildDetails(await answer.readDetails());
-      yield `${comma}${JSON.stringify({ ...head.members, ...details }).slice(0, -1)}`;
+      const members = answer.readDetails
+        ? { ...head.members, ...presentBuildDetails(await answer.readDetails()) }
+        : head.members;
+      text += `${comma}${JSON.stringify(members).slice(0, -1)}`;
       comma = ",";
-      if (content.hasPipeline) {
-        yield ',"pipeline":';
-        yield* pipeline;
+      if (content.hasPipeline) text += ',"pipeline":';
+      for (const part of pipeline) {
+        text += part;
+        if (text.length < pieceLength) continue;
+        yield text;
+        text = "";
       }
-      if (content.hasJobs) {
-        yield ',"jobs":[';
-        if (jobsOf) yield jobsOf(id);
-        else yield* writeJobs(services, answer, head);
-        yield "]";
+      if (content.hasJobs) text += ',"jobs":[';
+      if (jobsOf) text += jobsOf(id);
+      else if (content.hasJobs) {
+        yield text;
+        text = "";
+        yield* writeJobs(services, answer, head);
       }
-      yield "}";
+      text += content.hasJobs ? "]}" : "}";
     }
+    yield text;
   }
 }
 
@@ -93,13 +103,11 @@ interface Head {
 
 async function presentHeads(
   { db, cipher, config }: Services,
-  { organization }: BuildsOfAnswer,
+  { organization, texts }: BuildsOfAnswer,
   group: readonly AddressedBuild[],
 ): Promise<Map<string, Head>> {
   const ids = group.map(({ id }) => id);
   const builds = [...(await listBuildsById(db, ids)).values()];
-  const pipelines = await listPipelineNamesById(db, [...new Set(builds.map(({ pipelineId }) => pipelineId))]);
-  const pipelineById = new Map(pipelines.map((pipeline) => [pipeline.id, pipeline]));
   const users = await listUsersById(
     db,
     builds.flatMap(({ creatorId }) => creatorId ?? []),
@@ -112,8 +120,9 @@ async function presentHeads(
   const metaData = Map.groupBy(await listMetaData(db, { buildIds: ids }), (row) => row.buildId);
   return new Map(
     builds.flatMap((build): [string, Head][] => {
-      const pipeline = pipelineById.get(build.pipelineId);
-      if (!pipeline) return []; // deleted after its builds were listed
+      const slug = texts.slugOf(build.pipelineId);
+      if (slug === undefined) return []; // deleted after its builds were listed
+      const pipeline = { slug };
       const entries = (metaData.get(build.id) ?? []).map(({ key, value }) => [key, value] as const);
       const rebuiltFrom = rebuiltById.get(build.rebuiltFromId ?? "");
       const details = { build, pipeline, metaData: Object.fromEntries(entries), rebuiltFrom };

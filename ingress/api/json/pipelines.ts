@@ -5,7 +5,9 @@ import {
   listLargeUnparsedPipelines,
   listPipelineSizes,
   listUnparsedPipelines,
+  type PipelineSize,
 } from "../../../shared/pipelines/answer-store.ts";
+import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { takeMeasureTurn } from "../../http/downloads.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
@@ -13,8 +15,9 @@ import { writePipeline } from "./pipeline.ts";
 
 /** Pipelines of this many bytes together are read at once. A larger one is read alone, off the event loop. */
 const maxBytes = 64 * 1024;
-/** Small pipelines that are read together. */
-const maxAtOnce = 10;
+/** Small pipelines that are read together; with their counts, fewer. */
+const maxAtOnce = 30;
+const maxCountedAtOnce = 10;
 const maxKeptLength = 2 * 1024 * 1024;
 
 /** Writes the pipelines of an answer as JSON, in parts. Reads a megabyte at a time, and keeps a few. */
@@ -23,47 +26,58 @@ export class PipelineTexts {
   readonly #organization: Organization;
   readonly #hasCounts: boolean;
   /** In the order of the answer. */
-  readonly #sizes: ReadonlyMap<string, number>;
+  readonly #ids: readonly string[];
+  readonly #sizes: ReadonlyMap<string, PipelineSize>;
   readonly #kept = new Map<string, string[]>();
   #keptLength = 0;
 
   private constructor(
     services: Services,
     organization: Organization,
-    { sizes, hasCounts }: { sizes: ReadonlyMap<string, number>; hasCounts: boolean },
+    { ids, sizes, hasCounts }: { ids: string[]; sizes: readonly PipelineSize[]; hasCounts: boolean },
   ) {
     this.#services = services;
     this.#organization = organization;
-    this.#sizes = sizes;
     this.#hasCounts = hasCounts;
+    this.#ids = ids;
+    this.#sizes = new Map(sizes.map((size) => [size.id, size]));
   }
 
   /**
    * @param ids of all pipelines of the answer, in its order
+   * @param options.hasTexts false: only their slugs are wanted. Default: true
    * @param options.request its signal ends the wait for a turn
    * @throws the signal's reason
    */
   static async open(
     services: Services,
     organization: Organization,
-    ids: readonly string[],
-    { hasCounts = false, request }: { hasCounts?: boolean; request: { readonly signal: AbortSignal } },
+    given: readonly string[],
+    options: { hasTexts?: boolean; hasCounts?: boolean; request: { readonly signal: AbortSignal } },
   ): Promise<PipelineTexts> {
-    const distinct = [...new Set(ids)];
-    const measure = async () =>
-      distinct.length === 0 ? [] : listPipelineSizes(services.db, { ids: distinct });
+    const { hasTexts = true, hasCounts = false, request } = options;
+    const { db } = services;
+    const ids = [...new Set(given)];
+    const measure = async () => listPipelineSizes(db, { ids });
+    const list = async () =>
+      (await listPipelineNamesById(db, ids)).map(({ id, slug }) => ({ id, slug, bytes: 0 }));
     // Postgres reads each text to measure it.
-    const measured = await (distinct.length > 1
-      ? takeMeasureTurn(organization.id, measure, request.signal)
-      : measure());
-    const bytesOf = new Map(measured.map(({ id, bytes }) => [id, bytes]));
-    const sizes = new Map(distinct.map((id) => [id, bytesOf.get(id) ?? 0]));
-    return new PipelineTexts(services, organization, { sizes, hasCounts });
+    const sizes = await (!hasTexts || ids.length === 0
+      ? list()
+      : ids.length > 1
+        ? takeMeasureTurn(organization.id, measure, request.signal)
+        : measure());
+    return new PipelineTexts(services, organization, { ids, sizes, hasCounts });
   }
 
   /** The bytes of all pipelines of the answer, each once. */
   get bytes(): number {
-    return [...this.#sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+    return [...this.#sizes.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Undefined if the pipeline was deleted. */
+  slugOf(id: string): string | undefined {
+    return this.#sizes.get(id)?.slug;
   }
 
   /** Undefined if the pipeline was deleted. */
@@ -75,7 +89,7 @@ export class PipelineTexts {
   /** The items of a list of all pipelines, with commas between them. Leaves out deleted pipelines. */
   async *writeList(): AsyncGenerator<string> {
     let comma = "";
-    for (const id of this.#sizes.keys()) {
+    for (const id of this.#ids) {
       const parts = await this.find(id);
       if (!parts) continue;
       yield comma;
@@ -87,10 +101,10 @@ export class PipelineTexts {
   /** Loads a pipeline, and those behind it in the answer while they are small together. */
   async #load(first: string): Promise<void> {
     const { db, config, cipher } = this.#services;
-    const all = [...this.#sizes.keys()];
-    const index = all.indexOf(first);
-    const missing = all.slice(index, index + maxAtOnce).filter((id) => !this.#kept.has(id));
-    const sizeOf = (id: string) => this.#sizes.get(id) ?? 0;
+    const index = this.#ids.indexOf(first);
+    const end = index + (this.#hasCounts ? maxCountedAtOnce : maxAtOnce);
+    const missing = this.#ids.slice(index, end).filter((id) => !this.#kept.has(id));
+    const sizeOf = (id: string) => this.#sizes.get(id)?.bytes ?? 0;
     const [ids = []] = inGroups(missing, sizeOf, maxBytes);
     const isLarge = ids.some((id) => sizeOf(id) > maxBytes);
 

@@ -1,8 +1,8 @@
 import { and, asc, count, eq, inArray, isNull, or, type SQL, sql, sum } from "drizzle-orm";
 import type { Db, Reader } from "../../db/database.ts";
-import { countUpTo, selectCountUpTo } from "../../db/list-page.ts";
+import { selectCountUpTo } from "../../db/list-page.ts";
 import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
-import { jobStates as allJobStates, type JobState } from "../../vocabulary.ts";
+import type { JobState } from "../../vocabulary.ts";
 import { factColumns, firstOfStep, type Job, selectJobs, wholeJob } from "../job-store.ts";
 import { sizeOfStep } from "../store.ts";
 import { someOptions } from "./job-list-store.ts";
@@ -27,18 +27,24 @@ export interface JobFilter {
 /** A filter as prepared queries take it. */
 interface FilterValues {
   jobStates: JobState[];
+  /** With a list of all states, SQLite would look up each of them for each build. */
+  withAllStates: 0 | 1;
   withRetried: 0 | 1;
 }
 
-function filterValues({ hasRetriedJobs = false, jobStates = [...allJobStates] }: AnsweredJobs): FilterValues {
-  return { jobStates, withRetried: hasRetriedJobs ? 1 : 0 };
+function filterValues({ hasRetriedJobs = false, jobStates }: AnsweredJobs): FilterValues {
+  return {
+    jobStates: jobStates ?? [],
+    withAllStates: jobStates ? 0 : 1,
+    withRetried: hasRetriedJobs ? 1 : 0,
+  };
 }
 
 /** Like `isAnswered`, for prepared queries: they take the filter as FilterValues. */
 function passesFilter({ tables: { jobs } }: Reader): SQL | undefined {
   return and(
-    isOneOf(jobs.state, "jobStates"),
-    or(isNull(jobs.retriedInJobId), sql`${sql.placeholder("withRetried")} = 1`),
+    or(sql`${sql.placeholder("withAllStates")} = 1`, isOneOf(jobs.state, "jobStates")),
+    or(sql`${sql.placeholder("withRetried")} = 1`, isNull(jobs.retriedInJobId)),
   );
 }
 
@@ -65,58 +71,54 @@ export async function measureAnswers(
   const { onLoop, offLoop } = hasJobs ? withJobs : withoutJobs;
   const given: Measured = { ids, ...filterValues(filter) };
   const few = await onLoop(db, given);
-  const found = few.some(({ jobs }) => jobs === null) ? await inTurn(async () => offLoop(db, given)) : few;
-  return new Map(found.map(({ id, jobs, bytes }) => [id, { jobs: jobs ?? 0, bytes: bytes ?? 0 }]));
+  const found = few.length > 0 ? few : await inTurn(async () => offLoop(db, given));
+  return new Map(found.map(({ id, ...size }) => [id, size]));
 }
 
-/** Null: there are too many rows to measure them on the event loop. */
-type SizeOfBuild = { id: string } & Record<keyof AnswerSize, number | null>;
+type SizeOfBuild = { id: string } & AnswerSize;
 type Measured = { ids: string[] } & FilterValues;
 
 const withJobs = sizesOf(true);
 const withoutJobs = sizesOf(false);
 
 function sizesOf(hasJobs: boolean) {
-  const ifFew = (db: Db) => {
+  /** False: there are too many rows to measure them on the event loop. */
+  const areFew = (db: Db) => {
     const { jobs, metaData } = db.tables;
-    const countOf = (table: typeof jobs | typeof metaData) =>
-      selectCountUpTo(db, table, isOneOf(table.buildId, "ids"), maxRowsOnLoop);
-    const rows = hasJobs ? sql`(${countOf(jobs)}) + (${countOf(metaData)})` : sql`(${countOf(metaData)})`;
-    return (size: SQL) => sql`case when ${rows} < ${sql.raw(`${maxRowsOnLoop}`)} then ${size} end`;
+    const counts = (hasJobs ? [jobs, metaData] : [metaData]).map(
+      (table) => sql`(${selectCountUpTo(db, table, isOneOf(table.buildId, "ids"), maxRowsOnLoop)})`,
+    );
+    return sql`${sql.join(counts, sql` + `)} < ${sql.raw(`${maxRowsOnLoop}`)}`;
   };
   return {
-    onLoop: prepared<Measured, SizeOfBuild, Db>((db) => selectSizes(db, hasJobs, ifFew(db))),
+    onLoop: prepared<Measured, SizeOfBuild, Db>((db) => selectSizes(db, hasJobs, areFew(db))),
     offLoop: prepared<Measured, SizeOfBuild, Db>(({ offLoop }) => selectSizes(offLoop, hasJobs)),
   };
 }
 
-/** @param limit makes a size null, without reading what it measures */
-function selectSizes(reader: Reader, hasJobs: boolean, limit = (size: SQL) => size) {
+function selectSizes(reader: Reader, hasJobs: boolean, condition?: SQL) {
   const { builds, jobs, metaData } = reader.tables;
   const first = firstOfStep(reader);
-  const isOfBuild = and(eq(jobs.buildId, builds.id), passesFilter(reader));
-  const ofSteps = reader
-    .select({ bytes: sum(sizeOfStep(reader)) })
-    .from(jobs)
-    .leftJoin(first.table, first.isReferredTo)
-    .where(isOfBuild);
   const ofMetaData = reader
     .select({ bytes: sum(sql`octet_length(${metaData.key}) + octet_length(${metaData.value})`) })
     .from(metaData)
     .where(eq(metaData.buildId, builds.id));
-  const number = reader.select({ jobs: count() }).from(jobs).where(isOfBuild);
-  const texts = [sql`octet_length(${builds.environmentSealed})`, sql`(${ofMetaData})`];
-  if (hasJobs) texts.push(sql`(${ofSteps})`);
+  const sizes = [
+    sql`octet_length(${builds.environmentSealed})`,
+    sql`(${ofMetaData})`,
+    sum(sizeOfStep(reader)),
+  ];
   const bytes = sql.join(
-    texts.map((text) => sql`coalesce(${text}, 0)`),
+    sizes.map((size) => sql`coalesce(${size}, 0)`),
     sql` + `,
   );
-  const columns = {
-    id: builds.id,
-    jobs: limit(hasJobs ? sql`(${number})` : sql`0`).mapWith(Number),
-    bytes: limit(bytes).mapWith(Number),
-  };
-  return reader.select(columns).from(builds).where(isOneOf(builds.id, "ids"));
+  return reader
+    .select({ id: builds.id, jobs: count(jobs.id), bytes: bytes.mapWith(Number) })
+    .from(builds)
+    .leftJoin(jobs, hasJobs ? and(eq(jobs.buildId, builds.id), passesFilter(reader)) : sql`false`)
+    .leftJoin(first.table, first.isReferredTo)
+    .where(and(isOneOf(builds.id, "ids"), condition))
+    .groupBy(builds.id);
 }
 
 export interface JobSize {
@@ -210,13 +212,26 @@ export function isAnswered(
 
 /** Counts the jobs of a build by their states, without those that were retried. */
 export async function countJobStates(db: Db, buildId: string): Promise<{ state: JobState; jobs: number }[]> {
+  const few = await statesOfFewJobs(db, { buildId });
+  return few.length > 0 ? few : statesOfJobs(db, { buildId });
+}
+
+const statesOfJobs = prepared<{ buildId: string }, { state: JobState; jobs: number }, Db>(({ offLoop }) =>
+  selectStates(offLoop),
+);
+const statesOfFewJobs = prepared<{ buildId: string }, { state: JobState; jobs: number }, Db>((db) => {
   const { jobs } = db.tables;
-  const rows = await countUpTo(db, jobs, eq(jobs.buildId, buildId), maxRowsOnLoop);
-  const reader = rows < maxRowsOnLoop ? db : db.offLoop;
+  const rows = selectCountUpTo(db, jobs, eq(jobs.buildId, sql.placeholder("buildId")), maxRowsOnLoop);
+  return selectStates(db, sql`(${rows}) < ${sql.raw(`${maxRowsOnLoop}`)}`);
+});
+
+function selectStates(reader: Reader, condition?: SQL) {
+  const { jobs } = reader.tables;
+  const isOfBuild = eq(jobs.buildId, sql.placeholder("buildId"));
   return reader
     .select({ state: jobs.state, jobs: count() })
     .from(jobs)
-    .where(and(eq(jobs.buildId, buildId), isNull(jobs.retriedInJobId)))
+    .where(and(isOfBuild, isNull(jobs.retriedInJobId), condition))
     .groupBy(jobs.state)
     .orderBy(asc(jobs.state));
 }
