@@ -31,11 +31,12 @@ export function withBounds(page: string): string {
 type Row = [what: string, owner: string, most: string, beyond: string];
 
 function rowOfTurns(name: string, bounds: Partial<TurnBounds>): Row {
-  const { max, maxBesideOthers = "half", restFactor, maxWaitingOfOwner } = bounds;
+  const { max, maxBesideOthers = "half", restFactor, maxOfLong, maxWaitingOfOwner } = bounds;
   const rest = restFactor ? `, with rests of ${restFactor} × the time` : "";
+  const long = maxOfLong ? `; all owners of tasks longer than a slice ${maxOfLong}` : "";
   const alone = max ? `${max - 1 || 1} tasks` : "all connections but one";
   const beyond = maxWaitingOfOwner ? `${count(maxWaitingOfOwner)} wait, then 503` : "they wait";
-  return [`turns: \`${name}\``, "owner", `${alone}; beside others ${maxBesideOthers}${rest}`, beyond];
+  return [`turns: \`${name}\``, "owner", `${alone}; beside others ${maxBesideOthers}${rest}${long}`, beyond];
 }
 
 const kinds: Record<OwnerKind, string> = {

@@ -27,6 +27,8 @@ export interface TurnBounds {
   restFactor: number;
   /** The time that a task should take at most. A longer one is followed by a rest that is as much longer. */
   sliceMs: number;
+  /** Tasks at once of owners whose last task took longer than a slice, all together: others find the other places. */
+  maxOfLong?: number;
   /** Others work in the time of a task: it counts as a slice at most. */
   isShared?: boolean;
   /** An owner rests after a longer task even if it is alone: callers wait whom nobody knows yet. */
@@ -55,6 +57,8 @@ interface OwnerTasks {
   running: number;
   /** Oldest first; each starts a task. */
   waiting: Set<() => void>;
+  /** The last task took longer than a slice. */
+  isLong: boolean;
 }
 
 class RoundRobin implements Turns {
@@ -62,11 +66,13 @@ class RoundRobin implements Turns {
   /** Least recently served first. Only owners with tasks. */
   readonly #owners = new Map<string, OwnerTasks>();
   #running = 0;
+  #runningLong = 0;
   #waiting = 0;
 
   constructor(bounds: TurnBounds) {
     const unbounded = Number.POSITIVE_INFINITY;
     const absent = {
+      maxOfLong: unbounded,
       isShared: false,
       lateMs: unbounded,
       maxWaiting: unbounded,
@@ -80,12 +86,13 @@ class RoundRobin implements Turns {
     const tasks = this.#tasksOf(owner);
     const leave = enterOwner(owner);
     try {
-      if (this.#canStart(owner, tasks)) this.#start(owner, tasks);
-      else await this.#wait(owner, tasks, signal);
+      const canStart = this.#canStart(owner, tasks);
+      const isLong = canStart ? this.#start(owner, tasks) : await this.#wait(owner, tasks, signal);
       const startedAt = performance.now();
       try {
         return await task();
       } finally {
+        if (isLong) this.#runningLong--;
         this.#finish(owner, tasks, performance.now() - startedAt);
       }
     } finally {
@@ -96,7 +103,7 @@ class RoundRobin implements Turns {
   #tasksOf(owner: string): OwnerTasks {
     const known = this.#owners.get(owner);
     if (known) return known;
-    const tasks: OwnerTasks = { running: 0, waiting: new Set() };
+    const tasks: OwnerTasks = { running: 0, waiting: new Set(), isLong: false };
     this.#owners.set(owner, tasks);
     return tasks;
   }
@@ -106,16 +113,20 @@ class RoundRobin implements Turns {
     return tasks.waiting.size === 0 && this.#hasRoom(owner, tasks);
   }
 
-  #hasRoom(owner: string, { running }: OwnerTasks): boolean {
-    const { max, maxBesideOthers } = this.#bounds;
+  #hasRoom(owner: string, { running, isLong }: OwnerTasks): boolean {
+    const { max, maxBesideOthers, maxOfLong } = this.#bounds;
     if (this.#running >= max) return false;
-    return running < maxBesideOthers || (running < max - 1 && isAlone(owner));
+    const mayStart = !isLong || this.#runningLong < maxOfLong;
+    return (mayStart && running < maxBesideOthers) || (running < max - 1 && isAlone(owner));
   }
 
-  #start(owner: string, tasks: OwnerTasks): void {
+  /** @returns true if it counts among the tasks of owners with long ones */
+  #start(owner: string, tasks: OwnerTasks): boolean {
     this.#running++;
+    if (tasks.isLong) this.#runningLong++;
     tasks.running++;
     this.#moveLast(owner, tasks);
+    return tasks.isLong;
   }
 
   #moveLast(owner: string, tasks: OwnerTasks): void {
@@ -128,7 +139,7 @@ class RoundRobin implements Turns {
     return waiting.size >= maxWaitingOfOwner || this.#waiting >= maxWaiting;
   }
 
-  #wait(owner: string, tasks: OwnerTasks, signal: AbortSignal | undefined): Promise<void> {
+  #wait(owner: string, tasks: OwnerTasks, signal: AbortSignal | undefined): Promise<boolean> {
     if (this.#isFull(tasks)) {
       this.#removeIfIdle(owner, tasks);
       throw unavailable();
@@ -141,8 +152,7 @@ class RoundRobin implements Turns {
       };
       const start = () => {
         leave();
-        this.#start(owner, tasks);
-        resolve();
+        resolve(this.#start(owner, tasks));
       };
       const abandon = () => {
         leave();
@@ -160,6 +170,7 @@ class RoundRobin implements Turns {
     this.#running--;
     this.#moveLast(owner, tasks); // others may have come since its start
     const { restFactor, sliceMs, isShared, lateMs } = this.#bounds;
+    tasks.isLong = tookMs > sliceMs;
     const countedMs = isShared ? Math.min(tookMs, sliceMs) : tookMs * Math.max(1, tookMs / sliceMs);
     const restMs = Math.min(countedMs * restFactor, maxRestMs);
     if (tookMs > lateMs) setTimeout(() => this.#leave(owner, tasks), Math.min(tookMs, maxRestMs));

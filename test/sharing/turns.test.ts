@@ -193,6 +193,22 @@ describe("turns", () => {
     }
   });
 
+  it("leave places to others than owners of long tasks", async () => {
+    const { started, run, end } = open({ max: 3, maxOfLong: 1, sliceMs: 100 });
+    const long = ["a1", "b1", "c1"].map((name) => run(name));
+    const next = ["a2", "b2", "c2"].map((name) => run(name));
+    await pass(101);
+    await end("a1", "b1", "c1");
+    assert.deepEqual(started.slice(3), ["a2"]);
+
+    const others = ["d", "e"].map((name) => run(name));
+    assert.deepEqual(started.slice(4), ["d", "e"]);
+
+    await end("a2", "d", "b2", "c2", "e");
+    await Promise.all([...long, ...next, ...others]);
+    assert.deepEqual(started.slice(6), ["b2", "c2"]);
+  });
+
   it("come after a rest when a task was late, even if nobody else is known", async () => {
     const { run, end, started } = open({ restFactor: 1, lateMs: 50 });
     for (const name of ["a1", "a2"]) void run(name);
