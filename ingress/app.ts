@@ -2,13 +2,11 @@ import { H3, type H3Event } from "h3";
 import type { DeviceFlow } from "../shared/device/flow.ts";
 import { openSigningKeys } from "../shared/identity/keys.ts";
 import { patterns } from "../shared/paths.ts";
-import type { Configurations } from "../shared/pipelines/configuration/given.ts";
 import type { Services } from "../shared/process/services.ts";
 import { openIntake } from "../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";
 import type { RefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
-import type { FilterTests } from "../shared/triggers/filter/filter-tests.ts";
 import { missingRoutes } from "./agent/missing.ts";
 import { type AgentParts, agentOperations } from "./agent/operations.ts";
 import { restOperations } from "./api/operations.ts";
@@ -46,8 +44,6 @@ export interface AppParts {
   deviceFlow: DeviceFlow;
   refusals: RefusalCounts;
   refusedRequests: RefusedRequests;
-  filterTests: FilterTests;
-  configurations: Configurations;
   agents: AgentParts;
   installation: Installation;
   /** Returns true while the process shuts down, so that long answers end. */
@@ -57,17 +53,7 @@ export interface AppParts {
 /** The table of routes. */
 export function createApp(
   services: Services,
-  {
-    hot,
-    installation,
-    deviceFlow,
-    refusals,
-    refusedRequests,
-    filterTests,
-    configurations,
-    agents,
-    isClosing,
-  }: AppParts,
+  { hot, installation, deviceFlow, refusals, refusedRequests, agents, isClosing }: AppParts,
 ): H3 {
   const app = new H3({
     silent: true,
@@ -83,7 +69,7 @@ export function createApp(
   const attempts = new Attempts();
   const signingKeys = openSigningKeys(services);
   const authenticate = openAuthenticators(services, attempts);
-  const ofRest = restOperations(services, { filterTests, configurations });
+  const ofRest = restOperations(services);
   const ofAgents = agentOperations(services, { ...agents, attempts, signingKeys });
   const docsAssets = findDocsAssets();
 
@@ -112,7 +98,7 @@ export function createApp(
     [patterns.uploadArtifact, { POST: uploadArtifact(services) }],
     [patterns.downloadArtifact, { GET: downloadArtifact(services) }],
     ...mergeRoutes([...operationRoutes(authenticate, bodies.agents, ofAgents), ...missingRoutes]),
-    ...pages(services, bodies.forms, { filterTests, configurations, isClosing }),
+    ...pages(services, bodies.forms, { isClosing }),
   ];
   for (const [pattern, handlers] of routes) route(app, pattern, handlers);
   return app;

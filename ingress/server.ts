@@ -7,13 +7,11 @@ import { openPresence } from "../shared/agents/presence.ts";
 import { tasksOfBuilds } from "../shared/builds/due/handlers.ts";
 import { DeviceFlow } from "../shared/device/flow.ts";
 import { secondMs } from "../shared/durations.ts";
-import { openConfigurations } from "../shared/pipelines/configuration/given.ts";
 import type { Config } from "../shared/process/config.ts";
 import type { Services } from "../shared/process/services.ts";
 import { openTasks } from "../shared/tasks/runner.ts";
 import { openRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { openRefusedRequests } from "../shared/triggers/deliveries/refused-requests.ts";
-import { openFilterTests } from "../shared/triggers/filter/filter-tests.ts";
 import { createApp } from "./app.ts";
 import { answerClientErrors, ignoreEmptyExpect } from "./http/client-error.ts";
 import { shareConnections } from "./http/connections.ts";
@@ -50,8 +48,6 @@ export async function startIngress(services: Services): Promise<Ingress> {
   const deviceFlow = new DeviceFlow(hot);
   const refusals = openRefusalCounts(services);
   const refusedRequests = openRefusedRequests(services);
-  const filterTests = openFilterTests(services);
-  const configurations = openConfigurations();
   const presence = openPresence(services);
   const tasks = openTasks(services, tasksOfBuilds);
   const app = createApp(services, {
@@ -60,8 +56,6 @@ export async function startIngress(services: Services): Promise<Ingress> {
     deviceFlow,
     refusals,
     refusedRequests,
-    filterTests,
-    configurations,
     agents: { handOut: openHandOut(services), leases: openLeaseGroup(services), presence },
     isClosing: () => isClosing,
   });
@@ -84,7 +78,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
       await Promise.race([closed, sleep(config.shutdownMs, undefined, { ref: false })]);
       node.closeAllConnections();
       await closed;
-      const kept = [deviceFlow, refusals, refusedRequests, filterTests, configurations, presence, tasks];
+      const kept = [deviceFlow, refusals, refusedRequests, presence, tasks];
       await Promise.all(kept.map((each) => each.close()));
     },
   };

@@ -1,6 +1,4 @@
-import type { Configurations } from "../../shared/pipelines/configuration/given.ts";
 import type { Services } from "../../shared/process/services.ts";
-import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import type { Operation } from "../operations/operation.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { agentTokenOperations } from "./agent-tokens.ts";
@@ -25,13 +23,8 @@ import { secretOperations } from "./secrets/secrets.ts";
 import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
-export interface RestParts {
-  filterTests: FilterTests;
-  configurations: Configurations;
-}
-
 /** All operations of the REST API. */
-export function restOperations(services: Services, { filterTests, configurations }: RestParts): Operation[] {
+export function restOperations(services: Services): Operation[] {
   return [
     ...userOperations(services),
     ...accessTokenOperations(services),
@@ -43,7 +36,7 @@ export function restOperations(services: Services, { filterTests, configurations
     ...queueOperations(services),
     ...agentTokenOperations(services),
     ...secretOperations(services),
-    ...pipelineOperations(services, configurations),
+    ...pipelineOperations(services),
     ...buildOperations(services),
     ...jobListOperations(services),
     ...uploadOperations(services),
@@ -52,7 +45,7 @@ export function restOperations(services: Services, { filterTests, configurations
     ...jobOperations(services),
     ...annotationOperations(services),
     ...agentOperations(services),
-    ...triggerOperations(services, filterTests),
+    ...triggerOperations(services),
     ...deliveryOperations(services),
     ...bulkRebuildOperations(services),
   ];

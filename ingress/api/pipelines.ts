@@ -11,7 +11,7 @@ import {
 import { findOnlyCluster } from "../../shared/clusters/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import { archivePipeline, unarchivePipeline } from "../../shared/pipelines/archive.ts";
-import type { Configurations } from "../../shared/pipelines/configuration/given.ts";
+import { readGivenSteps } from "../../shared/pipelines/configuration/given.ts";
 import {
   checkedMembers,
   type NewPipeline,
@@ -48,7 +48,7 @@ const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };
 const writing = { tag, scope: "write_pipelines" as const };
 
-export function pipelineOperations(services: Services, configurations: Configurations): Operation[] {
+export function pipelineOperations(services: Services): Operation[] {
   const { db, config } = services;
   const change = async (call: Call<unknown>, apply: typeof archivePipeline) => {
     await apply(services, call.actor, await pipelineOf(services, call));
@@ -100,7 +100,7 @@ export function pipelineOperations(services: Services, configurations: Configura
         const input = await readBody((sound: Partial<z.input<typeof newPipeline>>) =>
           newPipelineProblems(db, actor, checkedMembers(sound)),
         );
-        const steps = await configurations.read(caller.organization.id, input);
+        const steps = await readGivenSteps(caller.organization.id, input);
         const pipeline = await createPipeline(services, actor, { ...input, ...steps } as NewPipeline);
         return presentOne(services, caller.organization, pipeline);
       },
@@ -137,7 +137,7 @@ export function pipelineOperations(services: Services, configurations: Configura
         const change = await call.readBody((sound: Partial<z.input<typeof pipelineChange>>) =>
           pipelineChangeProblems(db, pipeline, checkedMembers(sound)),
         );
-        const steps = await configurations.read(pipeline.organizationId, change);
+        const steps = await readGivenSteps(pipeline.organizationId, change);
         const updated = await updatePipeline(services, call.actor, pipeline, { ...change, ...steps });
         return presentOne(services, call.caller.organization, updated);
       },

@@ -5,7 +5,7 @@ import { patterns } from "../../shared/paths.ts";
 import type { PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
-import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
+import { requireRoomToTest, testFilter } from "../../shared/triggers/filter/filter-tests.ts";
 import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/members.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
@@ -28,7 +28,7 @@ const tag = "Pipeline triggers (public preview)";
 const reading = { tag, scope: "read_pipelines" as const };
 const writing = { tag, scope: "write_pipelines" as const };
 
-export function triggerOperations(services: Services, filterTests: FilterTests): Operation[] {
+export function triggerOperations(services: Services): Operation[] {
   const { db, config, cipher } = services;
 
   const presenter = async (
@@ -157,11 +157,11 @@ export function triggerOperations(services: Services, filterTests: FilterTests):
       },
       run: async (call) => {
         const { id: organizationId } = call.caller.organization;
-        filterTests.requireRoom(organizationId);
+        requireRoomToTest(organizationId);
         const { trigger } = await triggerOf(services, call);
         const { expression, delivery_id } = await call.readBody();
         const test = { organizationId, trigger, expression, deliveryId: delivery_id };
-        const outcome = await filterTests.run(test, call.event.req.signal);
+        const outcome = await testFilter(services, test, call.event.req.signal);
         return "error" in outcome ? { result: null, error: outcome.error } : { result: outcome.verdict };
       },
     }),

@@ -1,7 +1,5 @@
 import { type Pattern, patterns } from "../../shared/paths.ts";
-import type { Configurations } from "../../shared/pipelines/configuration/given.ts";
 import type { Services } from "../../shared/process/services.ts";
-import type { FilterTests } from "../../shared/triggers/filter/filter-tests.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Handlers } from "../http/routing.ts";
 import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./account/access-tokens.tsx";
@@ -102,12 +100,10 @@ import type { ActionMaker } from "./ui/page.ts";
 type Makers = Partial<Record<"GET" | "POST", ActionMaker>>;
 
 interface Parts {
-  filterTests: FilterTests;
-  configurations: Configurations;
   isClosing: () => boolean;
 }
 
-function routes({ filterTests, configurations, isClosing }: Parts) {
+function routes({ isClosing }: Parts) {
   return {
     [patterns.asset]: { GET: asset },
     [patterns.avatar]: { GET: avatar },
@@ -130,10 +126,10 @@ function routes({ filterTests, configurations, isClosing }: Parts) {
     [patterns.revokeAccessToken]: { GET: revokeAccessTokenPage, POST: revokeOwnAccessToken },
     [patterns.organizationPage]: { GET: pipelinesPage },
     [patterns.pipelinesPage]: { GET: pipelinesPage },
-    [patterns.newPipelinePage]: { GET: newPipelinePage, POST: addPipeline(configurations) },
+    [patterns.newPipelinePage]: { GET: newPipelinePage, POST: addPipeline },
     [patterns.pipelinePage]: { GET: pipelinePage },
     [patterns.buildsPage]: { GET: buildsPage },
-    [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline(configurations) },
+    [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline },
     [patterns.archivePipelinePage]: { GET: redirectToPipeline, POST: archivePipelineForm },
     [patterns.unarchivePipelinePage]: { GET: redirectToPipeline, POST: unarchivePipelineForm },
     [patterns.deletePipelinePage]: { GET: deletePipelinePage, POST: removePipeline },
@@ -156,10 +152,7 @@ function routes({ filterTests, configurations, isClosing }: Parts) {
     [patterns.retryJobPage]: { GET: redirectToBuild, POST: retryJobForm },
     [patterns.triggerPage]: { GET: triggerPage },
     [patterns.sendDeliveryPage]: { GET: sendDeliveryPage, POST: sendTestDelivery },
-    [patterns.filterPage]: {
-      GET: filterPage,
-      POST: tryOrSaveFilter(filterTests),
-    },
+    [patterns.filterPage]: { GET: filterPage, POST: tryOrSaveFilter },
     [patterns.refusedRequestPage]: { GET: refusedRequestPage },
     [patterns.deliveryPage]: { GET: deliveryPage },
     [patterns.deliveryPayloadPage]: { GET: deliveryPayloadFile },

@@ -16,6 +16,7 @@ const programs = [
   "scripts/admin.ts",
   "scripts/agent.ts",
   "shared/db/sqlite/quick-check.ts",
+  "shared/process/in-thread.ts",
 ];
 /** Packages with binaries or threads of their own, and those that are tried and may be missing. */
 const external = ["better-sqlite3", "pino", "pino-pretty", "pg-native", "msgpackr-extract"];

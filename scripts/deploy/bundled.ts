@@ -9,11 +9,11 @@ export function nameInBundle(source: string): string {
   return source.replace(/^scripts\/|(\/main)?\.ts$/g, "").replaceAll("/", "-");
 }
 
-/** The modules that `openThread` starts (shared/process/thread.ts). */
+/** The modules with functions that threads run (shared/process/threads.ts). */
 export const threads = [
-  "shared/db/sqlite/checkpoint-thread.ts",
-  "shared/db/sqlite/off-loop-thread.ts",
-  "shared/triggers/filter/thread.ts",
-  "shared/pipelines/configuration/thread.ts",
-  "shared/annotations/rendering/thread.ts",
+  "shared/db/sqlite/checkpoint-task.ts",
+  "shared/db/sqlite/off-loop-read.ts",
+  "shared/triggers/filter/evaluate.ts",
+  "shared/pipelines/configuration/parse.ts",
+  "shared/annotations/rendering/render.ts",
 ];

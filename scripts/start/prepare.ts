@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { Worker } from "node:worker_threads";
 import { checkSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { type Config, readConfig } from "../../shared/process/config.ts";
 import { setOptionsOfRunning } from "../../shared/process/heap.ts";
-import { startThread } from "../../shared/process/thread.ts";
 import { threads } from "../deploy/bundled.ts";
 import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { withServices } from "../with-services.ts";
@@ -85,15 +85,14 @@ async function compileProgram(): Promise<void> {
  */
 async function compileThreads(): Promise<void> {
   setOptionsOfRunning();
-  await Promise.all(threads.map((module) => untilStarted(new URL(`../../${module}`, import.meta.url))));
+  await Promise.all(threads.map((module) => untilLoaded(new URL(`../../${module}`, import.meta.url))));
 }
 
-/** Resolves, too, if it cannot start: the process that needs it will say why. */
-function untilStarted(module: URL): Promise<void> {
+/** Loads the module in a thread. Resolves, too, if it cannot: the process that needs it will say why. */
+function untilLoaded(module: URL): Promise<void> {
   return new Promise((resolve) => {
-    const thread = startThread(module);
+    const thread = new Worker(module, { execArgv: [] });
     thread.on("error", () => {});
-    thread.once("message", () => resolve());
     thread.once("exit", () => resolve());
   });
 }

@@ -4,7 +4,7 @@ import { stored } from "../sharing/bounds.ts";
 import { threads } from "../sharing/resources.ts";
 import { linkArtifacts } from "./artifact-links.ts";
 import { findText, setHtmlIfUnchanged } from "./html-store.ts";
-import { type Lane, laneOf, renderOffLoop } from "./rendering/renderer.ts";
+import { renderOffLoop } from "./rendering/renderer.ts";
 
 /** By id and time of the body: many readers come at once. */
 const running = new Map<string, Promise<string>>();
@@ -33,18 +33,17 @@ async function readRendered(
   const key = `${id} ${text.updatedAt.getTime()}`;
   const known = running.get(key);
   if (known) return known;
-  const lane = laneOf(text.body ?? "");
-  const rendered = threads.take(organizationId, () => render(services, id, lane));
+  const rendered = threads.take(organizationId, () => render(services, id));
   running.set(key, rendered);
   return rendered.finally(() => running.delete(key));
 }
 
-async function render({ db, log }: Services, id: string, lane: Lane): Promise<string> {
+async function render({ db, log }: Services, id: string): Promise<string> {
   const text = await findText(db, id);
   if (!text) return "";
   const { html: known, body, buildId, updatedAt } = text;
   if (known !== null || body === null) return known ?? "";
-  const html = await renderOffLoop(lane, body, (error) =>
+  const html = await renderOffLoop(body, (error) =>
     log.warn({ err: error, annotationId: id }, "an annotation stays text: it could not be rendered"),
   );
   const wanted = { html, maxBytes: stored.annotations.max.bytes };

@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { secondMs } from "../durations.ts";
+import { Threads } from "../process/threads.ts";
 import { resources } from "./bounds.ts";
 import { openOrder } from "./in-order.ts";
 import { presentOwner } from "./owner.ts";
@@ -8,6 +10,8 @@ import { openTurns } from "./turns.ts";
 const loop = openTurns(resources.loop);
 /** The threads of the process: those of Node, for compression, hashes and files, and those that the project starts. */
 export const threads = openTurns(resources.threads);
+/** Runs functions in threads: one for each place of `threads`, so that no task with a place waits. */
+export const workerThreads = new Threads({ max: resources.threads.max, deadlineMs: 5 * secondMs });
 /** Transactions that add many rows. */
 export const writes = openTurns(resources.writes);
 /** Work that no caller waits for. */

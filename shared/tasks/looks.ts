@@ -48,13 +48,13 @@ export function openLooks({ log }: Services, look: () => Promise<boolean>): Look
   };
 }
 
-/**
- * Returns a function that visits owners in the order of their ids, each once. The next call goes on behind the last one.
- * @param findNext finds the next owner that has work
- */
-export function openVisits(
-  findNext: (after: string | undefined) => Promise<string | undefined>,
-): (visit: (owner: string) => Promise<"go on" | "stop">) => Promise<void> {
+/** Visits organizations in the order of their ids, each once. The next call goes on behind the last one. */
+export type Visits<Next> = (visit: (next: Next) => Promise<"go on" | "stop">) => Promise<void>;
+
+/** @param findNext finds the next organization that has work */
+export function openVisits<Next extends { organizationId: string }>(
+  findNext: (after: string | undefined) => Promise<Next | undefined>,
+): Visits<Next> {
   let last: string | undefined;
   return async (visit) => {
     const pause = openLoopPauses();
@@ -65,10 +65,10 @@ export function openVisits(
       const next = await findNext(last);
       if (next === undefined && !mayBeginAnew) return;
       if (next === undefined) mayBeginAnew = false;
-      else if (next === first) return;
-      last = next;
+      else if (next.organizationId === first) return;
+      last = next?.organizationId;
       if (next === undefined) continue;
-      first ??= next;
+      first ??= last;
       visited++;
       if ((await visit(next)) === "stop") return;
     }

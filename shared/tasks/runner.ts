@@ -17,7 +17,7 @@ import { threads } from "../sharing/resources.ts";
 import { Tasks } from "../sharing/tasks.ts";
 import { openTurns } from "../sharing/turns.ts";
 import type { TaskKind } from "../vocabulary.ts";
-import { openLooks, openVisits } from "./looks.ts";
+import { openLooks, openVisits, type Visits } from "./looks.ts";
 import { claimIfDue, countFailure, findNextOwner, isOfWorkers, listDue, setDue } from "./store.ts";
 
 /**
@@ -71,7 +71,7 @@ class Runner implements TaskRunner {
   readonly #inOrder = openOrder();
   readonly #turns = openTurns(resources.later);
   readonly #looks: ReturnType<typeof openLooks>;
-  readonly #visitOwners: ReturnType<typeof openVisits>;
+  readonly #visitOwners: Visits<{ organizationId: string }>;
   #isFull = false;
   readonly #stop: () => void;
 
@@ -124,11 +124,11 @@ class Runner implements TaskRunner {
   async #look(): Promise<boolean> {
     const { db, clock } = this.#services;
     let isMore = false;
-    await this.#visitOwners(async (owner) => {
+    await this.#visitOwners(async ({ organizationId }) => {
       this.#isFull = this.#running.size >= maxInMemory;
       if (this.#isFull) return "stop";
       const now = clock.now();
-      const due = await listDue(db, owner, now, maxOfOwner);
+      const due = await listDue(db, organizationId, now, maxOfOwner);
       if (due.length === 0) return "go on";
       const until = new Date(now.getTime() + claimMs);
       const ids = due.map(({ id }) => id);

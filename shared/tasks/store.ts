@@ -83,7 +83,10 @@ export async function takeTasks(tx: Tx, kind: TaskKind, subjectId: string): Prom
 }
 
 /** Finds the next organization that has tasks, due or not. */
-export async function findNextOwner(db: Db, after: string | undefined): Promise<string | undefined> {
+export async function findNextOwner(
+  db: Db,
+  after: string | undefined,
+): Promise<Pick<Task, "organizationId"> | undefined> {
   const { organizationId } = db.tables.tasks;
   const [next] = await db
     .select({ organizationId })
@@ -91,7 +94,7 @@ export async function findNextOwner(db: Db, after: string | undefined): Promise<
     .where(after === undefined ? undefined : gt(organizationId, after))
     .orderBy(asc(organizationId))
     .limit(1);
-  return next?.organizationId;
+  return next;
 }
 
 /** Tasks of an organization that are due, earliest first, or that a clock which was ahead made due too late. */

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import Client from "better-sqlite3";
-import type { Task, TaskResult } from "../../shared/db/sqlite/checkpoint-thread.ts";
+import type { doCheckpointTask } from "../../shared/db/sqlite/checkpoint-task.ts";
 import { type Checkpoints, openCheckpoints } from "../../shared/db/sqlite/checkpoints.ts";
-import { openThread } from "../../shared/process/thread.ts";
+import { Threads } from "../../shared/process/threads.ts";
 import { eventually } from "../helpers/http.ts";
 
 const megabyte = 1024 * 1024;
@@ -15,8 +15,10 @@ describe("the log of a SQLite file", () => {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-log-"));
   const file = join(folder, "a.db");
   let client: Client.Database;
-  const thread = openThread<Task, TaskResult>(
-    new URL("../../shared/db/sqlite/checkpoint-thread.ts", import.meta.url),
+  const thread = new Threads({ max: 1 });
+  const inThread = thread.wrap<typeof doCheckpointTask>(
+    new URL("../../shared/db/sqlite/checkpoint-task.ts", import.meta.url),
+    "doCheckpointTask",
   );
   let checkpoints: Checkpoints;
   const size = () => statSync(file).size;
@@ -26,7 +28,7 @@ describe("the log of a SQLite file", () => {
     client = new Client(file);
     client.pragma("journal_mode = WAL");
     client.exec("CREATE TABLE blobs (bytes BLOB)");
-    checkpoints = openCheckpoints(client, { file, thread, onSyncFailed: assert.fail });
+    checkpoints = openCheckpoints(client, { file, inThread, onSyncFailed: assert.fail });
   });
   after(async () => {
     await thread.close();

@@ -6,7 +6,7 @@ import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tas
 import { decideAndBuild, publishDecided } from "../../shared/triggers/deliveries/build.ts";
 import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
 import { lockIfWaiting } from "../../shared/triggers/deliveries/store.ts";
-import type { FilterLanes } from "../../shared/triggers/filter/lanes.ts";
+import type { EvaluateFilters } from "../../shared/triggers/filter/evaluator.ts";
 import type { TaskKind } from "../../shared/vocabulary.ts";
 import { post } from "./http.ts";
 import type { World } from "./world.ts";
@@ -57,8 +57,8 @@ export async function decide(services: Services, ids: string[]): Promise<void> {
 }
 
 /** Decides what is due, as a worker does. */
-export async function decideDue(services: Services, lanes?: FilterLanes): Promise<void> {
-  const deliveries = openDueDeliveries(services, lanes);
+export async function decideDue(services: Services, evaluate?: EvaluateFilters): Promise<void> {
+  const deliveries = openDueDeliveries(services, evaluate);
   deliveries.wake();
   await deliveries.idle();
   await deliveries.close();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
+import { readGivenSteps } from "../../shared/pipelines/configuration/given.ts";
 import { parseConfiguration } from "../../shared/pipelines/configuration/parse.ts";
-import { openConfigurationReader } from "../../shared/pipelines/configuration/reader.ts";
 
 function parsed(text: string): unknown {
   const configuration = parseConfiguration(text);
@@ -168,16 +168,11 @@ steps:
   });
 });
 
-describe("a reader of configurations", () => {
-  const reader = openConfigurationReader();
-  after(() => reader.close());
-
-  it("parses them in a thread", async () => {
-    assert.deepEqual(await reader.read("steps: [wait]"), { pipeline: { steps: [{ type: "wait" }] } });
-    assert.deepEqual(await reader.read("steps: 7"), {
-      problems: [
-        { field: "configuration", message: "configuration: line 1, column 1: Steps must be a list" },
-      ],
-    });
+describe("a configuration that callers give", () => {
+  it("is parsed in a thread", async () => {
+    const read = (configuration: string) => readGivenSteps("an organization", { configuration });
+    const configuration = "steps: [wait]";
+    assert.deepEqual(await read(configuration), { steps: [{ type: "wait" }], configuration });
+    await assert.rejects(read("steps: 7"), /line 1, column 1: Steps must be a list/);
   });
 });

@@ -1,9 +1,7 @@
-import { handleRequests } from "../../shared/process/thread.ts";
-
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /** Handles "throw", "exit", "spin", "spin 40 ms", "rest" and "rest 400 ms"; echoes other input. */
-handleRequests(({ body }: { body: Uint8Array }) => {
+export function echo({ body }: { body: Uint8Array }): string {
   const told = Buffer.from(body).toString();
   if (told === "throw") throw new Error("thrown in the thread");
   if (told === "exit") process.exit(3);
@@ -12,4 +10,4 @@ handleRequests(({ body }: { body: Uint8Array }) => {
   while (told === "spin 40 ms" && performance.now() < until);
   if (told.startsWith("rest")) Atomics.wait(never, 0, 0, told === "rest" ? Number.POSITIVE_INFINITY : 400);
   return told;
-});
+}

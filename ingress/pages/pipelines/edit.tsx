@@ -1,5 +1,4 @@
 import { patterns } from "../../../shared/paths.ts";
-import type { Configurations } from "../../../shared/pipelines/configuration/given.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
@@ -30,23 +29,22 @@ export const editPipelinePage = memberPage(async (services, request) => {
 });
 
 /** POST …/edit {fields as in new but slug, environment_choice: keep or replace} */
-export const savePipeline = (configurations: Configurations) =>
-  memberAction(async (services, request, form) => {
-    const reading = { configurations, organizationId: request.organization.id };
-    const pipeline = await loadPipelineWithSteps(services, request);
-    const draft = readPipelineDraft(form);
-    const names = pipelineFields(draft);
-    const edited = await tryForm(() => editSteps(reading, draft.steps, form.get("do") ?? ""), names);
-    if ("problems" in edited) return show(services, request, pipeline, { draft, problems: edited.problems });
-    if (edited.done) return show(services, request, pipeline, { draft: { ...draft, steps: edited.done } });
-    const outcome = await tryForm(
-      async () => updatePipeline(services, request.actor, pipeline, await toPipelineChange(reading, draft)),
-      names,
-    );
-    if ("problems" in outcome)
-      return show(services, request, pipeline, { draft, problems: outcome.problems });
-    return withNotice(pipelinePath(request), "pipeline_saved");
-  }, environmentFormOptions);
+export const savePipeline = memberAction(async (services, request, form) => {
+  const organizationId = request.organization.id;
+  const pipeline = await loadPipelineWithSteps(services, request);
+  const draft = readPipelineDraft(form);
+  const names = pipelineFields(draft);
+  const edited = await tryForm(() => editSteps(organizationId, draft.steps, form.get("do") ?? ""), names);
+  if ("problems" in edited) return show(services, request, pipeline, { draft, problems: edited.problems });
+  if (edited.done) return show(services, request, pipeline, { draft: { ...draft, steps: edited.done } });
+  const outcome = await tryForm(
+    async () =>
+      updatePipeline(services, request.actor, pipeline, await toPipelineChange(organizationId, draft)),
+    names,
+  );
+  if ("problems" in outcome) return show(services, request, pipeline, { draft, problems: outcome.problems });
+  return withNotice(pipelinePath(request), "pipeline_saved");
+}, environmentFormOptions);
 
 async function show(
   services: Services,

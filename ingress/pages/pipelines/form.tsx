@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ClusterName } from "../../../shared/clusters/store.ts";
-import type { GivenSteps } from "../../../shared/pipelines/configuration/given.ts";
+import { readGivenSteps } from "../../../shared/pipelines/configuration/given.ts";
 import {
   type NewPipeline,
   newPipeline,
@@ -21,15 +21,7 @@ import {
   settingFields,
   toSettings,
 } from "./settings-fields.tsx";
-import {
-  draftOfSteps,
-  fieldOfStep,
-  newRow,
-  type Reading,
-  readStepsDraft,
-  type StepsDraft,
-  toSteps,
-} from "./steps.ts";
+import { draftOfSteps, fieldOfStep, newRow, readStepsDraft, type StepsDraft, toSteps } from "./steps.ts";
 import { StepsFields } from "./steps-fields.tsx";
 
 /** The form of a pipeline, as it starts or was sent. */
@@ -109,19 +101,18 @@ export function readPipelineDraft(form: URLSearchParams): PipelineDraft {
 }
 
 /** @throws Refusal 422, 503 */
-export async function toNewPipeline(reading: Reading, draft: PipelineDraft): Promise<NewPipeline> {
+export async function toNewPipeline(organizationId: string, draft: PipelineDraft): Promise<NewPipeline> {
   const parsed = await parse(newPipeline, draft, true);
-  return { ...parsed, ...(await readSteps(reading, parsed)) } as NewPipeline;
+  return { ...parsed, ...(await readGivenSteps(organizationId, parsed)) } as NewPipeline;
 }
 
 /** @throws Refusal 422, 503 */
-export async function toPipelineChange(reading: Reading, draft: PipelineDraft): Promise<PipelineChange> {
+export async function toPipelineChange(
+  organizationId: string,
+  draft: PipelineDraft,
+): Promise<PipelineChange> {
   const parsed = await parse(pipelineChange, draft, draft.replacesEnvironment);
-  return { ...parsed, ...(await readSteps(reading, parsed)) };
-}
-
-function readSteps({ configurations, organizationId }: Reading, given: GivenSteps) {
-  return configurations.read(organizationId, given);
+  return { ...parsed, ...(await readGivenSteps(organizationId, parsed)) };
 }
 
 /** @throws Refusal 422 */

@@ -1,6 +1,5 @@
 import { listClusterNames } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Configurations } from "../../../shared/pipelines/configuration/given.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
@@ -30,25 +29,24 @@ export const newPipelinePage = memberPage(async (services, request) => {
 });
 
 /** POST … {name, slug, cluster, description, repository, branch, environment, steps or rows, do} */
-export const addPipeline = (configurations: Configurations) =>
-  memberAction(async (services, request, form) => {
-    const reading = { configurations, organizationId: request.organization.id };
-    const draft = readPipelineDraft(form);
-    const names = pipelineFields(draft);
-    const edited = await tryForm(() => editSteps(reading, draft.steps, form.get("do") ?? ""), names);
-    if ("problems" in edited) return show(services, request, { draft, problems: edited.problems });
-    if (edited.done) return show(services, request, { draft: { ...draft, steps: edited.done } });
-    const outcome = await tryForm(
-      async () => createPipeline(services, request.actor, await toNewPipeline(reading, draft)),
-      names,
-    );
-    if ("problems" in outcome) return show(services, request, { draft, problems: outcome.problems });
-    const { slug } = outcome.done;
-    return withNotice(
-      pathTo(patterns.pipelinePage, { org: request.organization.slug, slug }),
-      "pipeline_created",
-    );
-  }, environmentFormOptions);
+export const addPipeline = memberAction(async (services, request, form) => {
+  const organizationId = request.organization.id;
+  const draft = readPipelineDraft(form);
+  const names = pipelineFields(draft);
+  const edited = await tryForm(() => editSteps(organizationId, draft.steps, form.get("do") ?? ""), names);
+  if ("problems" in edited) return show(services, request, { draft, problems: edited.problems });
+  if (edited.done) return show(services, request, { draft: { ...draft, steps: edited.done } });
+  const outcome = await tryForm(
+    async () => createPipeline(services, request.actor, await toNewPipeline(organizationId, draft)),
+    names,
+  );
+  if ("problems" in outcome) return show(services, request, { draft, problems: outcome.problems });
+  const { slug } = outcome.done;
+  return withNotice(
+    pathTo(patterns.pipelinePage, { org: request.organization.slug, slug }),
+    "pipeline_created",
+  );
+}, environmentFormOptions);
 
 async function show(
   services: Services,

@@ -1,4 +1,4 @@
-import type { Configurations } from "../../../shared/pipelines/configuration/given.ts";
+import { readGivenSteps } from "../../../shared/pipelines/configuration/given.ts";
 import { writeConfiguration } from "../../../shared/pipelines/configuration/write.ts";
 import { anyStep } from "../../../shared/pipelines/step/step.ts";
 import { pipelineSteps, readPipelineSteps } from "../../../shared/pipelines/steps.ts";
@@ -12,12 +12,6 @@ import { readEnvironment } from "../ui/environment-field.tsx";
 
 // The steps of a pipeline's form: rows of fields, JSON, or YAML. Members without a field are JSON in their row. Other
 // kinds of steps are JSON as a whole.
-
-/** Reads the YAML of an organization. */
-export interface Reading {
-  configurations: Configurations;
-  organizationId: string;
-}
 
 export interface StepRow {
   kind: "command" | "wait";
@@ -200,14 +194,14 @@ const jsonProblems = {
  * @throws Refusal 422
  */
 export async function editSteps(
-  reading: Reading,
+  organizationId: string,
   draft: StepsDraft,
   pressed: string,
 ): Promise<StepsDraft | undefined> {
   const [act = "", which = ""] = pressed.split(" ");
   if (act === "yaml" && (draft.as === "rows" || draft.as === "json")) return toYaml(draft);
   if (act === "rows" && draft.as === "json") return toRows(draft);
-  if (act === "json" && draft.as === "yaml") return fromYaml(reading, draft.yaml);
+  if (act === "json" && draft.as === "yaml") return fromYaml(organizationId, draft.yaml);
   if (draft.as !== "rows") return undefined;
   if (act === "json") return toJson(draft);
   const { rows } = draft;
@@ -238,11 +232,8 @@ async function toRows(draft: StepsDraft): Promise<StepsDraft> {
 }
 
 /** @throws Refusal 422 */
-async function fromYaml(
-  { configurations, organizationId }: Reading,
-  configuration: string,
-): Promise<StepsDraft> {
-  const { steps = [], document } = await configurations.read(organizationId, { configuration });
+async function fromYaml(organizationId: string, configuration: string): Promise<StepsDraft> {
+  const { steps = [], document } = await readGivenSteps(organizationId, { configuration });
   if (document?.env)
     throw validationFailed({
       field: "configuration",

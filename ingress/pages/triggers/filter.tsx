@@ -4,7 +4,7 @@ import { Refusal } from "../../../shared/refusal.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
-import type { FilterTests, Trial } from "../../../shared/triggers/filter/filter-tests.ts";
+import { type Trial, testFilterOnLatest } from "../../../shared/triggers/filter/filter-tests.ts";
 import { filterExpression } from "../../../shared/triggers/input.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
@@ -23,7 +23,7 @@ import { loadDeliveriesToTry } from "./load.ts";
 
 const fieldNames: FieldNames = { filter: "expression", "filter.expression": "expression" };
 
-type Tried = Awaited<ReturnType<FilterTests["runOnLatest"]>>;
+type Tried = Awaited<ReturnType<typeof testFilterOnLatest>>;
 
 interface FilterDraft {
   expression: string;
@@ -47,25 +47,23 @@ export const filterPage = memberPage(async (services, request) => {
 });
 
 /** POST …/filter {expression, delivery, action: try or save} */
-export function tryOrSaveFilter(filterTests: FilterTests) {
-  return memberAction(async (services, request, form) => {
-    const { trigger } = await loadTrigger(services, request);
-    const expression = (form.get("expression") ?? "").trim();
-    const draft = { expression, deliveryId: form.get("delivery") ?? "" };
-    if (form.get("action") !== "save") {
-      const result = await tryFilter(request, filterTests, trigger, draft);
-      return show(services, request, trigger, { ...draft, ...result });
-    }
-    const change = { filter: expression || null };
-    const saved = await tryForm(() => updateTrigger(services, request.actor, trigger, change), fieldNames);
-    if ("done" in saved) return triggerPath(request, trigger);
-    return show(services, request, trigger, { ...draft, problems: saved.problems });
-  });
-}
+export const tryOrSaveFilter = memberAction(async (services, request, form) => {
+  const { trigger } = await loadTrigger(services, request);
+  const expression = (form.get("expression") ?? "").trim();
+  const draft = { expression, deliveryId: form.get("delivery") ?? "" };
+  if (form.get("action") !== "save") {
+    const result = await tryFilter(services, request, trigger, draft);
+    return show(services, request, trigger, { ...draft, ...result });
+  }
+  const change = { filter: expression || null };
+  const saved = await tryForm(() => updateTrigger(services, request.actor, trigger, change), fieldNames);
+  if ("done" in saved) return triggerPath(request, trigger);
+  return show(services, request, trigger, { ...draft, problems: saved.problems });
+});
 
 async function tryFilter(
+  services: Services,
   { event, organization }: MemberRequest,
-  filterTests: FilterTests,
   trigger: Trigger,
   draft: FilterDraft,
 ): Promise<Pick<FilterForm, "problems" | "tried" | "status">> {
@@ -73,7 +71,7 @@ async function tryFilter(
   if (problems.length > 0) return { problems };
   try {
     const test = { ...draft, trigger, organizationId: organization.id };
-    return { tried: await filterTests.runOnLatest(test, event.req.signal) };
+    return { tried: await testFilterOnLatest(services, test, event.req.signal) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.status >= 500) throw error;
     const { status, headers, message } = error;

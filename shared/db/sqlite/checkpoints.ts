@@ -1,6 +1,5 @@
 import type Client from "better-sqlite3";
-import type { Thread } from "../../process/thread.ts";
-import type { Task, TaskResult } from "./checkpoint-thread.ts";
+import type { CheckpointTask } from "./checkpoint-task.ts";
 
 /** 16 MB. Commits write some pages, such as those of indexes, again and again: one copy serves many commits. */
 const minPages = 4000;
@@ -24,9 +23,9 @@ export interface Checkpoints {
  */
 export function openCheckpoints(
   writer: Client.Database,
-  options: { file: string; thread: Thread<Task, TaskResult>; onSyncFailed: (error: Error) => void },
+  options: { file: string; inThread: CheckpointTask; onSyncFailed: (error: Error) => void },
 ): Checkpoints {
-  const { file, thread, onSyncFailed } = options;
+  const { file, inThread, onSyncFailed } = options;
   writer.pragma("wal_autocheckpoint = 0");
   const state = writer.prepare("PRAGMA wal_checkpoint(NOOP)").raw();
   let running: Promise<void> | undefined;
@@ -45,7 +44,7 @@ export function openCheckpoints(
   };
   const copy = async () => {
     try {
-      const { failure } = await thread.request({ name: "checkpoint", file });
+      const { failure } = await inThread({ name: "checkpoint", file });
       if (failure?.isFailedSync) onSyncFailed(new Error(failure.message));
       if (!failure) isFull = false;
     } catch {

@@ -1,23 +1,24 @@
 import { drizzle } from "drizzle-orm/sqlite-proxy";
-import { openThread } from "../../process/thread.ts";
+import { Threads } from "../../process/threads.ts";
 import { resources } from "../../sharing/bounds.ts";
 import { openTurns, takeOwnTurn } from "../../sharing/turns.ts";
 import type { Reader } from "../database.ts";
 import type { Tables } from "../schema.ts";
 import { refuseInsideTransaction } from "../transaction-guard.ts";
-import type { Read, ReadResult } from "./off-loop-thread.ts";
+import type { read } from "./off-loop-read.ts";
 
-/** While one runs, the next one waits in the thread, and one more if a newcomer sends it. */
+/** While one runs, the next one waits for the thread, and one more if a newcomer sends it. */
 const readsAtOnce = 3;
 
 /**
  * Reads a SQLite file in a thread, one query after the other. Owners take turns. The thread starts with the first query.
  */
 export function openOffLoop(file: string, tables: Tables): Reader & { close(): Promise<void> } {
-  const thread = openThread<Read, ReadResult>(new URL("./off-loop-thread.ts", import.meta.url));
+  const thread = new Threads({ max: 1 });
+  const readInThread = thread.wrap<typeof read>(new URL("./off-loop-read.ts", import.meta.url), "read");
   const turns = openTurns({ ...resources.longReads, max: readsAtOnce });
   const reads = drizzle(async (query, parameters) => {
-    const result = await takeOwnTurn(turns, () => thread.request({ file, query, parameters }));
+    const result = await takeOwnTurn(turns, () => readInThread({ file, query, parameters }));
     if ("rows" in result) return result;
     throw Object.assign(new Error(result.failure.message), { code: result.failure.code });
   });

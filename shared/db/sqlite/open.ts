@@ -6,7 +6,7 @@ import { drizzle } from "drizzle-orm/better-sqlite3";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { secondMs } from "../../durations.ts";
 import type { Clock } from "../../process/clock.ts";
-import { openThread } from "../../process/thread.ts";
+import { Threads } from "../../process/threads.ts";
 import { rememberRecent } from "../../sharing/recent.ts";
 import { kits } from "../columns.ts";
 import {
@@ -22,7 +22,7 @@ import type { DatabaseOptions } from "../options.ts";
 import { defineSchema } from "../schema.ts";
 import { refuseInsideTransaction } from "../transaction-guard.ts";
 import { abandon } from "./abandon.ts";
-import type { Task, TaskResult } from "./checkpoint-thread.ts";
+import type { doCheckpointTask } from "./checkpoint-task.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { openLogSync } from "./log-sync.ts";
 import { openOffLoop } from "./off-loop.ts";
@@ -66,10 +66,14 @@ export function openSqlite(
     },
   } as unknown as Tx;
 
-  const thread = openThread<Task, TaskResult>(new URL("./checkpoint-thread.ts", import.meta.url));
-  const guard = openSyncGuard({ ...options, file, thread });
+  const thread = new Threads({ max: 1 });
+  const inThread = thread.wrap<typeof doCheckpointTask>(
+    new URL("./checkpoint-task.ts", import.meta.url),
+    "doCheckpointTask",
+  );
+  const guard = openSyncGuard({ ...options, file, inThread });
   const logSync = openLogSync(file, guard);
-  const checkpoints = openCheckpoints(writer, { file, thread, onSyncFailed: guard.fail });
+  const checkpoints = openCheckpoints(writer, { file, inThread, onSyncFailed: guard.fail });
   const transactions = sqliteTransactions(writer, {
     ...options,
     tx,

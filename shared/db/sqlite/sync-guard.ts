@@ -1,8 +1,7 @@
 import { openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { secondMs } from "../../durations.ts";
-import type { Thread } from "../../process/thread.ts";
-import type { Task, TaskResult } from "./checkpoint-thread.ts";
+import type { CheckpointTask } from "./checkpoint-task.ts";
 import { syncFailed } from "./repair.ts";
 import { openSyncMark } from "./sync-mark.ts";
 
@@ -23,7 +22,7 @@ export interface SyncGuard {
 
 export interface SyncGuardOptions {
   file: string;
-  thread: Thread<Task, TaskResult>;
+  inThread: CheckpointTask;
   /** The time that a write waits for a repair. */
   timeoutMs: number;
   onSyncFailed?: ((error: Error) => void) | undefined;
@@ -32,7 +31,7 @@ export interface SyncGuardOptions {
 
 export function openSyncGuard({
   file,
-  thread,
+  inThread,
   timeoutMs,
   onSyncFailed,
   onSyncRepaired,
@@ -49,7 +48,7 @@ export function openSyncGuard({
     timer = undefined;
     try {
       database ??= openSync(file, "r+"); // never closed: see `repair`
-      const { failure } = await thread.request({ name: "repair", file, database });
+      const { failure } = await inThread({ name: "repair", file, database });
       if (failure) cause = new Error(failure.message);
     } catch (error) {
       cause = error as Error;

@@ -1,9 +1,16 @@
+import { secondMs } from "../../durations.ts";
+import { DeadlineExceeded } from "../../process/threads.ts";
 import { validationFailed } from "../../refusal.ts";
-import { threads } from "../../sharing/resources.ts";
+import { threads, workerThreads } from "../../sharing/resources.ts";
 import type { Step } from "../../vocabulary.ts";
 import type { NewPipeline } from "../input.ts";
 import { ineffectiveMembers } from "../warnings.ts";
-import { openConfigurationReader } from "./reader.ts";
+import type { Configuration, parseConfiguration } from "./parse.ts";
+
+const parse = workerThreads.wrap<typeof parseConfiguration>(
+  new URL("./parse.ts", import.meta.url),
+  "parseConfiguration",
+);
 
 /** The steps of a pipeline as callers give them: a list, or YAML. */
 export interface GivenSteps {
@@ -13,29 +20,31 @@ export interface GivenSteps {
 
 type StepsOfPipeline = Pick<NewPipeline, "configuration" | "document"> & { steps?: Step[] | undefined };
 
-/** Reads the YAML of pipelines. */
-export interface Configurations {
-  /**
-   * Replaces YAML by what it says. Organizations take turns.
-   * @throws Refusal 422 with line and column, 503
-   */
-  read(organizationId: string, given: GivenSteps): Promise<StepsOfPipeline>;
-  close(): Promise<void>;
+/**
+ * Replaces YAML by what it says. Organizations take turns.
+ * @throws Refusal 422 with line and column, 503
+ */
+export async function readGivenSteps(
+  organizationId: string,
+  { steps, configuration }: GivenSteps,
+): Promise<StepsOfPipeline> {
+  if (configuration === undefined) return { steps };
+  const read = await threads.take(organizationId, () => parseInThread(configuration));
+  if ("problems" in read) throw validationFailed(...read.problems);
+  const { env, others, steps: ofDocument } = read.pipeline;
+  const ineffective = ineffectiveMembers(others);
+  const document = { ...(env && { env }), ...(ineffective.length > 0 && { ineffective }) };
+  const hasMore = Object.keys(document).length > 0;
+  return { steps: ofDocument, configuration, ...(hasMore && { document }) };
 }
 
-export function openConfigurations(): Configurations {
-  const reader = openConfigurationReader();
-  return {
-    async read(organizationId, { steps, configuration }) {
-      if (configuration === undefined) return { steps };
-      const read = await threads.take(organizationId, () => reader.read(configuration));
-      if ("problems" in read) throw validationFailed(...read.problems);
-      const { env, others, steps: ofDocument } = read.pipeline;
-      const ineffective = ineffectiveMembers(others);
-      const document = { ...(env && { env }), ...(ineffective.length > 0 && { ineffective }) };
-      const hasMore = Object.keys(document).length > 0;
-      return { steps: ofDocument, configuration, ...(hasMore && { document }) };
-    },
-    close: () => reader.close(),
-  };
+/** As `parseConfiguration`, off the event loop. @throws Refusal 422 */
+async function parseInThread(configuration: string): Promise<Configuration> {
+  try {
+    return await parse(configuration);
+  } catch (error) {
+    if (!(error instanceof DeadlineExceeded)) throw error;
+    const message = `configuration takes longer than ${error.deadlineMs / secondMs} seconds to read`;
+    throw validationFailed({ field: "configuration", message });
+  }
 }

@@ -15,7 +15,7 @@ export type Configuration = { pipeline: UploadedPipeline } | { problems: Problem
 
 /**
  * Parses YAML 1.2 with merge keys into the document of a pipeline. Blocks the event loop: processes that serve others
- * use `openConfigurationReader`.
+ * use `readGivenSteps`.
  * @returns problems that say line and column: `configuration: line 3, column 5: …`
  */
 export function parseConfiguration(text: string): Configuration {

@@ -5,7 +5,7 @@ import { timeOfId } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import type { DeliveryReason, DeliveryStatus, UnwantedReason } from "../../vocabulary.ts";
-import type { FilterResult } from "../filter/deliveries.ts";
+import type { FilterResult } from "../filter/slice.ts";
 import { planBuild } from "../members.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
 import { type Delivery, decideIfWaiting, setOutcome, waitForFilter } from "./store.ts";

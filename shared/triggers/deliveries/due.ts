@@ -8,20 +8,12 @@ import { Outage, openGatherer } from "../../sharing/gatherer.ts";
 import { seeOwner } from "../../sharing/presence.ts";
 import { laterWork } from "../../sharing/resources.ts";
 import { Tasks } from "../../sharing/tasks.ts";
-import { openLooks, openVisits } from "../../tasks/looks.ts";
-import { claimMs, type DueFilters, openDueFilters } from "../filter/due.ts";
-import { type FilterLanes, openFilterLanes } from "../filter/lanes.ts";
-import type { Evaluated } from "../filter/turn.ts";
+import { openLooks, openVisits, type Visits } from "../../tasks/looks.ts";
+import { type DueFilters, openDueFilters } from "../filter/due.ts";
+import { type EvaluateFilters, openFilterEvaluator } from "../filter/evaluator.ts";
+import { claimMs, type Evaluated } from "../filter/slice.ts";
 import { type Decided, decideAndBuild, publishDecided } from "./build.ts";
-import {
-  findFirstDue,
-  findNextWaiting,
-  lockDue,
-  lockIfWaiting,
-  makeDueIfAfter,
-  setDue,
-  type WaitingOf,
-} from "./store.ts";
+import { findNextWaiting, lockDue, lockIfWaiting, makeDueIfAfter, setDue, type WaitingOf } from "./store.ts";
 
 export interface DueDeliveries {
   /** Decides what is due. A worker is woken by those who accept deliveries, and each second. */
@@ -41,14 +33,17 @@ const retryMs = 10 * secondMs;
 /** No delivery waits for so long: a wrong clock made it due so late. */
 const maxAheadMs = 2 * minuteMs;
 
-export function openDueDeliveries(services: Services, lanes: FilterLanes = openFilterLanes()): DueDeliveries {
-  return new Builder(services, lanes);
+export function openDueDeliveries(
+  services: Services,
+  evaluate: EvaluateFilters = openFilterEvaluator(),
+): DueDeliveries {
+  return new Builder(services, evaluate);
 }
 
 class Builder implements DueDeliveries {
   readonly #services: Services;
   readonly #looks: ReturnType<typeof openLooks>;
-  readonly #visits: Record<"direct" | "filtered", ReturnType<typeof openVisits>>;
+  readonly #visits: Record<"direct" | "filtered", Visits<WaitingOf & { dueAt: Date }>>;
   readonly #filters: DueFilters;
   readonly #evaluated = openGatherer<Evaluated>({
     flush: (group) => this.#decideGroup(group, maxSize),
@@ -58,14 +53,14 @@ class Builder implements DueDeliveries {
   readonly #large = new Set<string>();
   readonly #tasks = new Tasks();
 
-  constructor(services: Services, lanes: FilterLanes) {
+  constructor(services: Services, evaluate: EvaluateFilters) {
     this.#services = services;
     this.#looks = openLooks(services, () => this.#look());
     const visitsOf = (isFiltered: boolean) =>
       openVisits((after) => findNextWaiting(services.db, { after, isFiltered }));
     this.#visits = { direct: visitsOf(false), filtered: visitsOf(true) };
     const decide = (evaluated: Evaluated[]) => Promise.all(evaluated.map(this.#evaluated.add));
-    this.#filters = openDueFilters(services, lanes, decide);
+    this.#filters = openDueFilters(services, evaluate, decide);
   }
 
   wake(): void {
@@ -89,15 +84,15 @@ class Builder implements DueDeliveries {
 
   /** @returns true if there may be more */
   async #look(): Promise<boolean> {
-    await this.#visits.filtered(async (organizationId) => {
-      if (await this.#isDue({ organizationId, isFiltered: true })) this.#filters.serve(organizationId);
+    await this.#visits.filtered(async (waiting) => {
+      if (await this.#isDue(waiting)) this.#filters.serve(waiting.organizationId);
       return "go on";
     });
     const owners: string[] = [];
-    await this.#visits.direct(async (organizationId) => {
-      if (await this.#isDue({ organizationId, isFiltered: false })) {
-        seeOwner(organizationId);
-        owners.push(organizationId);
+    await this.#visits.direct(async (waiting) => {
+      if (await this.#isDue(waiting)) {
+        seeOwner(waiting.organizationId);
+        owners.push(waiting.organizationId);
       }
       return owners.length < maxOwners ? "go on" : "stop";
     });
@@ -106,13 +101,12 @@ class Builder implements DueDeliveries {
     return (await this.#decideDue(owners, share)) || owners.length === maxOwners;
   }
 
-  async #isDue(waiting: WaitingOf): Promise<boolean> {
+  async #isDue(waiting: WaitingOf & { dueAt: Date }): Promise<boolean> {
     const { db, clock } = this.#services;
     const now = clock.now();
-    const dueAt = await findFirstDue(db, waiting);
-    if (dueAt && dueAt <= now) return true;
+    if (waiting.dueAt <= now) return true;
     const after = new Date(now.getTime() + maxAheadMs);
-    if (!dueAt || dueAt <= after) return false;
+    if (waiting.dueAt <= after) return false;
     return (await db.transaction((tx) => makeDueIfAfter(tx, waiting, { after, now }, maxGroupItems))) > 0;
   }
 

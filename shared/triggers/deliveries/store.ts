@@ -310,40 +310,25 @@ export interface WaitingOf {
 
 const selectNextWaiting = preparedRow<
   { after: string; isFiltered: boolean },
-  { organizationId: string | null }
+  Pick<Delivery, "organizationId" | "isFiltered" | "dueAt">
 >((db) => {
-  const { organizationId, isFiltered, status } = db.tables.deliveries;
+  const { organizationId, isFiltered, status, dueAt } = db.tables.deliveries;
   const isBehind = gt(organizationId, sql.placeholder("after"));
   return db
-    .select({ organizationId })
+    .select({ organizationId, isFiltered, dueAt })
     .from(db.tables.deliveries)
     .where(and(isNull(status), eq(isFiltered, valueFor(isFiltered, "isFiltered")), isBehind))
-    .orderBy(asc(organizationId))
+    .orderBy(asc(organizationId), asc(dueAt))
     .limit(1);
 });
 
-/** Finds the next organization that has such deliveries, due or not. */
+/** Finds the next organization that has such deliveries, and the time at which the first of them is due. */
 export async function findNextWaiting(
   db: Db,
   { after = lowestIdAt(new Date(0)), isFiltered }: { after: string | undefined; isFiltered: boolean },
-): Promise<string | undefined> {
-  return (await selectNextWaiting(db, { after, isFiltered }))?.organizationId ?? undefined;
-}
-
-const selectFirstWaiting = preparedRow<WaitingOf, Pick<Delivery, "dueAt">>((db) => {
-  const { organizationId, isFiltered, status, dueAt } = db.tables.deliveries;
-  const isOfOwner = eq(organizationId, sql.placeholder("organizationId"));
-  return db
-    .select({ dueAt })
-    .from(db.tables.deliveries)
-    .where(and(isNull(status), eq(isFiltered, valueFor(isFiltered, "isFiltered")), isOfOwner))
-    .orderBy(asc(dueAt))
-    .limit(1);
-});
-
-/** Returns the time at which the first of such deliveries is due. */
-export async function findFirstDue(db: Db, waiting: WaitingOf): Promise<Date | undefined> {
-  return (await selectFirstWaiting(db, waiting))?.dueAt;
+): Promise<(WaitingOf & { dueAt: Date }) | undefined> {
+  const next = await selectNextWaiting(db, { after, isFiltered });
+  return next?.organizationId ? { ...next, organizationId: next.organizationId } : undefined;
 }
 
 /** Locks those that are due, the first of them. Leaves out those that another process has locked. */

@@ -15,9 +15,30 @@ export interface FilterInput {
   size: number;
 }
 
+export interface FilterBatch {
+  inputs: FilterInput[];
+  /** The number of inputs that are evaluated, shared with the caller: it says which one was late. */
+  evaluated: Int32Array<SharedArrayBuffer>;
+  /** CPU time after which no further input is evaluated, so that others may use the thread. */
+  maxMs: number;
+}
+
 const compiled = rememberRecent<ReturnType<typeof compileFilter>>(500);
 
-/** Never throws. May take long: use a `FilterEvaluator`. */
+/** Evaluates the first inputs, at least one. Runs in a thread. */
+export function evaluateFirst({ inputs, evaluated, maxMs }: FilterBatch): FilterOutcome[] {
+  const outcomes: FilterOutcome[] = [];
+  const before = process.threadCpuUsage();
+  for (const input of inputs) {
+    outcomes.push(evaluateFilter(input));
+    evaluated[0] = outcomes.length;
+    const { user, system } = process.threadCpuUsage(before);
+    if ((user + system) / 1000 > maxMs) break;
+  }
+  return outcomes;
+}
+
+/** Never throws. May take long: see evaluator.ts. */
 export function evaluateFilter(input: FilterInput): FilterOutcome {
   const { expression, id, receivedAt, headers } = input;
   const compilation = compileOnce(expression);

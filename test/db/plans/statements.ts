@@ -177,7 +177,6 @@ import {
   deleteDeliveries,
   deleteIdempotencyKeysBefore,
   findDelivery,
-  findFirstDue,
   findNextWaiting,
   findWaiting,
   listDecidedBelow,
@@ -396,8 +395,6 @@ export const statements: Record<string, Statement> = {
   outcomes: (db) => setOutcome(db, ids, { status: "failed", reason: "build_creation_failed" }),
   "waiting deliveries": (db) => findWaiting(db, 5000),
   "the next organization with deliveries": (db) => findNextWaiting(db, { after: id, isFiltered: false }),
-  "the first due delivery": (db) =>
-    findFirstDue(db, { organizationId: shared.organization, isFiltered: false }),
   "due deliveries": (db) =>
     lockDue(db, { organizationId: shared.organization, isFiltered: false, now: time, limit: 500 }),
   "locked deliveries": (db) => lockIfWaiting(db, { ids }),

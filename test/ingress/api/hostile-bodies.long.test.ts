@@ -35,7 +35,7 @@ describe("a body below 64 KB with much that is wrong", () => {
   before(async () => {
     api = await openApi(sqlite);
     const { services } = api.world;
-    declared = [...restOperations(services, noParts), ...agentOperations(services, noParts)];
+    declared = [...restOperations(services), ...agentOperations(services, noParts)];
     Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));
   });
   after(() => api.close());

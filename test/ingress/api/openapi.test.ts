@@ -3,16 +3,13 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { type RestParts, restOperations } from "../../../ingress/api/operations.ts";
+import { restOperations } from "../../../ingress/api/operations.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { get, request } from "../../helpers/http.ts";
 import { type ApiDocument, fingerprint } from "./client-document.ts";
 import { everyOperation, tags } from "./every-operation.ts";
-
-/** Nothing runs a filter. */
-const noParts = {} as RestParts;
 
 describe("the OpenAPI document", () => {
   let api: Api;
@@ -86,7 +83,7 @@ describe("the OpenAPI document", () => {
   });
 
   it("lists exactly the served operations", () => {
-    const served = restOperations(api.world.services, noParts).flatMap(({ methods, path }) =>
+    const served = restOperations(api.world.services).flatMap(({ methods, path }) =>
       methods.map((method) => `${method} ${path.replace(/:([a-z]+)/g, "{$1}")}`),
     );
     assert.deepEqual(
@@ -112,9 +109,7 @@ describe("the OpenAPI document", () => {
     const names = (answer: { headers: Record<string, unknown> } | undefined) =>
       Object.keys(answer?.headers ?? {});
     const declared = new Map(
-      restOperations(api.world.services, noParts).flatMap((each) =>
-        each.methods.map((m) => [m + each.path, each]),
-      ),
+      restOperations(api.world.services).flatMap((each) => each.methods.map((m) => [m + each.path, each])),
     );
     for (const { method, path, operation } of described()) {
       const { responses, parameters } = operation;

@@ -3,9 +3,8 @@ import { after, before, it } from "node:test";
 import { inArray } from "drizzle-orm";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
-import { claimMs } from "../../../shared/triggers/filter/due.ts";
 import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
-import { openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
+import { claimMs } from "../../../shared/triggers/filter/slice.ts";
 import { findDelivery } from "../../helpers/builds.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { eventually, post } from "../../helpers/http.ts";
@@ -31,23 +30,20 @@ describeOnBothDatabases("deliveries that wait for their filter", (database) => {
   };
   const statusOf = async (id: string) => (await findDelivery(world, id))?.status;
   /** Evaluations end one by one. */
-  const openWorker = (ms: number) => {
-    const running: { end: () => void; fail: (error: Error) => void }[] = [];
+  const openWorker = () => {
+    const running: (() => void)[] = [];
     const started: string[] = [];
-    const evaluation: Evaluation = { outcome: { verdict: true }, ms, isLate: false };
-    const lanes = openFilterLanes(() => ({
-      evaluateFirst: ([input]) => {
-        started.push(input?.id ?? "");
-        return new Promise((resolve, fail) => running.push({ end: () => resolve([evaluation]), fail }));
-      },
-      async close() {
-        for (const { fail } of running) fail(new Error("closed"));
-      },
-    }));
-    const worker = openDueDeliveries(world.services, lanes);
+    const evaluation: Evaluation = { outcome: { verdict: true }, isLate: false };
+    const worker = openDueDeliveries(world.services, ([input], signal) => {
+      started.push(input?.id ?? "");
+      return new Promise((resolve, reject) => {
+        running.push(() => resolve([evaluation]));
+        signal?.addEventListener("abort", () => reject(signal.reason));
+      });
+    });
     const endNext = async () => {
       await eventually("an evaluation", async () => running.length > 0);
-      running.shift()?.end();
+      running.shift()?.();
     };
     return { worker, running, started, endNext };
   };
@@ -56,7 +52,7 @@ describeOnBothDatabases("deliveries that wait for their filter", (database) => {
   it("go round the organizations, while unfiltered ones are decided at once", async () => {
     const [slow, other] = [await deliver(await filtered(0), 4), await deliver(await filtered(1), 1)];
     const unfiltered = await deliver(await (organizations[1] as TestOrganization).trigger(), 1);
-    const { worker, started, endNext } = openWorker(1000);
+    const { worker, started, endNext } = openWorker();
 
     worker.wake();
     await eventually("the unfiltered build", async () => statusOf(unfiltered[0] as string));
@@ -73,7 +69,7 @@ describeOnBothDatabases("deliveries that wait for their filter", (database) => {
 
   it("are left alone by other workers while one has claimed them", async () => {
     const ids = await deliver(await filtered(0), 3);
-    const [first, second] = [openWorker(1), openWorker(1)];
+    const [first, second] = [openWorker(), openWorker()];
     first.worker.wake();
     await eventually("an evaluation", async () => first.running.length > 0);
 
@@ -90,7 +86,7 @@ describeOnBothDatabases("deliveries that wait for their filter", (database) => {
 
   it("are taken over at once after their worker closed, and in half a minute after it was killed", async () => {
     const [closed, killed] = [await deliver(await filtered(0), 2), await deliver(await filtered(1), 2)];
-    const [first, second] = [openWorker(1), openWorker(1)];
+    const [first, second] = [openWorker(), openWorker()];
     first.worker.wake();
     await eventually("both evaluations", async () => first.running.length > 1);
     const dueAt = async (id = "") =>

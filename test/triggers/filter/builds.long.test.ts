@@ -3,7 +3,6 @@ import { after, before, it } from "node:test";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
-import { openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
 import { deletePayloads } from "../../../shared/triggers/payloads/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { buildOfDelivery, decideDue, findDelivery } from "../../helpers/builds.ts";
@@ -50,8 +49,7 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
       await send(other.path, '{"n":1}'),
     ];
 
-    const lanes = openFilterLanes(() => openFilterEvaluator({ deadlineMs: 60_000 }));
-    await decideDue(world.services, lanes);
+    await decideDue(world.services, openFilterEvaluator(60_000));
 
     assert.deepEqual(await Promise.all(ids.map(outcomeOf)), [
       ["build_created", null, true],
@@ -78,19 +76,15 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
   it("use the trigger's filter at the time of the decision", async () => {
     const trigger = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const id = await send(trigger.path, '{"a":1}');
-    const filters = openFilterEvaluator({ deadlineMs: 60_000 });
+    const evaluate = openFilterEvaluator(60_000);
     let evaluations = 0;
-    const lanes = openFilterLanes(() => ({
-      ...filters,
-      async evaluateFirst(inputs) {
-        const outcomes = await filters.evaluateFirst(inputs);
-        if (evaluations++ === 0)
-          await updateTrigger(world.services, actor, trigger, { filter: "webhook.payload.a == 2" });
-        return outcomes;
-      },
-    }));
 
-    await decideDue(world.services, lanes);
+    await decideDue(world.services, async (inputs) => {
+      const outcomes = await evaluate(inputs);
+      if (evaluations++ === 0)
+        await updateTrigger(world.services, actor, trigger, { filter: "webhook.payload.a == 2" });
+      return outcomes;
+    });
 
     assert.equal(evaluations, 2);
     assert.deepEqual(await outcomeOf(id), ["not_run", "filter_mismatch", false]);
@@ -99,12 +93,9 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
   it("stay pending while filters are unavailable, and follow later", async () => {
     const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
     const id = await send(path, '{"a":1}');
-    const lanes = openFilterLanes(() => ({
-      evaluateFirst: () => Promise.reject(new Error("The thread could not start")),
-      close: async () => {},
-    }));
 
-    await decideDue(world.services, lanes);
+    await decideDue(world.services, () => Promise.reject(new Error("The thread could not start")));
+
     assert.deepEqual(await outcomeOf(id), [null, null, false]);
     assert.ok(world.logged.some((line) => line.includes("could not start")));
     await decideDue(world.services);
@@ -127,8 +118,7 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
     const ids: string[] = [];
     for (let sent = 0; sent < 12; sent++) ids.push(await send(path, large));
 
-    const lanes = openFilterLanes(() => openFilterEvaluator({ deadlineMs: 60_000 }));
-    await decideDue(world.services, lanes);
+    await decideDue(world.services, openFilterEvaluator(60_000));
 
     for (const id of ids) assert.deepEqual(await outcomeOf(id), ["build_created", null, true]);
   });

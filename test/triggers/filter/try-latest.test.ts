@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Refusal } from "../../../shared/refusal.ts";
-import { type FilterTestOptions, openFilterTests } from "../../../shared/triggers/filter/filter-tests.ts";
-import { type FilterLanes, openFilterLanes } from "../../../shared/triggers/filter/lanes.ts";
+import { type EvaluateFilters, openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
+import { type FilterTestOptions, testFilterOnLatest } from "../../../shared/triggers/filter/filter-tests.ts";
 import { deletePayloads } from "../../../shared/triggers/payloads/store.ts";
 import { listTriggersById } from "../../../shared/triggers/store.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
@@ -12,16 +12,11 @@ const never = new AbortController().signal;
 
 describeOnSqlite("a filter that is tried on the latest deliveries", (database) => {
   let api: TriggerApi;
-  let lanes: FilterLanes;
 
   before(async () => {
     api = await openTriggerApi(database);
-    lanes = openFilterLanes();
   });
-  after(async () => {
-    await lanes.close();
-    await api.close();
-  });
+  after(() => api.close());
 
   /** Makes a trigger with a delivery of each body. */
   const setUp = async (bodies: string[], options: FilterTestOptions = {}) => {
@@ -30,10 +25,14 @@ describeOnSqlite("a filter that is tried on the latest deliveries", (database) =
     for (const body of bodies) ids.push(await api.deliver(made, body));
     const { db } = api.world.services;
     const [trigger = assert.fail()] = await db.transaction(async (tx) => listTriggersById(tx, [made.id]));
-    const tests = openFilterTests(api.world.services, { lanes, ...options });
     const organizationId = `organization of ${trigger.id}`;
     const run = (expression: string, deliveryId = ids.at(-1) ?? "", signal = never) =>
-      tests.runOnLatest({ organizationId, trigger, expression, deliveryId }, signal);
+      testFilterOnLatest(
+        api.world.services,
+        { organizationId, trigger, expression, deliveryId },
+        signal,
+        options,
+      );
     return { made, ids, run };
   };
   const trialsOf = ({ latest }: Awaited<ReturnType<Awaited<ReturnType<typeof setUp>>["run"]>>) =>
@@ -91,26 +90,23 @@ describeOnSqlite("a filter that is tried on the latest deliveries", (database) =
   });
 
   /** The first evaluation is done, the others wait until their signal aborts. */
-  const stuck = (onWait: () => void = () => {}): FilterLanes => {
+  const stuck = (onWait: () => void = () => {}): EvaluateFilters => {
+    const evaluate = openFilterEvaluator();
     let isFirst = true;
-    return {
-      ...lanes,
-      take(organizationId, task, signal) {
-        if (isFirst) {
-          isFirst = false;
-          return lanes.take(organizationId, task, signal);
-        }
-        onWait();
-        if (signal?.aborted) return Promise.reject(signal.reason);
-        return new Promise((_, reject) => {
-          signal?.addEventListener("abort", () => reject(signal.reason));
-        });
-      },
+    return (inputs, signal) => {
+      if (isFirst) {
+        isFirst = false;
+        return evaluate(inputs, signal);
+      }
+      onWait();
+      return new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
+      });
     };
   };
 
   it("is tried until the deadline of all together", async () => {
-    const { run } = await setUp(["{}", "{}", "{}"], { lanes: stuck(), latestDeadlineMs: 1 });
+    const { run } = await setUp(["{}", "{}", "{}"], { evaluate: stuck(), latestDeadlineMs: 1 });
 
     assert.deepEqual(trialsOf(await run("true")), [true, "no_time", "no_time"]);
   });
@@ -121,7 +117,7 @@ describeOnSqlite("a filter that is tried on the latest deliveries", (database) =
     const isWaiting = new Promise<void>((resolve) => {
       begun = resolve;
     });
-    const { run } = await setUp(["{}", "{}"], { lanes: stuck(begun), latestDeadlineMs: 2 ** 31 - 1 });
+    const { run } = await setUp(["{}", "{}"], { evaluate: stuck(begun), latestDeadlineMs: 2 ** 31 - 1 });
     const first = run("true", undefined, caller.signal);
     await isWaiting;
     const others = new AbortController();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { type RestParts, restOperations } from "../../../../ingress/api/operations.ts";
+import { restOperations } from "../../../../ingress/api/operations.ts";
 import { type Visitor, visitor } from "../../../../scripts/scratch/visitor.ts";
 import { insertAccessTokens, revokeTokensOfMember } from "../../../../shared/accounts/access-token-store.ts";
 import { usedScopes } from "../../../../shared/accounts/scopes.ts";
@@ -57,7 +57,7 @@ describeOnSqlite("POST /user/api-access-tokens/new", (database) => {
   });
 
   it("folds away the scopes that no operation needs", async () => {
-    const needed = restOperations(world.services, {} as RestParts).flatMap(({ scope }) => scope ?? []);
+    const needed = restOperations(world.services).flatMap(({ scope }) => scope ?? []);
     assert.deepEqual([...usedScopes].sort(), [...new Set(needed)].sort());
     const { text } = await ada.get("/user/api-access-tokens/new");
     const [, folded = ""] = text.split('<details class="fold">');

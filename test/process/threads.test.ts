@@ -1,21 +1,27 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { DeadlineExceeded, openThread } from "../../shared/process/thread.ts";
+import { DeadlineExceeded, Threads } from "../../shared/process/threads.ts";
+import type { echo } from "./odd-thread.ts";
 
 const module = new URL("./odd-thread.ts", import.meta.url);
 
 /** `ask` never rejects here. */
-function open({ at = module, deadlineMs }: { at?: URL; deadlineMs?: number } = {}) {
-  const thread = openThread<{ body: Uint8Array }, string>(at, deadlineMs === undefined ? {} : { deadlineMs });
-  const ask = (text: string) =>
-    thread.request({ body: Buffer.from(text) }).catch((error: Error) => {
+function open({ at = module, max = 1, deadlineMs }: { at?: URL; max?: number; deadlineMs?: number } = {}) {
+  const threads = new Threads({ max, ...(deadlineMs !== undefined && { deadlineMs }) });
+  const echoInThread = threads.wrap<typeof echo>(at, "echo");
+  const ask = (text: string, signal?: AbortSignal) =>
+    echoInThread({ body: Buffer.from(text) }, { signal }).catch((error: Error) => {
       if (error instanceof DeadlineExceeded) return "(too late)";
       return `(${error.message})`;
     });
-  return { ask, askAll: (texts: string[]) => Promise.all(texts.map(ask)), close: () => thread.close() };
+  return {
+    ask,
+    askAll: (texts: string[]) => Promise.all(texts.map((text) => ask(text))),
+    close: () => threads.close(),
+  };
 }
 
-describe("a worker thread", () => {
+describe("a thread", () => {
   it("answers each waiting request with its own result", async () => {
     const { askAll, close } = open();
     const texts = Array.from({ length: 500 }, (_, index) => `question ${index}`);
@@ -33,7 +39,7 @@ describe("a worker thread", () => {
     await close();
   });
 
-  it("rejects the request that takes too long, and retries the others", async () => {
+  it("rejects the request that takes too long, and does the others", async () => {
     const { askAll, close } = open({ deadlineMs: 500 });
 
     const answers = await askAll(["a", "spin", "b", "spin", "c"]);
@@ -97,7 +103,23 @@ describe("a worker thread", () => {
     const { ask, close } = open();
     const waiting = ask("spin");
     await close();
-    assert.equal(await waiting, "(The thread is closed.)");
-    assert.equal(await ask("a"), "(The thread is closed.)");
+    assert.equal(await waiting, "(The threads are closed.)");
+    assert.equal(await ask("a"), "(The threads are closed.)");
+  });
+});
+
+describe("several threads", () => {
+  it("work at once, while others wait", async () => {
+    const { ask, close } = open({ max: 2 });
+    const gone = new AbortController();
+    const spinning = ask("spin", gone.signal);
+    assert.equal(await ask("a"), "a");
+
+    const others = [ask("spin", gone.signal), ask("b", gone.signal)];
+    gone.abort(new Error("gone"));
+
+    assert.deepEqual(await Promise.all([spinning, ...others]), ["(gone)", "(gone)", "(gone)"]);
+    assert.equal(await ask("c"), "c");
+    await close();
   });
 });

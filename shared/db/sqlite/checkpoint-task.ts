@@ -1,5 +1,5 @@
 import Client from "better-sqlite3";
-import { handleRequests } from "../../process/thread.ts";
+import type { InThread } from "../../process/threads.ts";
 import { repair } from "./repair.ts";
 import { isFailedSync, openSyncMark, type SyncMark } from "./sync-mark.ts";
 
@@ -14,11 +14,13 @@ export interface TaskResult {
   failure?: { message: string; isFailedSync: boolean };
 }
 
+export type CheckpointTask = InThread<Task, TaskResult>;
+
 let client: Client.Database | undefined;
 let mark: SyncMark | undefined;
 
-// The thread of `checkpoints.ts`. All requests to it have the same file.
-handleRequests((task: Task): TaskResult => {
+/** Runs in a thread. All tasks of the thread have the same file. */
+export function doCheckpointTask(task: Task): TaskResult {
   try {
     if (task.name === "repair") repair(task.file, task.database, { isAlone: false });
     else checkpoint(task.file);
@@ -29,7 +31,7 @@ handleRequests((task: Task): TaskResult => {
     if (failure.isFailedSync) mark?.set();
     return { failure };
   }
-});
+}
 
 /** A passive checkpoint waits for no reader or writer, and none waits for it. */
 function checkpoint(file: string): void {

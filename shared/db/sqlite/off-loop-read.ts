@@ -1,19 +1,18 @@
 import Client from "better-sqlite3";
 import { secondMs } from "../../durations.ts";
-import { handleRequests } from "../../process/thread.ts";
 
-export interface Read {
+interface Read {
   file: string;
   query: string;
   parameters: unknown[];
 }
 
-export type ReadResult = { rows: unknown[][] } | { failure: { code: string; message: string } };
+type ReadResult = { rows: unknown[][] } | { failure: { code: string; message: string } };
 
 let client: Client.Database | undefined;
 
-// The thread behind `open.ts`.
-handleRequests(({ file, query, parameters }: Read): ReadResult => {
+/** Runs in a thread. All reads of the thread have the same file. */
+export function read({ file, query, parameters }: Read): ReadResult {
   try {
     client ??= open(file);
     return { rows: client.prepare(query).raw().all(parameters) as unknown[][] };
@@ -21,7 +20,7 @@ handleRequests(({ file, query, parameters }: Read): ReadResult => {
     const { code = "", message } = error as Error & { code?: string };
     return { failure: { code, message } };
   }
-});
+}
 
 function open(file: string): Client.Database {
   const opened = new Client(file, { readonly: true, timeout: secondMs });

@@ -1,0 +1,189 @@
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+
+/** A thread with less CPU time than a thirtieth is given up: something else than a busy machine holds it. */
+const maxDeadlinesWaited = 30;
+/** A look at the CPU time interrupts the thread. */
+const minMsToLook = 10;
+/** V8's own choice is three times as much: threads that evaluate slow filters took 200 MB together. */
+const maxYoungGenerationSizeMb = 16;
+
+export class DeadlineExceeded extends Error {
+  override readonly name = "DeadlineExceeded";
+  readonly deadlineMs: number;
+
+  constructor(deadlineMs: number) {
+    super(`No result within ${deadlineMs} ms of CPU time.`);
+    this.deadlineMs = deadlineMs;
+  }
+}
+
+export interface ThreadsOptions {
+  /** The number of threads. Each starts once all others work. */
+  max: number;
+  /** CPU time of each task: on a busy machine it may take longer. Default: none. */
+  deadlineMs?: number;
+}
+
+export interface TaskOptions {
+  /** Default: that of the threads. */
+  deadlineMs?: number;
+  /** Ends the task, and the thread if it has begun with it. */
+  signal?: AbortSignal | undefined;
+  /** Not copied. */
+  transferred?: ArrayBuffer[];
+}
+
+/**
+ * Runs the task in a thread.
+ * @throws DeadlineExceeded; the error of the task, which ends the thread; the signal's reason
+ */
+export type InThread<Input, Result> = (input: Input, options?: TaskOptions) => Promise<Result>;
+
+/** A message of a thread (in-thread.ts): it begins with a task, or has its result. */
+export type ThreadMessage = { cpuMs: number } | { result: unknown };
+
+interface Task {
+  request: { module: string; name: string; input: unknown };
+  options: TaskOptions;
+  resolve: (result: Promise<unknown>) => void;
+  reject: (error: Error) => void;
+}
+
+/** Threads that run any function, a task at a time. They keep the process alive only while they work. */
+export class Threads {
+  readonly #options: Required<ThreadsOptions>;
+  /** Those that are ended have their memory until they exit: the next one starts then. */
+  readonly #all = new Set<Worker>();
+  /** The last one that worked goes on first, so that few start. */
+  readonly #idle: Worker[] = [];
+  readonly #waiting = new Set<Task>();
+  #isClosed = false;
+
+  constructor({ max, deadlineMs = Number.POSITIVE_INFINITY }: ThreadsOptions) {
+    this.#options = { max, deadlineMs };
+  }
+
+  /** Returns a function that runs an exported function of a module in a thread. */
+  wrap<Run extends (input: never) => unknown>(
+    module: URL,
+    name: string,
+  ): InThread<Parameters<Run>[0], ReturnType<Run>> {
+    return (input, options = {}) =>
+      new Promise<unknown>((resolve, reject) => {
+        this.#waiting.add({ request: { module: module.href, name, input }, options, resolve, reject });
+        this.#startWaiting();
+      }) as Promise<ReturnType<Run>>;
+  }
+
+  /** Fails tasks that run or wait. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#startWaiting();
+    await Promise.all([...this.#all].map((worker) => worker.terminate()));
+  }
+
+  #startWaiting(): void {
+    for (const task of this.#waiting) {
+      try {
+        if (this.#isClosed) throw closed();
+        task.options.signal?.throwIfAborted();
+        const worker = this.#idle.pop() ?? this.#start();
+        if (!worker) return;
+        task.resolve(this.#run(worker, task));
+      } catch (error) {
+        task.reject(error as Error);
+      }
+      this.#waiting.delete(task);
+    }
+  }
+
+  async #run(worker: Worker, { request, options }: Task): Promise<unknown> {
+    try {
+      const result = await perform(worker, request, { ...this.#options, ...options });
+      this.#idle.push(worker);
+      return result;
+    } catch (error) {
+      void worker.terminate();
+      throw this.#isClosed ? closed() : error;
+    } finally {
+      this.#startWaiting();
+    }
+  }
+
+  /**
+   * Starts a thread without tsx, as Node strips the types itself. tsx takes 46 ms of CPU time for each thread, and 15 MB
+   * (shared/decisions/23-only-the-image-runs-a-bundle.md).
+   */
+  #start(): Worker | undefined {
+    if (this.#all.size >= this.#options.max) return undefined;
+    const module = new URL("./in-thread.ts", import.meta.url);
+    const worker = new Worker(module, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb } });
+    this.#all.add(worker);
+    worker.on("error", () => {}); // its task fails with it
+    worker.on("exit", () => {
+      this.#all.delete(worker);
+      const index = this.#idle.indexOf(worker);
+      if (index >= 0) this.#idle.splice(index, 1);
+      this.#startWaiting();
+    });
+    return worker;
+  }
+}
+
+function closed(): Error {
+  return new Error("The threads are closed.");
+}
+
+async function perform(
+  worker: Worker,
+  request: Task["request"],
+  { deadlineMs, signal, transferred = [] }: TaskOptions & { deadlineMs: number },
+): Promise<unknown> {
+  const over = new AbortController();
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const handle = (message: ThreadMessage) => {
+    if ("result" in message) resolve(message.result);
+    else untilLate(worker, { deadlineMs, ...message }, over.signal).then(reject, () => {});
+  };
+  const exit = () => reject(new Error("The thread ended by itself."));
+  const abandon = () => reject(signal?.reason);
+  worker.on("message", handle).on("error", reject).on("exit", exit);
+  signal?.addEventListener("abort", abandon);
+  worker.ref();
+  try {
+    worker.postMessage(request, transferred);
+    return await promise;
+  } finally {
+    over.abort();
+    signal?.removeEventListener("abort", abandon);
+    worker.off("message", handle).off("error", reject).off("exit", exit);
+    worker.unref();
+  }
+}
+
+/** Resolves once the thread has taken too much CPU time since it began. Rejects once the task is over. */
+async function untilLate(
+  worker: Worker,
+  { deadlineMs, cpuMs }: { deadlineMs: number; cpuMs: number },
+  over: AbortSignal,
+): Promise<DeadlineExceeded> {
+  const late = new DeadlineExceeded(deadlineMs);
+  if (deadlineMs === Number.POSITIVE_INFINITY) return new Promise(() => {});
+  const givenUpAt = performance.now() + maxDeadlinesWaited * deadlineMs;
+  for (let leftMs = deadlineMs; leftMs > 0; ) {
+    await delay(Math.max(leftMs, minMsToLook), undefined, { signal: over });
+    await nextTurn(); // Node reads messages after timers: the result may be here already
+    over.throwIfAborted();
+    const waitMs = givenUpAt - performance.now();
+    if (waitMs <= 0) break;
+    // A thread that cannot be interrupted gives no answer.
+    const usage = await Promise.race([worker.cpuUsage(), delay(waitMs, undefined, { signal: over })]);
+    leftMs = usage ? deadlineMs - (inMs(usage) - cpuMs) : 0;
+  }
+  return late;
+}
+
+export function inMs({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1000;
+}
