@@ -40,6 +40,7 @@ function memberCommand(act: Act): Command {
   ofUser("remove", "remove a user from an organization").action(({ org, user }) =>
     act(async (services) => {
       await namedOrganization(services.db, org);
+      await services.awaitRedis(); // open streams end at once
       await removeMember(services, { organization: org, email: user });
       return { organization: org, email: user, removed: true };
     }),

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { loaders } from "../../scripts/node-options.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
@@ -15,7 +16,7 @@ import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { allBuilds } from "../helpers/builds.ts";
 import { describeOnSqlite, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
-import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
+import { patientRedisUrl, secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
 
 async function run(env: Record<string, string>, args: string[], input = "") {
   let [stdout, stderr] = ["", ""];
@@ -268,7 +269,14 @@ describeOnSqlite("the operator's command", (database) => {
     assert.equal((await admin("member", "add", ...ada)).role, "member");
     assert.equal((await admin("member", "update", ...ada, "--role", "admin")).role, "admin");
     assert.match(await refused("member", "add", ...ada), /already a member/);
-    assert.equal((await admin("member", "remove", ...ada)).removed, true);
+    const { id } = (await findUser(world.services.db, "ada@example.com")) ?? assert.fail();
+    let ends = 0; // of the member's open streams
+    const unsubscribe = world.services.events.subscribe([`user:${id}`], () => ends++);
+    await world.services.awaitRedis();
+    await sleep(200);
+    assert.equal((await run(settingsOf(world), ["member", "remove", ...ada])).code, 0);
+    await eventually("the event", async () => ends > 0);
+    unsubscribe();
     assert.match(await refused("member", "remove", ...ada), /not a member/);
 
     const set = await inHere(
