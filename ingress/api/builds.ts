@@ -11,7 +11,7 @@ import { rebuild } from "../../shared/builds/rebuild.ts";
 import type { Build } from "../../shared/builds/store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { takeMeasureTurn } from "../http/downloads.ts";
+import { longReads } from "../../shared/sharing/resources.ts";
 import { readPage } from "../http/number-pager.ts";
 import { parseBuildKey } from "../http/routing.ts";
 import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stream.ts";
@@ -53,7 +53,7 @@ export function buildOperations(services: Services): Operation[] {
   const inTurnOf =
     ({ event, caller }: Answered): InTurn =>
     (read) =>
-      takeMeasureTurn(caller.organization.id, read, event.req.signal);
+      longReads.take(caller.organization.id, read, event.req.signal);
   const list = async (call: Call<unknown>) => {
     const { event, caller } = call;
     const { organization } = caller;

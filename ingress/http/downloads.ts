@@ -50,10 +50,6 @@ export class Downloads {
     };
   }
 
-  get usedBytes(): number {
-    return this.#room.shares.total;
-  }
-
   /** @throws Refusal 429, 503 */
   admit(event: H3Event, { holder, organizationId, bytes }: Download): void {
     if (bytes < minDownloadBytes || nodeRequest(event).socket.destroyed) return;
@@ -125,7 +121,7 @@ export function streamDownload(
   // The stream is read wherever the connection has room: its reads have no owner but this one.
   const makePiece = () => runFor(organizationId, () => pieces.next());
   const takePiece = async () => {
-    if (!isStored) return takePieceTurn(organizationId, makePiece);
+    if (!isStored) return longReads.take(organizationId, makePiece);
     const piece = await makePiece();
     await loopTurn(organizationId);
     return piece;
@@ -144,30 +140,6 @@ export function streamDownload(
     },
     { highWaterMark: 0 },
   );
-}
-
-/**
- * Measures an answer in a turn of its organization. The signal ends the wait.
- * @throws the signal's reason
- */
-export function takeMeasureTurn<Sizes>(
-  organizationId: string,
-  measure: () => Promise<Sizes>,
-  signal: AbortSignal,
-): Promise<Sizes> {
-  return longReads.take(organizationId, measure, signal);
-}
-
-/**
- * Makes a piece of an answer in a turn of its organization. The signal ends the wait.
- * @throws the signal's reason
- */
-export function takePieceTurn<Piece>(
-  organizationId: string,
-  make: () => Promise<Piece>,
-  signal?: AbortSignal,
-): Promise<Piece> {
-  return longReads.take(organizationId, make, signal);
 }
 
 /** Call before a payload is loaded. @throws Refusal 429, 503 */

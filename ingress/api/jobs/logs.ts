@@ -11,9 +11,10 @@ import { patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
+import { longReads } from "../../../shared/sharing/resources.ts";
 import { api } from "../../../shared/urls.ts";
 import { preferredType } from "../../http/content-type.ts";
-import { admitDownload, minDownloadBytes, streamDownload, takePieceTurn } from "../../http/downloads.ts";
+import { admitDownload, minDownloadBytes, streamDownload } from "../../http/downloads.ts";
 import { jsonType, setHeader } from "../../http/respond.ts";
 import { readRange } from "../../http/transfers/range.ts";
 import { logDocument, logResponse } from "../../logs/document.tsx";
@@ -69,7 +70,7 @@ export function logOperations(services: Services): Operation[] {
     const { event, caller } = call;
     admitDownload(event, { ...holderOf(caller), bytes: minDownloadBytes });
     const text = await measureText(db, readable, (read) =>
-      takePieceTurn(caller.organization.id, read, event.req.signal),
+      longReads.take(caller.organization.id, read, event.req.signal),
     );
     const range = readRange(event, text.length);
     const { start, end } = range ?? { start: 0, end: text.length };

@@ -9,7 +9,7 @@ import {
 } from "../../../shared/pipelines/answer-store.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
-import { takeMeasureTurn } from "../../http/downloads.ts";
+import { longReads } from "../../../shared/sharing/resources.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import { writePipeline } from "./pipeline.ts";
 
@@ -65,7 +65,7 @@ export class PipelineTexts {
     const sizes = await (!hasTexts || ids.length === 0
       ? list()
       : ids.length > 1
-        ? takeMeasureTurn(organization.id, measure, request.signal)
+        ? longReads.take(organization.id, measure, request.signal)
         : measure());
     return new PipelineTexts(services, organization, { ids, sizes, hasCounts });
   }

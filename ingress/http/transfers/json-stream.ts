@@ -1,13 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type H3Event, HTTPResponse } from "h3";
 import { notFound } from "../../../shared/refusal.ts";
-import {
-  admitDownload,
-  type DownloadOwner,
-  minDownloadBytes,
-  streamDownload,
-  takePieceTurn,
-} from "../downloads.ts";
+import { longReads } from "../../../shared/sharing/resources.ts";
+import { admitDownload, type DownloadOwner, minDownloadBytes, streamDownload } from "../downloads.ts";
 import { jsonText, jsonType } from "../respond.ts";
 
 /** The length of a piece of the text. Each turn of the event loop makes one piece. */
@@ -39,7 +34,7 @@ export async function answerJson(
   if (isLarge && !isOfChange) admitDownload(event, download);
   const readFirst = () => readUpTo(parts, isLarge ? pieceLength : minDownloadBytes);
   const first = await (isLarge
-    ? takePieceTurn(owner.organizationId, readFirst, event.req.signal)
+    ? longReads.take(owner.organizationId, readFirst, event.req.signal)
     : readFirst());
   // A long text becomes bytes once. Else it is converted to count them, and again to send them.
   if (first.isWhole)

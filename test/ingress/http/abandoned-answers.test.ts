@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { takeMeasureTurn, takePieceTurn } from "../../../ingress/http/downloads.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import { resources } from "../../../shared/sharing/bounds.ts";
+import { longReads } from "../../../shared/sharing/resources.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { eventually, get } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
@@ -12,10 +12,9 @@ import { startWorld, type World } from "../../helpers/world.ts";
 
 const path = "/v2/organizations/acme/pipelines";
 
-type Take = (organizationId: string, make: () => Promise<void>, signal: AbortSignal) => Promise<void>;
-const kinds: [kind: string, address: string, take: Take][] = [
-  ["a list that is to be measured", path, takeMeasureTurn],
-  ["a large pipeline", `${path}/large`, takePieceTurn],
+const kinds: [kind: string, address: string][] = [
+  ["a list that is to be measured", path],
+  ["a large pipeline", `${path}/large`],
 ];
 
 describe("answers that wait for a turn of their organization", () => {
@@ -34,12 +33,12 @@ describe("answers that wait for a turn of their organization", () => {
 
   const countClosed = () => world.logged.filter((line) => line.includes('"status":499')).length;
 
-  for (const [kind, address, take] of kinds)
+  for (const [kind, address] of kinds)
     it(`leave their place once their caller has left: ${kind}`, async () => {
       const { promise: over, resolve: end } = Promise.withResolvers<void>();
       const before = countClosed();
       const places = Array.from({ length: resources.longReads.max }, () =>
-        take(acme.id, () => over, new AbortController().signal),
+        longReads.take(acme.id, () => over),
       );
       const head = `GET ${address} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
       const sent = await Promise.all(Array.from({ length: 5 }, () => sendRaw(world.url, head)));
@@ -62,7 +61,7 @@ describe("answers that wait for a turn of their organization", () => {
     const input = { clusterId: other.cluster.id, slug: "second", name: "Second", steps: [{ command: "x" }] };
     await createPipeline(world.services, other.operator, input);
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    const turn = takePieceTurn(other.id, () => over);
+    const turn = longReads.take(other.id, () => over);
 
     const address = `${world.url}/v2/organizations/other/pipelines`;
     const list = get(address, await other.token("read_pipelines"));
