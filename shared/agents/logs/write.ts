@@ -3,6 +3,7 @@ import { isLeased } from "../../builds/is-leased.ts";
 import type { Tx } from "../../db/database.ts";
 import type { Config } from "../../process/config.ts";
 import type { Services } from "../../process/services.ts";
+import { rememberRecent } from "../../sharing/recent.ts";
 import { insertChunks, listStored, listTouching } from "./chunk-store.ts";
 import { byPlace, type LogLease, type NewChunk, type PlacedChunk, place } from "./place.ts";
 import { joinTouching, type Range, trimStored } from "./ranges.ts";
@@ -38,18 +39,12 @@ interface ChunkWriter {
 
 /** Remembers a stored range of each log: a chunk may overlap thousands, and a running attempt loses no bytes. */
 export function openChunkWriter({ db, config }: Services): ChunkWriter {
-  const ranges = new Map<string, Range>();
-  const remember = (name: string, range: Range) => {
-    ranges.delete(name); // the least recent is first
-    ranges.set(name, range);
-    const [oldest = name] = ranges.keys();
-    if (ranges.size > maxKnownRanges) ranges.delete(oldest);
-  };
+  const ranges = rememberRecent<Range>(maxKnownRanges);
 
   return {
     async write(chunks) {
       const { outcomes, logs } = await db.transaction((tx) => writeChunks(tx, chunks, { ranges, config }));
-      for (const [name, { known }] of logs) if (known) remember(name, known);
+      for (const [name, { known }] of logs) if (known) ranges.set(name, known);
       return outcomes;
     },
     trimKnown(lease, range) {
@@ -62,7 +57,7 @@ export function openChunkWriter({ db, config }: Services): ChunkWriter {
 async function writeChunks(
   tx: Tx,
   chunks: NewChunk[],
-  { ranges, config }: { ranges: ReadonlyMap<string, Range>; config: Config },
+  { ranges, config }: { ranges: Pick<ReadonlyMap<string, Range>, "get">; config: Config },
 ): Promise<{ outcomes: Outcome[]; logs: Map<string, OpenLog> }> {
   const outcomes = new Map<NewChunk, Outcome>();
   const leased = await listLeased(tx, chunks);
@@ -125,7 +120,7 @@ async function listFull(tx: Tx, config: Config, chunks: NewChunk[]): Promise<Set
   return full;
 }
 
-async function loadStored(tx: Tx, chunks: NewChunk[], ranges: ReadonlyMap<string, Range>) {
+async function loadStored(tx: Tx, chunks: NewChunk[], ranges: Pick<ReadonlyMap<string, Range>, "get">) {
   const sequences = new Set<string>();
   const logs = new Map<string, OpenLog>();
   if (chunks.length === 0) return { sequences, logs };
