@@ -64,20 +64,6 @@ describe("places for passwords", () => {
     assert.equal(await newcomer, "checked");
   });
 
-  it("go from networks that guessed wrong, one place each, to all that a network without wrong ones may have", async () => {
-    open();
-    const guess = (index: number) => outcomeOf(places.run(callerOf(index), work));
-    const outcomes = Array.from({ length: 24 }, (_, index) => guess(index));
-    for (let index = 0; index < 24; index++) places.countWrong(callerOf(index));
-
-    const colleagues = Array.from({ length: 3 }, () => outcomeOf(places.run(victim, work)));
-
-    for (const index of [23, 22, 21]) assert.equal(await outcomes[index], refused);
-    assert.equal(await guess(23), refused, "it displaces nobody");
-    while (works.length > 0) await endOne();
-    assert.deepEqual(await Promise.all(colleagues), ["checked", "checked", "checked"]);
-  });
-
   it("are kept for four users, one each", async () => {
     open();
     void Promise.all(Array.from({ length: 24 }, (_, at) => outcomeOf(places.run(callerOf(at), work))));

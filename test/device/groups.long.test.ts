@@ -8,7 +8,7 @@ import { allGrants, approveCode, setUpClient, startDevice, type TestClient } fro
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeOnBothDatabases("device codes and exchanges that arrive together", (database) => {
+describeOnBothDatabases("exchanges of device codes that arrive together", (database) => {
   let world: World;
   let acme: TestOrganization;
   let client: TestClient;
@@ -35,45 +35,11 @@ describeOnBothDatabases("device codes and exchanges that arrive together", (data
     for (let made = 0; made < count; made++) deviceCodes.push(await approved());
     return deviceCodes;
   };
-  const newCode = () =>
-    flow.authorize({
-      applicationId: client.id,
-      scopes: ["read_user"],
-      preselectedOrganizationId: null,
-      requestIp: "192.0.2.1",
-      requestUserAgent: null,
-    });
   const rowOf = async (deviceCode: string) => {
     const { deviceCodes } = world.services.db.tables;
     const isMeant = eq(deviceCodes.deviceCodeHash, hashToken(deviceCode));
     return (await world.services.db.select().from(deviceCodes).where(isMeant))[0];
   };
-  const countCommits = async () => {
-    const { values } = await world.services.metrics.writeLockSeconds.get();
-    return values.find(({ metricName }) => metricName?.endsWith("_count"))?.value ?? 0;
-  };
-
-  it("share commits", async () => {
-    const count = 30;
-    const deviceCodes = await manyApproved(count);
-    const before = await countCommits();
-
-    const [codes, tokens] = await Promise.all([
-      Promise.all(deviceCodes.map(newCode)),
-      Promise.all(deviceCodes.map((deviceCode) => flow.poll(client, deviceCode))),
-    ]);
-
-    const commits = (await countCommits()) - before;
-    // On Postgres the polls use several connections and arrive apart. One more may be of the ingress.
-    assert.ok(commits <= (database.dialect === "sqlite" ? 3 : 11), `${commits} commits`);
-    assert.equal(new Set(codes.map(({ userCode }) => userCode)).size, count);
-    for (const [index, answer] of tokens.entries()) {
-      assert.ok(typeof answer === "object", `poll ${index}: ${answer}`);
-      assert.equal((await rowOf(deviceCodes[index] as string))?.state, "used");
-      assert.equal((await rowOf(codes[index]?.deviceCode as string))?.state, "pending");
-    }
-  });
-
   it("fail alone: others in the group get their tokens", async () => {
     const deviceCodes = await manyApproved(7);
     const damaged = deviceCodes[3] as string;

@@ -7,13 +7,14 @@ import { sqlite } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { addPerson } from "../helpers/organization.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import { onlyInFullRun } from "../helpers/run-mode.ts";
 import { readMetric } from "../process/metrics/read.ts";
 
 describe("event streams", () => {
   let pages: QueuePages;
 
   before(async () => {
-    pages = await startQueuePages(sqlite);
+    pages = await startQueuePages(sqlite, { TRUSTED_PROXIES: "127.0.0.1" });
   });
   after(() => pages.close());
 
@@ -24,9 +25,14 @@ describe("event streams", () => {
     const address = /data-events="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
     return { visitor, address: address ?? assert.fail("not live") };
   };
-  const open = async ({ visitor, address }: { visitor: Visitor; address: string }, count: number) => {
+  const open = async (
+    { visitor, address }: { visitor: Visitor; address: string },
+    count: number,
+    ip = "192.0.2.1",
+  ) => {
     const abort = new AbortController();
-    const init = { headers: { cookie: visitor.cookie }, signal: abort.signal };
+    const headers = { cookie: visitor.cookie, "x-forwarded-for": ip };
+    const init = { headers, signal: abort.signal };
     const streams = await Promise.all(Array.from({ length: count }, () => fetch(pages.url + address, init)));
     return { streams, leave: () => abort.abort() };
   };
@@ -66,6 +72,26 @@ describe("event streams", () => {
     const opened200 = statuses.filter((status) => status === 200).length;
     assert.ok(opened200 <= 100 && opened200 > 90, `${opened200}; some of the last test may still close`);
     for (const { leave } of opened) leave();
+  });
+
+  it("are at most half of all for a network, however many users it has", onlyInFullRun, async () => {
+    await eventually("no stream", async () => (await readMetric(pages.services, "event_streams")) === 0);
+    const statuses: number[] = [];
+    const opened = [];
+    for (let person = 0; person < 6; person++) {
+      const user = await addPerson(pages, pages.acme);
+      for (let session = 0; session < 5; session++) {
+        const group = await open(await arrive(user), 20, "198.51.100.7");
+        statuses.push(...statusesOf(group.streams));
+        opened.push(group);
+      }
+    }
+    const elsewhere = await open(await arrive(pages.bob), 20, "203.0.113.9");
+
+    assert.deepEqual(new Set(statuses.slice(0, 500)), new Set([200]));
+    assert.deepEqual(new Set(statuses.slice(500)), new Set([429]));
+    assert.deepEqual(new Set(statusesOf(elsewhere.streams)), new Set([200]));
+    for (const { leave } of [...opened, elsewhere]) leave();
   });
 
   it("end when their session does, in every process, and those of other sessions go on", async () => {

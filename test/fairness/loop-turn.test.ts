@@ -17,16 +17,4 @@ describe("requests of one owner that come at once", () => {
     assert.equal(begun.length, 81);
     assert.ok(before <= 24, `the other began after ${before}`);
   });
-
-  it("stop waiting when they end, and leave their place to the next", async () => {
-    const ended = new AbortController();
-    const crowd = Array.from({ length: 20 }, () => loopTurn("crowd"));
-    const waiting = loopTurn("crowd", ended.signal);
-    const last = loopTurn("crowd");
-
-    ended.abort(new Error("the body failed"));
-
-    await assert.rejects(waiting, { message: "the body failed" });
-    await Promise.all([...crowd, last]);
-  });
 });
