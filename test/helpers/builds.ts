@@ -5,7 +5,7 @@ import type { Services } from "../../shared/process/services.ts";
 import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tasks/runner.ts";
 import { decideAndBuild, publishDecided } from "../../shared/triggers/deliveries/build.ts";
 import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";
-import { lockIfWaiting } from "../../shared/triggers/deliveries/store.ts";
+import { lockIfWaiting } from "../../shared/triggers/deliveries/due-store.ts";
 import type { EvaluateFilters } from "../../shared/triggers/filter/evaluator.ts";
 import type { TaskKind } from "../../shared/vocabulary.ts";
 import { post } from "./http.ts";

@@ -4,7 +4,7 @@ import { workQueues } from "../../shared/jobs/define.ts";
 import { claimMeasuring, measureEveryMs } from "../../shared/process/metrics/claim.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { findSumOfTotals, findSumsOfOrganizations } from "../../shared/retention/totals-store.ts";
-import { findWaiting } from "../../shared/triggers/deliveries/store.ts";
+import { findWaiting } from "../../shared/triggers/deliveries/due-store.ts";
 import { measureQueues } from "./queues.ts";
 
 const maxDeliveries = 5000;

@@ -14,8 +14,8 @@ import {
   listQueuesWithOwners,
   type QueueWithOwners,
 } from "../../../shared/queues/store.ts";
+import { findWaiting } from "../../../shared/triggers/deliveries/due-store.ts";
 import { listRecentRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
-import { findWaiting } from "../../../shared/triggers/deliveries/store.ts";
 
 const maxQueues = 20;
 const maxOrganizations = 20;

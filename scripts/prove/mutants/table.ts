@@ -19,7 +19,7 @@ export interface Edit {
 }
 
 const accept = "shared/triggers/deliveries/accept.ts";
-const deliveries = "shared/triggers/deliveries/store.ts";
+const deliveries = "shared/triggers/deliveries/due-store.ts";
 
 export const mutants: Mutant[] = [
   {

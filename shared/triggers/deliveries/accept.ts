@@ -21,7 +21,8 @@ import type { EncodedBody } from "../payloads/codec.ts";
 import { hasPayload } from "../payloads/store.ts";
 import { messageIdMs } from "../signatures.ts";
 import { listEnabled } from "../store.ts";
-import { claimKeyIfFree, type Delivery, findIdempotencyKey, moveKeys } from "./store.ts";
+import { claimKeyIfFree, findIdempotencyKey, moveKeys } from "./idempotency-store.ts";
+import type { Delivery } from "./store.ts";
 
 export interface Arrival {
   trigger: { id: string; version: number; organizationId: string };

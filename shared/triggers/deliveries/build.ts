@@ -8,7 +8,8 @@ import type { DeliveryReason, DeliveryStatus, UnwantedReason } from "../../vocab
 import type { FilterResult } from "../filter/slice.ts";
 import { planBuild } from "../members.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
-import { type Delivery, decideIfWaiting, setOutcome, waitForFilter } from "./store.ts";
+import { decideIfWaiting, setOutcome, waitForFilter } from "./due-store.ts";
+import type { Delivery } from "./store.ts";
 
 export interface Decided {
   counts: Partial<Record<DeliveryStatus, number>>;

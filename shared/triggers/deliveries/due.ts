@@ -13,7 +13,14 @@ import { type DueFilters, openDueFilters } from "../filter/due.ts";
 import { type EvaluateFilters, openFilterEvaluator } from "../filter/evaluator.ts";
 import { claimMs, type Evaluated } from "../filter/slice.ts";
 import { type Decided, decideAndBuild, publishDecided } from "./build.ts";
-import { findNextWaiting, lockDue, lockIfWaiting, makeDueIfAfter, setDue, type WaitingOf } from "./store.ts";
+import {
+  findNextWaiting,
+  lockDue,
+  lockIfWaiting,
+  makeDueIfAfter,
+  setDue,
+  type WaitingOf,
+} from "./due-store.ts";
 
 export interface DueDeliveries {
   /** Decides what is due. A worker is woken by those who accept deliveries, and each second. */

@@ -2,13 +2,13 @@ import { hourMs, secondMs } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
 import type { Services } from "../../process/services.ts";
 import {
-  type Delivery,
   delayDue,
   type FilteredDelivery,
   listFilteredDeliveries,
   lockDue,
   setDue,
-} from "../deliveries/store.ts";
+} from "../deliveries/due-store.ts";
+import type { Delivery } from "../deliveries/store.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import { isBackingOff, recordMiss, startRetry } from "./back-off.ts";
 import type { FilterOutcome } from "./compile.ts";

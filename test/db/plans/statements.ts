@@ -158,7 +158,24 @@ import {
   listBulkRebuildsPage,
   listRunningOfOrganization,
 } from "../../../shared/triggers/bulk-rebuilds/store.ts";
+import {
+  decideIfWaiting,
+  delayDue,
+  findNextWaiting,
+  findWaiting,
+  listFilteredDeliveries,
+  lockDue,
+  lockIfWaiting,
+  makeDueIfAfter,
+  setDue,
+  setOutcome,
+  waitForFilter,
+} from "../../../shared/triggers/deliveries/due-store.ts";
 import { countDeliveries } from "../../../shared/triggers/deliveries/figures-store.ts";
+import {
+  claimKeyIfFree,
+  deleteIdempotencyKeysBefore,
+} from "../../../shared/triggers/deliveries/idempotency-store.ts";
 import {
   listRecentRefusalCounts,
   listRefusalCountsOfOrganization,
@@ -169,27 +186,14 @@ import {
   listRefusedRequests,
 } from "../../../shared/triggers/deliveries/refused-requests-store.ts";
 import {
-  claimKeyIfFree,
   countMatches,
   type DeliveryFilter,
-  decideIfWaiting,
-  delayDue,
   deleteDeliveries,
-  deleteIdempotencyKeysBefore,
   findDelivery,
-  findNextWaiting,
-  findWaiting,
   listDecidedBelow,
   listDeliveriesPage,
   listDeliveryIdsAfter,
-  listFilteredDeliveries,
   listLastDeliveries,
-  lockDue,
-  lockIfWaiting,
-  makeDueIfAfter,
-  setDue,
-  setOutcome,
-  waitForFilter,
 } from "../../../shared/triggers/deliveries/store.ts";
 import {
   deletePayloads,
