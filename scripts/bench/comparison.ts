@@ -1,20 +1,37 @@
+import { formatNumber, median } from "../scratch/figures.ts";
 import { step } from "../scratch/progress.ts";
+import type { CpuTimes } from "./machine/cpu.ts";
 import type { Cell, Table } from "./results.ts";
-import { median } from "./statistics.ts";
-import { formatNumber } from "./table.ts";
 
 /** By contestant. */
-export type Round<Name extends string, Result> = Partial<Record<Name, Result>>;
+export type Round<Result> = Record<string, Result>;
+/** By contestant: for ourselves of the figure, for others of the ratio. */
+export type Aims = Record<string, string>;
+
+/** One quantity, measured in each round. */
+export interface Line {
+  title: string;
+  rounds: Round<number>[];
+  aims: Aims;
+}
+
+/** Units of work that a contestant has done in a turn. */
+export interface Done {
+  accepted: number;
+  seconds: number;
+  /** Of one unit. */
+  cpu: CpuTimes;
+}
 
 /** Lets contestants take turns: a change of the machine's speed affects all. A first round is for warming up. */
-export async function interleave<Name extends string, Contestant extends { name: Name }, Result>(
+export async function interleave<Contestant extends { name: string }, Result>(
   contestants: readonly Contestant[],
   { rounds, title }: { rounds: number; title: string },
   turn: (contestant: Contestant, isWarmUp: boolean) => Promise<Result>,
-): Promise<Round<Name, Result>[]> {
-  const found: Round<Name, Result>[] = [];
+): Promise<Round<Result>[]> {
+  const found: Round<Result>[] = [];
   for (let at = 0; at <= rounds; at++) {
-    const round: Round<Name, Result> = {};
+    const round: Round<Result> = {};
     for (const contestant of contestants) {
       step(`${title}, ${at === 0 ? "warming up" : `${at} of ${rounds}`}: ${contestant.name}`);
       round[contestant.name] = await turn(contestant, at === 0);
@@ -24,25 +41,36 @@ export async function interleave<Name extends string, Contestant extends { name:
   return found;
 }
 
-/** One quantity, measured in each round. */
-export interface Line<Name extends string> {
-  title: string;
-  rounds: Round<Name, number>[];
-  /** For ourselves of the figure, for others of the ratio. */
-  aims?: Partial<Record<Name, string>>;
+export function pickEach<From, To>(rounds: Round<From>[], pick: (result: From) => To): Round<To>[] {
+  const ofRound = (round: Round<From>) => Object.entries(round).map(([name, result]) => [name, pick(result)]);
+  return rounds.map((round) => Object.fromEntries(ofRound(round)));
 }
 
-export function lineOf<Name extends string, Result>(
+export function lineOf<Result>(
   title: string,
-  rounds: Round<Name, Result>[],
+  rounds: Round<Result>[],
   pick: (result: Result) => number,
-  aims: Partial<Record<Name, string>> = {},
-): Line<Name> {
-  const picked = rounds.map((round) => {
-    const entries = Object.entries<Result>(round as Record<string, Result>);
-    return Object.fromEntries(entries.map(([name, result]) => [name, pick(result)])) as Round<Name, number>;
-  });
-  return { title, rounds: picked, aims };
+  aims: Aims = {},
+): Line {
+  return { title, rounds: pickEach(rounds, pick), aims };
+}
+
+export function cpuLines(prefix: string, rounds: Round<{ cpu: CpuTimes }>[], aims?: Aims): Line[] {
+  const names = new Set(
+    rounds.flatMap((round) => Object.values(round).flatMap(({ cpu }) => Object.keys(cpu))),
+  );
+  return [...names].map((name) =>
+    lineOf(`${prefix}${name}, CPU µs`, rounds, ({ cpu }) => cpu[name] ?? Number.NaN, aims),
+  );
+}
+
+/** Work a second, and the CPU time of one unit. */
+export function rateLines(title: string, rounds: Round<Done>[], aims?: Aims, cpuAims?: Aims): Line[] {
+  return [lineOf(title, rounds, perSecond, aims), ...cpuLines("  ", rounds, cpuAims)];
+}
+
+export function perSecond({ accepted, seconds }: Pick<Done, "accepted" | "seconds">): number {
+  return accepted / seconds;
 }
 
 /** Begins the legend of a table. */
@@ -56,34 +84,31 @@ export const ratioLegend =
  * Makes a table of figures, then of ratios of Signalbox to each other contestant.
  * @param columns titles by name, Signalbox last
  */
-export function compare<Name extends string>(columns: Record<Name, string>, lines: Line<Name>[]): Table {
-  const names = Object.keys(columns) as Name[];
-  const ours = names.at(-1) as Name;
+export function compare(columns: Record<string, string>, lines: Line[]): Table {
+  const names = Object.keys(columns);
+  const ours = names.at(-1) ?? "";
   const others = names.slice(0, -1);
-  const short = (name: Name) => columns[name].replace(/^.*, /, "");
+  const short = (name: string) => columns[name]?.replace(/^.*, /, "");
   return {
-    columns: ["", ...names.map((name) => columns[name]), ...others.map((name) => `÷ ${short(name)}`)],
-    rows: lines.map((line) => [
-      line.title,
-      ...names.map((name) => cell(figure(line, name), name === ours ? line.aims?.[name] : undefined)),
-      ...others.map((name) => cell(ratio(line, ours, name), line.aims?.[name])),
+    columns: ["", ...Object.values(columns), ...others.map((name) => `÷ ${short(name)}`)],
+    rows: lines.map(({ title, rounds, aims }) => [
+      title,
+      ...names.map((name) => cell(figureOf(rounds, name), name === ours ? aims[name] : undefined)),
+      // The machine's speed changes by the second: compare within rounds.
+      ...others.map((name) => cell(figureOf(rounds.map(ratioTo(ours, name)), name), aims[name])),
     ]),
   };
 }
 
 /** NaN if the contestant took no part. */
-function figure<Name extends string>(line: Line<Name>, name: Name): number {
-  return median(line.rounds.flatMap((round) => round[name] ?? []));
+function figureOf(rounds: Round<number>[], name: string): number {
+  return median(rounds.flatMap((round) => round[name] ?? []));
 }
 
-/** The machine's speed changes by the second: compare within rounds. */
-function ratio<Name extends string>(line: Line<Name>, ours: Name, theirs: Name): number {
-  return median(
-    line.rounds.flatMap(({ [ours]: dividend, [theirs]: divisor }) =>
-      dividend === undefined || divisor === undefined ? [] : dividend / divisor,
-    ),
-  );
-}
+const ratioTo =
+  (ours: string, theirs: string) =>
+  ({ [ours]: dividend, [theirs]: divisor }: Round<number>): Round<number> =>
+    dividend === undefined || divisor === undefined ? {} : { [theirs]: dividend / divisor };
 
 function cell(value: number, aim: string | undefined): Cell {
   return aim === undefined ? rounded(value) : `${formatNumber(value)} (${aim})`;

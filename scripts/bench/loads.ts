@@ -1,14 +1,14 @@
 import type { Options } from "./bench.ts";
-import { interleave, type Line, lineOf, type Round } from "./comparison.ts";
+import { type Aims, cpuLines, interleave, type Line, lineOf, perSecond, pickEach } from "./comparison.ts";
 import type { Load } from "./load/generator.ts";
 import type { Generator } from "./load/load.ts";
-import { type CpuTimes, cpuPerRequest, type Pids } from "./machine/cpu.ts";
-import { takeStallMs } from "./machine/stalls.ts";
-import type { Fsync, ScratchRedis } from "./redis.ts";
+import { cpuPerRequest, type Pids } from "./machine/cpu.ts";
+import type { Fsync, ScratchRedis } from "./servers/redis.ts";
+import { takeStallMs } from "./servers/signalbox.ts";
 
 /** A server that takes requests. */
-export interface Contestant<Name extends string> {
-  name: Name;
+export interface Contestant {
+  name: string;
   fsync: Fsync;
   /** Its processes, whose CPU time counts. */
   pids: Pids;
@@ -22,79 +22,51 @@ export interface Track<Server> {
   generator: Generator;
 }
 
-interface Course<Name extends string, Server> {
+interface Course<Server> {
   title: string;
   load(server: Server, seconds: number, isPaced: boolean): Load | Promise<Load>;
   /** Of the saturation rate and of the p99 at half load, on SQLite. */
-  aims: { rate?: Line<Name>["aims"]; p99?: Line<Name>["aims"] };
+  aims: { rate?: Aims; p99?: Aims };
 }
 
 /** V8 reaches full speed after seconds of load. */
 const maxWarmUpSeconds = 3;
 
 /** Measures servers in turns: at saturation, then at half of that rate, where queueing hides no latency. */
-export async function measureLoads<Name extends string, Server extends Contestant<Name>>(
+export async function measureLoads<Server extends Contestant>(
   { redis, servers, generator }: Track<Server>,
-  { title, load, aims }: Course<Name, Server>,
+  { title, load, aims }: Course<Server>,
   { rounds, seconds, postgres }: Options,
-): Promise<Line<Name>[]> {
-  const measure = async (server: Server, turnSeconds: number, perSecond?: number) => {
-    const sent = { ...(await load(server, turnSeconds, perSecond !== undefined)), perSecond };
+): Promise<Line[]> {
+  const measure = async (server: Server, turnSeconds: number, rate?: number) => {
+    const sent = { ...(await load(server, turnSeconds, rate !== undefined)), perSecond: rate };
     await redis.prepare(server.fsync);
-    await stallOf(server);
+    await takeStallMs(server);
     const result = await cpuPerRequest(server.pids, () => generator(sent));
-    return { ...result, stallMs: await stallOf(server) };
+    return { ...result, stallMs: await takeStallMs(server) };
   };
   const found = await interleave(servers, { rounds, title }, async (server, isWarmUp) => {
     const turnSeconds = isWarmUp ? Math.min(maxWarmUpSeconds, seconds) : seconds;
     const full = await measure(server, turnSeconds);
-    return { full, half: await measure(server, turnSeconds, full.perSecond / 2) };
+    return { full, half: await measure(server, turnSeconds, perSecond(full) / 2) };
   });
-  const half = "  at half load: ";
-  const stalls = lineOf("  longest stall of a turn, ms", maxStalls(found), ({ stallMs }) => stallMs);
-  const resets = lineOf("  connections reset", found, ({ full, half }) => full.resets + half.resets);
+  const [full, half] = [pickEach(found, (turn) => turn.full), pickEach(found, (turn) => turn.half)];
+  // All rounds have the longest of all: a median would hide it.
+  const stallOf = (name: string) => Math.max(...[...full, ...half].map((round) => round[name]?.stallMs ?? 0));
+  const stalls = found.map((round) =>
+    Object.fromEntries(Object.keys(round).map((name) => [name, stallOf(name)])),
+  );
+  const resets = lineOf("  connections reset", found, (turn) => turn.full.resets + turn.half.resets);
   const { rate, p99 } = postgres ? {} : aims;
   return [
-    lineOf(`${title}/s`, found, ({ full }) => full.perSecond, rate),
-    lineOf("  p50 ms", found, ({ full }) => full.p50),
-    lineOf("  p99 ms", found, ({ full }) => full.p99),
-    ...cpuLines("  ", found, ({ full }) => full.cpu),
-    lineOf(`${half}p50 ms`, found, ({ half }) => half.p50),
-    lineOf(`${half}p99 ms`, found, ({ half }) => half.p99, p99),
-    ...cpuLines(half, found, ({ half }) => half.cpu),
-    ...(servers.some(({ metricsPort }) => metricsPort) ? [stalls] : []),
+    lineOf(`${title}/s`, full, perSecond, rate),
+    lineOf("  p50 ms", full, (turn) => turn.p50),
+    lineOf("  p99 ms", full, (turn) => turn.p99),
+    ...cpuLines("  ", full),
+    lineOf("  at half load: p50 ms", half, (turn) => turn.p50),
+    lineOf("  at half load: p99 ms", half, (turn) => turn.p99, p99),
+    ...cpuLines("  at half load: ", half),
+    lineOf("  longest stall of a turn, ms", stalls, (ms) => ms),
     ...(resets.rounds.some((round) => Object.values(round).some(Boolean)) ? [resets] : []),
   ];
-}
-
-interface Stalled {
-  stallMs: number;
-}
-
-/** NaN for a server that does not measure it. */
-async function stallOf({ metricsPort }: Pick<Contestant<string>, "metricsPort">): Promise<number> {
-  return metricsPort === undefined ? Number.NaN : takeStallMs({ metricsPort });
-}
-
-/** All rounds have the longest of all: a median would hide it. */
-function maxStalls<Name extends string>(rounds: Round<Name, { full: Stalled; half: Stalled }>[]) {
-  const names = Object.keys(rounds[0] ?? {}) as Name[];
-  const longest = names.map((name) => {
-    const turns = rounds.flatMap((round) => [round[name]?.full, round[name]?.half]);
-    return [name, { stallMs: Math.max(...turns.map((turn) => turn?.stallMs ?? 0)) }];
-  });
-  return rounds.map(() => Object.fromEntries(longest) as Round<Name, Stalled>);
-}
-
-export function cpuLines<Name extends string, Result>(
-  prefix: string,
-  rounds: Round<Name, Result>[],
-  pick: (result: Result) => CpuTimes,
-  aims?: Line<Name>["aims"],
-): Line<Name>[] {
-  const all = rounds.flatMap((round) => Object.values<Result>(round as Record<string, Result>));
-  const names = new Set(all.flatMap((result) => Object.keys(pick(result))));
-  return [...names].map((name) =>
-    lineOf(`${prefix}${name}, CPU µs`, rounds, (result) => pick(result)[name] ?? Number.NaN, aims),
-  );
 }

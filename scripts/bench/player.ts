@@ -7,7 +7,7 @@ export type Player<Module> = {
   [Name in keyof Module]: Module[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
     : never;
-} & { pid: number | undefined };
+} & { pid: number };
 
 export interface Call {
   id: number;
@@ -30,7 +30,8 @@ export function startPlayer<Module>(
   const child = scratch.startScript(logName, "scripts/bench/play.ts", { ...options, args, ipc: true });
   const call = openCalls(child, name);
   return new Proxy({} as Player<Module>, {
-    get: (_, member) => (member === "pid" ? child.pid : (...given: unknown[]) => call(String(member), given)),
+    get: (_, member) =>
+      member === "pid" ? (child.pid ?? 0) : (...given: unknown[]) => call(String(member), given),
   });
 }
 

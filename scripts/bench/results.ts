@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { formatNumber, formatTable } from "./table.ts";
+import { formatNumber, formatTable } from "../scratch/figures.ts";
 
 /** A number is a figure; null is one that was not measured. A figure with its aim is text. */
 export type Cell = number | string | null;

@@ -1,8 +1,8 @@
 import { formatGrowth } from "./growth/watch.ts";
+import { countComparisons } from "./ledger/artifacts.ts";
 import type { Discrepancy } from "./ledger/discrepancy.ts";
 import type { Proved, ProveOptions } from "./run.ts";
 import { seconds, type Timeline } from "./timeline.ts";
-import type { Post } from "./traffic/observed.ts";
 
 /** The discrepancies of each check that are shown. */
 const maxStories = 5;
@@ -15,18 +15,23 @@ const stopping = /kill|terminate$|freeze|restart|loss|crash|pause/;
 
 /** The result of a run, for a person. */
 export function formatReport(proved: Proved, options: ProveOptions): string {
-  const { discrepancies, timeline } = proved;
+  const { discrepancies, timeline, ranMinutes, samples, convergence } = proved;
+  const place = options.compose ? `containers of ${options.compose}` : options.database;
   const checks = [...Map.groupBy(discrepancies, ({ check }) => check)];
+  const reached = [...convergence].map(
+    ([goal, ms]) => `  ${goal.padEnd(48)}${ms === undefined ? "not" : `after ${seconds(ms)}`}`,
+  );
   return [
-    `${options.compose ? `containers of ${options.compose}` : options.database}, seed ${options.seed}, ${+proved.ranMinutes.toFixed(2)} minutes, ${options.perSecond} faults a second`,
+    `${place}, seed ${options.seed}, ${+ranMinutes.toFixed(2)} minutes, ${options.perSecond} faults a second`,
     "",
     ...faultLines(proved),
     "",
-    ...countLines(proved),
+    ...Object.entries(countsOf(proved)).map(([name, text]) => `${name.padEnd(12)}${text}`),
     "",
-    ...convergenceLines(proved),
+    "After the last fault",
+    ...reached,
     "",
-    ...(proved.samples.length > 0 ? [formatGrowth(proved.samples)] : []),
+    ...(samples.length > 0 ? [formatGrowth(samples)] : []),
     discrepancies.length === 0 ? "No discrepancy." : `${discrepancies.length} DISCREPANCIES`,
     ...checks.flatMap(([check, own]) => [
       "",
@@ -37,57 +42,58 @@ export function formatReport(proved: Proved, options: ProveOptions): string {
   ].join("\n");
 }
 
-function faultLines({ timeline, missing }: Proved): string[] {
-  const counts = [...timeline.countByKind()].sort(([a], [b]) => (a < b ? -1 : 1));
-  const stops = timeline.faults.filter(({ kind }) => stopping.test(kind));
+function faultLines({ timeline: { faults }, missing }: Proved): string[] {
+  const stops = faults.filter(({ kind }) => stopping.test(kind));
+  const ofAgents = stops.filter(({ target }) => target.startsWith("agent"));
+  const reasons = [...Map.groupBy(missing, ({ reason }) => reason)];
   return [
-    `${timeline.faults.length} faults: ${counts.map(([kind, count]) => `${kind} ${count}`).join(", ")}`,
-    `${stops.length} of them stopped a process: ${stops.filter(({ target }) => target.startsWith("agent")).length} one of agents`,
-    ...[...Map.groupBy(missing, ({ reason }) => reason)].map(
+    `${faults.length} faults: ${countBy(faults.map(({ kind }) => kind).sort(), " ")}`,
+    `${stops.length} of them stopped a process: ${ofAgents.length} one of agents`,
+    ...reasons.map(
       ([reason, own]) => `Not injected: ${own.map(({ kind }) => kind).join(", ")}, because ${reason}`,
     ),
   ];
 }
 
-function countLines({ observed, through, counts, wholeBy }: Proved): string[] {
-  const { posts, signIns, cancels, lateWrites } = observed;
-  const unknown = posts.filter(({ ids, isForged }) => ids.length === 0 && !isForged).length;
+function countsOf({ observed, through, ledger, runs, wholeBy, agentDeaths }: Proved): Record<string, string> {
+  const { posts, signIns, cancels, lateWrites, leaseLooks } = observed;
+  const { deliveries, builds, grants, jobs, artifacts, blobs, agents } = ledger;
   const forged = posts.filter(({ isForged }) => isForged).length;
-  return [
-    `Posts       ${posts.length}: ${through.accepted} answered 201, ${unknown} without, ${forged} with a wrong signature`,
-    `Keys        ${through.doubled} posts answered twice at once`,
-    `Answers     ${countAnswers(posts)}`,
-    `Ledger      ${counts.deliveries} deliveries, ${counts.builds} builds, ${counts.grants} grants`,
-    `Devices     ${signIns.length} codes, ${through.signedIn} gave a token`,
-    `Dispatch    ${through.pauses} certain pauses with waiting jobs, ${through.assigned} jobs assigned`,
-    `Jobs        ${counts.jobs}: ${counts.jobStates}`,
-    `Artifacts   ${counts.artifacts}`,
-    `Attempts    ${counts.attempts}, ${counts.runs} of them ran a command`,
-    `Late writes ${lateWrites.length}, some of them while ${through.superseded} jobs waited again or ran again`,
-    `Leases      ${observed.leaseLooks} looks at who has which job`,
-    `Agents      ${counts.agents} sessions; ${counts.deadAgents} processes died that had run commands`,
-    `Cancels     ${cancels.filter(({ answer }) => answer.startsWith("200")).length} answered 200`,
-    `Unblocks    ${through.unblocked} steps, ${through.raced} of them several people tried to unblock`,
-    `Structure   checked by ${wholeBy}`,
-  ];
-}
-
-/** The answers to senders, counted by status, and those that never came. */
-function countAnswers(posts: Post[]): string {
+  const unknown = posts.filter(({ ids, isForged }) => ids.length === 0 && !isForged).length;
   const answers = posts.flatMap(({ attempts }) => attempts.map(({ answer }) => answer));
-  const kinds = Map.groupBy(answers, (answer) => /^\d+/.exec(answer)?.[0] ?? "none");
-  return [...kinds].map(([kind, own]) => `${kind}: ${own.length}`).join(", ");
+  const canceled = cancels.filter(({ answer }) => answer.startsWith("200"));
+  const stored = blobs ? `${blobs.size} blobs` : "their bytes out of reach";
+  const attempts = jobs.reduce((sum, { attempt }) => sum + attempt, 0);
+  const states = (rows: { state: string }[]) =>
+    countBy(
+      rows.map(({ state }) => state),
+      " ",
+    );
+  return {
+    Posts: `${posts.length}: ${through.accepted} answered 201, ${unknown} without, ${forged} with a wrong signature`,
+    Keys: `${through.doubled} posts answered twice at once`,
+    Answers: countBy(
+      answers.map((answer) => /^\d+/.exec(answer)?.[0] ?? "none"),
+      ": ",
+    ),
+    Ledger: `${deliveries.length} deliveries, ${builds.length} builds, ${grants.length} grants`,
+    Devices: `${signIns.length} codes, ${through.signedIn} gave a token`,
+    Dispatch: `${through.pauses} certain pauses with waiting jobs, ${through.assigned} jobs assigned`,
+    Jobs: `${jobs.length}: ${states(jobs)}`,
+    Artifacts: `${artifacts.length}: ${states(artifacts)}; ${stored}; ${countComparisons(jobs)} jobs passed that compare downloads`,
+    Attempts: `${attempts}, ${runs.length} of them ran a command`,
+    "Late writes": `${lateWrites.length}, some of them while ${through.superseded} jobs waited again or ran again`,
+    Leases: `${leaseLooks} looks at who has which job`,
+    Agents: `${agents.length} sessions; ${agentDeaths} processes died that had run commands`,
+    Cancels: `${canceled.length} answered 200`,
+    Unblocks: `${through.unblocked} steps, ${through.raced} of them several people tried to unblock`,
+    Structure: `checked by ${wholeBy}`,
+  };
 }
 
-function convergenceLines({ convergence: { readyMs, decidedMs, fannedOutMs, endedMs } }: Proved): string[] {
-  const after = (ms: number | undefined) => (ms === undefined ? "not" : `after ${seconds(ms)}`);
-  return [
-    "After the last fault",
-    `  ingress processes, database and Redis are ready   ${after(readyMs)}`,
-    `  every delivery is decided                     ${after(decidedMs)}`,
-    `  jobs match the pauses of their queues         ${after(fannedOutMs)}`,
-    `  every job has ended                           ${after(endedMs)}`,
-  ];
+function countBy(names: string[], separator: string): string {
+  const counts = [...Map.groupBy(names, String)];
+  return counts.map(([name, { length }]) => `${name}${separator}${length}`).join(", ");
 }
 
 /** The story of a post: its times, its answers, and the faults near it. */
@@ -96,19 +102,13 @@ function story({ title, attempts }: Discrepancy, timeline: Timeline): string[] {
   if (attempts.length === 0) return lines;
   const fromMs = Math.min(...attempts.map((attempt) => attempt.fromMs));
   const untilMs = Math.max(...attempts.map((attempt) => attempt.untilMs));
-  const sent = attempts
-    .slice(0, maxAttempts)
-    .map(
-      ({ fromMs, untilMs, request, answer }) =>
-        `${seconds(fromMs)} to ${seconds(untilMs)}: ${request}: ${answer}`,
-    );
-  const faults = timeline
-    .near(fromMs - beforeMs, untilMs)
-    .slice(0, maxFaults)
-    .map(({ kind, target, fromMs, untilMs }) => {
-      const until = untilMs === undefined ? "" : ` to ${seconds(untilMs)}`;
-      return `${seconds(fromMs)}${until}: ${kind}, ${target}`;
-    });
-  const indented = (text: string) => `     ${text}`;
-  return [...lines, ...sent.map(indented), "   Faults near it:", ...faults.map(indented)];
+  const span = (times: { fromMs: number; untilMs: number | undefined }) =>
+    [times.fromMs, times.untilMs].flatMap((ms) => (ms === undefined ? [] : seconds(ms))).join(" to ");
+  const faults = timeline.near(fromMs - beforeMs, untilMs).slice(0, maxFaults);
+  return [
+    ...lines,
+    ...attempts.slice(0, maxAttempts).map((each) => `     ${span(each)}: ${each.request}: ${each.answer}`),
+    "   Faults near it:",
+    ...faults.map((fault) => `     ${span(fault)}: ${fault.kind}, ${fault.target}`),
+  ];
 }

@@ -1,22 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { minuteMs } from "../../shared/durations.ts";
 import { withServices } from "../scratch/installation.ts";
 import { step } from "../scratch/progress.ts";
 import type { Scratch } from "../scratch/scratch.ts";
+import { isSoon } from "../scratch/wait.ts";
 import { startContainers } from "./containers/subject.ts";
-import { awaitConvergence, awaitReadiness, type Convergence, checkConvergence } from "./converge.ts";
-import type { Sample } from "./growth/sample.ts";
+import { awaitConvergence, awaitReadiness, checkConvergence } from "./converge.ts";
 import { checkGrowth } from "./growth/watch.ts";
 import type { DatabaseName } from "./installation/installation.ts";
 import { readRuns } from "./installation/marks.ts";
 import { startProcesses } from "./installation/subject.ts";
-import { checkComparisons, countComparisons } from "./ledger/artifacts.ts";
-import type { Discrepancy } from "./ledger/discrepancy.ts";
-import { checkLedger, checkOutliving } from "./ledger/ledger.ts";
-import { type Ledger, readLedger } from "./ledger/read.ts";
-import { sweepArtifacts } from "./ledger/read-artifacts.ts";
-import { checkLateWrites, listOverAttempts } from "./ledger/stale.ts";
-import { checkTraffic, isEnough, measureTraffic, type Traffic } from "./ledger/traffic.ts";
-import { showProgress } from "./progress.ts";
+import { checkComparisons } from "./ledger/artifacts.ts";
+import { checkLedger } from "./ledger/ledger.ts";
+import { readLedger, sweepArtifacts } from "./ledger/read.ts";
+import { listOverAttempts } from "./ledger/stale.ts";
+import { checkTraffic, isEnough, measureTraffic } from "./ledger/traffic.ts";
 import { randomNumbers } from "./random.ts";
 import { Timeline } from "./timeline.ts";
 import type { Observed } from "./traffic/observed.ts";
@@ -40,30 +38,14 @@ export interface ProveOptions {
   bundle?: string;
 }
 
-export interface Proved {
-  timeline: Timeline;
-  observed: Observed;
-  through: Traffic;
-  ranMinutes: number;
-  /** Kinds that were not injected, with the reason. */
-  missing: { kind: string; reason: string }[];
-  counts: Record<
-    ("deliveries" | "builds" | "grants" | "jobs" | "attempts" | "runs") | ("agents" | "deadAgents"),
-    number
-  > & { jobStates: string; artifacts: string };
-  convergence: Convergence;
-  /** The way in which the database's structure was checked. */
-  wholeBy: string;
-  /** Of a run without faults. */
-  samples: Sample[];
-  discrepancies: Discrepancy[];
-}
+export type Proved = Awaited<ReturnType<typeof prove>>;
 
 const calmMs = 2000;
+const progressEveryMs = 15_000;
 /** A run goes on for up to so many times its length: a busy machine lets less through in the same time. */
 const maxExtension = 2;
 
-export async function prove(scratch: Scratch, options: ProveOptions): Promise<Proved> {
+export async function prove(scratch: Scratch, options: ProveOptions) {
   const { minutes, seed, database, faults, compose: project, perSecond, logs, bundle } = options;
   const patienceMs = options.patience * 1000;
   const timeline = new Timeline();
@@ -75,27 +57,27 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
   await awaitReadiness(installation.urls, subject.listMissingAgents);
 
   const traffic = startTraffic(installation, timeline, seed);
-  const totalMs = timeline.nowMs() + minutes * 60_000;
-  const progress = showProgress(timeline, traffic.observed, totalMs);
-  const hasEnough = () => isEnough(measureTraffic(traffic.observed, timeline), minutes);
+  const { observed } = traffic;
+  const hasEnough = () => isEnough(measureTraffic(observed, timeline), minutes);
   await sleep(calmMs);
   const random = randomNumbers(seed);
   const growth = faults?.length === 0 ? subject.watchGrowth?.() : undefined;
   const schedule = growth ?? subject.startFaults({ perSecond, random, timeline });
+  const progress = setInterval(() => step(describeProgress(observed, timeline)), progressEveryMs);
   const startedAt = performance.now();
-  await sleep(minutes * 60_000);
-  for (let second = 0; second < maxExtension * minutes * 60 && !hasEnough(); second++) await sleep(1000);
-  const ranMinutes = (performance.now() - startedAt) / 60_000;
+  await sleep(minutes * minuteMs);
+  await isSoon(hasEnough, { everyMs: 1000, withinMs: maxExtension * minutes * minuteMs });
+  const ranMinutes = (performance.now() - startedAt) / minuteMs;
   await schedule.stop();
   const quietSince = performance.now();
   await traffic.stop();
-  progress.stop();
+  clearInterval(progress);
   step("No more faults; waiting until all is built and fanned out");
   const convergence = await withServices(installation.installed, (services) =>
     awaitConvergence(installation, services, { startedAt: quietSince, patienceMs }),
   );
   await sleep(calmMs); // a late job that builds twice shows now
-  commands?.stop();
+  const outliving = commands?.stop() ?? [];
   await traffic.end();
   step("Reading the ledger");
   const runs = readRuns(installation.marksFolder);
@@ -106,48 +88,39 @@ export async function prove(scratch: Scratch, options: ProveOptions): Promise<Pr
     );
   await traffic.writeLate(listOverAttempts(await read(), runs));
   const ledger = await read();
-  const through = measureTraffic(traffic.observed, timeline);
+  const through = measureTraffic(observed, timeline);
   const { wholeBy, discrepancies } = subject.checkEnd();
+  const samples = growth?.samples ?? [];
   return {
     timeline,
-    observed: traffic.observed,
+    observed,
     through,
+    ledger,
+    runs,
     ranMinutes,
     missing: subject.missing,
-    counts: {
-      deliveries: ledger.deliveries.length,
-      builds: ledger.builds.length,
-      grants: ledger.grants.length,
-      jobs: ledger.jobs.length,
-      jobStates: countStates(ledger.jobs),
-      artifacts: countArtifacts(ledger),
-      attempts: ledger.jobs.reduce((sum, { attempt }) => sum + attempt, 0),
-      runs: runs.length,
-      agents: ledger.agents.length,
-      deadAgents: commands?.countDeaths() ?? 0,
-    },
     convergence,
     wholeBy,
-    samples: growth?.samples ?? [],
+    samples,
+    agentDeaths: commands?.countDeaths() ?? 0,
     discrepancies: [
-      ...checkLedger(traffic.observed, ledger, runs),
-      ...checkLateWrites(traffic.observed.lateWrites, ledger),
-      ...checkTraffic(through, minutes),
-      ...checkComparisons(ledger.jobs, minutes),
-      ...checkOutliving(commands?.found ?? []),
-      ...discrepancies,
-      ...checkConvergence(convergence, patienceMs),
-      ...checkGrowth(growth?.samples ?? []),
-    ],
+      checkLedger(observed, ledger, runs),
+      checkTraffic(through, minutes),
+      checkComparisons(ledger.jobs, minutes),
+      outliving,
+      discrepancies,
+      checkConvergence(convergence, patienceMs),
+      checkGrowth(samples),
+    ].flat(),
   };
 }
 
-function countArtifacts({ artifacts, blobs, jobs }: Ledger): string {
-  const stored = blobs ? `${blobs.size} blobs` : "their bytes out of reach";
-  return `${artifacts.length}: ${countStates(artifacts)}; ${stored}; ${countComparisons(jobs)} jobs passed that compare downloads`;
-}
-
-function countStates(jobs: { state: string }[]): string {
-  const states = Map.groupBy(jobs, ({ state }) => state);
-  return [...states].map(([state, own]) => `${state} ${own.length}`).join(", ");
+function describeProgress(observed: Observed, timeline: Timeline): string {
+  const { accepted, signedIn, assigned } = measureTraffic(observed, timeline);
+  return [
+    `${timeline.faults.length} faults`,
+    `${accepted} of ${observed.posts.length} posts accepted`,
+    `${signedIn} devices signed in`,
+    `${assigned} jobs assigned`,
+  ].join(", ");
 }

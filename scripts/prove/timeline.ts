@@ -32,11 +32,6 @@ export class Timeline {
       (fault) => fault.fromMs <= untilMs && (fault.untilMs ?? Number.POSITIVE_INFINITY) >= fromMs,
     );
   }
-
-  countByKind(): Map<string, number> {
-    const groups = Map.groupBy(this.faults, ({ kind }) => kind);
-    return new Map([...groups].map(([kind, faults]) => [kind, faults.length]));
-  }
 }
 
 export function seconds(ms: number): string {

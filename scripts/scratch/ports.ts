@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { isSoon } from "./wait.ts";
 
 /** Below the ports that systems give to connections and to servers on port 0. */
 const ports = { from: 10_000, below: 32_000 };
@@ -38,11 +38,9 @@ export async function onFreePort<T>(start: (port: number) => Promise<T>): Promis
   }
 }
 
-const lookEveryMs = 20;
-
 /** `Scratch.failed` watches for processes that die meanwhile. */
 export async function untilListening(port: number): Promise<void> {
-  while (!(await isListening(port))) await sleep(lookEveryMs);
+  await isSoon(() => isListening(port));
 }
 
 function isListening(port: number): Promise<boolean> {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { bundledFile } from "../deploy/bundled.ts";
 import { loaders } from "../node-options.ts";
+import { freePort, untilListening } from "./ports.ts";
 
 /** The message is a sentence for the user. */
 export class RunFailed extends Error {
@@ -67,6 +68,14 @@ export class Scratch {
     const program = existsSync(bundled) ? [bundled] : [...loaders, join(projectRoot, file)];
     const args = [...(options.nodeOptions ?? []), ...program, ...(options.args ?? [])];
     return this.startProgram(name, process.execPath, { ...options, args });
+  }
+
+  /** Starts a script that listens at 127.0.0.1 on the port of its environment, and waits until it does. */
+  async startServer(name: string, file: string, options: ProcessOptions = {}) {
+    const port = await freePort();
+    const child = this.startScript(name, file, { ...options, env: { ...options.env, PORT: String(port) } });
+    await untilListening(port);
+    return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0 };
   }
 
   /** Output goes to `<name>.log`. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { stripTypeScriptTypes } from "node:module";
 import { describe, it } from "node:test";
-import { changeSource } from "../../scripts/prove/mutants/copy.ts";
-import { chooseMutants } from "../../scripts/prove/mutants/run.ts";
+import { changeSource, chooseMutants } from "../../scripts/prove/mutants/run.ts";
+
 import { mutants } from "../../scripts/prove/mutants/table.ts";
 
 describe("npm run prove -- --mutants", () => {

@@ -1,34 +1,21 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Fault } from "../../scripts/prove/faults/fault.ts";
+import { faultOf } from "../../scripts/prove/faults/fault.ts";
 import { startFaults } from "../../scripts/prove/faults/schedule.ts";
-import type { Installation } from "../../scripts/prove/installation/installation.ts";
 import { randomNumbers } from "../../scripts/prove/random.ts";
 import { Timeline } from "../../scripts/prove/timeline.ts";
 import { eventually } from "../helpers/http.ts";
-
-const installation = {} as Installation;
 
 /** Injects some faults of two kinds, one of which lasts. */
 async function injectSome(seed: number) {
   const timeline = new Timeline();
   const undone: string[] = [];
-  const brief: Fault = {
-    kind: "brief",
-    summary: "",
-    weight: 3,
-    inject: async (_, random) => ({ target: String(random(1000)) }),
-  };
-  const lasting: Fault = {
-    kind: "lasting",
-    summary: "",
-    weight: 1,
-    async inject(_, random) {
-      const target = String(random(1000));
-      return { target, lasting: { ms: 60_000, undo: () => void undone.push(target) } };
-    },
-  };
-  const options = { installation, faults: [brief, lasting], perSecond: 1000, timeline };
+  const brief = faultOf<object>("brief", 3, "", async (_, random) => ({ target: String(random(1000)) }));
+  const lasting = faultOf<object>("lasting", 1, "", async (_, random) => {
+    const target = String(random(1000));
+    return { target, lasting: { ms: 60_000, undo: () => void undone.push(target) } };
+  });
+  const options = { installation: {}, faults: [brief, lasting], perSecond: 1000, timeline };
   const schedule = startFaults({ ...options, random: randomNumbers(seed) });
   await eventually("20 faults", async () => timeline.faults.length >= 20);
   await schedule.stop();
@@ -49,10 +36,8 @@ describe("npm run prove, the schedule of faults", () => {
     const { faults, undone } = await injectSome(3);
     const lasting = faults.filter(({ kind }) => kind === "lasting");
 
-    assert.deepEqual(
-      undone,
-      lasting.map(({ target }) => target),
-    );
+    const targets = lasting.map(({ target }) => target);
+    assert.deepEqual(undone, targets);
     assert.ok(faults.every(({ untilMs }) => untilMs !== undefined));
   });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { KeptConnection } from "../load/kept-connection.ts";
 import { requestBytes } from "../load/request.ts";
 
@@ -7,62 +8,11 @@ interface Call {
   headers?: Record<string, string>;
 }
 
-/** The server closes connections that nothing used for 65 s. */
-const maxUnusedMs = 60_000;
-
 /** A connection of an agent, which sends one call after the other. */
-export class AgentConnection {
-  #connection: KeptConnection;
-  #usedAt = performance.now();
-  readonly #address: URL;
-  readonly #headers: Record<string, string>;
+export type Connection = ReturnType<typeof openConnection>;
 
-  private constructor(connection: KeptConnection, address: URL, headers: Record<string, string>) {
-    this.#connection = connection;
-    this.#address = address;
-    this.#headers = headers;
-  }
-
-  /** @param headers of all calls */
-  static async open(url: string, headers: Record<string, string> = {}): Promise<AgentConnection> {
-    const address = new URL(url);
-    return new AgentConnection(await KeptConnection.open(address), address, headers);
-  }
-
-  /** @throws unless the answer is 200 or 201 */
-  async call<Answer>(method: "GET" | "POST" | "PUT", path: string, call: Call): Promise<Answer> {
-    await this.#reopenIfOld();
-    const { token, body, headers = { "Content-Type": "application/json" } } = call;
-    const request = requestBytes({
-      method,
-      url: new URL(path, this.#address).href,
-      headers: {
-        ...{ Authorization: `Token ${token}`, "User-Agent": "bench", ...this.#headers },
-        ...(body ? headers : {}),
-      },
-      body: body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body),
-    });
-    const answer = await this.#connection.send(request);
-    const text = answer.body.toString("utf8");
-    if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-    return JSON.parse(text);
-  }
-
-  async #reopenIfOld(): Promise<void> {
-    if (performance.now() - this.#usedAt > maxUnusedMs) {
-      this.#connection.close();
-      this.#connection = await KeptConnection.open(this.#address);
-    }
-    this.#usedAt = performance.now();
-  }
-
-  close(): void {
-    this.#connection.close();
-  }
-}
-
-export interface Session {
-  connection: AgentConnection;
+export interface Agent {
+  connection: Connection;
   token: string;
 }
 
@@ -73,43 +23,85 @@ export interface AcceptedJob {
   env: Record<string, string>;
 }
 
-export async function register(url: string, registrationToken: string, index: number): Promise<Session> {
-  const connection = await AgentConnection.open(url);
+/** The server closes connections that nothing used for 65 s. */
+const maxUnusedMs = 60_000;
+const waitForJobMs = 20;
+
+/** @param always headers of all calls */
+export function openConnection(url: string, always: Record<string, string> = {}) {
+  let opened: KeptConnection | undefined;
+  let usedAt = 0;
+  return {
+    /** @throws unless the answer is 200 or 201 */
+    async call<Answer>(
+      method: "GET" | "POST" | "PUT",
+      path: string,
+      { token, body, headers }: Call,
+    ): Promise<Answer> {
+      if (performance.now() - usedAt > maxUnusedMs) opened?.close();
+      if (performance.now() - usedAt > maxUnusedMs) opened = undefined;
+      usedAt = performance.now();
+      opened ??= await KeptConnection.open(new URL(url));
+      const own = { Authorization: `Token ${token}`, "User-Agent": "bench", ...always };
+      const ofBody = body ? (headers ?? { "Content-Type": "application/json" }) : {};
+      const answer = await opened.send(
+        requestBytes({
+          method,
+          url: new URL(path, url).href,
+          headers: { ...own, ...ofBody },
+          body: body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+        }),
+      );
+      const text = answer.body.toString("utf8");
+      if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+      return JSON.parse(text);
+    },
+    close: () => opened?.close(),
+  };
+}
+
+export async function register(url: string, registrationToken: string, index: number): Promise<Agent> {
+  const connection = openConnection(url);
   const body = { name: `bench-${index}`, hostname: "bench", version: "3.137.0", meta_data: [] };
-  const { access_token: token } = await connection.call<{ access_token: string }>("POST", "/v3/register", {
-    token: registrationToken,
-    body,
-  });
+  const order = { token: registrationToken, body };
+  const { access_token: token } = await connection.call<{ access_token: string }>(
+    "POST",
+    "/v3/register",
+    order,
+  );
   await connection.call("POST", "/v3/connect", { token });
   return { connection, token };
 }
 
 /** Returns the job that the agent is offered. */
-export async function ping({ connection, token }: Session): Promise<string | undefined> {
+export async function ping({ connection, token }: Agent): Promise<string | undefined> {
   const answer = await connection.call<{ job?: { id: string } | null }>("GET", "/v3/ping", { token });
   return answer.job?.id;
 }
 
-export async function heartbeat({ connection, token }: Session): Promise<void> {
+export async function heartbeat({ connection, token }: Agent): Promise<void> {
   await connection.call("POST", "/v3/heartbeat", { token, body: { sent_at: new Date().toISOString() } });
 }
 
-export function accept({ connection, token }: Session, id: string): Promise<AcceptedJob> {
+export function accept({ connection, token }: Agent, id: string): Promise<AcceptedJob> {
   return connection.call("PUT", `/v3/jobs/${id}/accept`, { token });
 }
 
-export async function start({ connection }: Session, { token, id }: AcceptedJob): Promise<void> {
+export async function start({ connection }: Agent, { token, id }: AcceptedJob): Promise<void> {
   const body = { started_at: new Date().toISOString() };
   await connection.call("PUT", `/v3/jobs/${id}/start`, { token, body });
 }
 
-export async function finish({ connection }: Session, { id, token }: AcceptedJob): Promise<void> {
+export async function finish({ connection }: Agent, { id, token }: AcceptedJob): Promise<void> {
   const body = { exit_status: "0", finished_at: new Date().toISOString() };
   await connection.call("PUT", `/v3/jobs/${id}/finish`, { token, body });
 }
 
-export async function runJob(session: Session, id: string): Promise<void> {
-  const job = await accept(session, id);
-  await start(session, job);
-  await finish(session, job);
+/** Waits until the agent is offered a job, and starts it. */
+export async function beginJob(agent: Agent): Promise<AcceptedJob> {
+  let id = await ping(agent);
+  for (; id === undefined; id = await ping(agent)) await sleep(waitForJobMs);
+  const job = await accept(agent, id);
+  await start(agent, job);
+  return job;
 }

@@ -1,11 +1,10 @@
-import { type AcceptedJob, AgentConnection } from "./agent.ts";
+import type { AcceptedJob } from "./agent.ts";
 import {
-  announce,
   download,
   findAddresses,
-  finishArtifacts,
   makeContent,
   makeForm,
+  openUploader,
   type Received,
   sendForm,
 } from "./artifacts.ts";
@@ -20,31 +19,21 @@ export interface Load {
 
 /** Agents announce as many at once. */
 const batchSize = 30;
-const largeBytes = 1024 ** 2;
+const megabyte = 1024 ** 2;
 
-/**
- * A job announces artifacts, uploads them and says so, at least one a connection. Returns the addresses of downloads,
- * too.
- */
+/** A job uploads artifacts, at least one a connection. Returns the addresses of downloads, too. */
 export async function upload(url: string, job: AcceptedJob, load: Load) {
   const content = makeContent(load.fileBytes);
-  const count = load.fileBytes < largeBytes ? batchSize : 1;
-  const moved = await keepMoving(load, async (isOver) => {
-    const connection = await AgentConnection.open(url);
-    let bytes = 0;
-    do {
-      const sent: string[] = [];
-      for (const { id, form } of await announce(connection, job, { content, count })) {
-        requireSuccess(await sendForm(form));
-        sent.push(id);
-        if (isOver()) break;
-      }
-      await finishArtifacts(connection, job, sent);
-      bytes += sent.length * load.fileBytes;
-    } while (!isOver());
-    connection.close();
-    return bytes;
-  });
+  const count = load.fileBytes < megabyte ? batchSize : 1;
+  const uploaders = Array.from({ length: load.connections }, () =>
+    openUploader(url, job, { content, count }),
+  );
+  const moved = await keepMoving(
+    load,
+    (index) => uploaders[index]?.upload(),
+    (index) => uploaders[index]?.finish(),
+  );
+  for (const uploader of uploaders) uploader.close();
   return { ...moved, addresses: await findAddresses(url, job) };
 }
 
@@ -52,44 +41,40 @@ export async function upload(url: string, job: AcceptedJob, load: Load) {
 export async function uploadFiles(url: string, load: Load) {
   const form = makeForm(`${url}/files`, {}, makeContent(load.fileBytes));
   const addresses: string[] = [];
-  const moved = await keepMoving(load, async (isOver) => {
-    let bytes = 0;
-    while (!isOver()) {
-      const { start } = requireSuccess(await sendForm(form));
-      addresses.push(`${form.url}/${JSON.parse(start).name}`);
-      bytes += load.fileBytes;
-    }
-    return bytes;
+  const moved = await keepMoving(load, async () => {
+    const received = await sendForm(form);
+    addresses.push(`${form.url}/${JSON.parse(received.start).name}`);
+    return received;
   });
   return { ...moved, addresses };
 }
 
 export function downloadAll(addresses: string[], load: Load) {
   let next = 0;
-  return keepMoving(load, async (isOver) => {
-    let bytes = 0;
-    while (!isOver()) {
-      const received = requireSuccess(await download(addresses[next++ % addresses.length] as string));
-      if (received.bytes !== load.fileBytes) throw new Error(`A download had ${received.bytes} bytes.`);
-      bytes += received.bytes;
-    }
-    return bytes;
+  return keepMoving(load, async () => {
+    const received = await download(addresses[next++ % addresses.length] as string);
+    if (received.bytes !== load.fileBytes) throw new Error(`A download had ${received.bytes} bytes.`);
+    return received;
   });
 }
 
-/** @param move on one connection, until it is over. Returns the bytes that it moved */
+/** @param move moves a file on one of the connections. Returns the megabytes of all */
 async function keepMoving(
-  { connections, seconds }: Load,
-  move: (isOver: () => boolean) => Promise<number>,
-): Promise<{ bytes: number; seconds: number }> {
+  { connections, seconds, fileBytes }: Load,
+  move: (index: number) => Promise<Received> | undefined,
+  end: (index: number) => Promise<void> | undefined = async () => {},
+) {
   const startedAt = performance.now();
   const passed = () => (performance.now() - startedAt) / 1000;
-  const isOver = () => passed() >= seconds;
-  const moved = await Promise.all(Array.from({ length: connections }, () => move(isOver)));
-  return { bytes: moved.reduce((sum, each) => sum + each), seconds: passed() };
-}
-
-function requireSuccess(received: Received): Received {
-  if (received.status === 200) return received;
-  throw new Error(`An answer was ${received.status}: ${received.start}`);
+  let files = 0;
+  const keep = async (_: unknown, index: number) => {
+    do {
+      const received = await move(index);
+      if (received?.status !== 200) throw new Error(`An answer was ${received?.status}: ${received?.start}`);
+      files++;
+    } while (passed() < seconds);
+    await end(index);
+  };
+  await Promise.all(Array.from({ length: connections }, keep));
+  return { accepted: (files * fileBytes) / megabyte, seconds: passed() };
 }

@@ -22,6 +22,14 @@ export function logChunk(index: number): LogChunk {
   return chunks[index % variants] as LogChunk;
 }
 
+export function pathOfChunk(
+  jobId: string,
+  place: { sequence: number; offset: number; size: number },
+): string {
+  const { sequence, offset, size } = place;
+  return `/v3/jobs/${jobId}/chunks?sequence=${sequence}&offset=${offset}&size=${size}`;
+}
+
 function makeChunk(variant: number): LogChunk {
   const lines: string[] = [];
   for (let bytes = 0, line = 0; bytes < chunkBytes; line++) {
@@ -34,15 +42,15 @@ function makeChunk(variant: number): LogChunk {
   return { size: plain.length, body: gzipSync(plain) };
 }
 
-/** Appends chunks to a file for each job, and syncs the files at the end. */
+/** Appends chunks to a file for each job, and syncs the files at the end. Returns the bytes before compression. */
 export async function writeFiles(
   dir: string,
   { jobs, parallel, seconds }: { jobs: number; parallel: number; seconds: number },
-): Promise<{ bytes: number; seconds: number }> {
+): Promise<{ accepted: number; seconds: number }> {
   let bytes = 0;
   const startedAt = performance.now();
   const secondsPassed = () => (performance.now() - startedAt) / 1000;
-  const write = async (job: number) => {
+  const write = async (_: unknown, job: number) => {
     await using file = await open(join(dir, `job-${job}.log`), "w");
     let sequence = 0;
     const append = async () => {
@@ -55,6 +63,6 @@ export async function writeFiles(
     await Promise.all(Array.from({ length: parallel }, append));
     await file.datasync();
   };
-  await Promise.all(Array.from({ length: jobs }, (_, job) => write(job)));
-  return { bytes, seconds: secondsPassed() };
+  await Promise.all(Array.from({ length: jobs }, write));
+  return { accepted: bytes, seconds: secondsPassed() };
 }

@@ -1,42 +1,77 @@
-import { type Scratch, withScratch } from "../../scratch/scratch.ts";
+import { Option } from "commander";
+import { percentile } from "../../scratch/figures.ts";
+import { positive } from "../../scratch/options.ts";
+import { RunFailed, type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
-import { compare, type Line, mediansOf, ratioLegend } from "../comparison.ts";
+import {
+  type Aims,
+  compare,
+  cpuLines,
+  interleave,
+  type Line,
+  lineOf,
+  mediansOf,
+  perSecond,
+  pickEach,
+  rateLines,
+  ratioLegend,
+} from "../comparison.ts";
+import type { Load, LoadResult } from "../load/generator.ts";
 import { startGenerator } from "../load/load.ts";
-import { type PlainRequest, postJson } from "../load/request.ts";
+import { postJson } from "../load/request.ts";
 import { measureLoads } from "../loads.ts";
+import { cpuPerRequest } from "../machine/cpu.ts";
 import { slowSyncs } from "../machine/slow-syncs.ts";
-import { startRedis } from "../redis.ts";
-import { deliveriesOf, measureBuilds } from "./builds.ts";
-import { type ContestantName, columns, type Server, startBare, startBuilders } from "./servers.ts";
+import { openCounter } from "../servers/counter.ts";
+import { startRedis } from "../servers/redis.ts";
+import { type Builder, columns, startBare, startBuilders } from "./servers.ts";
+
+interface Size {
+  title: string;
+  bytes: number;
+  connections?: number;
+  minSeconds?: number;
+  key?: string;
+  aims?: { rate?: Aims; p99?: Aims };
+}
 
 const p99 = { everysec: "≤ 1" };
-const anyKey = "00000000-0000-0000-0000-000000000000";
-const sizes = {
-  "1KB": {
-    ...{ title: "1 KB", bytes: kilobyte, connections: 50, minSeconds: 0 },
-    aims: { rate: { bare: "≥ 0.3", everysec: "≥ 1.1" }, p99 },
-  },
+const sizes: Record<string, Size> = {
+  "1KB": { title: "1 KB", bytes: kilobyte, aims: { rate: { bare: "≥ 0.3", everysec: "≥ 1.1" }, p99 } },
   /** The others ignore it. */
   keyed: {
-    ...{ title: "1 KB with an Idempotency-Key", bytes: kilobyte, connections: 50, minSeconds: 0 },
-    aims: {},
+    title: "1 KB with an Idempotency-Key",
+    bytes: kilobyte,
+    key: "00000000-0000-0000-0000-000000000000",
   },
   "20KB": {
-    ...{ title: "20 KB", bytes: 20 * kilobyte, connections: 50, minSeconds: 0 },
+    title: "20 KB",
+    bytes: 20 * kilobyte,
     aims: { rate: { bare: "≥ 0.18", everysec: "≥ 1.2" }, p99 },
   },
   // On a busy machine the hand-made server takes a second for its first answer.
   "1MB": {
-    ...{ title: "1 MB", bytes: megabyte, connections: 8, minSeconds: 2 },
+    title: "1 MB",
+    bytes: megabyte,
+    connections: 8,
+    minSeconds: 2,
     aims: { rate: { everysec: "≥ 2", always: "≥ 2" } },
   },
 };
-type SizeName = keyof typeof sizes;
-const sizeNames = Object.keys(sizes) as SizeName[];
-const courseNames = ["builds", "filtered"] as const;
+const courses: Record<string, { title: string; filter?: string; aims?: Aims }> = {
+  builds: { title: "1 KB: builds/s, end to end", aims: { everysec: "≥ 3" } },
+  /** All deliveries meet it, so that each is built. */
+  filtered: {
+    title: "1 KB with a filter: builds/s, end to end",
+    filter: `webhook.payload.ref == "refs/heads/main" && !webhook.payload.repository.private`,
+  },
+};
 
-export const deliveries: Bench<SizeName | (typeof courseNames)[number]> = {
+/** Posts of a turn. */
+const deliveriesOf = ({ quick }: Options) => (quick ? 200 : 5000);
+
+export const deliveries: Bench = {
   name: "deliveries",
   summary: "webhooks accepted and built a second, beside bare h3 and a hand-made server",
   description: [
@@ -47,56 +82,94 @@ export const deliveries: Bench<SizeName | (typeof courseNames)[number]> = {
       "second (an accident loses that second) and with one that syncs before each answer (nothing is lost).",
     "Signalbox loses nothing either, by its database; its Redis syncs once a second.",
   ],
-  parts: [...sizeNames, ...courseNames],
+  parts: [...Object.keys(sizes), ...Object.keys(courses)],
   seconds: 2.5,
   rounds: 3,
+  options: [
+    new Option(
+      "--sync-ms <number>",
+      "makes each sync of a file take longer, as a slower disk would",
+    ).argParser(positive),
+  ],
   async measure(options, wanted) {
-    const wantedSizes = sizeNames.filter((name) => wanted.includes(name));
+    const measured = async (work: (scratch: Scratch) => Promise<Line[]>) =>
+      withScratch((scratch) => {
+        if (options.syncMs) slowSyncs(scratch, options.syncMs);
+        return work(scratch);
+      });
+    const accepted = wanted.filter((name) => sizes[name]);
     const lines =
-      wantedSizes.length > 0
-        ? await withScratch((scratch) => measureAccepted(scratch, wantedSizes, options))
-        : [];
-    for (const course of courseNames)
-      if (wanted.includes(course)) lines.push(...(await measureBuilds(course, options)));
+      accepted.length > 0 ? await measured((scratch) => measureAccepted(scratch, accepted, options)) : [];
+    for (const name of wanted.filter((each) => courses[each]))
+      lines.push(...(await measured((scratch) => measureBuilds(scratch, name, options))));
     return { tables: [compare(columns, lines)], legend: legendOf(options) };
   },
 };
 
 /** Measures servers without workers. */
-async function measureAccepted(
-  scratch: Scratch,
-  names: SizeName[],
-  options: Options,
-): Promise<Line<ContestantName>[]> {
-  if (options.syncMs) slowSyncs(scratch, options.syncMs);
+async function measureAccepted(scratch: Scratch, names: string[], options: Options): Promise<Line[]> {
   const redis = await startRedis(scratch);
   const builders = await startBuilders(scratch, redis, { workers: false, postgres: options.postgres });
-  const servers: Server[] = [await startBare(scratch), ...builders];
+  const servers = [await startBare(scratch), ...builders];
   const track = { redis, servers, generator: startGenerator(scratch, options) };
-  const lines: Line<ContestantName>[] = [];
+  const lines: Line[] = [];
   for (const name of names) {
-    const { title, bytes, connections, minSeconds, aims } = sizes[name];
+    const { title, bytes, connections = 50, minSeconds = 0, key, aims = {} } = sizes[name] as Size;
     const body = pushPayload(bytes);
-    const load = ({ name: server, url }: Server, seconds: number) => ({
-      requests: [name === "keyed" ? withKey(postJson(url, body)) : postJson(url, body)],
+    const load = ({ name: server, url }: (typeof servers)[number], seconds: number): Load => ({
+      requests: [postJson(url, body, key === undefined ? {} : { "Idempotency-Key": key })],
       connections,
-      uniqueText: name === "keyed" ? anyKey : undefined,
-      wanted: { status: server === "bare" ? 200 : 201 },
+      uniqueText: key,
       until: { seconds: Math.max(seconds, minSeconds) },
+      wanted: { status: server === "bare" ? 200 : 201 },
     });
-    lines.push(
-      ...(await measureLoads<ContestantName, Server>(
-        track,
-        { title: `${title}: accepted`, load, aims },
-        options,
-      )),
-    );
+    lines.push(...(await measureLoads(track, { title: `${title}: accepted`, load, aims }, options)));
   }
   return lines;
 }
 
-function withKey(request: PlainRequest): PlainRequest {
-  return { ...request, headers: { ...request.headers, "Idempotency-Key": anyKey } };
+/** Measures from the first post until the last build. */
+async function measureBuilds(scratch: Scratch, name: string, options: Options): Promise<Line[]> {
+  const { title = "", filter, aims } = courses[name] ?? {};
+  const { seconds, rounds, postgres } = options;
+  const redis = await startRedis(scratch);
+  const builders = await startBuilders(scratch, redis, { workers: true, filter, postgres });
+  const generator = startGenerator(scratch, options);
+  const body = pushPayload(kilobyte);
+  const found = await interleave(builders, { rounds, title }, async (builder) => {
+    await redis.setFsync(builder.fsync);
+    const requests = [postJson(builder.url, body)];
+    const post = (load: Pick<Load, "perSecond" | "until">) =>
+      build(builder, () => generator({ requests, connections: 50, wanted: { status: 201 }, ...load }));
+    const full = await post({ until: { requests: deliveriesOf(options) } });
+    return { full, half: await post({ perSecond: perSecond(full) / 2, until: { seconds } }) };
+  });
+  const half = pickEach(found, (turn) => turn.half);
+  return [
+    ...rateLines(
+      title,
+      pickEach(found, (turn) => turn.full),
+      postgres ? {} : aims,
+    ),
+    lineOf("  at half load: p50 ms until built", half, ({ delays }) => percentile(delays, 0.5)),
+    lineOf("  at half load: p99 ms until built", half, ({ delays }) => percentile(delays, 0.99)),
+    ...cpuLines("  at half load: ", half),
+  ];
+}
+
+/** Posts, and waits for the builds. */
+async function build({ pids, databaseUrl, pipelineId }: Builder, load: () => Promise<LoadResult>) {
+  await using counter = await openCounter(databaseUrl, pipelineId);
+  const before = await counter.last();
+  const startedAt = performance.now();
+  const done = await cpuPerRequest(pids, async () => {
+    const { accepted } = await load();
+    await counter.untilLast(before + accepted);
+    return { accepted, seconds: (performance.now() - startedAt) / 1000 };
+  });
+  if ((await counter.count()) !== before + done.accepted)
+    throw new RunFailed("There are not as many builds as numbers.");
+  return { ...done, delays: await counter.delays(before) };
 }
 
 function legendOf(options: Options): string[] {

@@ -1,14 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { v7 } from "uuid";
-import { createEndpoint, createFilteringOrganization } from "../../scratch/organization.ts";
-import { freePort, untilListening } from "../../scratch/ports.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
 import type { Contestant } from "../loads.ts";
-import { pidsOf } from "../machine/cpu.ts";
-import type { ScratchRedis } from "../redis.ts";
-import { startSignalbox } from "../signalbox.ts";
-import { insertPipeline, openByHandDatabase } from "./by-hand/database.ts";
+import type { ScratchRedis } from "../servers/redis.ts";
+import { startSignalbox } from "../servers/signalbox.ts";
+import { createTenant } from "../servers/tenant.ts";
+import { makeByHandDatabase } from "./by-hand/database.ts";
 
 /** In the table's order. The hand-made server has two settings of Redis. */
 export const columns = {
@@ -17,9 +15,8 @@ export const columns = {
   always: "by hand, always",
   signalbox: "Signalbox",
 };
-export type ContestantName = keyof typeof columns;
 
-export interface Server extends Contestant<ContestantName> {
+interface Server extends Contestant {
   url: string;
 }
 
@@ -29,7 +26,7 @@ export interface Builder extends Server {
   pipelineId: string;
 }
 
-export interface BuilderOptions {
+interface BuilderOptions {
   workers: boolean;
   /** An expression over `webhook.payload` that each delivery must meet. */
   filter?: string | undefined;
@@ -37,12 +34,8 @@ export interface BuilderOptions {
 }
 
 export async function startBare(scratch: Scratch): Promise<Server> {
-  const port = await freePort();
-  const env = { PORT: String(port) };
-  const server = scratch.startScript("bare", "scripts/bench/deliveries/bare.ts", { env });
-  await untilListening(port);
-  const url = `http://127.0.0.1:${port}/deliver/anything`;
-  return { name: "bare", fsync: "everysec", url, pids: pidsOf({ server }) };
+  const { url, pid } = await scratch.startServer("bare", "scripts/bench/deliveries/bare.ts");
+  return { name: "bare", fsync: "everysec", url: `${url}/deliver/anything`, pids: { server: pid } };
 }
 
 export async function startBuilders(
@@ -51,35 +44,26 @@ export async function startBuilders(
   options: BuilderOptions,
 ): Promise<Builder[]> {
   const byHand = await startByHand(scratch, redis, options);
-  const signalbox = await startOurs(scratch, redis, options);
   return [
     { name: "everysec", fsync: "everysec", ...byHand },
     { name: "always", fsync: "always", ...byHand },
-    { name: "signalbox", fsync: "everysec", ...signalbox },
+    { name: "signalbox", fsync: "everysec", ...(await startOurs(scratch, redis, options)) },
   ];
 }
 
 async function startByHand(scratch: Scratch, redis: ScratchRedis, { workers, filter = "" }: BuilderOptions) {
-  const port = await freePort();
-  const token = randomBytes(24).toString("hex");
-  const databaseFile = join(scratch.dir, "by-hand.db");
-  const pipelineId = v7();
-  const database = openByHandDatabase(databaseFile);
-  insertPipeline(database, pipelineId);
-  database.close();
-
-  const env = { PORT: String(port), REDIS_URL: redis.url, TOKEN: token, PIPELINE_ID: pipelineId };
-  const start = (name: "server" | "worker") =>
-    scratch.startScript(`by-hand-${name}`, `scripts/bench/deliveries/by-hand/${name}.ts`, {
-      env: { ...env, DATABASE_FILE: databaseFile, FILTER: filter },
-    });
-  const server = start("server");
-  const worker = workers && start("worker");
-  await untilListening(port);
+  const [token, pipelineId] = [randomBytes(24).toString("hex"), v7()];
+  const file = join(scratch.dir, "by-hand.db");
+  makeByHandDatabase(file, pipelineId);
+  const ofServer = { REDIS_URL: redis.url, TOKEN: token, PIPELINE_ID: pipelineId };
+  const env = { ...ofServer, DATABASE_FILE: file, FILTER: filter };
+  const folder = "scripts/bench/deliveries/by-hand";
+  const server = await scratch.startServer("by-hand-server", `${folder}/server.ts`, { env });
+  const worker = workers && scratch.startScript("by-hand-worker", `${folder}/worker.ts`, { env }).pid;
   return {
-    url: `http://127.0.0.1:${port}/deliver/${token}`,
-    pids: pidsOf({ server, worker, Redis: redis }),
-    databaseUrl: `file:${databaseFile}`,
+    url: `${server.url}/deliver/${token}`,
+    pids: { server: server.pid, ...(worker && { worker }), Redis: redis.pid },
+    databaseUrl: `file:${file}`,
     pipelineId,
   };
 }
@@ -89,15 +73,12 @@ async function startOurs(
   redis: ScratchRedis,
   { workers, filter, postgres }: BuilderOptions,
 ) {
-  const started = await startSignalbox(scratch, redis, {
+  const { seed, startWorker, ...started } = await startSignalbox(scratch, redis, {
     name: "deliveries",
     postgres,
-    seed: async (services) => {
-      const { operator, cluster } = await createFilteringOrganization(services, "bench");
-      return createEndpoint(services, { operator, clusterId: cluster.id }, { slug: "bench", filter });
-    },
+    seed: async (services) => (await createTenant(services, { filter })).tenant,
   });
-  if (workers) await started.startWorker();
-  const { pids, databaseUrl, metricsPort, seed } = started;
-  return { url: seed.deliveryUrl, pids, databaseUrl, metricsPort, pipelineId: seed.pipeline.id };
+  if (workers) await startWorker();
+  const { pids, databaseUrl, metricsPort } = started;
+  return { url: seed.deliveryUrl, pids, databaseUrl, metricsPort, pipelineId: seed.pipelineId };
 }

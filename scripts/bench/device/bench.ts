@@ -1,71 +1,65 @@
-import { withScratch } from "../../scratch/scratch.ts";
+import { type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { compare, type Line, mediansOf, ratioLegend } from "../comparison.ts";
+import type { Load } from "../load/generator.ts";
 import { startGenerator } from "../load/load.ts";
-import { measureLoads, type Track } from "../loads.ts";
-import { startRedis } from "../redis.ts";
-import { authorization, poll } from "./codes.ts";
-import { type ContestantName, columns, type Server, startOidcProvider, startOurs } from "./servers.ts";
+import { type Contestant, measureLoads } from "../loads.ts";
+import { startPlayer } from "../player.ts";
+import { type ScratchRedis, startRedis } from "../servers/redis.ts";
+import { startSignalbox } from "../servers/signalbox.ts";
+import { createClient, createTenant } from "../servers/tenant.ts";
+import { authorization, deviceCodeSeconds, deviceUrls, makeCodes, type Progress, poll } from "./codes.ts";
 
+/** In the order of the table. */
+const columns = { oidcProvider: "oidc-provider", signalbox: "Signalbox" };
 const connections = 50;
 const liveCodes = 1000;
 const exchangesOf = ({ quick }: Options) => (quick ? 100 : 2000);
 
-const measures = {
-  codes: (track: Track<Server>, options: Options) =>
-    measureLoads<ContestantName, Server>(
-      track,
-      {
-        title: "device_authorization",
-        load: ({ authorizationUrl }, seconds) => ({
-          ...{ requests: [authorization(authorizationUrl)], connections, until: { seconds } },
-          wanted: { status: 200, texts: ['"device_code":'] },
-        }),
-        aims: { rate: { oidcProvider: "≥ 1.1" } },
-      },
-      options,
-    ),
+interface Server extends Contestant {
+  authorizationUrl: string;
+  tokenUrl: string;
+  /** Sends no requests. */
+  makeCodes(progress: Progress, count: number): Promise<string[]>;
+}
 
-  /** Polls pending codes in turn. Signalbox answers slow_down to all but the first poll of a code. */
-  polls: async (track: Track<Server>, options: Options) => {
-    const codes = new Map<Server, string[]>();
-    for (const server of track.servers) codes.set(server, await server.makeCodes("pending", liveCodes));
-    const polls = (server: Server) => codes.get(server)?.map((code) => poll(server.tokenUrl, code)) ?? [];
-    return measureLoads<ContestantName, Server>(
-      track,
-      {
-        title: "pending polls",
-        load: (server, seconds) => ({
-          ...{ requests: polls(server), connections, until: { seconds } },
-          wanted: { status: 400, texts: ['"error":"authorization_pending"', '"error":"slow_down"'] },
-        }),
-        aims: { rate: { oidcProvider: "≥ 2.5" } },
-      },
-      options,
-    );
+interface Part {
+  title: string;
+  /** Of the rate. */
+  aim: string;
+  wanted: Load["wanted"];
+  requests(server: Server, count: number): Promise<Load["requests"]>;
+  /** Each code once: every answer is a token. */
+  isOnce?: true;
+}
+
+const pollsOf = (progress: Progress) => async (server: Server, count: number) =>
+  (await server.makeCodes(progress, count)).map((code) => poll(server.tokenUrl, code));
+
+const parts: Record<string, Part> = {
+  codes: {
+    title: "device_authorization",
+    aim: "≥ 1.1",
+    wanted: { status: 200, texts: ['"device_code":'] },
+    requests: async ({ authorizationUrl }) => [authorization(authorizationUrl)],
   },
-
-  /** Polls approved codes, each once: every answer is a token. */
-  exchanges: (track: Track<Server>, options: Options) =>
-    measureLoads<ContestantName, Server>(
-      track,
-      {
-        title: "exchanges",
-        async load(server, _, isPaced) {
-          const requests = Math.ceil(exchangesOf(options) / (isPaced ? 2 : 1));
-          const codes = await server.makeCodes("approved", requests);
-          return {
-            ...{ requests: codes.map((code) => poll(server.tokenUrl, code)), connections },
-            ...{ until: { requests }, wanted: { status: 200, texts: ['"access_token":'] } },
-          };
-        },
-        aims: { rate: { oidcProvider: "≥ 1.3" } },
-      },
-      options,
-    ),
+  /** Polls in turn. Signalbox answers slow_down to all but the first poll of a code. */
+  polls: {
+    title: "pending polls",
+    aim: "≥ 2.5",
+    wanted: { status: 400, texts: ['"error":"authorization_pending"', '"error":"slow_down"'] },
+    requests: pollsOf("pending"),
+  },
+  exchanges: {
+    title: "exchanges",
+    aim: "≥ 1.3",
+    isOnce: true,
+    wanted: { status: 200, texts: ['"access_token":'] },
+    requests: pollsOf("approved"),
+  },
 };
 
-export const device: Bench<keyof typeof measures> = {
+export const device: Bench = {
   name: "device",
   summary: "devices signed in a second, beside oidc-provider",
   description: [
@@ -74,7 +68,7 @@ export const device: Bench<keyof typeof measures> = {
       "nothing, paces no polls and writes no log. Signalbox commits codes, grants and tokens to its database before it " +
       "answers, keeps its limits and the pace of polls in Redis, and writes a log line for every request.",
   ],
-  parts: ["codes", "polls", "exchanges"],
+  parts: Object.keys(parts),
   seconds: 2.5,
   rounds: 3,
   measure: (options, wanted) =>
@@ -82,11 +76,60 @@ export const device: Bench<keyof typeof measures> = {
       const redis = await startRedis(scratch);
       const servers = [await startOidcProvider(scratch), await startOurs(scratch, redis, options.postgres)];
       const track = { redis, servers, generator: startGenerator(scratch, options) };
-      const lines: Line<ContestantName>[] = [];
-      for (const part of wanted) lines.push(...(await measures[part](track, options)));
+      const lines: Line[] = [];
+      for (const name of wanted) {
+        const { title, aim, wanted, requests, isOnce } = parts[name] as Part;
+        const repeated = new Map<Server, Load["requests"]>();
+        const load = async (server: Server, seconds: number, isPaced: boolean): Promise<Load> => {
+          const count = isOnce ? Math.ceil(exchangesOf(options) / (isPaced ? 2 : 1)) : liveCodes;
+          const made = repeated.get(server) ?? (await requests(server, count));
+          if (!isOnce) repeated.set(server, made);
+          return { requests: made, connections, wanted, until: isOnce ? { requests: count } : { seconds } };
+        };
+        const course = { title, load, aims: { rate: { oidcProvider: aim } } };
+        lines.push(...(await measureLoads(track, course, options)));
+      }
       return { tables: [compare(columns, lines)], legend: legendOf(options) };
     }),
 };
+
+async function startOidcProvider(scratch: Scratch): Promise<Server> {
+  const file = "device/oidc-provider/server.ts";
+  const provider = startPlayer<typeof import("./oidc-provider/server.ts")>(scratch, file);
+  const url = await provider.listen();
+  return {
+    name: "oidcProvider",
+    fsync: "everysec",
+    pids: { server: provider.pid },
+    authorizationUrl: `${url}/device/auth`,
+    tokenUrl: `${url}/token`,
+    makeCodes: provider.makeCodes,
+  };
+}
+
+async function startOurs(
+  scratch: Scratch,
+  redis: ScratchRedis,
+  postgres: string | undefined,
+): Promise<Server> {
+  const { pids, url, metricsPort, seed, withServices } = await startSignalbox(scratch, redis, {
+    name: "device",
+    postgres,
+    settings: { DEVICE_CODE_SECONDS: String(deviceCodeSeconds) },
+    seed: async (services) => {
+      const applicationId = await createClient(services);
+      return (await createTenant(services, { applicationId })).tenant;
+    },
+  });
+  return {
+    name: "signalbox",
+    fsync: "everysec",
+    pids,
+    metricsPort,
+    ...deviceUrls(url),
+    makeCodes: (progress, count) => withServices((services) => makeCodes(services, seed, progress, count)),
+  };
+}
 
 function legendOf(options: Options): string[] {
   return [

@@ -2,44 +2,31 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type PlainRequest, requestBytes } from "../load/request.ts";
-import { type Client, openClient } from "./client.ts";
-import type { Tenant } from "./tenants.ts";
+import { openClient } from "./client.ts";
+import type { FairTenant } from "./tenants.ts";
 
-export const address = "203.0.113.1";
+export const sender = { "X-Forwarded-For": "203.0.113.1" };
 const retryMs = 50;
 const maxOpeningMs = 5000;
 
 /** The means of one attack. */
 export class Assault {
-  readonly attacker: Tenant;
-  readonly client = openClient(() => address);
+  readonly attacker: FairTenant;
+  readonly client = openClient(() => sender["X-Forwarded-For"]);
   /** Counts by kind. */
   readonly answers: Record<string, number> = {};
   readonly #signal: AbortSignal;
   readonly #begin: () => void;
 
-  constructor(attacker: Tenant, signal: AbortSignal, begin: () => void) {
+  constructor(attacker: FairTenant, signal: AbortSignal, begin: () => void) {
     this.attacker = attacker;
     this.#signal = signal;
     this.#begin = begin;
   }
 
-  /** Calls over this many connections, on each one after the other. */
-  keepCalling(
-    connections: number,
-    nextRequest: () => PlainRequest,
-    { pauseMs = retryMs, client = this.client }: { pauseMs?: number; client?: Client } = {},
-  ): Promise<void> {
-    const call = () => client(nextRequest());
-    return this.keepDoing(
-      Array.from({ length: connections }, () => call),
-      pauseMs,
-    );
-  }
-
-  /** Makes these calls at once, and each again when it has its answer. */
-  async keepDoing(calls: (() => Promise<{ status: number }>)[], pauseMs: number): Promise<void> {
-    const keep = async (call: () => Promise<{ status: number }>) => {
+  /** Makes as many calls at once, and each again when it has its answer. */
+  async keep(calls: number, call: () => Promise<{ status: number }>, pauseMs = retryMs): Promise<void> {
+    const keepOne = async () => {
       while (!this.#signal.aborted) {
         const kind = await call().then(
           ({ status }) => status,
@@ -49,20 +36,26 @@ export class Assault {
         await sleep(kind === "closed" ? retryMs : pauseMs);
       }
     };
-    const calling = calls.map(keep);
+    const calling = Array.from({ length: calls }, keepOne);
     this.#begin();
     await Promise.all(calling);
   }
 
-  /** Like `keepCalling`, and lets each answer go as it comes: the attacker needs no memory for it. */
-  keepReading(connections: number, { method, url, headers = {} }: PlainRequest): Promise<void> {
-    const read: Client = async () => {
-      const init = { method, headers: { "X-Forwarded-For": address, ...headers }, signal: this.#signal };
+  /** Keeps sending requests in turn over as many connections. */
+  keepSending(connections: number, requests: PlainRequest[], pauseMs = retryMs): Promise<void> {
+    let sent = 0;
+    const next = () => this.client(requests[sent++ % requests.length] as PlainRequest);
+    return this.keep(connections, next, pauseMs);
+  }
+
+  /** Like `keepSending`, and lets each answer go as it comes: the attacker needs no memory for it. */
+  keepReading(connections: number, { method, url, headers }: PlainRequest): Promise<void> {
+    const init = { method, headers: { ...sender, ...headers }, signal: this.#signal };
+    return this.keep(connections, async () => {
       const answer = await fetch(url, init);
       for await (const _ of answer.body ?? []);
-      return { status: answer.status, headers: answer.headers, text: "" };
-    };
-    return this.keepCalling(connections, () => ({ method, url }), { client: read });
+      return answer;
+    });
   }
 
   /**
@@ -70,8 +63,7 @@ export class Assault {
    * @param isStalled sends only half of the body
    */
   async keepSockets(sockets: number, request: PlainRequest, isStalled = false): Promise<void> {
-    const headers = { "X-Forwarded-For": address, ...request.headers };
-    const whole = requestBytes({ ...request, headers });
+    const whole = requestBytes({ ...request, headers: { ...sender, ...request.headers } });
     const bytes = isStalled ? whole.subarray(0, whole.length / 2) : whole;
     const open = new Set<Socket>();
     const keep = async () => {

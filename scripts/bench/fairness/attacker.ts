@@ -1,7 +1,7 @@
 import { constants, setPriority } from "node:os";
 import { Assault } from "./assault.ts";
 import { type AttackName, attacks } from "./attacks.ts";
-import type { Tenant } from "./tenants.ts";
+import type { FairTenant } from "./tenants.ts";
 
 // The attacker is another machine: its work must not take the server's cores.
 setPriority(constants.priority.PRIORITY_LOW);
@@ -11,7 +11,7 @@ let assault: Assault | undefined;
 let attacking: Promise<unknown> = Promise.resolve();
 
 /** Resolves once the attack is under way. */
-export async function startAttack(name: AttackName, attacker: Tenant): Promise<void> {
+export async function startAttack(name: AttackName, attacker: FairTenant): Promise<void> {
   stop = new AbortController();
   const begun = Promise.withResolvers<void>();
   assault = new Assault(attacker, stop.signal, begun.resolve);

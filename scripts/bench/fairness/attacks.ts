@@ -1,16 +1,17 @@
 import { patterns } from "../../../shared/paths.ts";
-import { findAddresses, makeContent } from "../agents/artifacts.ts";
-import { logChunk } from "../agents/log-chunks.ts";
+import { beginJob, register } from "../agents/agent.ts";
+import { findAddresses, makeContent, openUploader } from "../agents/artifacts.ts";
+import { logChunk, pathOfChunk } from "../agents/log-chunks.ts";
 import { kilobyte, manyKeys, megabyte } from "../bodies.ts";
-import { type PlainRequest, postForm, postJson } from "../load/request.ts";
-import { type Assault, address } from "./assault.ts";
-import { authorized, type Client, openClient, openGrant, openSignIn, refresh } from "./client.ts";
-import { slowFilter } from "./tenants.ts";
-import { openUploader, runJob } from "./uploaders.ts";
+import { postForm, postJson } from "../load/request.ts";
+import { type Assault, sender } from "./assault.ts";
+import { authorized, openClient, openRefresh, openSignIn } from "./client.ts";
+import * as prepare from "./prepare.ts";
+import type { Prepare } from "./tenants.ts";
 import type { ProbeName } from "./victim.ts";
 
-/** Slow to filter, quick to accept. */
-const largeText = () => JSON.stringify({ a: "x".repeat(4.7 * megabyte) });
+/** One for each round, and for its predecessors that were not finished. */
+const jobsToTake = 20;
 
 export interface Attack {
   title: string;
@@ -18,6 +19,7 @@ export interface Attack {
   probes: ProbeName[];
   /** Its work outlasts it by minutes: each round has an installation of its own. */
   leavesWork?: true;
+  prepare?: Prepare;
   /** Runs until it is stopped. */
   run(assault: Assault): Promise<unknown>;
 }
@@ -27,10 +29,8 @@ export const attacks = {
   filters: {
     title: "slow filters",
     probes: ["build", "accept", "filterTest"],
-    run(assault) {
-      const post = postJson(assault.attacker.filteredUrl, JSON.stringify({ a: "x".repeat(60 * kilobyte) }));
-      return assault.keepCalling(2, () => post);
-    },
+    prepare: prepare.filteredTrigger,
+    run: (assault) => assault.keepSending(2, [postJson(assault.attacker.prepared, textOf(60 * kilobyte))]),
   },
 
   /** Bodies that stop, to a known URL and to the sign-in form. */
@@ -52,8 +52,7 @@ export const attacks = {
     title: "unread answers",
     probes: ["accept", "list"],
     async run(assault) {
-      const id = await deliver(assault, largeText());
-      const url = `${assault.attacker.rest.trigger}/deliveries/${id}/request`;
+      const url = `${assault.attacker.rest.trigger}/deliveries/${await deliverLarge(assault)}/request`;
       await assault.keepSockets(200, authorized(assault.attacker, { method: "GET", url }));
     },
   },
@@ -63,11 +62,10 @@ export const attacks = {
     title: "filter tests",
     probes: ["filterTest", "build", "list"],
     async run(assault) {
-      const delivery_id = await deliver(assault, largeText());
-      const body = JSON.stringify({ expression: slowFilter, delivery_id });
       const { attacker } = assault;
-      const test = authorized(attacker, postJson(`${attacker.rest.trigger}/filter/test`, body));
-      await assault.keepCalling(30, () => test);
+      const test = { expression: prepare.slowFilter, delivery_id: await deliverLarge(assault) };
+      const post = postJson(`${attacker.rest.trigger}/filter/test`, JSON.stringify(test));
+      await assault.keepSending(30, [authorized(attacker, post)]);
     },
   },
 
@@ -75,10 +73,7 @@ export const attacks = {
   payloads: {
     title: "large payloads",
     probes: ["acceptLarger", "build"],
-    run(assault) {
-      const post = postJson(assault.attacker.deliveryUrl, manyKeys());
-      return assault.keepCalling(20, () => post);
-    },
+    run: (assault) => assault.keepSending(20, [postJson(assault.attacker.deliveryUrl, manyKeys())]),
   },
 
   /** REST bodies of 1 MB of brackets, and of many members. */
@@ -87,16 +82,11 @@ export const attacks = {
     probes: ["update", "list", "accept"],
     run(assault) {
       const { attacker } = assault;
-      const bodies = [
-        "[".repeat(megabyte - 1),
-        `{"a":${"[".repeat(500_000)}${"]".repeat(500_000)}}`,
-        manyKeys().slice(0, -1),
-      ];
-      const updates = bodies.map((body) =>
-        authorized(attacker, { ...postJson(attacker.rest.cluster, body.slice(0, megabyte)), method: "PUT" }),
-      );
-      let sent = 0;
-      return assault.keepCalling(20, () => updates[sent++ % updates.length] as PlainRequest, { pauseMs: 0 });
+      const deep = `{"a":${"[".repeat(500_000)}${"]".repeat(500_000)}}`;
+      const bodies = ["[".repeat(megabyte - 1), deep, manyKeys().slice(0, -1)];
+      const update = (body: string) =>
+        authorized(attacker, { ...postJson(attacker.rest.cluster, body.slice(0, megabyte)), method: "PUT" });
+      return assault.keepSending(20, bodies.map(update), 0);
     },
   },
 
@@ -104,10 +94,10 @@ export const attacks = {
   lists: {
     title: "long lists",
     probes: ["clusterPage", "list", "accept"],
+    prepare: prepare.builds(30_000),
     run(assault) {
-      const { attacker } = assault;
-      const url = `${attacker.rest.builds}?meta_data[none]=x`;
-      return assault.keepCalling(40, () => authorized(attacker, { method: "GET", url }));
+      const url = `${assault.attacker.rest.builds}?meta_data[none]=x`;
+      return assault.keepSending(40, [authorized(assault.attacker, { method: "GET", url })]);
     },
   },
 
@@ -115,10 +105,10 @@ export const attacks = {
   largeLists: {
     title: "large lists",
     probes: ["accept", "list", "page"],
+    prepare: prepare.pipelines,
     run(assault) {
-      const { attacker } = assault;
-      const list = authorized(attacker, { method: "GET", url: `${attacker.rest.pipelines}?per_page=100` });
-      return assault.keepReading(24, list);
+      const url = `${assault.attacker.rest.pipelines}?per_page=100`;
+      return assault.keepReading(24, authorized(assault.attacker, { method: "GET", url }));
     },
   },
 
@@ -126,10 +116,10 @@ export const attacks = {
   largeBuild: {
     title: "large build",
     probes: ["accept", "list", "page"],
+    prepare: prepare.largeBuild,
     run(assault) {
       const { attacker } = assault;
-      const url = `${attacker.url}${attacker.largeBuild}`;
-      return assault.keepReading(24, authorized(attacker, { method: "GET", url }));
+      return assault.keepReading(24, authorized(attacker, { method: "GET", url: attacker.prepared }));
     },
   },
 
@@ -137,10 +127,10 @@ export const attacks = {
   exports: {
     title: "exports",
     probes: ["accept", "list", "page"],
+    prepare: prepare.auditEntries,
     run(assault) {
-      const { pages, sessionToken } = assault.attacker;
-      const headers = { Cookie: `signalbox=${sessionToken}` };
-      return assault.keepReading(8, { method: "GET", url: pages.auditFile, headers });
+      const { pages, cookie } = assault.attacker;
+      return assault.keepReading(8, { method: "GET", url: pages.auditFile, headers: { Cookie: cookie } });
     },
   },
 
@@ -148,32 +138,27 @@ export const attacks = {
   amplified: {
     title: "amplified webhooks",
     leavesWork: true,
+    prepare: prepare.amplifyingTrigger,
     probes: ["accept", "build", "list"],
-    run(assault) {
-      const post = postJson(assault.attacker.amplifiedUrl ?? "", "{}");
-      return assault.keepCalling(4, () => post);
-    },
+    run: (assault) => assault.keepSending(4, [postJson(assault.attacker.prepared, "{}")]),
   },
 
   /** Chunks of one log that overlap. */
   logs: {
     title: "overlapping logs",
     probes: ["accept", "list", "page"],
+    prepare: prepare.builds(jobsToTake),
     async run(assault) {
-      const { url } = assault.attacker;
-      const { session, job } = await runJob(assault.attacker);
+      const { job, connection } = await begin(assault);
+      const type = { "Content-Type": "text/plain", "Content-Encoding": "gzip" };
+      const headers = { Authorization: `Token ${job.token}`, ...type };
       let sent = 0;
-      await assault.keepCalling(20, () => {
+      await assault.keep(20, () => {
         const { size, body } = logChunk(sent);
-        const query = `sequence=${sent++}&offset=${(sent % 10) * 1000}&size=${size}`;
-        const headers = {
-          Authorization: `Token ${job.token}`,
-          "Content-Type": "text/plain",
-          "Content-Encoding": "gzip",
-        };
-        return { method: "POST", url: `${url}/v3/jobs/${job.id}/chunks?${query}`, headers, body };
+        const path = pathOfChunk(job.id, { sequence: sent++, offset: (sent % 10) * 1000, size });
+        return assault.client({ method: "POST", url: assault.attacker.url + path, headers, body });
       });
-      session.connection.close();
+      connection.close();
     },
   },
 
@@ -181,16 +166,16 @@ export const attacks = {
   artifactUploads: {
     title: "artifacts uploaded",
     probes: ["accept", "list", "page", "artifact"],
+    prepare: prepare.builds(jobsToTake),
     async run(assault) {
-      const { url } = assault.attacker;
-      const { session, job } = await runJob(assault.attacker);
-      const large = { address, content: makeContent(20 * megabyte), count: 1 };
-      const small = { address, content: makeContent(10 * kilobyte), count: 30 };
+      const { job, connection } = await begin(assault);
+      const large = { headers: sender, content: makeContent(20 * megabyte), count: 1 };
+      const small = { headers: sender, content: makeContent(10 * kilobyte), count: 30 };
       const uploaders = Array.from({ length: 20 }, (_, index) =>
-        openUploader(url, job, index % 2 === 0 ? large : small),
+        openUploader(assault.attacker.url, job, index % 2 === 0 ? large : small),
       );
-      await assault.keepDoing(await Promise.all(uploaders), 0);
-      session.connection.close();
+      await Promise.all(uploaders.map(({ upload }) => assault.keep(1, upload, 0)));
+      connection.close();
     },
   },
 
@@ -198,15 +183,16 @@ export const attacks = {
   artifactDownloads: {
     title: "artifacts downloaded",
     probes: ["accept", "list", "page", "artifact"],
+    prepare: prepare.builds(jobsToTake),
     async run(assault) {
+      const { job, connection } = await begin(assault);
       const { url } = assault.attacker;
-      const { session, job } = await runJob(assault.attacker);
       const content = makeContent(50 * megabyte);
-      await (await openUploader(url, job, { address, content, count: 1 }))();
+      await openUploader(url, job, { headers: sender, content, count: 1 }).upload();
       const [artifact = ""] = await findAddresses(url, job);
       const get = { method: "GET" as const, url: artifact };
       await Promise.all([assault.keepReading(20, get), assault.keepSockets(20, get)]);
-      session.connection.close();
+      connection.close();
     },
   },
 
@@ -218,8 +204,7 @@ export const attacks = {
       let sent = 0;
       const client = openClient(() => `2001:db8:0:${(sent++ % 65_536).toString(16)}::1`);
       const signIn = await openSignIn(client, assault.attacker);
-      const next = () => signIn(`${sent}@example.com`, "not the password");
-      await assault.keepCalling(40, next, { pauseMs: 0, client });
+      await assault.keep(40, () => client(signIn(`${sent}@example.com`, "not the password")), 0);
     },
   },
 
@@ -227,16 +212,7 @@ export const attacks = {
   refreshes: {
     title: "refreshes",
     probes: ["refresh", "list"],
-    async run(assault) {
-      const { client, attacker } = assault;
-      let token = await openGrant(client, attacker);
-      const keepNewest: Client = async (request) => {
-        const answer = await client(request);
-        if (answer.status === 200) token = JSON.parse(answer.text).refresh_token;
-        return answer;
-      };
-      await assault.keepCalling(20, () => refresh(attacker, token), { pauseMs: 0, client: keepNewest });
-    },
+    run: async (assault) => assault.keep(20, await openRefresh(assault.client, assault.attacker), 0),
   },
 
   /** Event streams of one session. */
@@ -244,8 +220,8 @@ export const attacks = {
     title: "event streams",
     probes: ["page", "accept"],
     async run(assault) {
-      const { url, sessionToken, pages } = assault.attacker;
-      const headers = { Cookie: `signalbox=${sessionToken}` };
+      const { url, cookie, pages } = assault.attacker;
+      const headers = { Cookie: cookie };
       const page = await assault.client({ method: "GET", url: pages.pipeline, headers });
       const events = /data-events="([^"]*)"/.exec(page.text)?.[1]?.replaceAll("&amp;", "&") ?? "";
       await assault.keepSockets(1200, { method: "GET", url: new URL(events, url).href, headers });
@@ -255,7 +231,18 @@ export const attacks = {
 
 export type AttackName = keyof typeof attacks;
 
-/** @returns the delivery's id */
-async function deliver({ attacker, client }: Assault, body: string): Promise<string> {
-  return JSON.parse((await client(postJson(attacker.deliveryUrl, body))).text).id;
+/** Slow to filter, quick to accept. */
+function textOf(bytes: number): string {
+  return JSON.stringify({ a: "x".repeat(bytes) });
+}
+
+/** @returns the id of a delivery of 4.7 MB */
+async function deliverLarge({ attacker, client }: Assault): Promise<string> {
+  return JSON.parse((await client(postJson(attacker.deliveryUrl, textOf(4.7 * megabyte)))).text).id;
+}
+
+/** An agent of the attacker runs a job. */
+async function begin({ attacker: { url, agentToken } }: Assault) {
+  const agent = await register(url, agentToken, 1);
+  return { job: await beginJob(agent), connection: agent.connection };
 }

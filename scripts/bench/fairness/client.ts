@@ -1,24 +1,18 @@
 import { patterns } from "../../../shared/paths.ts";
 import { csrfTokenIn } from "../../scratch/visitor.ts";
-import { poll } from "../device/codes.ts";
+import { client as deviceClient, poll } from "../device/codes.ts";
 import { type PlainRequest, postForm } from "../load/request.ts";
-import { clientId, type Tenant } from "./tenants.ts";
+import type { FairTenant } from "./tenants.ts";
 
-export interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
-}
-
-export type Client = (request: PlainRequest) => Promise<Answer>;
+export type Client = ReturnType<typeof openClient>;
 
 /** Sends requests over kept connections, from an address that the server believes. */
-export function openClient(address: () => string): Client {
-  return async ({ method, url, headers, body }) => {
+export function openClient(address: () => string) {
+  return async ({ method, url, headers, body }: PlainRequest) => {
     const answer = await fetch(url, {
       method,
-      headers: { "X-Forwarded-For": address(), ...headers },
       redirect: "manual",
+      headers: { "X-Forwarded-For": address(), ...headers },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : new Uint8Array(body) }),
     });
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
@@ -26,12 +20,12 @@ export function openClient(address: () => string): Client {
 }
 
 /** Adds the tenant's API token. */
-export function authorized({ apiToken }: Pick<Tenant, "apiToken">, request: PlainRequest): PlainRequest {
+export function authorized({ apiToken }: { apiToken: string }, request: PlainRequest): PlainRequest {
   return { ...request, headers: { ...request.headers, Authorization: `Bearer ${apiToken}` } };
 }
 
 /** Returns the requests of sign-ins, in a browser's session. */
-export async function openSignIn(client: Client, { url }: Tenant) {
+export async function openSignIn(client: Client, { url }: FairTenant) {
   const form = `${url}${patterns.signIn}`;
   const { headers, text } = await client({ method: "GET", url: form });
   const Cookie = headers.getSetCookie()[0]?.split(";")[0] ?? "";
@@ -42,13 +36,14 @@ export async function openSignIn(client: Client, { url }: Tenant) {
   };
 }
 
-/** Exchanges the tenant's device code for a refresh token. */
-export async function openGrant(client: Client, { url, deviceCode }: Tenant): Promise<string> {
-  const answer = await client(poll(`${url}${patterns.token}`, deviceCode, clientId));
-  return JSON.parse(answer.text).refresh_token;
-}
-
-export function refresh({ url }: Tenant, refresh_token: string): PlainRequest {
-  const fields = { grant_type: "refresh_token", client_id: clientId, refresh_token };
-  return postForm(`${url}${patterns.token}`, fields);
+/** Exchanges the tenant's device code. Returns a function that refreshes the newest token. */
+export async function openRefresh(client: Client, { url, deviceCode }: FairTenant) {
+  const token = `${url}${patterns.token}`;
+  let { refresh_token } = JSON.parse((await client(poll(token, deviceCode))).text);
+  return async () => {
+    const fields = { grant_type: "refresh_token", client_id: deviceClient.id, refresh_token };
+    const answer = await client(postForm(token, fields));
+    if (answer.status === 200) refresh_token = JSON.parse(answer.text).refresh_token;
+    return answer;
+  };
 }

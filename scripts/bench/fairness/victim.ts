@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { percentile } from "../../scratch/figures.ts";
 import { password } from "../../scratch/organization.ts";
+import { isSoon } from "../../scratch/wait.ts";
+import { beginJob, heartbeat, register } from "../agents/agent.ts";
+import { makeContent, openUploader } from "../agents/artifacts.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
-import { openCounter } from "../counter.ts";
 import { type PlainRequest, postJson } from "../load/request.ts";
-import { percentile } from "../statistics.ts";
-import { authorized, openClient, openGrant, openSignIn, refresh } from "./client.ts";
-import type { Tenants } from "./tenants.ts";
-import { openSmallUploader, type Uploader } from "./uploaders.ts";
+import { openCounter } from "../servers/counter.ts";
+import { authorized, openClient, openRefresh, openSignIn } from "./client.ts";
+import type { FairTenant } from "./tenants.ts";
 
 export interface Measured {
   p95: number;
@@ -19,6 +21,8 @@ const pauseMs = 10;
 const lookEveryMs = 2;
 /** Then the probe counts as this long. */
 const maxWaitMs = 20_000;
+/** Else the agent would be lost. */
+const heartbeatMs = 60_000;
 
 export const probeNames = {
   accept: "accept 1 KB",
@@ -35,55 +39,60 @@ export const probeNames = {
 };
 export type ProbeName = keyof typeof probeNames;
 
-/** A request again and again. Returns the kind of its answer. */
-type Probe = () => Promise<string>;
+/** A request again and again. Returns its answer. */
+type Probe = () => Promise<{ status: number }>;
 
-export interface Victim extends AsyncDisposable {
-  probe: Record<ProbeName, Probe>;
-}
+export type Victim = Awaited<ReturnType<typeof openVictim>>;
 
-export async function openVictim({ databaseUrl, victim }: Tenants): Promise<Victim> {
+export async function openVictim(databaseUrl: string, victim: FairTenant) {
   const client = openClient(() => address);
   const counter = await openCounter(databaseUrl, victim.pipelineId);
   const signIn = await openSignIn(client, victim);
   const small = postJson(victim.deliveryUrl, pushPayload(kilobyte));
   const { id } = JSON.parse((await client(small)).text);
   const filterTest = JSON.stringify({ expression: "webhook.payload.a == 1", delivery_id: id });
-  let uploader: Promise<Uploader> | undefined;
-  let refreshToken = await openGrant(client, victim);
-  const headers = { Cookie: `signalbox=${victim.sessionToken}` };
-  const calling = (request: PlainRequest) => async () => String((await client(request)).status);
+  const headers = { Cookie: victim.cookie };
+  const calling = (request: PlainRequest) => () => client(request);
   const { pages, rest } = victim;
+  let uploader: Promise<Probe> | undefined;
 
-  return {
-    probe: {
-      accept: calling(small),
-      acceptLarger: calling(postJson(victim.deliveryUrl, pushPayload(70 * kilobyte))),
-      async artifact() {
-        uploader ??= openSmallUploader(victim, address);
-        return String((await (await uploader)()).status);
-      },
-      async build() {
-        const last = await counter.last();
-        const { status } = await client(small);
-        while (status === 201 && (await counter.last()) === last) await sleep(lookEveryMs);
-        return String(status);
-      },
-      filterTest: calling(authorized(victim, postJson(`${rest.trigger}/filter/test`, filterTest))),
-      list: calling(authorized(victim, { method: "GET", url: rest.builds })),
-      update: calling(
-        authorized(victim, { ...postJson(rest.cluster, '{"description":"d"}'), method: "PUT" }),
-      ),
-      page: calling({ method: "GET", url: pages.pipeline, headers }),
-      clusterPage: calling({ method: "GET", url: pages.cluster, headers }),
-      signIn: calling(signIn(victim.email, password)),
-      async refresh() {
-        const { status, text } = await client(refresh(victim, refreshToken));
-        if (status === 200) refreshToken = JSON.parse(text).refresh_token;
-        return String(status);
-      },
+  const probe: Record<ProbeName, Probe> = {
+    accept: calling(small),
+    acceptLarger: calling(postJson(victim.deliveryUrl, pushPayload(70 * kilobyte))),
+    async artifact() {
+      uploader ??= openSmallUploader(victim);
+      return (await uploader)();
     },
-    [Symbol.asyncDispose]: () => counter[Symbol.asyncDispose](),
+    async build() {
+      const last = await counter.last();
+      const answer = await client(small);
+      const isBuilt = async () => answer.status !== 201 || (await counter.last()) !== last;
+      await isSoon(isBuilt, { everyMs: lookEveryMs });
+      return answer;
+    },
+    filterTest: calling(authorized(victim, postJson(`${rest.trigger}/filter/test`, filterTest))),
+    list: calling(authorized(victim, { method: "GET", url: rest.builds })),
+    update: calling(authorized(victim, { ...postJson(rest.cluster, '{"description":"d"}'), method: "PUT" })),
+    page: calling({ method: "GET", url: pages.pipeline, headers }),
+    clusterPage: calling({ method: "GET", url: pages.cluster, headers }),
+    signIn: calling(signIn(victim.email, password)),
+    refresh: await openRefresh(client, victim),
+  };
+  return { probe, [Symbol.asyncDispose]: counter[Symbol.asyncDispose] };
+}
+
+/** Returns the probe of a job that uploads one small artifact after the other. */
+async function openSmallUploader({ url, agentToken }: FairTenant): Promise<Probe> {
+  const agent = await register(url, agentToken, 1);
+  const order = { headers: { "X-Forwarded-For": address }, content: makeContent(kilobyte), count: 1 };
+  const { upload } = openUploader(url, await beginJob(agent), order);
+  let heartbeatAt = performance.now() + heartbeatMs;
+  return async () => {
+    if (performance.now() > heartbeatAt) {
+      heartbeatAt += heartbeatMs;
+      await heartbeat(agent);
+    }
+    return upload();
   };
 }
 
@@ -95,7 +104,8 @@ export async function measureProbe(probe: Probe, seconds: number): Promise<Measu
   while (performance.now() < endAt) {
     const sentAt = performance.now();
     const late = sleep(maxWaitMs, `none in ${maxWaitMs / 1000} s`, { ref: false });
-    const kind = await Promise.race([probe().catch(() => "closed"), late]);
+    const kindOf = async () => String((await probe()).status);
+    const kind = await Promise.race([kindOf().catch(() => "closed"), late]);
     times.push(performance.now() - sentAt);
     answers[kind] = (answers[kind] ?? 0) + 1;
     await sleep(pauseMs);

@@ -1,102 +1,62 @@
-import { startSession } from "../../../shared/accounts/sessions.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import { onServer } from "../../scratch/databases.ts";
-import { createAdmin, createEndpoint, createScratchOrganization } from "../../scratch/organization.ts";
+import { createEndpoint } from "../../scratch/organization.ts";
 import { step } from "../../scratch/progress.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
-import { createSeed, type Seed } from "../device/codes.ts";
-import type { ScratchRedis } from "../redis.ts";
-import { type Signalbox, startSignalbox } from "../signalbox.ts";
-import { type Inserted, insertRows } from "./rows.ts";
+import type { ScratchRedis } from "../servers/redis.ts";
+import { startSignalbox } from "../servers/signalbox.ts";
+import { createClient, createTenant, type Owner, type Tenant } from "../servers/tenant.ts";
+import { insertFigures } from "./figures.ts";
+import { insertRows, makeModels } from "./rows.ts";
 
 /** An organization without builds: as many pipelines and queues, however many rows come. */
-export interface Base extends Seed {
-  clusterId: string;
+export interface Base extends Tenant {
   /** The first is the default. */
   queueIds: string[];
-  /** Ids. The first is the busiest. */
-  pipelines: string[];
-  /** By pipeline. */
-  triggerIds: Map<string, string>;
-  /** The endpoint URL of the first pipeline's trigger. */
-  deliveryUrl: string;
-  /** The pipeline whose jobs wait on the second queue. */
-  waitingPipelineId: string;
-  visitorId: string;
-  apiToken: string;
-  sessionToken: string;
+  /** The first is the busiest. */
+  pipelines: { id: string; triggerId: string }[];
 }
 
-export interface Server extends Signalbox<Base & Inserted> {
-  /** The number of rows, as a contestant's name. */
-  name: string;
-  rows: number;
-}
+export type Server = Awaited<ReturnType<typeof startServer>>;
 
-export const organization = "bench";
 const pipelineCount = 50;
 const queueCount = 40;
-
-export function slugOf(place: number): string {
-  return `pipeline-${place}`;
-}
 
 export async function startServer(
   scratch: Scratch,
   redis: ScratchRedis,
-  { rows, postgres }: { rows: number; postgres: string | undefined },
-): Promise<Server> {
+  { rows, postgres }: { rows: number; postgres?: string },
+) {
   const started = await startSignalbox(scratch, redis, {
     name: `rows_${rows}`,
     postgres,
-    async seed(services, { databaseUrl }) {
-      const base = await createBase(services);
+    async seed(services) {
+      const applicationId = await createClient(services);
+      const { tenant, owner } = await createTenant(services, { applicationId });
+      const base = await createBase(services, tenant, owner);
       step(`Making ${rows.toLocaleString("en")} rows`);
-      const inserted = await insertRows(services, base, rows);
-      if (postgres) await settle(databaseUrl);
-      return { ...base, ...inserted };
+      const models = await makeModels(services, tenant, owner);
+      const lastBuildNumbers = await insertRows(services, models, base, rows);
+      await insertFigures(services, base);
+      if (postgres) await settle(services.config.databaseUrl);
+      return { ...base, lastBuildNumbers, deliveryId: models.delivery.id };
     },
   });
-  return { ...started, name: String(rows), rows };
+  return { ...started, name: String(rows) };
 }
 
-async function createBase(services: Services): Promise<Base> {
-  const {
-    organization: created,
-    operator,
-    cluster,
-  } = await createScratchOrganization(services, organization);
-  const queueIds: string[] = [];
-  for (let place = 0; place < queueCount; place++) {
-    const queue = { key: `queue-${place}`, isDefault: place === 0 };
-    queueIds.push((await createQueue(services, operator, cluster, queue)).id);
+async function createBase(services: Services, tenant: Tenant, { operator, cluster }: Owner): Promise<Base> {
+  const queueIds = [tenant.queueId];
+  while (queueIds.length < queueCount)
+    queueIds.push((await createQueue(services, operator, cluster, { key: `queue-${queueIds.length}` })).id);
+  const pipelines = [{ id: tenant.pipelineId, triggerId: tenant.triggerId }];
+  while (pipelines.length < pipelineCount) {
+    const slug = `pipeline-${pipelines.length}`;
+    const made = await createEndpoint(services, { operator, clusterId: cluster.id }, { slug });
+    pipelines.push({ id: made.pipeline.id, triggerId: made.trigger.id });
   }
-
-  const owner = { operator, clusterId: cluster.id };
-  const triggerIds = new Map<string, string>();
-  let firstUrl = "";
-  for (let place = 0; place < pipelineCount; place++) {
-    const made = await createEndpoint(services, owner, { slug: slugOf(place) });
-    triggerIds.set(made.pipeline.id, made.trigger.id);
-    firstUrl ||= made.deliveryUrl;
-  }
-  const pipelines = [...triggerIds.keys()];
-  const waiting = await createEndpoint(services, owner, { slug: "waiting", agents: { queue: "queue-1" } });
-  const scopes = ["read_builds", "read_pipelines", "read_clusters", "write_clusters"];
-  const { user, apiToken } = await createAdmin(services, organization, scopes);
-  return {
-    ...(await createSeed(services, created.id)),
-    clusterId: cluster.id,
-    queueIds,
-    pipelines,
-    triggerIds,
-    deliveryUrl: firstUrl,
-    waitingPipelineId: waiting.pipeline.id,
-    visitorId: user.id,
-    apiToken,
-    sessionToken: (await startSession(services, user, "")) ?? "",
-  };
+  return { ...tenant, queueIds, pipelines };
 }
 
 /** Postgres would do it while the bench measures. */

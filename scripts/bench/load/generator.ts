@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { percentile } from "../statistics.ts";
+import { percentile } from "../../scratch/figures.ts";
 import { type Answer, KeptConnection } from "./kept-connection.ts";
 import { type PlainRequest, requestBytes } from "./request.ts";
 
@@ -19,45 +19,27 @@ export interface Load {
   wanted: { status: number; texts?: string[] };
 }
 
-export interface LoadResult {
-  accepted: number;
-  perSecond: number;
-  /** Milliseconds. */
-  p50: number;
-  p99: number;
-  /** Other answers by kind. */
-  refused: Record<string, number>;
-  /** Connections that the server closed. Their requests do not count. */
-  resets: number;
-}
+export type LoadResult = Awaited<ReturnType<typeof send>>;
 
 const tickMs = 1;
 /** Ends a load whose server hangs. */
 const patienceMs = 10_000;
 
-/** The wait for a free connection counts. */
-export async function send({
-  requests,
-  connections,
-  uniqueText,
-  perSecond,
-  until,
-  wanted,
-}: Load): Promise<LoadResult> {
+/** The wait for a free connection counts. Connections that the server closes are opened again: their requests do not. */
+export async function send({ requests, connections, uniqueText, perSecond, until, wanted }: Load) {
   const makers = requests.map((request) => requestMaker(requestBytes(request), uniqueText));
   const address = new URL(requests[0]?.url ?? "");
   const idle = await Promise.all(Array.from({ length: connections }, () => KeptConnection.open(address)));
   const all = new Set(idle);
   const times: number[] = [];
+  /** Other answers by kind. */
   const refused: Record<string, number> = {};
   /** Times at which requests of a steady rate were due. */
   const due: number[] = [];
   const startedAt = performance.now();
   const elapsed = () => (performance.now() - startedAt) / 1000;
   let lastAt = startedAt;
-  let begun = 0;
-  let open = 0;
-  let resets = 0;
+  let [begun, open, resets] = [0, 0, 0];
 
   const isOver = () => ("seconds" in until ? elapsed() >= until.seconds : begun >= until.requests);
   const nextDueAt = () => {
@@ -108,9 +90,15 @@ export async function send({
   for (const connection of all) connection.close();
   if (unanswered > 0) throw new Error(`${unanswered} requests were not answered.`);
   const sorted = Float64Array.from(times).sort();
-  const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
-  const rate = (sorted.length / (lastAt - startedAt)) * 1000;
-  return { accepted: sorted.length, perSecond: rate, p50, p99, refused, resets };
+  return {
+    accepted: sorted.length,
+    seconds: (lastAt - startedAt) / 1000,
+    refused,
+    resets,
+    /** Milliseconds. */
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+  };
 }
 
 function requestMaker(bytes: Buffer, uniqueText: string | undefined): () => Buffer {

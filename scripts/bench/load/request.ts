@@ -18,8 +18,8 @@ export function requestBytes({ method, url, headers = {}, body = "" }: PlainRequ
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), Buffer.from(body)]);
 }
 
-export function postJson(url: string, body: string): PlainRequest {
-  return { method: "POST", url, headers: { "Content-Type": "application/json" }, body };
+export function postJson(url: string, body: string, headers: Record<string, string> = {}): PlainRequest {
+  return { method: "POST", url, headers: { "Content-Type": "application/json", ...headers }, body };
 }
 
 export function postForm(url: string, fields: Record<string, string>): PlainRequest {

@@ -4,12 +4,7 @@ import { listProcesses, threadMicroseconds, treeOf } from "../../scratch/process
 /** Pids by process name. Descendants count too. */
 export type Pids = Record<string, number>;
 
-export function pidsOf(processes: Record<string, { pid?: number | undefined } | false>): Pids {
-  const running = Object.entries(processes).map(([name, child]) => [name, child ? child.pid : undefined]);
-  return Object.fromEntries(running.filter(([, pid]) => pid !== undefined));
-}
-
-/** For its CPU time. Undefined if Postgres runs elsewhere. */
+/** For its CPU time. Empty if Postgres runs elsewhere. */
 export async function findPostgres(server: string | undefined): Promise<Pids> {
   if (server === undefined) return {};
   return onServer(server, async (client): Promise<Pids> => {

@@ -4,13 +4,10 @@ import { join } from "node:path";
 import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { generousSettings } from "../installation/settings.ts";
 import { tag } from "../installation/steps.ts";
-import { findCompose } from "./docker.ts";
+import { findCompose } from "./containers.ts";
 
-/** The project of compose.yaml, with what a proof needs besides. */
-export interface Stack {
-  /** Runs Compose. @throws RunFailed if it fails */
-  compose(args: string[], env?: Record<string, string>): string;
-}
+/** Runs Compose for the project of compose.yaml, with what a proof needs besides. @throws RunFailed if it fails */
+export type Compose = (args: string[], env?: Record<string, string>) => string;
 
 /** Folder of the marks in containers of agents. */
 export const marksInside = "/prove";
@@ -23,36 +20,27 @@ const scales = { ingress: 3, worker: 4, agent: 2, "agent-mac": 1 };
 /** Two containers serve the first queue, one the second. */
 export const agentCount = spawn * (scales.agent + scales["agent-mac"]);
 
-export function planStack(scratch: Scratch, project: string, marksFolder: string): Stack {
+export function openCompose(scratch: Scratch, project: string, marksFolder: string): Compose {
   const found = findCompose();
   if (!found) throw new RunFailed("There is neither docker compose nor docker-compose.");
   const [program = "", ...first] = found;
   const file = join(scratch.dir, "compose.json");
-  writeFileSync(
-    file,
-    JSON.stringify({ services: planServices(marksFolder), networks: { data: dataNetwork } }),
-  );
-  const options = [
-    "--file",
-    "compose.yaml",
-    "--file",
-    file,
-    "--project-name",
-    project,
-    "--profile",
-    "agents",
-  ];
-  return {
-    compose(args, env = {}) {
-      try {
-        return execFileSync(program, [...first, ...options, ...args], {
-          ...{ encoding: "utf8", maxBuffer: 1e8, stdio: ["ignore", "pipe", "pipe"] },
-          env: { COMPOSE_HTTP_TIMEOUT: "600", ...process.env, ...env },
-        });
-      } catch (error) {
-        throw new RunFailed((error as Error).message);
-      }
-    },
+  const added = { services: planServices(marksFolder), networks: { data: dataNetwork } };
+  writeFileSync(file, JSON.stringify(added));
+  const files = ["--file", "compose.yaml", "--file", file];
+  const options = [...first, ...files, "--project-name", project, "--profile", "agents"];
+  return (args, given = {}) => {
+    const env = { COMPOSE_HTTP_TIMEOUT: "600", ...process.env, ...given };
+    try {
+      return execFileSync(program, [...options, ...args], {
+        encoding: "utf8",
+        maxBuffer: 1e8,
+        stdio: ["ignore", "pipe", "pipe"],
+        env,
+      });
+    } catch (error) {
+      throw new RunFailed((error as Error).message);
+    }
   };
 }
 
@@ -60,12 +48,16 @@ export function planStack(scratch: Scratch, project: string, marksFolder: string
  * Starts the named services, and waits until they have begun. Name the services that they need, unless those run
  * already.
  */
-export function startServices(stack: Stack, services: (keyof typeof scales | "proxy")[], token = ""): void {
+export function startServices(
+  compose: Compose,
+  services: (keyof typeof scales | "proxy")[],
+  token = "",
+): void {
   const scaled = Object.entries(scales).filter(([service]) => services.some((name) => name === service));
   const scale = scaled.flatMap(([service, number]) => ["--scale", `${service}=${number}`]);
   // Compose scales a service that it starts for another to one container.
   const alone = services.includes("proxy") ? [] : ["--no-deps"];
-  stack.compose(["up", "--detach", ...alone, ...scale, ...services], { AGENT_TOKEN: token });
+  compose(["up", "--detach", ...alone, ...scale, ...services], { AGENT_TOKEN: token });
 }
 
 /** Added to the services of compose.yaml. */
@@ -91,7 +83,10 @@ function planServices(marksFolder: string) {
       image: "${SIGNALBOX_IMAGE:-signalbox}",
       environment: { BASE_URL: proxyInside, SIGNALBOX_AGENT_TOKEN: "${AGENT_TOKEN:-}" },
       // biome-ignore-end lint/suspicious/noTemplateCurlyInString: Compose fills them in
-      ...{ init: true, restart: "unless-stopped", profiles: ["agents"], depends_on: ["proxy"] },
+      init: true,
+      restart: "unless-stopped",
+      profiles: ["agents"],
+      depends_on: ["proxy"],
       networks: ["agents", "outside"],
     },
   };

@@ -5,13 +5,13 @@ import type { Random } from "../random.ts";
 export interface Fault<Place = Installation> {
   /** As `--faults` names it. */
   kind: string;
-  summary: string;
   /** Its share among the others, when a fault is drawn. */
   weight: number;
-  /** Returns why it cannot be injected here. */
-  missing?(installation: Place): string | undefined;
+  summary: string;
   /** Returns undefined if its target is down already. @throws Error if the target did not take it */
-  inject(installation: Place, random: Random): Promise<Injected | undefined>;
+  inject(place: Place, random: Random): Promise<Injected | undefined>;
+  /** Returns why it cannot be injected here. */
+  missing(place: Place): string | undefined;
 }
 
 export interface Injected {
@@ -20,15 +20,14 @@ export interface Injected {
   lasting?: { ms: number; undo(): void | Promise<void> };
 }
 
-/** Sends a signal to Redis or Postgres. Returns undefined if it is down. */
-export function signalServer(
-  servers: Installation["servers"],
-  target: "redis" | "postgres",
-  signal: NodeJS.Signals,
-): Injected | undefined {
-  if (servers.pidOf(target) === undefined) return undefined;
-  servers.signal(target, signal);
-  return { target };
+export function faultOf<Place = Installation>(
+  kind: string,
+  weight: number,
+  summary: string,
+  inject: Fault<Place>["inject"],
+  missing: Fault<Place>["missing"] = () => undefined,
+): Fault<Place> {
+  return { kind, weight, summary, inject, missing };
 }
 
 /**
@@ -38,9 +37,9 @@ export function signalServer(
 export function chooseFaults<Place>(faults: Fault<Place>[], kinds: string[] | undefined, place: Place) {
   const wanted = faults.filter(({ kind }) => kinds?.includes(kind) ?? true);
   return {
-    faults: wanted.filter((fault) => !fault.missing?.(place)),
+    faults: wanted.filter((fault) => !fault.missing(place)),
     missing: wanted.flatMap(({ kind, missing }) => {
-      const reason = missing?.(place);
+      const reason = missing(place);
       return reason ? { kind, reason } : [];
     }),
   };

@@ -18,13 +18,8 @@ export interface ScheduleOptions<Place = Installation> {
 }
 
 /** Injects faults until stopped. Each round draws every kind by its weight. */
-export function startFaults<Place>({
-  installation,
-  faults,
-  perSecond,
-  random,
-  timeline,
-}: ScheduleOptions<Place>): Schedule {
+export function startFaults<Place>(options: ScheduleOptions<Place>): Schedule {
+  const { installation, faults, perSecond, random, timeline } = options;
   const isOver = new AbortController();
   const lasting = new Map<Injected, () => Promise<void>>();
   const failures: unknown[] = [];

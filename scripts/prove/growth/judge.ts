@@ -1,6 +1,5 @@
 import { megabyte } from "../../bench/bodies.ts";
-import { median } from "../../bench/statistics.ts";
-import { formatNumber } from "../../bench/table.ts";
+import { formatNumber, median } from "../../scratch/figures.ts";
 import type { Sample } from "./sample.ts";
 
 export interface Verdict {

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { formatTable } from "../../bench/table.ts";
+import { formatTable } from "../../scratch/figures.ts";
 import { withServices } from "../../scratch/installation.ts";
 import type { Schedule } from "../faults/schedule.ts";
 import type { Installation } from "../installation/installation.ts";
-import { type Discrepancy, discrepancy } from "../ledger/discrepancy.ts";
+import { checkOf } from "../ledger/discrepancy.ts";
 import { judge } from "./judge.ts";
 import { readFigures, type Sample } from "./sample.ts";
 
@@ -55,12 +55,10 @@ function writeSamples(folder: string, samples: Sample[]): void {
 }
 
 /** A run of less than a quarter of an hour is not judged. */
-export function checkGrowth(samples: Sample[]): Discrepancy[] {
-  if ((samples.at(-1)?.seconds ?? 0) < minJudgedSeconds) return [];
-  return judge(samples)
-    .filter(({ holds }) => !holds)
-    .map(({ title, text }) => discrepancy("growth", `${title} grows: ${text}`));
-}
+export const checkGrowth = checkOf("growth", function* (samples: Sample[]) {
+  if ((samples.at(-1)?.seconds ?? 0) < minJudgedSeconds) return;
+  for (const { title, text, holds } of judge(samples)) if (!holds) yield `${title} grows: ${text}`;
+});
 
 /** Renders the second and the last third of a run. */
 export function formatGrowth(samples: Sample[]): string {

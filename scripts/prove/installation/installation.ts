@@ -1,22 +1,17 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { findProgram, redisPrograms } from "../../find-program.ts";
-import { onServer } from "../../scratch/databases.ts";
 import { type Installation as Installed, install, withServices } from "../../scratch/installation.ts";
 import { freePort, untilListening } from "../../scratch/ports.ts";
-import { baseEnvironment, RunFailed, type Scratch } from "../../scratch/scratch.ts";
+import { baseEnvironment, type Scratch } from "../../scratch/scratch.ts";
 import type { PlannedProcess } from "../../start/procfile.ts";
+import { openTcpProxy, type TcpProxy } from "../tcp-proxy.ts";
 import type { Timeline } from "../timeline.ts";
-import { planAgent } from "./agents.ts";
-import { type Clocks, openClocks } from "./clocks.ts";
-import { type Disk, openDisk } from "./disk.ts";
-import { type Link, openLink, urlThrough } from "./links.ts";
+import { openClocks, openDisk } from "./machine.ts";
 import { createProveOrganization, type ProveOrganization } from "./organization.ts";
-import { type PlannedPostgres, planPostgres } from "./postgres.ts";
-import { type ProveProcesses, planOwnProcesses, runProcesses } from "./processes.ts";
-import { type PlannedRedis, planRedis } from "./redis.ts";
+import { planOwnProcesses, runProcesses } from "./processes.ts";
+import { createDatabase, planPostgres, planRedis } from "./servers.ts";
 import { generousSettings } from "./settings.ts";
+import { tag } from "./steps.ts";
 
 export type DatabaseName = "sqlite" | "postgres";
 
@@ -31,21 +26,15 @@ export interface Reachable {
   marksFolder: string;
 }
 
-/** All that runs, and how faults reach it. */
-export interface Installation extends Reachable {
-  database: DatabaseName;
-  /** Its own settings lead past the links. */
-  installed: Installed;
-  disk: Disk;
-  clocks: Clocks;
-  redis: PlannedRedis;
-  postgres: PlannedPostgres | undefined;
-  servers: ProveProcesses;
-  processes: ProveProcesses;
-  links: Link[];
-  /** By ingress process and worker. */
-  metricsPorts: Map<string, number>;
+/** A connection of the installation's network, which faults can disturb. */
+export interface Link {
+  /** Such as `worker.1 → redis`. */
+  name: string;
+  proxy: TcpProxy;
 }
+
+/** All that runs, and how faults reach it. */
+export type Installation = Awaited<ReturnType<typeof startInstallation>>;
 
 export interface InstallationOptions {
   database: DatabaseName;
@@ -54,32 +43,33 @@ export interface InstallationOptions {
   bundle: string | undefined;
 }
 
-const maxTries = 50;
-const retryMs = 200;
 const ownEnvironment = { ...baseEnvironment, NODE_COMPILE_CACHE: "node_modules/.cache/compile" };
+/** The agents of each process. */
+const spawn = 3;
+/** An agent's queue and tags: two processes serve the first queue, each at an ingress process of its own. */
+const queues = ["linux", `linux --tags ${tag}`, "mac"];
 
 /** Installs as an operator does, and starts three ingress processes, two workers and three processes of agents. */
 export async function startInstallation(
   scratch: Scratch,
   { database, timeline, logs, bundle }: InstallationOptions,
-): Promise<Installation> {
+) {
   const disk = openDisk(scratch);
   const clocks = openClocks(scratch);
-  const redis = await planRedis(disk.folder, requireRedis());
+  const redis = await planRedis(disk.folder);
   const postgres = database === "postgres" ? await planPostgres(scratch, disk.folder) : undefined;
-  const planned = [redis.process, ...(postgres ? [postgres.process] : [])];
-  const servers = runProcesses(planned, timeline, logs);
-  scratch.onClose(() => servers.stop());
-  await untilListening(redis.port);
-  if (postgres) await untilListening(postgres.port);
-
-  const databaseUrl = postgres ? await createDatabase(postgres) : `file:${disk.folder}/signalbox.db`;
-  const redisUrl = `redis://127.0.0.1:${redis.port}`;
-  const installed = await install(
-    scratch,
-    { url: redisUrl },
-    { ...generousSettings, DATABASE_URL: databaseUrl, BLOB_URL: `file:${disk.folder}/blobs` },
+  const started = [redis, ...(postgres ? [postgres] : [])];
+  const servers = runProcesses(
+    started.map(({ process }) => process),
+    timeline,
+    logs,
   );
+  scratch.onClose(() => servers.stop());
+  for (const { port } of started) await untilListening(port);
+
+  const databaseUrl = postgres ? await createDatabase(postgres.url) : `file:${disk.folder}/signalbox.db`;
+  const given = { ...generousSettings, DATABASE_URL: databaseUrl, BLOB_URL: `file:${disk.folder}/blobs` };
+  const installed = await install(scratch, redis, given);
   const marksFolder = join(scratch.dir, "marks");
   mkdirSync(marksFolder);
   const organization = await withServices(installed, (services) =>
@@ -87,66 +77,61 @@ export async function startInstallation(
   );
 
   const links: Link[] = [];
-  const link = async (name: string, port: number) => {
-    const opened = await openLink(scratch, name, port);
-    links.push(opened);
-    return opened;
+  /** @returns the port that leads through a new link */
+  const link = async (name: string, port: number): Promise<number> => {
+    const proxy = await openTcpProxy({ host: "127.0.0.1", port });
+    scratch.onClose(() => proxy.close());
+    links.push({ name, proxy });
+    return proxy.port;
   };
-  /** Each client has links of its own to the servers. */
-  const environmentOf = async (name: string) => ({
-    ...installed.env,
-    REDIS_URL: urlThrough(await link(`${name} → redis`, redis.port), redisUrl),
-    ...(postgres && {
-      DATABASE_URL: urlThrough(await link(`${name} → postgres`, postgres.port), databaseUrl),
-    }),
-  });
+  const linkTo = async (name: string, port: number, url: string) =>
+    Object.assign(new URL(url), { port: String(await link(name, port)) }).href;
+
   const own: PlannedProcess[] = [];
   const urls: string[] = [];
   const ports: number[] = [];
+  /** By ingress process and worker. */
   const metricsPorts = new Map<string, number>();
-  const plans = planOwnProcesses(bundle);
-  for (const process of plans.filter(({ kind }) => kind !== "agent")) {
-    const port = await freePort();
-    const metricsPort = await freePort();
-    metricsPorts.set(process.name, metricsPort);
-    const listening = { PORT: String(port), METRICS_PORT: String(metricsPort) };
-    const env = { ...ownEnvironment, ...(await environmentOf(process.name)), ...listening };
-    const isIngress = process.kind === "ingress";
-    const front = isIngress ? await link(`client → ${process.name}`, port) : undefined;
-    const url = front && `http://127.0.0.1:${front.proxy.port}`;
-    const named = url === undefined ? {} : { BASE_URL: url }; // files of jobs go to this address
-    own.push({ ...process, env: { ...env, ...named, ...clocks.environment(process.name) } });
-    if (url === undefined) continue;
-    urls.push(url);
-    ports.push(port);
-  }
-  for (const [index, process] of plans.filter(({ kind }) => kind === "agent").entries()) {
-    const way = await link(`${process.name} → ingress.${index + 1}`, ports[index] ?? 0);
-    const url = `http://127.0.0.1:${way.proxy.port}`;
-    const { agentToken: token } = organization;
-    own.push(planAgent({ ...process, env: ownEnvironment }, { index, url, token, folder: scratch.dir }));
+  for (const planned of planOwnProcesses(bundle)) {
+    const { name, kind, command } = planned;
+    if (kind === "agent") {
+      const index = own.filter((each) => each.kind === "agent").length;
+      const url = `http://127.0.0.1:${await link(`${name} → ingress.${index + 1}`, ports[index] ?? 0)}`;
+      const folder = join(scratch.dir, name);
+      mkdirSync(folder);
+      const options = `--queue ${queues[index]} --spawn ${spawn} --name ${name}-%spawn --endpoint ${url}/v3`;
+      const env = { ...ownEnvironment, SIGNALBOX_AGENT_TOKEN: organization.agentToken };
+      own.push({ ...planned, command: `${command} ${options} --build-path ${folder}`, env });
+      continue;
+    }
+    const [port, metricsPort] = [await freePort(), await freePort()];
+    metricsPorts.set(name, metricsPort);
+    const env: Record<string, string | undefined> = { ...ownEnvironment, ...installed.env };
+    Object.assign(env, { PORT: String(port), METRICS_PORT: String(metricsPort) });
+    // Each client has links of its own to the servers.
+    env.REDIS_URL = await linkTo(`${name} → redis`, redis.port, redis.url);
+    if (postgres) env.DATABASE_URL = await linkTo(`${name} → postgres`, postgres.port, databaseUrl);
+    if (kind === "ingress") {
+      env.BASE_URL = `http://127.0.0.1:${await link(`client → ${name}`, port)}`; // files of jobs go to this address
+      urls.push(env.BASE_URL);
+      ports.push(port);
+    }
+    own.push({ ...planned, env: { ...env, ...clocks.environment(name) } });
   }
   const processes = runProcesses(own, timeline, logs);
   scratch.onClose(() => processes.stop());
   return {
-    ...{ database, installed, organization, disk, clocks, redis, postgres },
-    ...{ servers, processes, links, urls, metricsPorts, marksFolder },
+    installed,
+    organization,
+    disk,
+    clocks,
+    redis,
+    postgres,
+    servers,
+    processes,
+    links,
+    urls,
+    metricsPorts,
+    marksFolder,
   };
-}
-
-function requireRedis(): string {
-  const program = findProgram(redisPrograms);
-  if (!program) throw new RunFailed("There is no redis-server or valkey-server on the PATH.");
-  return program;
-}
-
-async function createDatabase({ url }: PlannedPostgres): Promise<string> {
-  const create = () => onServer(url, (client) => client.query("CREATE DATABASE signalbox"));
-  for (let tries = 1; ; tries++) {
-    const error = await create().catch((error: Error) => error);
-    if (!(error instanceof Error)) break;
-    if (tries === maxTries) throw error;
-    await sleep(retryMs); // it listens before it is ready
-  }
-  return Object.assign(new URL(url), { pathname: "/signalbox" }).href;
 }

@@ -6,23 +6,11 @@ import { supervise } from "../../start/supervise.ts";
 import type { Timeline } from "../timeline.ts";
 
 /** A process that ended though nobody ended it. */
-export interface Crash {
+interface Crash {
   name: string;
   atMs: number;
   /** Its exit code or signal, and its last lines. */
   story: string;
-}
-
-/** Processes that run under the supervisor of `npm start`. */
-export interface ProveProcesses {
-  names: string[];
-  crashes: Crash[];
-  pidOf(name: string): number | undefined;
-  /** It has logged that it has started. */
-  isStarted(name: string): boolean;
-  /** Sends a signal, and expects the process to end by it unless it stops or continues it. */
-  signal(name: string, signal: NodeJS.Signals): void;
-  stop(): Promise<void>;
 }
 
 /** The lines that servers and agents print once they have started. */
@@ -32,29 +20,27 @@ const stopWithinMs = 8000;
 const lasting: NodeJS.Signals[] = ["SIGSTOP", "SIGCONT"];
 
 /**
- * The processes of the Procfile: three ingress processes, two workers, and agents for each ingress process.
+ * The processes of the Procfile: three ingress processes, two workers, and agents for each ingress process, last.
  * @param bundle its folder; undefined: they run the sources
  */
 export function planOwnProcesses(bundle: string | undefined): PlannedProcess[] {
-  const kinds = parseProcfile(readFileSync("Procfile", "utf8")).map(({ name, command }) => ({
-    name,
-    command: bundle ? withBundle(command, bundle) : command,
-  }));
-  return planProcesses(kinds, ["ingress=3", "worker=2", "agent=3"]);
+  const fromBundle = (command: string, folder: string) =>
+    command.replace(/(?:--import \S+ )+(\S+\.ts)/, (_, source) => bundledFile(folder, source));
+  const kinds = parseProcfile(readFileSync("Procfile", "utf8")).map(({ name, command }) => {
+    return { name, command: bundle ? fromBundle(command, bundle) : command };
+  });
+  const planned = planProcesses(kinds, ["ingress=3", "worker=2", "agent=3"]);
+  return planned.sort((a, b) => +(a.kind === "agent") - +(b.kind === "agent"));
 }
 
-function withBundle(command: string, bundle: string): string {
-  return command.replace(/(?:--import \S+ )+(\S+\.ts)/, (_, source) => bundledFile(bundle, source));
-}
-
-/** @param logs folder for their output; undefined: it is dropped */
-export function runProcesses(
-  planned: PlannedProcess[],
-  timeline: Timeline,
-  logs: string | undefined,
-): ProveProcesses {
+/**
+ * Runs processes under the supervisor of `npm start`.
+ * @param logs folder for their output; undefined: it is dropped
+ */
+export function runProcesses(planned: PlannedProcess[], timeline: Timeline, logs: string | undefined) {
   const lastLines = new Map(planned.map(({ name }) => [name, [] as string[]]));
   const started = new Set<string>();
+  /** Pids of processes that were told to end. */
   const expected = new Set<number>();
   const pids = new Map<string, number>();
   const crashes: Crash[] = [];
@@ -79,8 +65,10 @@ export function runProcesses(
     names: planned.map(({ name }) => name),
     crashes,
     pidOf: supervised.pidOf,
-    isStarted: (name) => started.has(name),
-    signal(name, signal) {
+    /** It has logged that it has started. */
+    isStarted: (name: string) => started.has(name),
+    /** Sends a signal, and expects the process to end by it unless it stops or continues it. */
+    signal(name: string, signal: NodeJS.Signals): void {
       const pid = supervised.pidOf(name);
       if (pid === undefined) return;
       pids.set(name, pid);

@@ -77,8 +77,10 @@ export function provedSteps(
   marksFolder: string,
 ): Record<"small" | "release" | "web" | "app" | "graph", Step[]> {
   const step = (kind: Kind, queue: string, more: Partial<CommandStep> = {}): CommandStep => ({
-    ...{ label: kind, command: commandOf(kind), agents: { queue } },
-    ...{ env: { PROVE_MARKS: marksFolder } },
+    label: kind,
+    command: commandOf(kind),
+    agents: { queue },
+    env: { PROVE_MARKS: marksFolder },
     ...more,
   });
   const automatic = [{ exit_status: [failures.exitStatus], limit: failures.limit }];

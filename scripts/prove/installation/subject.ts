@@ -1,20 +1,44 @@
 import type { Scratch } from "../../scratch/scratch.ts";
 import { chooseFaults } from "../faults/fault.ts";
-import { startFaults } from "../faults/schedule.ts";
+import { type Schedule, type ScheduleOptions, startFaults } from "../faults/schedule.ts";
 import { allFaults } from "../faults/table.ts";
-import { watchGrowth } from "../growth/watch.ts";
-import { checkCrashes } from "../ledger/ledger.ts";
-import { checkWhole } from "../ledger/whole.ts";
-import { watchCommands } from "../outliving.ts";
-import type { Subject, Wanted } from "../subject.ts";
+import { type GrowthWatch, watchGrowth } from "../growth/watch.ts";
+import { checkOf, type Discrepancy, seen } from "../ledger/discrepancy.ts";
+import { findDamage } from "../ledger/whole.ts";
 import type { Timeline } from "../timeline.ts";
-import { type DatabaseName, startInstallation } from "./installation.ts";
+import { type DatabaseName, type Installation, type Reachable, startInstallation } from "./installation.ts";
+import { type CommandWatch, watchCommands } from "./marks.ts";
+
+/** An installation that is proved: processes of this machine, or containers. */
+export interface Subject {
+  installation: Reachable;
+  /** Kinds of faults that cannot be injected, with the reason. */
+  missing: { kind: string; reason: string }[];
+  /** This machine can read the bytes of artifacts. */
+  hasBlobs: boolean;
+  /** Names agents that have not connected. */
+  listMissingAgents(): string[] | Promise<string[]>;
+  /** Without faults: samples what could grow. Containers are not sampled. */
+  watchGrowth?(): GrowthWatch;
+  startFaults(options: Pick<ScheduleOptions, "perSecond" | "random" | "timeline">): Schedule;
+  /** Commands of dead agents; those of a container end with it. */
+  commands?: CommandWatch;
+  /** Call after convergence. */
+  checkEnd(): { wholeBy: string; discrepancies: Discrepancy[] };
+}
+
+export interface Wanted {
+  /** Kinds of faults. Undefined: all. */
+  faults?: string[];
+  /** Folder for the output of the processes. */
+  logs?: string;
+}
 
 /** Starts processes of this machine, with scratch data. */
 export async function startProcesses(
   scratch: Scratch,
   timeline: Timeline,
-  { database, faults: kinds, logs, bundle }: Wanted & { database: DatabaseName; bundle: string | undefined },
+  { database, faults: kinds, logs, bundle }: Wanted & { database: DatabaseName; bundle?: string },
 ): Promise<Subject> {
   const installation = await startInstallation(scratch, { database, timeline, logs, bundle });
   const { processes } = installation;
@@ -27,10 +51,18 @@ export async function startProcesses(
     listMissingAgents: () => agents.filter((name) => !processes.isStarted(name)),
     watchGrowth: () => watchGrowth(installation, logs),
     startFaults: (options) => startFaults({ ...options, installation, faults }),
-    commands: watchCommands(installation, timeline),
+    commands: watchCommands(installation.marksFolder, timeline),
     checkEnd() {
-      const { by, discrepancies } = checkWhole(installation);
-      return { wholeBy: by, discrepancies: [...discrepancies, ...checkCrashes(installation)] };
+      const { by, problems } = findDamage(installation);
+      return { wholeBy: by, discrepancies: [...checkStructure(problems), ...checkCrashes(installation)] };
     },
   };
 }
+
+export const checkStructure = checkOf("structure", (problems: string[]) => problems);
+
+/** Nobody ended these processes. */
+const checkCrashes = checkOf("processes", function* ({ processes }: Pick<Installation, "processes">) {
+  for (const { name, atMs, story } of processes.crashes)
+    yield [`${name} ${story}`, seen(name, "ended", atMs)];
+});

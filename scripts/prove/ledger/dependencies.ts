@@ -1,7 +1,7 @@
 import type { JobState } from "../../../shared/vocabulary.ts";
 import type { Run } from "../installation/marks.ts";
 import { needs, tag, waitOfList } from "../installation/steps.ts";
-import { type Discrepancy, discrepancy } from "./discrepancy.ts";
+import { checkOf } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
 
 type Rows = Pick<Ledger, "jobs" | "agents">;
@@ -10,39 +10,34 @@ type Job = Ledger["jobs"][number];
 type Moments = Pick<Run, "jobId" | "beganAt" | "endedAt">;
 
 /** No command began before all that its step depends on had ended well, and every step ended as these say. */
-export function checkDependencies({ jobs, agents }: Rows, runs: Moments[]): Discrepancy[] {
+export const checkDependencies = checkOf("dependencies", function* ({ jobs, agents }: Rows, runs: Moments[]) {
   const ofBuilds = Map.groupBy(jobs, ({ buildId }) => buildId);
   const runsOf = Map.groupBy(runs, ({ jobId }) => jobId);
   const tagged = new Set(agents.filter(({ metaData }) => metaData.includes(tag)).map(({ id }) => id));
-  return jobs.flatMap((job) => {
-    const began = Math.min(...(runsOf.get(job.id) ?? []).map(({ beganAt }) => beganAt));
-    const { roles = [], allowFailure } = needs[roleOf(job) ?? ""] ?? {};
+  for (const job of jobs) {
+    const { id, state, agentId } = job;
+    const role = roleOf(job) ?? "";
+    const { roles = [], allowFailure } = needs[role] ?? {};
+    const began = Math.min(...(runsOf.get(id) ?? []).map(({ beganAt }) => beganAt));
     const needed = (ofBuilds.get(job.buildId) ?? []).filter((each) => isNeeded(each, job, roles));
     const bad = needed.filter((each) => !isSatisfied(each, allowFailure));
-    const late = needed.filter((each) => lastMoment(runsOf.get(each.id)) > began);
-    const problems = [
-      ...(began < Number.POSITIVE_INFINITY ? bad : []).map(
-        (each) => `began, though ${nameOf(each)} ${each.state}`,
-      ),
-      ...late.map((each) => `began before ${nameOf(each)} had ended`),
-      (job.state === "waiting_failed" || job.state === "blocked_failed") &&
-        needed.length > 0 &&
-        bad.length === 0 &&
-        "never began, though all was well",
-      (job.state === "waiting" || job.state === "blocked") && "waits for ever",
-      roleOf(job) === "left out" &&
-        job.state !== "broken" &&
-        job.state !== "canceled" &&
-        `was not left out: ${job.state}`,
-      roleOf(job) === "tagged" &&
-        job.agentId !== null &&
-        !tagged.has(job.agentId) &&
-        "was of an agent without its tag",
-    ];
-    return problems
-      .filter((each) => typeof each === "string")
-      .map((words) => discrepancy("dependencies", `job ${job.id} (${roleOf(job)}) ${words}`));
-  });
+    const name = `job ${id} (${roleOf(job)})`;
+    if (began < Number.POSITIVE_INFINITY)
+      for (const each of bad) yield `${name} began, though ${nameOf(each)} ${each.state}`;
+    for (const each of needed)
+      if (lastMoment(runsOf.get(each.id)) > began) yield `${name} began before ${nameOf(each)} had ended`;
+    if (isStopped(state) && needed.length > 0 && bad.length === 0)
+      yield `${name} never began, though all was well`;
+    if (state === "waiting" || state === "blocked") yield `${name} waits for ever`;
+    if (role === "left out" && state !== "broken" && state !== "canceled")
+      yield `${name} was not left out: ${state}`;
+    if (role === "tagged" && agentId !== null && !tagged.has(agentId))
+      yield `${name} was of an agent without its tag`;
+  }
+});
+
+function isStopped(state: JobState): boolean {
+  return state === "waiting_failed" || state === "blocked_failed";
 }
 
 function isNeeded(each: Job, by: Job, roles: string[]): boolean {

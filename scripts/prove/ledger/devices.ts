@@ -1,31 +1,26 @@
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import type { SignIn } from "../traffic/observed.ts";
-import { type Discrepancy, discrepancy } from "./discrepancy.ts";
+import { checkOf } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
 
 type Rows = Pick<Ledger, "deviceCodes" | "grants" | "tokenHashes">;
 
 /** A device code gives at most one token, which works, and has one grant. */
-export function checkSignIns(signIns: SignIn[], { deviceCodes, grants, tokenHashes }: Rows): Discrepancy[] {
-  const hashes = new Set(tokenHashes);
-  const states = new Map(deviceCodes.map(({ deviceCodeHash, state }) => [deviceCodeHash, state]));
-  const used = deviceCodes.filter(({ state }) => state === "used").length;
-  return [
-    ...signIns.flatMap(({ userCode, deviceCode, tokens, attempts }) => {
+export const checkSignIns = checkOf(
+  "devices",
+  function* (signIns: SignIn[], { deviceCodes, grants, tokenHashes }: Rows) {
+    const states = new Map(deviceCodes.map(({ deviceCodeHash, state }) => [deviceCodeHash, state]));
+    for (const { userCode, deviceCode, tokens, attempts } of signIns) {
       const name = `device code ${userCode}`;
       const state = states.get(hashToken(deviceCode));
-      const lost = tokens.filter((token) => !hashes.has(hashToken(token)));
-      return [
-        tokens.length > 1 && discrepancy("devices", `${name} gave ${tokens.length} tokens`, attempts),
-        lost.length > 0 && discrepancy("devices", `${name} gave a token that is not stored`, attempts),
-        state === undefined && discrepancy("devices", `${name} is not stored`, attempts),
-        tokens.length > 0 &&
-          state !== "used" &&
-          discrepancy("devices", `${name} gave a token, but is ${state}`, attempts),
-      ].filter((each) => each !== false);
-    }),
-    ...(grants.length === used
-      ? []
-      : [discrepancy("devices", `${used} used device codes have ${grants.length} grants`)]),
-  ];
-}
+      if (tokens.length > 1) yield [`${name} gave ${tokens.length} tokens`, attempts];
+      if (tokens.some((token) => !tokenHashes.includes(hashToken(token))))
+        yield [`${name} gave a token that is not stored`, attempts];
+      if (state === undefined) yield [`${name} is not stored`, attempts];
+      else if (tokens.length > 0 && state !== "used")
+        yield [`${name} gave a token, but is ${state}`, attempts];
+    }
+    const used = deviceCodes.filter(({ state }) => state === "used").length;
+    if (grants.length !== used) yield `${used} used device codes have ${grants.length} grants`;
+  },
+);

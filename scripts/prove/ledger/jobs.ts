@@ -3,72 +3,71 @@ import { unfinishedBuildStates, unfinishedJobStates } from "../../../shared/voca
 import type { Run } from "../installation/marks.ts";
 import { failures, type Kind, lastLine, lines, takesOtherWay } from "../installation/steps.ts";
 import { storedFiles, storedPattern } from "../installation/stored-files.ts";
-import { type Discrepancy, discrepancy } from "./discrepancy.ts";
+import { checkOf } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
 
 type Rows = Pick<Ledger, "builds" | "jobs" | "agents" | "jobTokens" | "logs" | "deliveries">;
 type Job = Ledger["jobs"][number];
+type Placed = Run & { attempt: number | null | undefined };
 
 /** The default of JOB_RESTARTS. */
 const maxRestarts = 3;
 const lostReason = /^The agent was lost \d+ times$/;
 
 /** Each job ended, by one command of its last attempt. */
-export function checkJobs(rows: Rows, runs: Run[]): Discrepancy[] {
-  const attemptOf = new Map(rows.jobTokens.map(({ tokenHash, attempt }) => [tokenHash, attempt]));
+export const checkJobs = checkOf("jobs", function* (rows: Rows, runs: Run[]) {
+  const { builds, agents, jobs, jobTokens } = rows;
+  const attemptOf = new Map(jobTokens.map(({ tokenHash, attempt }) => [tokenHash, attempt]));
   const placed = runs.map((run) => ({ ...run, attempt: attemptOf.get(hashToken(run.token)) }));
   const runsOf = Map.groupBy(placed, ({ jobId }) => jobId);
-  const tokensOf = Map.groupBy(rows.jobTokens, ({ jobId }) => jobId);
-  const wrong = (job: Job, words: string) => discrepancy("jobs", `job ${job.id} (${job.label}) ${words}`);
-  return [
-    ...rows.builds
-      .filter(({ state }) => unfinishedBuildStates.includes(state))
-      .map(({ id, state }) => discrepancy("jobs", `build ${id} has not ended: ${state}`)),
-    ...rows.agents
-      .filter(({ id, jobId }) => rows.jobs.some((job) => job.id === jobId && job.agentId !== id))
-      .map(({ id, jobId }) => discrepancy("jobs", `agent ${id} has job ${jobId} of another agent`)),
-    ...rows.jobs.flatMap((job) => {
-      const attempts = [...new Set(tokensOf.get(job.id)?.map(({ attempt }) => attempt))].sort();
-      const own = runsOf.get(job.id) ?? [];
-      const problems = [
-        unfinishedJobStates.includes(job.state) && `has not ended: ${job.state}`,
-        attempts.length !== job.attempt && `had ${job.attempt} attempts, but tokens of ${attempts}`,
-        job.attempt > maxRestarts + 1 && `was begun ${job.attempt} times`,
-        lostReason.test(job.failureReason ?? "") &&
-          job.attempt !== maxRestarts + 1 &&
-          `was given up after ${job.attempt} attempts`,
-        job.retriesCount > failures.limit && `was retried ${job.retriesCount} times`,
-        new Set(own.map(({ attempt }) => attempt)).size !== own.length && "ran twice in one attempt",
-        own.some(({ attempt }) => attempt == null) && "ran with a token that is not stored",
-        ...(job.type === "script" ? checkResult(job, own, rows) : []),
-      ];
-      return problems.filter((each) => typeof each === "string").map((words) => wrong(job, words));
-    }),
-  ];
+  const tokensOf = Map.groupBy(jobTokens, ({ jobId }) => jobId);
+  for (const { id, state } of builds)
+    if (unfinishedBuildStates.includes(state)) yield `build ${id} has not ended: ${state}`;
+  for (const { id, jobId } of agents)
+    if (jobs.some((job) => job.id === jobId && job.agentId !== id))
+      yield `agent ${id} has job ${jobId} of another agent`;
+  for (const job of jobs) {
+    const attempts = [...new Set(tokensOf.get(job.id)?.map(({ attempt }) => attempt))].sort();
+    const own = runsOf.get(job.id) ?? [];
+    const problems = [
+      ...findInAttempts(job, attempts, own),
+      ...(job.type === "script" ? findInResult(job, own, rows) : []),
+    ];
+    for (const words of problems) yield `job ${job.id} (${job.label}) ${words}`;
+  }
+});
+
+function* findInAttempts(
+  { state, attempt, failureReason, retriesCount }: Job,
+  attempts: unknown[],
+  runs: Placed[],
+) {
+  if (unfinishedJobStates.includes(state)) yield `has not ended: ${state}`;
+  if (attempts.length !== attempt) yield `had ${attempt} attempts, but tokens of ${attempts}`;
+  if (attempt > maxRestarts + 1) yield `was begun ${attempt} times`;
+  if (lostReason.test(failureReason ?? "") && attempt !== maxRestarts + 1)
+    yield `was given up after ${attempt} attempts`;
+  if (retriesCount > failures.limit) yield `was retried ${retriesCount} times`;
+  if (new Set(runs.map((run) => run.attempt)).size !== runs.length) yield "ran twice in one attempt";
+  if (runs.some((run) => run.attempt == null)) yield "ran with a token that is not stored";
 }
 
-function checkResult(
-  job: Job,
-  runs: { attempt: number | null | undefined; isWhole: boolean }[],
-  rows: Rows,
-): (string | false)[] {
+function* findInResult(job: Job, runs: Placed[], rows: Rows) {
   const last = runs.find(({ attempt }) => attempt === job.attempt);
   const kind = job.label as Kind;
   const fails = kind === "flaky" && takesOtherWay(kind, job.id);
-  const isRuled = job.state === "failed" && job.exitStatus === failures.exitStatus;
-  if (isRuled)
-    return [
-      !fails && "failed by itself",
-      job.retriesCount < failures.limit && !job.retriedInJobId && !isCanceled(job, rows) && "was not retried",
-    ];
-  if (job.state !== "passed") return [];
+  if (job.state === "failed" && job.exitStatus === failures.exitStatus) {
+    if (!fails) yield "failed by itself";
+    if (job.retriesCount < failures.limit && !job.retriedInJobId && !isCanceled(job, rows))
+      yield "was not retried";
+  }
+  if (job.state !== "passed") return;
   const log = rows.logs.get(`${job.id} ${job.attempt}`);
-  return [
-    fails && "passed though it fails",
-    !last && "passed, but no command ran in its last attempt",
-    last?.isWhole === false && "passed, but its command did not come to its end",
-    log !== expectedLog(job, rows) && `passed, but its log is not whole: ${log?.length ?? 0} characters`,
-  ];
+  if (fails) yield "passed though it fails";
+  if (!last) yield "passed, but no command ran in its last attempt";
+  if (last?.isWhole === false) yield "passed, but its command did not come to its end";
+  if (log !== expectedLog(job, rows))
+    yield `passed, but its log is not whole: ${log?.length ?? 0} characters`;
 }
 
 function isCanceled({ buildId }: Job, { builds }: Rows): boolean {

@@ -1,15 +1,20 @@
+import { createHash } from "node:crypto";
 import { asc, count, eq, gt, inArray, isNull, ne } from "drizzle-orm";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
-import type { Blobs } from "../../../shared/blobs/blobs.ts";
+import { failForgottenArtifacts } from "../../../shared/artifacts/fail.ts";
+import { removeUnnamedBlobs } from "../../../shared/artifacts/remove-unnamed.ts";
+import { artifactIdOf, type Blobs } from "../../../shared/blobs/blobs.ts";
 import { selectJobs, wholeJob } from "../../../shared/builds/job-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
+import { countRows } from "../../../shared/db/rows.ts";
+import { dayMs } from "../../../shared/durations.ts";
+import type { Services } from "../../../shared/process/services.ts";
 import { decodeBody } from "../../../shared/triggers/payloads/codec.ts";
 import { listEncodedPayloads } from "../../../shared/triggers/payloads/store.ts";
 import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { keysOfAnswers } from "../installation/steps.ts";
 import { numberOf } from "../traffic/bodies.ts";
 import { lateMark } from "../traffic/late-writes.ts";
-import { readBlobs } from "./read-artifacts.ts";
 
 /** A stored delivery, and the post that its bytes are of. */
 export interface StoredDelivery {
@@ -26,9 +31,10 @@ const payloadsAtOnce = 200;
 
 /** @param blobs undefined: this machine cannot reach them */
 export async function readLedger(db: Db, blobs?: Blobs) {
-  const { tables } = db;
-  const { builds, agents, jobTokens, queues, pipelines, deviceCodes, grants, accessTokens } = tables;
-  const { concurrencyMembers, tasks, metaData } = tables;
+  const { builds, agents, jobTokens, queues, pipelines, deviceCodes, grants, ...tables } = db.tables;
+  const { concurrencyMembers, tasks, metaData, accessTokens, auditEvents, artifacts } = tables;
+  const isUnblocking = eq(auditEvents.action, "unblocked a step of");
+  const hashes = await db.select({ hash: accessTokens.tokenHash }).from(accessTokens);
   return {
     deliveries: await readDeliveries(db),
     builds: await db.select().from(builds),
@@ -36,44 +42,28 @@ export async function readLedger(db: Db, blobs?: Blobs) {
     agents: await db.select().from(agents),
     jobTokens: await db.select().from(jobTokens),
     logs: await readLogs(db),
-    artifacts: await db.select().from(db.tables.artifacts),
+    artifacts: await db.select().from(artifacts),
     blobs: blobs && (await readBlobs(blobs)),
     lateRows: await listLateRows(db),
     members: await db.select().from(concurrencyMembers),
     tasks: await db.select().from(tasks).where(isDue(db)),
     answers: await db.select().from(metaData).where(inArray(metaData.key, keysOfAnswers)),
-    unblockings: await listUnblockings(db),
+    unblockings: await db.select({ buildId: auditEvents.subjectId }).from(auditEvents).where(isUnblocking),
     queues: await db.select().from(queues),
     pipelines: await db.select().from(pipelines),
     deviceCodes: await db.select().from(deviceCodes),
     grants: await db.select().from(grants),
-    tokenHashes: (await db.select({ hash: accessTokens.tokenHash }).from(accessTokens)).map(
-      ({ hash }) => hash,
-    ),
+    tokenHashes: hashes.map(({ hash }) => hash),
   };
-}
-
-/** The audited unblockings, by build. */
-async function listUnblockings(db: Db): Promise<{ buildId: string }[]> {
-  const { auditEvents } = db.tables;
-  return db
-    .select({ buildId: auditEvents.subjectId })
-    .from(auditEvents)
-    .where(eq(auditEvents.action, "unblocked a step of"));
 }
 
 /** The rows that late writes left. */
 async function listLateRows(db: Db): Promise<string[]> {
-  const { jobLogChunks, metaData } = db.tables;
-  const { jobId, attempt } = jobLogChunks;
-  const chunks = await db
-    .select({ jobId, attempt })
-    .from(jobLogChunks)
-    .where(eq(jobLogChunks.sequence, lateMark.sequence));
-  const { buildId } = metaData;
-  const entries = await db.select({ buildId }).from(metaData).where(eq(metaData.key, lateMark.key));
+  const { jobLogChunks: chunks, metaData } = db.tables;
+  const ofLogs = await db.select().from(chunks).where(eq(chunks.sequence, lateMark.sequence));
+  const entries = await db.select().from(metaData).where(eq(metaData.key, lateMark.key));
   return [
-    ...chunks.map((chunk) => `a chunk of attempt ${chunk.attempt} of job ${chunk.jobId}`),
+    ...ofLogs.map(({ jobId, attempt }) => `a chunk of attempt ${attempt} of job ${jobId}`),
     ...entries.map((entry) => `meta-data of build ${entry.buildId}`),
   ];
 }
@@ -100,14 +90,10 @@ async function readDeliveries(db: Db): Promise<StoredDelivery[]> {
       .orderBy(asc(deliveries.id))
       .limit(payloadsAtOnce);
     const ids = rows.map(({ id }) => id);
-    const payloads = new Map(
-      (await listEncodedPayloads(db, { deliveryIds: ids })).map((payload) => [
-        payload.deliveryId,
-        payload.body,
-      ]),
-    );
+    const encoded = await listEncodedPayloads(db, { deliveryIds: ids });
+    const bodies = new Map(encoded.map(({ deliveryId, body }) => [deliveryId, body]));
     for (const { id, status } of rows) {
-      const body = payloads.get(id);
+      const body = bodies.get(id);
       const bytes = body && (await decodeBody(body).catch(() => undefined));
       found.push({ id, status, post: bytes && numberOf(bytes) });
     }
@@ -116,25 +102,9 @@ async function readDeliveries(db: Db): Promise<StoredDelivery[]> {
   }
 }
 
-/** Jobs that have not ended. */
-export async function countUnfinished(db: Db): Promise<number> {
-  const { jobs } = db.tables;
-  const [row] = await db
-    .select({ total: count() })
-    .from(jobs)
-    .where(inArray(jobs.state, unfinishedJobStates));
-  return row?.total ?? 0;
-}
-
 /** A fan-out looks again for a minute after a pause, and finds nothing. */
 function isDue(db: Db) {
   return ne(db.tables.tasks.kind, "pause");
-}
-
-/** Tasks that nobody has done. */
-export async function countDue(db: Db): Promise<number> {
-  const [row] = await db.select({ total: count() }).from(db.tables.tasks).where(isDue(db));
-  return row?.total ?? 0;
 }
 
 /** Deliveries that no worker has decided. */
@@ -142,4 +112,41 @@ export async function countWaiting(db: Db): Promise<number> {
   const { deliveries } = db.tables;
   const [row] = await db.select({ total: count() }).from(deliveries).where(isNull(deliveries.status));
   return row?.total ?? 0;
+}
+
+/** Jobs that have not ended, and tasks that nobody has done. */
+export async function countUnfinished(db: Db): Promise<number> {
+  const { jobs, tasks } = db.tables;
+  const unfinished = await countRows(db, jobs, inArray(jobs.state, unfinishedJobStates));
+  return unfinished + (await countRows(db, tasks, isDue(db)));
+}
+
+/** Does what workers do two days later: what nobody has finished is given up, what nobody names is removed. */
+export async function sweepArtifacts(services: Services): Promise<void> {
+  const now = () => new Date(services.clock.now().getTime() + 2 * dayMs);
+  const later = { ...services, clock: { ...services.clock, now } };
+  await failForgottenArtifacts(later);
+  await removeUnnamedBlobs(later);
+}
+
+/** Reads all blobs of artifacts, by the artifact's id. */
+async function readBlobs(blobs: Blobs) {
+  const found = new Map<string, { bytes: number; sha1: string }>();
+  for (let after: string | undefined; ; ) {
+    const { names, next } = await blobs.list({ after });
+    for (const name of names) {
+      const id = artifactIdOf(name);
+      const content = id && (await blobs.read(name));
+      if (!content) continue;
+      const hash = createHash("sha1");
+      let bytes = 0;
+      for await (const piece of content.pieces) {
+        hash.update(piece);
+        bytes += piece.length;
+      }
+      found.set(id, { bytes, sha1: hash.digest("hex") });
+    }
+    if (next === undefined) return found;
+    after = next;
+  }
 }

@@ -2,7 +2,7 @@ import { hashToken } from "../../../shared/crypto/tokens.ts";
 import type { Run } from "../installation/marks.ts";
 import { lateMark, type OverAttempt } from "../traffic/late-writes.ts";
 import type { LateWrite } from "../traffic/observed.ts";
-import { type Discrepancy, discrepancy } from "./discrepancy.ts";
+import { checkOf } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
 
 const maxRuns = 40;
@@ -16,21 +16,17 @@ const refusals: Record<LateWrite["name"], number[]> = {
 };
 
 /** Late writes are refused, and change nothing. */
-export function checkLateWrites(
-  writes: LateWrite[],
-  { jobs, lateRows }: Pick<Ledger, "jobs" | "lateRows">,
-): Discrepancy[] {
-  const changed = jobs.filter(({ exitStatus }) => exitStatus === lateMark.exitStatus);
-  return [
-    ...writes
-      .filter((write) => !isRefused(write) && !isUnknown(write))
-      .map(({ name, jobId, status, attempts }) =>
-        discrepancy("leases", `a stale ${name} of job ${jobId} is answered ${status}`, attempts),
-      ),
-    ...changed.map(({ id }) => discrepancy("leases", `a stale finish ended job ${id}`)),
-    ...lateRows.map((row) => discrepancy("leases", `a stale write is stored: ${row}`)),
-  ];
-}
+export const checkLateWrites = checkOf(
+  "leases",
+  function* (writes: LateWrite[], { jobs, lateRows }: Pick<Ledger, "jobs" | "lateRows">) {
+    for (const write of writes)
+      if (!isRefused(write) && !isUnknown(write))
+        yield [`a stale ${write.name} of job ${write.jobId} is answered ${write.status}`, write.attempts];
+    for (const { id, exitStatus } of jobs)
+      if (exitStatus === lateMark.exitStatus) yield `a stale finish ended job ${id}`;
+    for (const row of lateRows) yield `a stale write is stored: ${row}`;
+  },
+);
 
 /** Late writes that were answered while their job waited again, or ran in its next attempt. */
 export function listAnsweredWrites(writes: LateWrite[]): LateWrite[] {
@@ -44,14 +40,12 @@ export function listOverAttempts(
 ): OverAttempt[] {
   const attemptOf = new Map(jobTokens.map(({ tokenHash, attempt }) => [tokenHash, attempt]));
   const jobOf = new Map(jobs.map((job) => [job.id, job]));
-  return runs
-    .flatMap(({ jobId, token }) => {
-      const attempt = attemptOf.get(hashToken(token));
-      const job = jobOf.get(jobId);
-      return job && attempt != null ? [{ jobId, token, isLast: attempt === job.attempt }] : [];
-    })
-    .sort((a, b) => +a.isLast - +b.isLast)
-    .slice(0, maxRuns);
+  const over = runs.flatMap(({ jobId, token }) => {
+    const attempt = attemptOf.get(hashToken(token));
+    const job = jobOf.get(jobId);
+    return job && attempt != null ? [{ jobId, token, isLast: attempt === job.attempt }] : [];
+  });
+  return over.sort((a, b) => +a.isLast - +b.isLast).slice(0, maxRuns);
 }
 
 /** A repeated finish of the last attempt is answered as the first was. */

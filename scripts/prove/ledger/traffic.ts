@@ -1,6 +1,6 @@
 import type { Timeline } from "../timeline.ts";
-import type { Observed, Unblock } from "../traffic/observed.ts";
-import { type Discrepancy, discrepancy } from "./discrepancy.ts";
+import type { Observed } from "../traffic/observed.ts";
+import { checkOf } from "./discrepancy.ts";
 import { listPauses } from "./dispatch.ts";
 import { listAnsweredWrites } from "./stale.ts";
 
@@ -21,30 +21,25 @@ const neededPerMinute: Need[] = [
 /** An agent that is killed may have had no job, or one that no process goes on with while the run lasts. */
 const deathsPerSuperseded = 5;
 
-export function measureTraffic(observed: Observed, timeline: Timeline) {
-  const pauses = listPauses(observed.dispatchChanges);
-  const deaths = timeline.faults.filter(
-    ({ kind, target }) => /kill|crash/.test(kind) && target.startsWith("agent"),
-  );
-  const ends = timeline.faults.map(({ untilMs = 0 }) => untilMs);
+export function measureTraffic(observed: Observed, { faults }: Pick<Timeline, "faults">) {
+  const { posts, signIns, assignments, unblocks, dispatchChanges, lateWrites } = observed;
+  const isDeath = ({ kind, target }: (typeof faults)[number]) =>
+    /kill|crash/.test(kind) && target.startsWith("agent");
+  const ends = faults.map(({ untilMs = 0 }) => untilMs);
   const lastMs = ends.length > 0 ? Math.max(...ends) : Number.POSITIVE_INFINITY;
+  const ofSteps = [...Map.groupBy(unblocks, ({ jobId }) => jobId).values()];
   return {
-    accepted: observed.posts.filter(({ ids }) => ids.length > 0).length,
-    doubled: observed.posts.filter(({ key, ids }) => key && ids.length > 1).length,
-    signedIn: observed.signIns.filter(({ tokens }) => tokens.length > 0).length,
-    assigned: observed.assignments.filter(({ fromMs }) => fromMs < lastMs).length,
-    unblocked: observed.unblocks.filter(({ isDone }) => isDone).length,
-    raced: countRaces(observed.unblocks),
-    pauses: pauses.filter(({ change }) => change.waitingJobs > 0).length,
-    superseded: new Set(listAnsweredWrites(observed.lateWrites).map(({ jobId }) => jobId)).size,
-    agentDeaths: deaths.length,
+    accepted: posts.filter(({ ids }) => ids.length > 0).length,
+    doubled: posts.filter(({ key, ids }) => key && ids.length > 1).length,
+    signedIn: signIns.filter(({ tokens }) => tokens.length > 0).length,
+    assigned: assignments.filter(({ fromMs }) => fromMs < lastMs).length,
+    unblocked: unblocks.filter(({ isDone }) => isDone).length,
+    /** Steps that several requests tried to unblock, of which one did. */
+    raced: ofSteps.filter((own) => own.length > 1 && own.some(({ isDone }) => isDone)).length,
+    pauses: listPauses(dispatchChanges).filter(({ change }) => change.waitingJobs > 0).length,
+    superseded: new Set(listAnsweredWrites(lateWrites).map(({ jobId }) => jobId)).size,
+    agentDeaths: faults.filter(isDeath).length,
   };
-}
-
-/** Steps that several requests tried to unblock, of which one did. */
-function countRaces(unblocks: Unblock[]): number {
-  const byJob = [...Map.groupBy(unblocks, ({ jobId }) => jobId).values()];
-  return byJob.filter((own) => own.length > 1 && own.some(({ isDone }) => isDone)).length;
 }
 
 /** Returns true if a run of this length has let enough through, but for what only its end shows. */
@@ -53,25 +48,15 @@ export function isEnough(traffic: Traffic, minutes: number): boolean {
 }
 
 /** A run that let too little through proves nothing. */
-export function checkTraffic(traffic: Traffic, minutes: number): Discrepancy[] {
-  const needs: Need[] = [
-    ...listNeeds(minutes),
-    [
-      "superseded",
-      Math.floor(traffic.agentDeaths / deathsPerSuperseded),
-      `jobs with late writes after ${traffic.agentDeaths} deaths of agents`,
-    ],
-  ];
-  return needs
-    .filter(([name, needed]) => traffic[name] < needed)
-    .map(([name, needed, words]) =>
-      discrepancy(
-        "traffic",
-        `too little to prove anything: ${traffic[name]} ${words}, and this run needs ${needed}. ` +
-          "Inject fewer faults (--per-second), or run it on a less busy machine",
-      ),
-    );
-}
+export const checkTraffic = checkOf("traffic", function* (traffic: Traffic, minutes: number) {
+  const superseded = Math.floor(traffic.agentDeaths / deathsPerSuperseded);
+  const words = `jobs with late writes after ${traffic.agentDeaths} deaths of agents`;
+  const needs: Need[] = [...listNeeds(minutes), ["superseded", superseded, words]];
+  for (const [name, needed, words] of needs)
+    if (traffic[name] < needed)
+      yield `too little to prove anything: ${traffic[name]} ${words}, and this run needs ${needed}. ` +
+        "Inject fewer faults (--per-second), or run it on a less busy machine";
+});
 
 function listNeeds(minutes: number): Need[] {
   return neededPerMinute.map(([name, each, words]) => [name, Math.floor(each * minutes), words]);

@@ -1,5 +1,5 @@
 import { finishedBuildStates, type JobState } from "../../../shared/vocabulary.ts";
-import { type Discrepancy, discrepancy } from "./discrepancy.ts";
+import { checkOf } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
 
 type Rows = Pick<Ledger, "builds" | "jobs">;
@@ -10,20 +10,17 @@ type Build = Ledger["builds"][number];
 const mayLackBuild: JobState[] = ["canceled", "skipped", "broken", "waiting_failed", "blocked_failed"];
 
 /** Each job of a trigger step made exactly one build, and ended as it did. */
-export function checkTriggers({ builds, jobs }: Rows): Discrepancy[] {
+export const checkTriggers = checkOf("triggers", function* ({ builds, jobs }: Rows) {
   const byId = new Map(builds.map((build) => [build.id, build]));
-  const triggers = jobs.filter(({ type }) => type === "trigger");
-  const ids = new Set(triggers.map(({ id }) => id));
+  const triggers = new Map(jobs.filter(({ type }) => type === "trigger").map((job) => [job.id, job]));
   const made = Map.groupBy(builds, ({ triggeredByJobId }) => triggeredByJobId);
-  const orphans = builds.filter(({ triggeredByJobId }) => triggeredByJobId && !ids.has(triggeredByJobId));
-  return [
-    ...orphans.map(({ id }) => discrepancy("triggers", `build ${id} is of no trigger step`)),
-    ...triggers.flatMap((job) => {
-      const problem = problemOf(job, byId.get(job.buildId), made.get(job.id) ?? []);
-      return problem ? [discrepancy("triggers", `job ${job.id} (${job.state}) ${problem}`)] : [];
-    }),
-  ];
-}
+  for (const { id, triggeredByJobId } of builds)
+    if (triggeredByJobId && !triggers.has(triggeredByJobId)) yield `build ${id} is of no trigger step`;
+  for (const job of triggers.values()) {
+    const problem = problemOf(job, byId.get(job.buildId), made.get(job.id) ?? []);
+    if (problem) yield `job ${job.id} (${job.state}) ${problem}`;
+  }
+});
 
 function problemOf(
   { state, options }: Job,

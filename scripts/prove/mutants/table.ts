@@ -5,8 +5,8 @@ export interface Mutant {
   name: string;
   summary: string;
   edits: Edit[];
-  /** Only the kinds of faults that bring the fault to light: the seed then repeats more of a run. */
-  run: { database: DatabaseName; seed: number; minutes: number; perSecond: number; faults: string[] };
+  /** Only the kinds of faults that bring the fault to light: the seed then repeats more of a run. Default: on SQLite. */
+  run: { database?: DatabaseName; minutes: number; perSecond: number; faults: string[] };
   /** A line of the report that no other fault explains. */
   foundBy: RegExp;
 }
@@ -20,6 +20,10 @@ export interface Edit {
 
 const accept = "shared/triggers/deliveries/accept.ts";
 const deliveries = "shared/triggers/deliveries/due-store.ts";
+
+const decide = "shared/builds/groups/decide-store.ts";
+const crowded =
+  /\d jobs hold a group of \d|\d jobs of (eager|gate) have started|\d commands of (eager|gate) ran at once/;
 
 export const mutants: Mutant[] = [
   {
@@ -45,7 +49,7 @@ export const mutants: Mutant[] = [
 `,
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 2, faults: ["full-disk", "kill"] },
+    run: { minutes: 0.5, perSecond: 2, faults: ["full-disk", "kill"] },
     foundBy: /was answered 201, but delivery \S+ is lost/,
   },
   {
@@ -66,10 +70,7 @@ export const mutants: Mutant[] = [
     isOfOwner,`,
       },
     ],
-    run: {
-      ...{ database: "sqlite", seed: 1, minutes: 1, perSecond: 2 },
-      faults: ["kill", "freeze", "redis-restart", "cut", "delay"],
-    },
+    run: { minutes: 1, perSecond: 2, faults: ["kill", "freeze", "redis-restart", "cut", "delay"] },
     foundBy: /status build_created and \d+ builds/,
   },
   {
@@ -82,7 +83,7 @@ export const mutants: Mutant[] = [
         to: "for (const each of looking.slice(2)) each.wake();",
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.25, perSecond: 2, faults: ["redis-loss", "redis-flush"] },
+    run: { minutes: 0.25, perSecond: 2, faults: ["redis-loss", "redis-flush"] },
     foundBy: /has the status null and 0 builds/,
   },
   {
@@ -100,7 +101,7 @@ export const mutants: Mutant[] = [
         to: "this.#background.add(new Promise((resolve) => setTimeout(resolve, 2000)).then(() => this.#run(task))",
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["kill"] },
+    run: { minutes: 0.5, perSecond: 1, faults: ["kill"] },
     foundBy: /made no build|is a member for ever|ended before its build/,
   },
   {
@@ -114,7 +115,7 @@ export const mutants: Mutant[] = [
         let outcome = "acknowledged" as Outcome;`,
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 0.5, faults: ["full-disk"] },
+    run: { minutes: 0.5, perSecond: 0.5, faults: ["full-disk"] },
     foundBy: /passed, but its log is not whole/,
   },
   {
@@ -128,7 +129,7 @@ export const mutants: Mutant[] = [
       const mismatch = await written.catch(() => undefined);`,
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 2, faults: ["full-disk", "delay", "cut"] },
+    run: { minutes: 0.5, perSecond: 2, faults: ["full-disk", "delay", "cut"] },
     foundBy: /is finished, but has no bytes/,
   },
   {
@@ -143,7 +144,7 @@ export const mutants: Mutant[] = [
         inArray(deviceCodes.state, ["approved", "used"]),`,
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.2, perSecond: 1, faults: ["delay"] },
+    run: { minutes: 0.2, perSecond: 1, faults: ["delay"] },
     foundBy: /gave 2 tokens|used device codes have \d+ grants/,
   },
   {
@@ -161,7 +162,7 @@ export const mutants: Mutant[] = [
         to: "const isPresent = job.agentId === agentId && attempt <= job.attempt;",
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.6, perSecond: 0.7, faults: ["kill"] },
+    run: { minutes: 0.6, perSecond: 0.7, faults: ["kill"] },
     foundBy: /a stale (start|chunk|finish) of job \S+ is answered 200/,
   },
   {
@@ -174,7 +175,7 @@ export const mutants: Mutant[] = [
         to: `if ((await claimKeyIfFree(tx, claim, freeSince)) || claim.key !== "") continue;`,
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.2, perSecond: 2, faults: ["delay"] },
+    run: { minutes: 0.2, perSecond: 2, faults: ["delay"] },
     foundBy: /with a key\) was answered with 2 ids/,
   },
   {
@@ -187,7 +188,7 @@ export const mutants: Mutant[] = [
         to: "  return tx.select().from(queues).where(isDispatching);",
       },
     ],
-    run: { database: "postgres", seed: 1, minutes: 1, perSecond: 2, faults: ["delay"] },
+    run: { database: "postgres", minutes: 1, perSecond: 2, faults: ["delay"] },
     foundBy: /was assigned while its queue was paused/,
   },
   {
@@ -195,27 +196,26 @@ export const mutants: Mutant[] = [
     summary: "a concurrency group does not count the jobs that hold it",
     edits: [
       {
-        file: "shared/builds/groups/decide-store.ts",
+        file: decide,
         from: "const holders = await countHolders(db, groupId);",
         to: "const holders = 0;",
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["kill"] },
-    foundBy:
-      /\d jobs hold a group of \d|\d jobs of (eager|gate) have started|\d commands of (eager|gate) ran at once/,
+    run: { minutes: 0.5, perSecond: 1, faults: ["kill"] },
+    foundBy: crowded,
   },
   {
     name: "no-group-lock",
     summary: "a concurrency group starts jobs without its lock, a second after it decided",
     edits: [
       {
-        file: "shared/builds/groups/decide-store.ts",
+        file: decide,
         from: `  return (await tx.lock(groups, eq(groups.id, id), "exclusive"))[0];`,
         to: "  return (await tx.select().from(groups).where(eq(groups.id, id)))[0];",
       },
       {
         // Locks of builds hide the fault, unless other jobs come to be first meanwhile.
-        file: "shared/builds/groups/decide-store.ts",
+        file: decide,
         from: `  const started = await tx
 `,
         to: `  await tx.select({ slept: sql\`cast(pg_sleep(1) as text)\` }).from(jobs).limit(1);
@@ -223,9 +223,8 @@ export const mutants: Mutant[] = [
 `,
       },
     ],
-    run: { database: "postgres", seed: 1, minutes: 1, perSecond: 2, faults: ["delay"] },
-    foundBy:
-      /\d jobs hold a group of \d|\d jobs of (eager|gate) have started|\d commands of (eager|gate) ran at once/,
+    run: { database: "postgres", minutes: 1, perSecond: 2, faults: ["delay"] },
+    foundBy: crowded,
   },
   {
     name: "overtaken-gate",
@@ -237,7 +236,7 @@ export const mutants: Mutant[] = [
         to: "holders + index < member.limit",
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["kill"] },
+    run: { minutes: 0.5, perSecond: 1, faults: ["kill"] },
     foundBy: /has overtaken \d+ jobs of a gate|has started, with \d+ jobs before it/,
   },
   {
@@ -261,7 +260,7 @@ export const mutants: Mutant[] = [
         to: `    .where(and(eq(jobs.id, id), inArray(jobs.state, ["blocked", "unblocked"])))`,
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["delay"] },
+    run: { minutes: 0.5, perSecond: 1, faults: ["delay"] },
     foundBy: /was unblocked \d times/,
   },
   {
@@ -279,7 +278,7 @@ export const mutants: Mutant[] = [
         to: `    .where(and(eq(jobs.id, id), eq(jobs.state, "blocked")))`,
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.5, perSecond: 1, faults: ["delay"] },
+    run: { minutes: 0.5, perSecond: 1, faults: ["delay"] },
     foundBy: /\(release\) began before/,
   },
   {
@@ -297,7 +296,7 @@ export const mutants: Mutant[] = [
         to: "CREATE INDEX `builds_triggered`",
       },
     ],
-    run: { database: "sqlite", seed: 1, minutes: 0.7, perSecond: 1, faults: ["freeze", "kill"] },
+    run: { minutes: 0.7, perSecond: 1, faults: ["freeze", "kill"] },
     foundBy: /made \d builds/,
   },
 ];

@@ -36,7 +36,7 @@ export function openLooks({ observed, timeline }: Pick<Lane, "observed" | "timel
     for (const fault of [...findGroupFaults(members, rows.members), ...findCrowds(rows.holders)])
       observed.groupFaults.push({ fault, atMs: untilMs });
     members = rows.members;
-    return rows.waiting;
+    return new Map(rows.waiting.map(({ queueId, total }) => [queueId ?? "", total]));
   };
 }
 
@@ -51,25 +51,16 @@ export async function watchAssignments(lane: Lane, look: Look): Promise<void> {
 async function readAssigned(db: Db) {
   const { agents, jobs } = db.tables;
   const { id, queueId, assignedAt } = jobs;
-  const assigned = await db.select({ id, queueId, assignedAt }).from(jobs).where(isNotNull(assignedAt));
-  const waiting = await db
-    .select({ queueId, total: count() })
-    .from(jobs)
-    .where(eq(jobs.state, "scheduled"))
-    .groupBy(queueId);
-  const waitingJobs = await countRows(db, jobs, inArray(jobs.state, ["scheduled", "limited", "blocked"]));
-  // One statement sees one moment.
-  const doubled = await db
-    .select({ jobId: id, agentId: agents.id, holderId: jobs.agentId })
-    .from(agents)
-    .innerJoin(jobs, eq(id, agents.jobId))
-    .where(or(isNull(jobs.agentId), ne(jobs.agentId, agents.id)));
+  const isWaiting = eq(jobs.state, "scheduled");
+  const isOthers = or(isNull(jobs.agentId), ne(jobs.agentId, agents.id));
+  const leases = { jobId: id, agentId: agents.id, holderId: jobs.agentId };
   return {
-    assigned,
+    assigned: await db.select({ id, queueId, assignedAt }).from(jobs).where(isNotNull(assignedAt)),
+    waiting: await db.select({ queueId, total: count() }).from(jobs).where(isWaiting).groupBy(queueId),
+    waitingJobs: await countRows(db, jobs, inArray(jobs.state, ["scheduled", "limited", "blocked"])),
+    // One statement sees one moment.
+    doubled: await db.select(leases).from(agents).innerJoin(jobs, eq(id, agents.jobId)).where(isOthers),
     members: await readMembers(db),
     holders: await readHolders(db),
-    doubled,
-    waitingJobs,
-    waiting: new Map(waiting.map(({ queueId, total }) => [queueId ?? "", total])),
   };
 }

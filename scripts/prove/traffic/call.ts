@@ -68,7 +68,3 @@ function causeOf(error: unknown): string {
   if (cause instanceof Error) return (cause as NodeJS.ErrnoException).code ?? cause.message;
   return error.name === "TimeoutError" ? `none within ${answerWithinMs / 1000} s` : error.message;
 }
-
-export function formOf(fields: Record<string, string>): Pick<RequestInit, "method" | "body"> {
-  return { method: "POST", body: new URLSearchParams(fields) };
-}

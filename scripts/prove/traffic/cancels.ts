@@ -1,6 +1,5 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { between, pick } from "../random.ts";
-import { call } from "./call.ts";
 import type { Lane } from "./lane.ts";
 
 /** Builds this far back may still run. */
@@ -8,29 +7,24 @@ const maxBack = 12;
 
 /** Cancels a recent build, or its trigger step, now and then, over REST. */
 export async function cancelBuilds(lane: Lane): Promise<void> {
-  const { slug: org, pipelineSlugs, apiToken } = lane.installation.organization;
-  const headers = { Authorization: `Bearer ${apiToken}` };
+  const { slug: org, pipelineSlugs } = lane.installation.organization;
   const last = new Map<string, number>();
   const findTrigger = async (path: string): Promise<string | undefined> => {
-    const read = await call({ ...lane, attempts: [] }, lane.url() + path, { name: "read", headers });
+    const read = await lane.send(path, { name: "read" });
     const jobs: { id: string; type: string }[] = read.status === 200 ? read.body.jobs : [];
     return jobs.find(({ type }) => type === "trigger")?.id;
   };
   while (!lane.signal.aborted) {
     await lane.pause(between(lane.random, 400, 1600));
     const slug = pick(lane.random, pipelineSlugs);
-    const attempts = lane.observed.cancels;
     const list = pathTo(patterns.pipelineBuilds, { org, slug });
-    const listed = await call({ ...lane, attempts: [] }, `${lane.url()}${list}?per_page=1`, {
-      name: "list",
-      headers,
-    });
+    const listed = await lane.send(`${list}?per_page=1`, { name: "list" });
     if (listed.status === 200) last.set(slug, listed.body[0]?.number ?? 0);
     const number = (last.get(slug) ?? 0) - lane.random(maxBack);
     if (number < 1) continue;
     const build = { org, slug, number: String(number) };
     const job = lane.random(2) === 0 ? undefined : await findTrigger(pathTo(patterns.build, build));
     const path = job ? pathTo(patterns.cancelJob, { ...build, job }) : pathTo(patterns.cancelBuild, build);
-    await call({ ...lane, attempts }, lane.url() + path, { name: "cancel", method: "PUT", headers });
+    await lane.send(path, { name: "cancel", method: "PUT" }, lane.observed.cancels);
   }
 }

@@ -13,13 +13,10 @@ const maxWaitingJobs = 20;
 /** Posts webhooks one after the other. */
 export async function sendPosts(lane: Lane): Promise<void> {
   const { observed, random, installation } = lane;
+  const { triggers } = installation.organization;
   while (!lane.signal.aborted) {
-    const { triggers } = installation.organization;
     const isBusy = observed.waitingJobs > maxWaitingJobs;
-    const trigger = isBusy
-      ? (triggers.find(({ name }) => name === "filtered") ?? triggers[0])
-      : pick(random, triggers);
-    if (!trigger) return;
+    const trigger = pick(random, isBusy ? triggers.filter(({ name }) => name === "filtered") : triggers);
     const post: Post = {
       number: observed.posts.length + 1,
       trigger: trigger.name,
@@ -42,13 +39,13 @@ async function send(lane: Lane, trigger: ProveTrigger, post: Post): Promise<void
     ...signatureOf(trigger, post.isForged ? `${body} ` : body),
     ...(post.key && { "Idempotency-Key": post.key }),
   };
-  const attempts = post.key ? maxAttempts : 1;
-  for (let attempt = 0; attempt < attempts && !lane.signal.aborted; attempt++) {
-    const caller = { timeline: lane.timeline, attempts: post.attempts };
-    const init = { name: "POST /deliver", method: "POST", body, headers };
+  const init = { name: "POST /deliver", method: "POST", body, headers };
+  for (let tries = post.key ? maxAttempts : 1; tries > 0 && !lane.signal.aborted; tries--) {
     const urls = post.key ? lane.twoUrls() : [lane.url()];
-    const send = (url: string) => call(caller, `${url}/deliver/${trigger.token}`, init);
-    const outcomes = await Promise.all(urls.map(send));
+    const caller = { timeline: lane.timeline, attempts: post.attempts };
+    const outcomes = await Promise.all(
+      urls.map((url) => call(caller, `${url}/deliver/${trigger.token}`, init)),
+    );
     for (const outcome of outcomes) if (outcome.status === 201) post.ids.push(outcome.body.id);
     if (outcomes.some(isFinal)) return;
     await lane.pause(between(lane.random, 100, 1500));

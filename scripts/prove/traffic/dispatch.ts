@@ -1,7 +1,7 @@
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { between, pick } from "../random.ts";
 import type { Look } from "./agents.ts";
-import { type Attempt, call, type Outcome } from "./call.ts";
+import type { Attempt } from "./call.ts";
 import type { Lane } from "./lane.ts";
 import type { DispatchChange } from "./observed.ts";
 
@@ -15,49 +15,33 @@ const runningMs: [number, number][] = [
 export async function pauseAndResume(lane: Lane, queueId: string, look: Look): Promise<void> {
   while (!lane.signal.aborted) {
     await lane.pause(between(lane.random, ...pick(lane.random, runningMs)));
-    const paused = await change(lane, queueId, "pause");
+    const paused = await changeDispatch(lane, queueId, "pause");
     const waiting = await look();
     if (paused) paused.waitingJobs = waiting?.get(queueId) ?? 0;
     await lane.pause(between(lane.random, 500, 2500));
     await look();
-    await change(lane, queueId, "resume");
+    await changeDispatch(lane, queueId, "resume");
   }
 }
 
-export async function resume(lane: Lane, queueId: string): Promise<void> {
-  await change(lane, queueId, "resume");
-}
-
 /** Repeats the request until the outcome is known. Returns the last one. */
-async function change(
+export async function changeDispatch(
   lane: Lane,
   queueId: string,
   action: DispatchChange["action"],
 ): Promise<DispatchChange | undefined> {
-  const { slug: org, clusterId: cluster, apiToken } = lane.installation.organization;
+  const { slug: org, clusterId: cluster } = lane.installation.organization;
   const pattern = action === "pause" ? patterns.pauseDispatch : patterns.resumeDispatch;
   const path = pathTo(pattern, { org, cluster, queue: queueId });
-  const { dispatchChanges } = lane.observed;
   let last: DispatchChange | undefined;
   while (!last?.isDone && !lane.signal.aborted) {
     const attempts: Attempt[] = [];
-    const headers = { Authorization: `Bearer ${apiToken}` };
-    const outcome = await call({ ...lane, attempts }, lane.url() + path, {
-      name: action,
-      method: "POST",
-      headers,
-    });
-    const isDone = isKnown(outcome);
-    for (const attempt of attempts) {
-      last = { ...attempt, queueId, action, isDone, waitingJobs: 0 };
-      dispatchChanges.push(last);
-    }
+    const { status } = await lane.send(path, { name: action, method: "POST" }, attempts);
+    const isDone = status === 200 || status === 422; // it was so already, by an earlier try
+    const changes = attempts.map((attempt) => ({ ...attempt, queueId, action, isDone, waitingJobs: 0 }));
+    lane.observed.dispatchChanges.push(...changes);
+    last = changes.at(-1);
     if (!isDone) await lane.pause(200);
   }
   return last;
-}
-
-/** 422: it was so already, by an earlier try. */
-function isKnown({ status }: Outcome): boolean {
-  return status === 200 || status === 422;
 }

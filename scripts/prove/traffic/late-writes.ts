@@ -4,7 +4,7 @@ import { hashToken } from "../../../shared/crypto/tokens.ts";
 import type { Db } from "../../../shared/db/database.ts";
 import { unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { readRuns } from "../installation/marks.ts";
-import { type Attempt, call } from "./call.ts";
+import type { Attempt } from "./call.ts";
 import type { Lane } from "./lane.ts";
 import type { LateWrite } from "./observed.ts";
 
@@ -13,29 +13,16 @@ export const lateMark = { sequence: 99_999, offset: 10_000_000, key: "late", exi
 
 const lookEveryMs = 200;
 const json = { "Content-Type": "application/json" };
-const requests: Record<LateWrite["name"], { path: string; init: RequestInit }> = {
-  start: { path: "start", init: { method: "PUT", headers: json, body: "{}" } },
-  chunk: {
-    path: `chunks?sequence=${lateMark.sequence}&offset=${lateMark.offset}&size=5`,
-    init: {
-      method: "POST",
-      headers: { "Content-Type": "text/plain", "Content-Encoding": "gzip" },
-      body: gzipSync("late\n"),
-    },
-  },
-  "meta-data": {
-    path: "data/set",
-    init: { method: "POST", headers: json, body: JSON.stringify({ key: lateMark.key, value: "late" }) },
-  },
-  finish: {
-    path: "finish",
-    init: {
-      method: "PUT",
-      headers: json,
-      body: JSON.stringify({ exit_status: String(lateMark.exitStatus), chunks_failed_count: 0 }),
-    },
-  },
-};
+const gzip = { "Content-Type": "text/plain", "Content-Encoding": "gzip" };
+const chunk = `chunks?sequence=${lateMark.sequence}&offset=${lateMark.offset}&size=5`;
+const entry = JSON.stringify({ key: lateMark.key, value: "late" });
+const result = JSON.stringify({ exit_status: String(lateMark.exitStatus), chunks_failed_count: 0 });
+const writes: (Pick<LateWrite, "name"> & { path: string; init: RequestInit })[] = [
+  { name: "start", path: "start", init: { method: "PUT", headers: json, body: "{}" } },
+  { name: "chunk", path: chunk, init: { method: "POST", headers: gzip, body: gzipSync("late\n") } },
+  { name: "meta-data", path: "data/set", init: { method: "POST", headers: json, body: entry } },
+  { name: "finish", path: "finish", init: { method: "PUT", headers: json, body: result } },
+];
 
 /** The token of an attempt that is over. */
 export interface OverAttempt {
@@ -59,29 +46,23 @@ export async function writeLate(lane: Lane, db: Db): Promise<void> {
     if (fresh.length === 0) continue;
     const runs = readRuns(lane.installation.marksFolder);
     const tokens = new Map(runs.map(({ token }) => [hashToken(token), token]));
-    await Promise.all(
-      fresh.map(({ jobId, tokenHash }) => {
-        const token = tokens.get(tokenHash); // none if no command ran
-        return token && sendLateWrites(lane, { jobId, token, isLast: false });
-      }),
-    );
+    const sending = fresh.map(({ jobId, tokenHash }) => {
+      const token = tokens.get(tokenHash); // none if no command ran
+      return token && sendLateWrites(lane, { jobId, token, isLast: false });
+    });
+    await Promise.all(sending);
   }
 }
 
 /** Sends each kind of write, all at once. */
-export async function sendLateWrites(
-  { observed, timeline, url }: Pick<Lane, "observed" | "timeline" | "url">,
-  { jobId, token, isLast }: OverAttempt,
-): Promise<void> {
-  await Promise.all(
-    Object.entries(requests).map(async ([name, { path, init }]) => {
-      const attempts: Attempt[] = [];
-      const headers = { ...init.headers, Authorization: `Token ${token}` };
-      const target = `${url()}/v3/jobs/${jobId}/${path}`;
-      const { status } = await call({ timeline, attempts }, target, { ...init, name, headers });
-      observed.lateWrites.push({ name: name as LateWrite["name"], jobId, isLast, status, attempts });
-    }),
-  );
+export async function sendLateWrites(lane: Lane, { jobId, token, isLast }: OverAttempt): Promise<void> {
+  const sending = writes.map(async ({ name, path, init }) => {
+    const attempts: Attempt[] = [];
+    const headers = { ...init.headers, Authorization: `Token ${token}` };
+    const { status } = await lane.send(`/v3/jobs/${jobId}/${path}`, { ...init, name, headers }, attempts);
+    lane.observed.lateWrites.push({ name, jobId, isLast, status, attempts });
+  });
+  await Promise.all(sending);
 }
 
 /** Attempts that are over, though their job has not ended. */

@@ -23,8 +23,17 @@ export interface Observed {
 
 export function observeNothing(): Observed {
   return {
-    ...{ posts: [], signIns: [], dispatchChanges: [], assignments: [], doubleLeases: [], cancels: [] },
-    ...{ groupFaults: [], unblocks: [], lateWrites: [], leaseLooks: 0, waitingJobs: 0 },
+    posts: [],
+    signIns: [],
+    dispatchChanges: [],
+    assignments: [],
+    doubleLeases: [],
+    cancels: [],
+    groupFaults: [],
+    unblocks: [],
+    lateWrites: [],
+    leaseLooks: 0,
+    waitingJobs: 0,
   };
 }
 

@@ -6,7 +6,7 @@ import { openLooks, watchAssignments } from "./agents.ts";
 import { cancelBuilds } from "./cancels.ts";
 import { sendPosts } from "./deliveries.ts";
 import { signDevicesIn } from "./devices.ts";
-import { pauseAndResume, resume } from "./dispatch.ts";
+import { changeDispatch, pauseAndResume } from "./dispatch.ts";
 import { type Lane, openLane } from "./lane.ts";
 import { type OverAttempt, sendLateWrites, writeLate } from "./late-writes.ts";
 import { type Observed, observeNothing } from "./observed.ts";
@@ -58,7 +58,7 @@ export function startTraffic(installation: Reachable, timeline: Timeline, seed: 
       isOver.abort();
       await Promise.all(running);
       const signal = AbortSignal.timeout(resumeWithinMs);
-      await Promise.all(queueIds.map((queueId) => resume(nextLane(signal), queueId)));
+      await Promise.all(queueIds.map((queueId) => changeDispatch(nextLane(signal), queueId, "resume")));
     },
     async end() {
       isEnded.abort();

@@ -5,7 +5,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { visitor } from "../../scratch/visitor.ts";
 import { answersOf } from "../installation/steps.ts";
 import { between, pick } from "../random.ts";
-import { type Attempt, call, visit } from "./call.ts";
+import { type Attempt, visit } from "./call.ts";
 import type { Lane } from "./lane.ts";
 import type { Unblock } from "./observed.ts";
 
@@ -29,51 +29,36 @@ export async function unblockSteps(lane: Lane, db: Db): Promise<void> {
 }
 
 /** Sends one request, with an answer that no other request has if the field takes any text. */
-export async function unblock(lane: Lane, job: Blocked): Promise<void> {
+async function unblock(lane: Lane, job: Blocked): Promise<void> {
   const { unblocks } = lane.observed;
   const attempts: Attempt[] = [];
   const { key, values } = answersOf(job.label, unblocks.length);
   const value = pick(lane.random, values);
-  const sent: Unblock = {
-    ...{ jobId: job.id, value, attempts, isDone: undefined },
-    ...{ sentAt: readUptime(), answeredAt: undefined },
-  };
+  const unknown = { isDone: undefined, answeredAt: undefined };
+  const sent: Unblock = { jobId: job.id, value, attempts, sentAt: readUptime(), ...unknown };
   unblocks.push(sent);
   const send = lane.random(2) === 0 ? overRest : atPage;
-  sent.isDone = await send(lane, { job, attempts, key, value });
+  const status = await send(lane, job, { key, value }, attempts);
+  sent.isDone = status === undefined || status >= 500 ? undefined : status === 200 || status === 303;
   sent.answeredAt = readUptime();
 }
 
-interface Sending {
-  job: Blocked;
-  attempts: Attempt[];
-  key: string;
-  value: string;
+type Field = { key: string; value: string };
+
+async function overRest(lane: Lane, job: Blocked, { key, value }: Field, attempts: Attempt[]) {
+  const path = pathTo(patterns.unblockJobById, { org: lane.installation.organization.slug, job: job.id });
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ fields: { [key]: value } });
+  return (await lane.send(path, { name: "unblock", method: "PUT", headers, body }, attempts)).status;
 }
 
-/** @returns undefined: unknown */
-async function overRest(lane: Lane, { job, attempts, key, value }: Sending): Promise<boolean | undefined> {
-  const { slug: org, apiToken } = lane.installation.organization;
-  const headers = { Authorization: `Bearer ${apiToken}`, "Content-Type": "application/json" };
-  const path = pathTo(patterns.unblockJobById, { org, job: job.id });
-  const { status } = await call({ ...lane, attempts }, lane.url() + path, {
-    ...{ name: "unblock", method: "PUT", headers },
-    body: JSON.stringify({ fields: { [key]: value } }),
-  });
-  return status === undefined || status >= 500 ? undefined : status === 200;
-}
-
-async function atPage(lane: Lane, { job, attempts, key, value }: Sending): Promise<boolean | undefined> {
+async function atPage(lane: Lane, job: Blocked, { key, value }: Field, attempts: Attempt[]) {
   const { slug: org, cookie } = lane.installation.organization;
   const { slug, number, id } = job;
   const path = pathTo(patterns.unblockJobPage, { org, slug, number: String(number), job: id });
   const url = lane.url();
-  const answer = await visit({ ...lane, attempts }, url, "unblock at the page", async () => {
-    const { status } = await visitor(url, cookie).post(path, { [`${id}.${key}`]: value });
-    return String(status);
-  });
-  const status = Number(answer);
-  return Number.isNaN(status) || status >= 500 ? undefined : status === 303;
+  const go = async () => String((await visitor(url, cookie).post(path, { [`${id}.${key}`]: value })).status);
+  return Number(await visit({ ...lane, attempts }, url, "unblock at the page", go)) || undefined;
 }
 
 function listBlocked(db: Db, unblockable: boolean) {

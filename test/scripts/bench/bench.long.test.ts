@@ -5,96 +5,82 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { readResult } from "../../../scripts/bench/results.ts";
+import { type Cell, type Result, readResult } from "../../../scripts/bench/results.ts";
 import { skipPostgres } from "../../helpers/databases.ts";
 import { redisServerMissing, run } from "../../helpers/processes.ts";
 
 const compilerMissing = spawnSync("cc", ["--version"]).error !== undefined && "no C compiler";
 const missing = redisServerMissing || (process.platform !== "linux" && "only Linux says what processes take");
+const postgres = process.env.TEST_DATABASE_URL ?? "";
 
-describe("npm run bench -- device", () => {
-  it("writes a result without the database's address", { skip: missing || skipPostgres }, async (context) => {
-    const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
-    context.after(() => rmSync(out, { recursive: true }));
-    const postgres = process.env.TEST_DATABASE_URL ?? "";
-    const options = ["--quick", "--only", "exchanges", "--out", out, "--postgres", postgres];
-    const bench = run(["scripts/bench/main.ts", "device", ...options], {});
-    const [exitCode] = await once(bench.process, "exit");
+/** Figures of a row, such as `12.3` of `12.3 (≤ 20)`. */
+function figuresOf({ tables }: Result, title: RegExp): Cell[] {
+  const row = tables[0]?.rows.find(([first]) => title.test(String(first))) ?? [];
+  return row.slice(1);
+}
 
-    assert.equal(exitCode, 0, bench.output());
-    const { command, tables } = readResult("device-postgres", out);
-    assert.match(command, /--postgres URL$/);
-    const [title, theirs, ours] = tables[0]?.rows[0] ?? [];
-    assert.equal(title, "exchanges/s");
-    assert.ok(Number(theirs) > 0, bench.output());
-    assert.match(String(ours), /^\d/);
-  });
-});
+const isFigure = (cell: Cell | undefined) => Number.parseFloat(String(cell)) > 0;
 
-describe("npm run bench -- deliveries", () => {
-  it("measures keyed webhooks on a slower disk", { skip: missing || compilerMissing }, async (context) => {
-    const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
-    context.after(() => rmSync(out, { recursive: true }));
-    const options = ["--quick", "--only", "keyed", "--sync-ms", "1", "--out", out];
-    const bench = run(["scripts/bench/main.ts", "deliveries", ...options], {});
-    const [exitCode] = await once(bench.process, "exit");
+const cases: [title: string, options: string, skip: string | false, isRight: (result: Result) => boolean][] =
+  [
+    [
+      "writes a result without the database's address",
+      `device --only exchanges --postgres ${postgres}`,
+      skipPostgres,
+      (result) =>
+        /--postgres URL$/.test(result.command) && figuresOf(result, /^exchanges\/s/).every(isFigure),
+    ],
+    [
+      "measures keyed webhooks on a slower disk",
+      "deliveries --only keyed --sync-ms 1",
+      compilerMissing,
+      (result) =>
+        result.legend.join().includes("Each sync of a file takes 1 ms longer") &&
+        isFigure(figuresOf(result, /Idempotency-Key: accepted/)[3]),
+    ],
+    [
+      "measures artifacts beside a server by hand",
+      "agents --only artifacts",
+      false,
+      (result) =>
+        [/2 MB: uploaded MB/, /downloaded MB/, /MB: server, CPU/].every((title) =>
+          figuresOf(result, title).slice(2, 4).every(isFigure),
+        ),
+    ],
+    [
+      "measures a victim beside uploads of artifacts",
+      "fairness --only artifactUploads",
+      false,
+      (result) => /^200 × \d+$/.test(String(figuresOf(result, /upload an artifact/)[3])),
+    ],
+    [
+      "measures an organization alone, with turns and without",
+      "fairness --only alone-lists alone-steps",
+      false,
+      (result) =>
+        [/^8 readers of lists/, /^uploads of 20 steps/].every((title) =>
+          /^[\d.]+ \(≥ 0\.9\)$/.test(String(figuresOf(result, title)[4])),
+        ),
+    ],
+    [
+      "measures a growing installation",
+      "growth --only hot",
+      false,
+      (result) => figuresOf(result, /accept and build/).filter(isFigure).length >= 6,
+    ],
+  ];
 
-    assert.equal(exitCode, 0, bench.output());
-    const { legend, tables } = readResult("deliveries", out);
-    assert.match(legend.join("\n"), /Each sync of a file takes 1 ms longer/);
-    const figures = new Map(tables[0]?.rows.map(([title, ...cells]) => [title, cells]));
-    assert.ok(Number(figures.get("1 KB with an Idempotency-Key: accepted/s")?.[3]) > 0, bench.output());
-    assert.ok(Number(figures.get("  longest stall of a turn, ms")?.[3]) >= 0, bench.output());
-  });
-});
+describe("npm run bench", () => {
+  for (const [title, options, skip, isRight] of cases)
+    it(title, { skip: missing || skip }, async (context) => {
+      const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
+      context.after(() => rmSync(out, { recursive: true }));
+      const args = options.split(" ");
+      const bench = run(["scripts/bench/main.ts", ...args, "--quick", "--out", out], {});
+      const [exitCode] = await once(bench.process, "exit");
 
-describe("npm run bench -- agents", () => {
-  it("measures artifacts beside a server by hand", { skip: missing }, async (context) => {
-    const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
-    context.after(() => rmSync(out, { recursive: true }));
-    const options = ["--quick", "--only", "artifacts", "--out", out];
-    const bench = run(["scripts/bench/main.ts", "agents", ...options], {});
-    const [exitCode] = await once(bench.process, "exit");
-
-    assert.equal(exitCode, 0, bench.output());
-    const figures = new Map(
-      readResult("agents", out).tables[0]?.rows.map(([title, ...cells]) => [title, cells]),
-    );
-    for (const title of ["artifacts of 2 MB: uploaded MB/s", "  downloaded MB/s", "  MB: server, CPU µs"]) {
-      const [, , byHand, signalbox] = figures.get(title) ?? [];
-      assert.ok(Number(byHand) > 0 && Number(signalbox) > 0, bench.output());
-    }
-  });
-});
-
-describe("npm run bench -- fairness", () => {
-  it("measures a victim beside uploads of artifacts", { skip: missing }, async (context) => {
-    const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
-    context.after(() => rmSync(out, { recursive: true }));
-    const options = ["--quick", "--only", "artifactUploads", "--out", out];
-    const bench = run(["scripts/bench/main.ts", "fairness", ...options], {});
-    const [exitCode] = await once(bench.process, "exit");
-
-    assert.equal(exitCode, 0, bench.output());
-    const upload = readResult("fairness", out).tables[0]?.rows.find(([title]) =>
-      /upload an artifact/.test(String(title)),
-    );
-    assert.match(String(upload?.[4]), /^200 × \d+$/);
-  });
-
-  it("measures an organization alone, with turns and without", { skip: missing }, async (context) => {
-    const out = mkdtempSync(join(tmpdir(), "signalbox-bench-results-"));
-    context.after(() => rmSync(out, { recursive: true }));
-    const options = ["--quick", "--only", "alone-lists", "alone-steps", "--out", out];
-    const bench = run(["scripts/bench/main.ts", "fairness", ...options], {});
-    const [exitCode] = await once(bench.process, "exit");
-
-    assert.equal(exitCode, 0, bench.output());
-    const rates = readResult("fairness", out).tables[0]?.rows.filter(([title]) => /\/s$/.test(String(title)));
-    assert.equal(rates?.length, 2, bench.output());
-    for (const [, , withoutTurns, signalbox, , ratio] of rates ?? []) {
-      assert.ok(Number(withoutTurns) > 0 && Number(signalbox) > 0, bench.output());
-      assert.match(String(ratio), /^[\d.]+ \(≥ 0\.9\)$/);
-    }
-  });
+      assert.equal(exitCode, 0, bench.output());
+      const name = options.includes("--postgres") ? `${args[0]}-postgres` : (args[0] ?? "");
+      assert.ok(isRight(readResult(name, out)), bench.output());
+    });
 });

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
 import { findProgram } from "../../../scripts/find-program.ts";
-import { findCompose } from "../../../scripts/prove/containers/docker.ts";
+import { findCompose } from "../../../scripts/prove/containers/containers.ts";
 import { freePort } from "../../../scripts/scratch/ports.ts";
 import { eventually, get, post, request } from "../../helpers/http.ts";
 import { run as runScript } from "../../helpers/processes.ts";

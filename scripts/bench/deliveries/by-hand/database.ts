@@ -2,14 +2,14 @@ import Client from "better-sqlite3";
 
 /** Has the keys and indexes that an API would need. */
 const schema = `
-  create table if not exists pipelines (
+  create table pipelines (
     id text primary key,
     slug text not null unique,
     command text not null,
     queue_id text not null,
     last_build_number integer not null
   );
-  create table if not exists builds (
+  create table builds (
     id text primary key,
     pipeline_id text not null references pipelines (id),
     number integer not null,
@@ -25,7 +25,7 @@ const schema = `
     finished_at integer,
     unique (pipeline_id, number)
   );
-  create table if not exists jobs (
+  create table jobs (
     id text primary key,
     build_id text not null references builds (id) on delete cascade,
     queue_id text not null,
@@ -35,8 +35,8 @@ const schema = `
     started_at integer,
     finished_at integer
   );
-  create index if not exists jobs_build on jobs (build_id);
-  create index if not exists jobs_queue on jobs (queue_id, state, id);
+  create index jobs_build on jobs (build_id);
+  create index jobs_queue on jobs (queue_id, state, id);
 `;
 
 /** Makes commits durable. */
@@ -45,12 +45,14 @@ export function openByHandDatabase(file: string): Client.Database {
   client.pragma("journal_mode = WAL");
   client.pragma("synchronous = FULL");
   client.pragma("foreign_keys = ON");
-  client.exec(schema);
   return client;
 }
 
-export function insertPipeline(client: Client.Database, id: string): void {
-  client
-    .prepare("insert into pipelines (id, slug, command, queue_id, last_build_number) values (?, ?, ?, ?, 0)")
-    .run(id, "bench", "echo hello", "queue");
+export function makeByHandDatabase(file: string, pipelineId: string): void {
+  const client = openByHandDatabase(file);
+  client.exec(schema);
+  const insert =
+    "insert into pipelines (id, slug, command, queue_id, last_build_number) values (?, ?, ?, ?, 0)";
+  client.prepare(insert).run(pipelineId, "bench", "echo hello", "queue");
+  client.close();
 }

@@ -1,19 +1,22 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
 import { deviceGrantType } from "../../../../shared/device/device-code.ts";
+import { freePort } from "../../../scratch/ports.ts";
 import { client, deviceCodeSeconds, type Progress } from "../codes.ts";
 import { MapAdapter } from "./map-adapter.ts";
 
 // Plain oidc-provider: one public client, all in memory, no log.
 
-const { PORT = "" } = process.env;
+const port = await freePort();
+const url = `http://127.0.0.1:${port}`;
 const accountId = "bench-user";
 const scope = client.scopes.join(" ");
 const hourSeconds = 3600;
 
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const provider = new Provider(`http://127.0.0.1:${PORT}`, {
+const provider = new Provider(url, {
   adapter: MapAdapter,
   clients: [
     {
@@ -33,7 +36,11 @@ const provider = new Provider(`http://127.0.0.1:${PORT}`, {
   cookies: { keys: [randomBytes(24).toString("hex")] },
 });
 
-createServer(provider.callback()).listen(Number(PORT), "127.0.0.1");
+/** @returns its address */
+export async function listen(): Promise<string> {
+  await once(createServer(provider.callback()).listen(port, "127.0.0.1"), "listening");
+  return url;
+}
 
 /** Makes codes past the endpoints. */
 export async function makeCodes(progress: Progress, count: number): Promise<string[]> {

@@ -1,0 +1,55 @@
+import Client from "better-sqlite3";
+import { Client as PostgresClient } from "pg";
+import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
+import { timeOfId } from "../../../shared/ids.ts";
+import { RunFailed } from "../../scratch/scratch.ts";
+import { isSoon } from "../../scratch/wait.ts";
+
+type Row = Record<string, unknown>;
+
+const lookEveryMs = 2;
+const patienceMs = 60_000;
+
+/** Watches the builds of a pipeline. The hand-made tables have Signalbox's names. */
+export async function openCounter(databaseUrl: string, pipelineId: string) {
+  const { query, close } = isSqliteUrl(databaseUrl)
+    ? openSqlite(sqliteFile(databaseUrl))
+    : await openPostgres(databaseUrl);
+  const numberOf = async (text: string) => Number((await query(text))[0]?.number);
+  const last = () => numberOf(`select last_build_number as number from pipelines where id = '${pipelineId}'`);
+  return {
+    /** Returns the number of the last build. */
+    last,
+    /** Waits until this build exists. */
+    async untilLast(wanted: number): Promise<void> {
+      const times = { everyMs: lookEveryMs, withinMs: patienceMs };
+      if (!(await isSoon(async () => (await last()) >= wanted, times)))
+        throw new RunFailed(`${wanted - (await last())} deliveries have no build after a minute.`);
+    },
+    /** Counts the rows of builds. */
+    count: () => numberOf("select count(*) as number from builds"),
+    /** Returns milliseconds from acceptance to build, sorted, after this build number. */
+    async delays(afterNumber: number): Promise<number[]> {
+      const columns = "delivery_id as id, created_at as time";
+      const built = await query(`select ${columns} from builds where number > ${afterNumber}`);
+      const delayOf = ({ id, time }: Row) =>
+        new Date(time as number | Date).getTime() - timeOfId(String(id)).getTime();
+      return built.map(delayOf).sort((a, b) => a - b);
+    },
+    [Symbol.asyncDispose]: async () => void (await close()),
+  };
+}
+
+function openSqlite(file: string) {
+  const client = new Client(file, { readonly: true });
+  const query = async (text: string) => client.prepare<[], Row>(text).all();
+  return { query, close: () => client.close() };
+}
+
+async function openPostgres(url: string) {
+  const client = new PostgresClient(url);
+  client.on("error", () => {}); // the database is dropped at the end
+  await client.connect();
+  const query = async (text: string) => (await client.query<Row>(text)).rows;
+  return { query, close: () => client.end() };
+}
