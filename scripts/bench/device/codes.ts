@@ -5,10 +5,7 @@ import { newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { type PlainRequest, postForm } from "../load/request.ts";
-import type { Tenant } from "../servers/tenant.ts";
-
-/** Each server knows it. */
-export const client = { id: "bench-device", scopes: ["read_builds", "write_builds", "read_pipelines"] };
+import { client, type Tenant } from "../servers/tenant.ts";
 
 export type Progress = "pending" | "approved";
 

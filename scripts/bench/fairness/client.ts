@@ -1,7 +1,8 @@
 import { patterns } from "../../../shared/paths.ts";
 import { csrfTokenIn } from "../../scratch/visitor.ts";
-import { client as deviceClient, poll } from "../device/codes.ts";
+import { poll } from "../device/codes.ts";
 import { type PlainRequest, postForm } from "../load/request.ts";
+import { client as deviceClient } from "../servers/tenant.ts";
 import type { FairTenant } from "./tenants.ts";
 
 export type Client = ReturnType<typeof openClient>;

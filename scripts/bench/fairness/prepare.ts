@@ -7,7 +7,7 @@ import { kilobyte } from "../bodies.ts";
 import { addBuilds, type Owner } from "../servers/tenant.ts";
 import type { Prepare } from "./tenants.ts";
 
-// What attacks need besides, made before the ingress starts.
+// Rows that an attack needs besides. They are made before the ingress starts.
 
 const largePipelines = 100;
 const manyEntries = 200_000;

@@ -3,7 +3,7 @@ import { figureRetentionMs } from "../../../shared/figures/fold.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { FigureName } from "../../../shared/vocabulary.ts";
-import type { Base } from "./servers.ts";
+import type { Base } from "./rows.ts";
 
 const triggerFigures = ["deliveries_built", "deliveries_filtered", "deliveries_failed"] as const;
 const sampledFigures = ["jobs_waiting", "jobs_running", "agents_connected"] as const;

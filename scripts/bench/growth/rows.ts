@@ -10,9 +10,8 @@ import { openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
 import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
 import type { BuildState, JobState } from "../../../shared/vocabulary.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
-import { client, makeCodes } from "../device/codes.ts";
-import type { Owner, Tenant } from "../servers/tenant.ts";
-import type { Base } from "./servers.ts";
+import { makeCodes } from "../device/codes.ts";
+import { client, type Owner, type Tenant } from "../servers/tenant.ts";
 
 /** Found by the filters of the bench, whatever the number of rows. */
 export const rareBranch = "release/1.0";
@@ -26,6 +25,14 @@ const rareBuilds = 20;
 const scheduledBuilds = 60;
 const runningBuilds = 40;
 const grantsPerUser = 20;
+
+/** An organization without builds: as many pipelines and queues, however many rows come. */
+export interface Base extends Tenant {
+  /** The first is the default. */
+  queueIds: string[];
+  /** The first is the busiest. */
+  pipelines: { id: string; triggerId: string }[];
+}
 
 type Models = Awaited<ReturnType<typeof makeModels>>;
 

@@ -8,15 +8,7 @@ import type { ScratchRedis } from "../servers/redis.ts";
 import { startSignalbox } from "../servers/signalbox.ts";
 import { createClient, createTenant, type Owner, type Tenant } from "../servers/tenant.ts";
 import { insertFigures } from "./figures.ts";
-import { insertRows, makeModels } from "./rows.ts";
-
-/** An organization without builds: as many pipelines and queues, however many rows come. */
-export interface Base extends Tenant {
-  /** The first is the default. */
-  queueIds: string[];
-  /** The first is the busiest. */
-  pipelines: { id: string; triggerId: string }[];
-}
+import { type Base, insertRows, makeModels } from "./rows.ts";
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
 

@@ -5,10 +5,12 @@ import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { createAdmin, createEndpoint, createFilteringOrganization } from "../../scratch/organization.ts";
-import { client } from "../device/codes.ts";
 
 /** An organization and what its admin has. Plain data: it travels to other processes. */
 export type Tenant = Awaited<ReturnType<typeof createTenant>>["tenant"];
+
+/** The application of devices, which the other servers know too. */
+export const client = { id: "bench-device", scopes: ["read_builds", "write_builds", "read_pipelines"] };
 
 /** The services' side of a tenant. */
 export type Owner = Awaited<ReturnType<typeof createTenant>>["owner"];

@@ -56,8 +56,8 @@ export async function createProveOrganization(services: Services, marksFolder: s
   const made: ProveTrigger[] = [];
   for (const { name, signature, pipeline, input } of triggers) {
     const whole = { ...plainTrigger, label: name, ...input };
-    const of = pipelines[pipeline] as (typeof pipelines)[number];
-    made.push({ name, signature, token: (await createTrigger(services, operator, of, whole)).token });
+    const built = pipelines[pipeline] as (typeof pipelines)[number];
+    made.push({ name, signature, token: (await createTrigger(services, operator, built, whole)).token });
   }
   const { user, apiToken } = await createAdmin(services, slug, scopes);
   const flags = { confidential: false, deviceFlow: true, refreshTokens: false };

@@ -38,8 +38,8 @@ export const checkGroupRuns = checkOf(
   "groups",
   function* (rows: Pick<Ledger, "builds" | "jobs" | "jobTokens">, runs: Run[]) {
     const isAhead = orderOf(rows);
-    const held = Map.groupBy(listHeld(rows, runs), ({ group }) => group);
-    for (const [name, own] of held)
+    const groups = Map.groupBy(listHeld(rows, runs), ({ group }) => group);
+    for (const [name, own] of groups)
       for (const { job, limit, beganAt } of own) {
         const others = own.filter((each) => each.beganAt <= beganAt && beganAt < each.endedAt);
         if (others.length > limit)

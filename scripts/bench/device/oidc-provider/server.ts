@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
 import { deviceGrantType } from "../../../../shared/device/device-code.ts";
 import { freePort } from "../../../scratch/ports.ts";
-import { client, deviceCodeSeconds, type Progress } from "../codes.ts";
+import { client } from "../../servers/tenant.ts";
+import { deviceCodeSeconds, type Progress } from "../codes.ts";
 import { MapAdapter } from "./map-adapter.ts";
 
 // Plain oidc-provider: one public client, all in memory, no log.
