@@ -51,7 +51,7 @@ export function benchCommand({ name, summary, description, options, ...bench }: 
   return command.action(async (given: Options & { only?: string[]; out: string }) => {
     const { postgres, only = bench.parts, out } = given;
     const machine = await describeMachine(postgres);
-    const otherLoad = watchOtherLoad(Object.values(await findPostgres(postgres)));
+    const reportOthers = watchOtherLoad(Object.values(await findPostgres(postgres)));
     const wanted = bench.parts.filter((part) => only.includes(part));
     const { tables, legend } = await bench.measure(given.quick ? { ...given, ...quick } : given, wanted);
     const result = {
@@ -60,7 +60,7 @@ export function benchCommand({ name, summary, description, options, ...bench }: 
       machine,
       tables,
       legend: [`Signalbox keeps its data on ${postgres ? "Postgres" : "SQLite"}.`, ...legend],
-      others: otherLoad.report(),
+      others: reportOthers(),
     };
     process.stdout.write(renderResult(result));
     step(`Written to ${join(writeResult(out, result))}`);

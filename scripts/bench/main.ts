@@ -8,18 +8,17 @@ import { deliveries } from "./deliveries/bench.ts";
 import { device } from "./device/bench.ts";
 import { fairness } from "./fairness/bench.ts";
 import { growth } from "./growth/bench.ts";
-import { fillBlocks, listResults, pageFile, publishedFolder, readResult, renderResult } from "./results.ts";
+import { fillBlocks, listResults, pageFile, readResult, renderResult } from "./results.ts";
 
 const published = listResults();
 
 const show = new Command("show")
   .summary("print results")
   .argument("[names...]", `some of ${published.join(", ")}`, published)
-  .option("--from <folder>", "where the result files are", publishedFolder)
   .option("--write", "fill the blocks of the page with the published results instead")
-  .action((names: string[], { from, write }: { from: string; write?: boolean }) => {
+  .action((names: string[], { write }: { write?: boolean }) => {
     if (write) writeFileSync(pageFile, fillBlocks(readFileSync(pageFile, "utf8")));
-    else for (const name of names) process.stdout.write(`${renderResult(readResult(name, from))}\n`);
+    else for (const name of names) process.stdout.write(`${renderResult(readResult(name))}\n`);
   });
 
 /** `npm run bench -- <name>`: starts all servers on free ports, with scratch data and its own Redis. */
@@ -28,12 +27,8 @@ const program = new Command("bench")
   .description("Measure this program against what it could be compared with, side by side in one run.")
   .showHelpAfterError()
   .helpCommand(false)
-  .addCommand(benchCommand(deliveries))
-  .addCommand(benchCommand(device))
-  .addCommand(benchCommand(agents))
-  .addCommand(benchCommand(growth))
-  .addCommand(benchCommand(fairness))
   .addCommand(show);
+for (const bench of [deliveries, device, agents, growth, fairness]) program.addCommand(benchCommand(bench));
 
 try {
   await program.parseAsync();

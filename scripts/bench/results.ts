@@ -22,19 +22,16 @@ export interface Result {
   others: string;
 }
 
-export const publishedFolder = join(import.meta.dirname, "results");
+const publishedFolder = join(import.meta.dirname, "results");
 /** The page whose blocks show published results. */
 export const pageFile = join(import.meta.dirname, "README.md");
 
 /** Writes one row a line, so that a change shows as such. */
-export function writeResult(folder: string, result: Result): string {
+export function writeResult(folder: string, { tables, ...rest }: Result): string {
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${result.name}.json`);
+  const file = join(folder, `${rest.name}.json`);
   const lines = (values: unknown[]) => values.map((value) => `\n  ${JSON.stringify(value)}`).join(",");
-  const { tables, ...rest } = result;
-  const members = Object.entries(rest).map(
-    ([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`,
-  );
+  const members = Object.entries(rest).map(([key, value]) => `"${key}": ${JSON.stringify(value)}`);
   const written = tables.map(
     ({ columns, rows }) => `{"columns": ${JSON.stringify(columns)}, "rows": [${lines(rows)}]}`,
   );
@@ -47,37 +44,22 @@ export function readResult(name: string, folder = publishedFolder): Result {
   return JSON.parse(readFileSync(join(folder, `${name}.json`), "utf8"));
 }
 
-export function listResults(folder = publishedFolder): string[] {
-  return readdirSync(folder)
-    .filter((file) => file.endsWith(".json"))
-    .map((file) => basename(file, ".json"))
-    .sort();
+export function listResults(): string[] {
+  const files = readdirSync(publishedFolder).filter((file) => file.endsWith(".json"));
+  return files.map((file) => basename(file, ".json")).sort();
 }
 
 export function renderResult({ command, machine, tables, legend, others }: Result): string {
-  const parts = [machine.join("\n"), ...tables.map(renderTable), [...legend, others].join("\n").trim()];
-  return `${command}\n\n${parts.filter((part) => part !== "").join("\n\n")}\n`;
+  const parts = [command, machine.join("\n"), ...tables.map(renderTable), [...legend, others].join("\n")];
+  return `${parts
+    .map((part) => part.trimEnd())
+    .filter(Boolean)
+    .join("\n\n")}\n`;
 }
 
 function renderTable({ columns, rows }: Table): string {
-  return formatTable([columns, ...rows.map((row) => row.map(renderCell))]);
-}
-
-function renderCell(cell: Cell): string {
-  if (typeof cell === "string") return cell;
-  return formatNumber(cell ?? Number.NaN);
-}
-
-/** Renders the rows whose titles match. */
-function renderRows({ tables }: Result, titles: RegExp): string {
-  const matching = tables.map(({ columns, rows }) => ({
-    columns,
-    rows: rows.filter(([title]) => titles.test(String(title))),
-  }));
-  return matching
-    .filter(({ rows }) => rows.length > 0)
-    .map(renderTable)
-    .join("\n\n");
+  const render = (cell: Cell) => (typeof cell === "string" ? cell : formatNumber(cell ?? Number.NaN));
+  return formatTable([columns, ...rows.map((row) => row.map(render))]);
 }
 
 const block = /(<!-- result (\S+) \/([^\n]+)\/ -->\n).*?(<!-- end -->)/gs;
@@ -85,7 +67,9 @@ const block = /(<!-- result (\S+) \/([^\n]+)\/ -->\n).*?(<!-- end -->)/gs;
 /** Fills the blocks of a page: `<!-- result <name> /<titles of rows>/ -->` to `<!-- end -->`. */
 export function fillBlocks(page: string): string {
   return page.replace(block, (_, start: string, name: string, titles: string, end: string) => {
-    const rows = renderRows(readResult(name), new RegExp(titles));
-    return `${start}\`\`\`\n${rows}\n\`\`\`\n${end}`;
+    const isShown = ([title]: Cell[]) => new RegExp(titles).test(String(title));
+    const shown = readResult(name).tables.map((table) => ({ ...table, rows: table.rows.filter(isShown) }));
+    const rendered = shown.filter(({ rows }) => rows.length > 0).map(renderTable);
+    return `${start}\`\`\`\n${rendered.join("\n\n")}\n\`\`\`\n${end}`;
   });
 }

@@ -13,19 +13,12 @@ import { endpointUrl } from "../../shared/urls.ts";
 /** Out of reach: the benches measure work, not limits. */
 const deliveriesPerHour = 1_000_000_000;
 
-/** An organization with a cluster. */
-export async function createScratchOrganization(services: Services, slug: string) {
-  const organization = await createOrganization(services, { slug, name: slug, deliveriesPerHour });
-  const operator = await asOperator(services.db, organization);
-  const cluster = await createCluster(services, operator, { name: "Bench" });
-  return { organization, operator, cluster };
-}
-
-/** An organization that filters, with a default queue. */
+/** An organization that filters, with a cluster and its default queue. */
 export async function createFilteringOrganization(services: Services, slug: string) {
-  const { cluster } = await createScratchOrganization(services, slug);
+  await createOrganization(services, { slug, name: slug, deliveriesPerHour });
   const organization = await updateOrganization(services, slug, { features: { webhook_filtering: true } });
   const operator = await asOperator(services.db, organization);
+  const cluster = await createCluster(services, operator, { name: "Bench" });
   const queue = await createQueue(services, operator, cluster, { key: "default", isDefault: true });
   return { organization, operator, cluster, queue };
 }
@@ -34,10 +27,10 @@ export async function createFilteringOrganization(services: Services, slug: stri
 export async function createEndpoint(
   services: Services,
   { operator, clusterId }: { operator: Actor; clusterId: string },
-  { slug, filter = null, agents }: { slug: string; filter?: string | null; agents?: { queue: string } },
+  { slug, filter = null }: { slug: string; filter?: string | null },
 ) {
-  const steps = [agents ? { ...defaultStep, agents } : defaultStep];
-  const pipeline = await createPipeline(services, operator, { clusterId, slug, name: slug, steps });
+  const input = { clusterId, slug, name: slug, steps: [defaultStep] };
+  const pipeline = await createPipeline(services, operator, input);
   return { pipeline, ...(await addTrigger(services, operator, { pipeline, filter })) };
 }
 

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type PlainRequest, requestBytes } from "../load/request.ts";
-import { openClient } from "./client.ts";
+import { beginJob, register } from "../agents/agent.ts";
+import { manyKeys, megabyte } from "../bodies.ts";
+import { type PlainRequest, postJson, requestBytes } from "../load/request.ts";
+import { authorized, openClient } from "./client.ts";
 import type { FairTenant } from "./tenants.ts";
 
 export const sender = { "X-Forwarded-For": "203.0.113.1" };
@@ -95,4 +97,49 @@ async function openUnread(url: string, bytes: Buffer): Promise<Socket> {
   socket.once("connect", () => socket.pause().write(bytes));
   await Promise.race([once(socket, "connect"), once(socket, "close")]).catch(() => undefined);
   return socket;
+}
+
+/** An attack that keeps sending requests. */
+export function sending(
+  connections: number,
+  requests: (attacker: FairTenant) => PlainRequest[],
+  pauseMs?: number,
+) {
+  return (assault: Assault) => assault.keepSending(connections, requests(assault.attacker), pauseMs);
+}
+
+/** An attack that keeps reading an answer. */
+export function reading(connections: number, request: (attacker: FairTenant) => PlainRequest) {
+  return (assault: Assault) => assault.keepReading(connections, request(assault.attacker));
+}
+
+/** A request of the attacker's admin. */
+export function get(attacker: FairTenant, url: string): PlainRequest {
+  return authorized(attacker, { method: "GET", url });
+}
+
+/** Updates of 1 MB of brackets, and of many members. */
+export function largeUpdates(attacker: FairTenant): PlainRequest[] {
+  const deep = `{"a":${"[".repeat(500_000)}${"]".repeat(500_000)}}`;
+  const bodies = ["[".repeat(megabyte - 1), deep, manyKeys().slice(0, -1)];
+  const update = (body: string) => ({
+    ...postJson(attacker.rest.cluster, body.slice(0, megabyte)),
+    method: "PUT" as const,
+  });
+  return bodies.map((body) => authorized(attacker, update(body)));
+}
+
+/** Slow to filter, quick to accept. */
+export function textOf(bytes: number): string {
+  return JSON.stringify({ a: "x".repeat(bytes) });
+}
+
+/** @returns the id of a delivery of 4.7 MB */
+export async function deliverLarge({ attacker, client }: Assault): Promise<string> {
+  return JSON.parse((await client(postJson(attacker.deliveryUrl, textOf(4.7 * megabyte)))).text).id;
+}
+
+/** An agent of the attacker begins a job. */
+export async function begin({ attacker: { url, agentToken } }: Assault) {
+  return beginJob(await register(url, agentToken, 1));
 }

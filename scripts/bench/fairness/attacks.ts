@@ -1,28 +1,38 @@
 import { patterns } from "../../../shared/paths.ts";
-import { beginJob, register } from "../agents/agent.ts";
 import { findAddresses, makeContent, openUploader } from "../agents/artifacts.ts";
 import { logChunk, pathOfChunk } from "../agents/log-chunks.ts";
 import { kilobyte, manyKeys, megabyte } from "../bodies.ts";
 import { postForm, postJson } from "../load/request.ts";
-import { type Assault, sender } from "./assault.ts";
+import {
+  type Assault,
+  begin,
+  deliverLarge,
+  get,
+  largeUpdates,
+  reading,
+  sender,
+  sending,
+  textOf,
+} from "./assault.ts";
 import { authorized, openClient, openRefresh, openSignIn } from "./client.ts";
 import * as prepare from "./prepare.ts";
 import type { Prepare } from "./tenants.ts";
 import type { ProbeName } from "./victim.ts";
 
-/** One for each round, and for its predecessors that were not finished. */
-const jobsToTake = 20;
-
 export interface Attack {
   title: string;
   /** Requests of the victim that share something with it. */
   probes: ProbeName[];
-  /** Its work outlasts it by minutes: each round has an installation of its own. */
-  leavesWork?: true;
-  prepare?: Prepare;
   /** Runs until it is stopped. */
   run(assault: Assault): Promise<unknown>;
+  prepare?: Prepare;
+  /** Its work outlasts it by minutes: each round has an installation of its own. */
+  leavesWork?: true;
 }
+
+/** One for each round, and for its predecessors that were not finished. */
+const jobs = prepare.builds(20);
+const usual: ProbeName[] = ["accept", "list", "page"];
 
 export const attacks = {
   /** Deliveries of 60 KB, each of which takes a filter to its deadline. */
@@ -30,7 +40,7 @@ export const attacks = {
     title: "slow filters",
     probes: ["build", "accept", "filterTest"],
     prepare: prepare.filteredTrigger,
-    run: (assault) => assault.keepSending(2, [postJson(assault.attacker.prepared, textOf(60 * kilobyte))]),
+    run: sending(2, ({ prepared }) => [postJson(prepared, textOf(60 * kilobyte))]),
   },
 
   /** Bodies that stop, to a known URL and to the sign-in form. */
@@ -40,10 +50,8 @@ export const attacks = {
     run(assault) {
       const { url, deliveryUrl } = assault.attacker;
       const form = postForm(`${url}${patterns.signIn}`, { email: "x".repeat(60 * kilobyte) });
-      return Promise.all([
-        assault.keepSockets(60, postJson(deliveryUrl, "x".repeat(5 * megabyte)), true),
-        assault.keepSockets(400, form, true),
-      ]);
+      const webhook = postJson(deliveryUrl, "x".repeat(5 * megabyte));
+      return Promise.all([assault.keepSockets(60, webhook, true), assault.keepSockets(400, form, true)]);
     },
   },
 
@@ -53,7 +61,7 @@ export const attacks = {
     probes: ["accept", "list"],
     async run(assault) {
       const url = `${assault.attacker.rest.trigger}/deliveries/${await deliverLarge(assault)}/request`;
-      await assault.keepSockets(200, authorized(assault.attacker, { method: "GET", url }));
+      await assault.keepSockets(200, get(assault.attacker, url));
     },
   },
 
@@ -73,21 +81,14 @@ export const attacks = {
   payloads: {
     title: "large payloads",
     probes: ["acceptLarger", "build"],
-    run: (assault) => assault.keepSending(20, [postJson(assault.attacker.deliveryUrl, manyKeys())]),
+    run: sending(20, ({ deliveryUrl }) => [postJson(deliveryUrl, manyKeys())]),
   },
 
   /** REST bodies of 1 MB of brackets, and of many members. */
   json: {
     title: "deep and large JSON",
     probes: ["update", "list", "accept"],
-    run(assault) {
-      const { attacker } = assault;
-      const deep = `{"a":${"[".repeat(500_000)}${"]".repeat(500_000)}}`;
-      const bodies = ["[".repeat(megabyte - 1), deep, manyKeys().slice(0, -1)];
-      const update = (body: string) =>
-        authorized(attacker, { ...postJson(attacker.rest.cluster, body.slice(0, megabyte)), method: "PUT" });
-      return assault.keepSending(20, bodies.map(update), 0);
-    },
+    run: sending(20, largeUpdates, 0),
   },
 
   /** Lists of builds for meta-data that none has: each looks at all. */
@@ -95,104 +96,95 @@ export const attacks = {
     title: "long lists",
     probes: ["clusterPage", "list", "accept"],
     prepare: prepare.builds(30_000),
-    run(assault) {
-      const url = `${assault.attacker.rest.builds}?meta_data[none]=x`;
-      return assault.keepSending(40, [authorized(assault.attacker, { method: "GET", url })]);
-    },
+    run: sending(40, (attacker) => [get(attacker, `${attacker.rest.builds}?meta_data[none]=x`)]),
   },
 
   /** Pages of 100 MB: pipelines with 1 MB of steps each. */
   largeLists: {
     title: "large lists",
-    probes: ["accept", "list", "page"],
+    probes: usual,
     prepare: prepare.pipelines,
-    run(assault) {
-      const url = `${assault.attacker.rest.pipelines}?per_page=100`;
-      return assault.keepReading(24, authorized(assault.attacker, { method: "GET", url }));
-    },
+    run: reading(24, (attacker) => get(attacker, `${attacker.rest.pipelines}?per_page=100`)),
   },
 
   /** A build of 2,000 jobs, again and again. */
   largeBuild: {
     title: "large build",
-    probes: ["accept", "list", "page"],
+    probes: usual,
     prepare: prepare.largeBuild,
-    run(assault) {
-      const { attacker } = assault;
-      return assault.keepReading(24, authorized(attacker, { method: "GET", url: attacker.prepared }));
-    },
+    run: reading(24, (attacker) => get(attacker, attacker.prepared)),
   },
 
   /** The audit log of 200,000 entries as a file. */
   exports: {
     title: "exports",
-    probes: ["accept", "list", "page"],
+    probes: usual,
     prepare: prepare.auditEntries,
-    run(assault) {
-      const { pages, cookie } = assault.attacker;
-      return assault.keepReading(8, { method: "GET", url: pages.auditFile, headers: { Cookie: cookie } });
-    },
+    run: reading(8, ({ pages, cookie }) => ({
+      method: "GET",
+      url: pages.auditFile,
+      headers: { Cookie: cookie },
+    })),
   },
 
   /** Webhooks of 2 bytes that become 2,000 jobs of 8 KB each. */
   amplified: {
     title: "amplified webhooks",
     leavesWork: true,
-    prepare: prepare.amplifyingTrigger,
     probes: ["accept", "build", "list"],
-    run: (assault) => assault.keepSending(4, [postJson(assault.attacker.prepared, "{}")]),
+    prepare: prepare.amplifyingTrigger,
+    run: sending(4, ({ prepared }) => [postJson(prepared, "{}")]),
   },
 
   /** Chunks of one log that overlap. */
   logs: {
     title: "overlapping logs",
-    probes: ["accept", "list", "page"],
-    prepare: prepare.builds(jobsToTake),
+    probes: usual,
+    prepare: jobs,
     async run(assault) {
-      const { job, connection } = await begin(assault);
+      const { url } = assault.attacker;
+      const job = await begin(assault);
       const type = { "Content-Type": "text/plain", "Content-Encoding": "gzip" };
       const headers = { Authorization: `Token ${job.token}`, ...type };
       let sent = 0;
       await assault.keep(20, () => {
         const { size, body } = logChunk(sent);
         const path = pathOfChunk(job.id, { sequence: sent++, offset: (sent % 10) * 1000, size });
-        return assault.client({ method: "POST", url: assault.attacker.url + path, headers, body });
+        return assault.client({ method: "POST", url: url + path, headers, body });
       });
-      connection.close();
     },
   },
 
   /** Artifacts of a job: large ones, and many small ones. */
   artifactUploads: {
     title: "artifacts uploaded",
-    probes: ["accept", "list", "page", "artifact"],
-    prepare: prepare.builds(jobsToTake),
+    probes: [...usual, "artifact"],
+    prepare: jobs,
     async run(assault) {
-      const { job, connection } = await begin(assault);
+      const job = await begin(assault);
       const large = { headers: sender, content: makeContent(20 * megabyte), count: 1 };
       const small = { headers: sender, content: makeContent(10 * kilobyte), count: 30 };
-      const uploaders = Array.from({ length: 20 }, (_, index) =>
-        openUploader(assault.attacker.url, job, index % 2 === 0 ? large : small),
-      );
-      await Promise.all(uploaders.map(({ upload }) => assault.keep(1, upload, 0)));
-      connection.close();
+      const keepUploading = (_: unknown, index: number) => {
+        const uploader = openUploader(assault.attacker.url, job, index % 2 === 0 ? large : small);
+        return assault.keep(1, uploader.upload, 0);
+      };
+      await Promise.all(Array.from({ length: 20 }, keepUploading));
     },
   },
 
   /** Downloads of 50 MB. Nobody reads half of them. */
   artifactDownloads: {
     title: "artifacts downloaded",
-    probes: ["accept", "list", "page", "artifact"],
-    prepare: prepare.builds(jobsToTake),
+    probes: [...usual, "artifact"],
+    prepare: jobs,
     async run(assault) {
-      const { job, connection } = await begin(assault);
+      const job = await begin(assault);
       const { url } = assault.attacker;
       const content = makeContent(50 * megabyte);
       await openUploader(url, job, { headers: sender, content, count: 1 }).upload();
       const [artifact = ""] = await findAddresses(url, job);
-      const get = { method: "GET" as const, url: artifact };
-      await Promise.all([assault.keepReading(20, get), assault.keepSockets(20, get)]);
-      connection.close();
+      const download = { method: "GET", url: artifact } as const;
+      await Promise.all([assault.keepReading(20, download), assault.keepSockets(20, download)]);
     },
   },
 
@@ -230,19 +222,3 @@ export const attacks = {
 } satisfies Record<string, Attack>;
 
 export type AttackName = keyof typeof attacks;
-
-/** Slow to filter, quick to accept. */
-function textOf(bytes: number): string {
-  return JSON.stringify({ a: "x".repeat(bytes) });
-}
-
-/** @returns the id of a delivery of 4.7 MB */
-async function deliverLarge({ attacker, client }: Assault): Promise<string> {
-  return JSON.parse((await client(postJson(attacker.deliveryUrl, textOf(4.7 * megabyte)))).text).id;
-}
-
-/** An agent of the attacker runs a job. */
-async function begin({ attacker: { url, agentToken } }: Assault) {
-  const agent = await register(url, agentToken, 1);
-  return { job: await beginJob(agent), connection: agent.connection };
-}

@@ -21,7 +21,6 @@ export interface Load {
 
 export type LoadResult = Awaited<ReturnType<typeof send>>;
 
-const tickMs = 1;
 /** Ends a load whose server hangs. */
 const patienceMs = 10_000;
 
@@ -29,66 +28,42 @@ const patienceMs = 10_000;
 export async function send({ requests, connections, uniqueText, perSecond, until, wanted }: Load) {
   const makers = requests.map((request) => requestMaker(requestBytes(request), uniqueText));
   const address = new URL(requests[0]?.url ?? "");
-  const idle = await Promise.all(Array.from({ length: connections }, () => KeptConnection.open(address)));
-  const all = new Set(idle);
+  const opened = await Promise.all(Array.from({ length: connections }, () => KeptConnection.open(address)));
+  const total =
+    "requests" in until
+      ? until.requests
+      : Math.round((perSecond ?? Number.POSITIVE_INFINITY) * until.seconds);
+  const endsAfterMs =
+    "seconds" in until && perSecond === undefined ? until.seconds * 1000 : Number.POSITIVE_INFINITY;
   const times: number[] = [];
   /** Other answers by kind. */
   const refused: Record<string, number> = {};
-  /** Times at which requests of a steady rate were due. */
-  const due: number[] = [];
   const startedAt = performance.now();
-  const elapsed = () => (performance.now() - startedAt) / 1000;
   let lastAt = startedAt;
-  let [begun, open, resets] = [0, 0, 0];
+  let [begun, resets] = [0, 0];
 
-  const isOver = () => ("seconds" in until ? elapsed() >= until.seconds : begun >= until.requests);
-  const nextDueAt = () => {
-    if (perSecond !== undefined) return due.shift();
-    return isOver() ? undefined : performance.now();
-  };
-  const sendOne = async (connection: KeptConnection, request: Buffer, dueAt: number) => {
-    open++;
-    try {
-      const answer = await connection.send(request);
-      lastAt = performance.now();
-      if (isWanted(answer, wanted)) times.push(lastAt - dueAt);
-      else refused[kindOf(answer)] = (refused[kindOf(answer)] ?? 0) + 1;
-      idle.push(connection);
-    } catch {
-      resets++;
-      connection.close();
-      all.delete(connection);
-      const another = await KeptConnection.open(address);
-      all.add(another);
-      idle.push(another);
+  const play = async (first: KeptConnection) => {
+    let connection = first;
+    for (let index = begun++; index < total && performance.now() - startedAt < endsAfterMs; index = begun++) {
+      const make = makers[index % makers.length] as () => Buffer;
+      const dueAt = perSecond === undefined ? 0 : startedAt + (index / perSecond) * 1000;
+      const isEarly = dueAt > performance.now();
+      if (isEarly) await sleep(dueAt - performance.now());
+      const sentAt = isEarly || perSecond === undefined ? performance.now() : dueAt;
+      try {
+        const answer = await connection.send(make());
+        lastAt = performance.now();
+        if (isWanted(answer, wanted)) times.push(lastAt - sentAt);
+        else refused[kindOf(answer)] = (refused[kindOf(answer)] ?? 0) + 1;
+      } catch {
+        resets++;
+        connection.close();
+        connection = await KeptConnection.open(address);
+      }
     }
-    open--;
-    sendDue();
+    connection.close();
   };
-  const sendDue = () => {
-    while (idle.length > 0) {
-      const dueAt = nextDueAt();
-      if (dueAt === undefined) return;
-      const make = makers[begun++ % makers.length] as () => Buffer;
-      void sendOne(idle.pop() as KeptConnection, make(), dueAt);
-    }
-  };
-
-  const total = "requests" in until ? until.requests : Math.round((perSecond ?? 0) * until.seconds);
-  let made = 0;
-  while (perSecond === undefined ? !isOver() : made < total) {
-    const now = performance.now();
-    for (const wantedNow = Math.min(total, elapsed() * (perSecond ?? 0)); made + 1 <= wantedNow; made++)
-      due.push(now);
-    sendDue();
-    await sleep(tickMs);
-  }
-  const deadline = performance.now() + patienceMs;
-  while (open + due.length > 0 && performance.now() < deadline) await sleep(tickMs);
-  const unanswered = open + due.length;
-  due.length = 0;
-  for (const connection of all) connection.close();
-  if (unanswered > 0) throw new Error(`${unanswered} requests were not answered.`);
+  await Promise.race([Promise.all(opened.map(play)), untilSilent(() => lastAt)]);
   const sorted = Float64Array.from(times).sort();
   return {
     accepted: sorted.length,
@@ -99,6 +74,12 @@ export async function send({ requests, connections, uniqueText, perSecond, until
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
   };
+}
+
+/** @throws Error once nothing was answered for long */
+async function untilSilent(lastAt: () => number): Promise<void> {
+  while (performance.now() - lastAt() < patienceMs) await sleep(patienceMs, undefined, { ref: false });
+  throw new Error("The server does not answer any more.");
 }
 
 function requestMaker(bytes: Buffer, uniqueText: string | undefined): () => Buffer {

@@ -7,22 +7,19 @@ import { onServer } from "../../scratch/databases.ts";
 export async function describeMachine(postgres?: string): Promise<string[]> {
   const [cpu] = cpus();
   const gigabytes = Math.round(totalmem() / 1024 ** 3);
+  const redis = execFileSync("redis-server", ["--version"], { encoding: "utf8" });
+  const sqlite = new Client(":memory:");
+  const sqliteVersion = sqlite.prepare("select sqlite_version()").pluck().get();
+  sqlite.close();
   return [
     `CPU     ${cpu?.model.trim() ?? "unknown"}, ${cpus().length} cores, ${gigabytes} GB`,
     `Load    ${loadavg()[0]?.toFixed(2)} in the last minute before`,
     `System  ${platform()} ${release()} ${arch()}`,
     `Node    ${process.versions.node}`,
-    `Redis   ${redisVersion()}`,
-    `SQLite  ${sqliteVersion()}`,
+    `Redis   ${/v=(\S+)/.exec(redis)?.[1] ?? redis.trim()}`,
+    `SQLite  ${sqliteVersion}`,
     ...(postgres ? [`Postgres ${await postgresVersion(postgres)}`] : []),
   ];
-}
-
-function sqliteVersion(): string {
-  const client = new Client(":memory:");
-  const version = client.prepare("select sqlite_version()").pluck().get();
-  client.close();
-  return String(version);
 }
 
 function postgresVersion(server: string): Promise<string> {
@@ -30,9 +27,4 @@ function postgresVersion(server: string): Promise<string> {
     const { rows } = await client.query<{ server_version: string }>("SHOW server_version");
     return rows[0]?.server_version ?? "unknown";
   });
-}
-
-function redisVersion(): string {
-  const said = execFileSync("redis-server", ["--version"], { encoding: "utf8" });
-  return /v=(\S+)/.exec(said)?.[1] ?? said.trim();
 }

@@ -97,91 +97,42 @@ const silence = disturbLink((proxy) => {
 });
 
 const ofProcesses = "an ingress process, worker or agent";
-const frozen: [number, number] = [300, 3000];
 /** By SIGTERM Postgres would wait for connections. */
 const shutdowns: NodeJS.Signals[] = ["SIGINT", "SIGQUIT"];
+const freeze = signalProcess("SIGSTOP", [300, 10_000]);
+const [killRedis, restartRedis] = [signalServer("redis", ["SIGKILL"]), signalServer("redis", ["SIGTERM"])];
+const freezeRedis = signalServer("redis", ["SIGSTOP"], [300, 3000]);
+const endClients = commandRedis("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+const [killPostgres, stopPostgres] = [
+  signalServer("postgres", ["SIGKILL"]),
+  signalServer("postgres", shutdowns),
+];
+const ofPostgres: [kind: string, weight: number, summary: string, inject: Fault["inject"]][] = [
+  ["postgres-kill", 1, "kill -9 of the Postgres server", killPostgres],
+  ["postgres-restart", 1, "fast or immediate shutdown; Postgres starts again a second later", stopPostgres],
+  ["postgres-freeze", 2, "SIGSTOP of the server and its backends, SIGCONT after 0.3 to 3 s", freezePostgres],
+  ["terminate-backends", 6, "pg_terminate_backend of all, every second or third", terminateBackends],
+  ["kill-backend", 1, "kill -9 of one backend: Postgres ends all others and recovers", killBackend],
+];
+const fullDisk = "the disk of the database and of Redis is full for 0.5 to 4 s";
+const wrongClock =
+  "the clock of an ingress process is 8 s to an hour wrong, of a worker 8 s to 8 days, for 1 to 6 s";
 
 export const allFaults: Fault[] = [
   faultOf("kill", 4, `kill -9 of ${ofProcesses}`, signalProcess("SIGKILL")),
   faultOf("terminate", 2, `SIGTERM to ${ofProcesses}, as a restart sends it`, signalProcess("SIGTERM")),
-  faultOf(
-    "freeze",
-    4,
-    `SIGSTOP of ${ofProcesses}, SIGCONT after 0.3 to 10 s`,
-    signalProcess("SIGSTOP", [300, 10_000]),
-  ),
-  faultOf("redis-kill", 1, "kill -9 of Redis", signalServer("redis", ["SIGKILL"])),
-  faultOf(
-    "redis-restart",
-    1,
-    "SIGTERM to Redis, which starts again a second later",
-    signalServer("redis", ["SIGTERM"]),
-  ),
-  faultOf(
-    "redis-freeze",
-    2,
-    "SIGSTOP of Redis, SIGCONT after 0.3 to 3 s",
-    signalServer("redis", ["SIGSTOP"], frozen),
-  ),
+  faultOf("freeze", 4, `SIGSTOP of ${ofProcesses}, SIGCONT after 0.3 to 10 s`, freeze),
+  faultOf("redis-kill", 1, "kill -9 of Redis", killRedis),
+  faultOf("redis-restart", 1, "SIGTERM to Redis, which starts again a second later", restartRedis),
+  faultOf("redis-freeze", 2, "SIGSTOP of Redis, SIGCONT after 0.3 to 3 s", freezeRedis),
   faultOf("redis-flush", 2, "FLUSHALL", commandRedis("FLUSHALL")),
   faultOf("redis-loss", 1, "kill -9 of Redis, which comes back without its data", loseRedis),
-  faultOf(
-    "redis-clients",
-    2,
-    "CLIENT KILL of all connections of Redis",
-    commandRedis("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"),
-  ),
-  faultOf(
-    "postgres-kill",
-    1,
-    "kill -9 of the Postgres server",
-    signalServer("postgres", ["SIGKILL"]),
-    onSqlite,
-  ),
-  faultOf(
-    "postgres-restart",
-    1,
-    "fast or immediate shutdown of Postgres, which starts again a second later",
-    signalServer("postgres", shutdowns),
-    onSqlite,
-  ),
-  faultOf(
-    "postgres-freeze",
-    2,
-    "SIGSTOP of the Postgres server and its backends, SIGCONT after 0.3 to 3 s",
-    freezePostgres,
-    onSqlite,
-  ),
-  faultOf(
-    "terminate-backends",
-    6,
-    "pg_terminate_backend of all connections, or of every second or third",
-    terminateBackends,
-    onSqlite,
-  ),
-  faultOf(
-    "kill-backend",
-    1,
-    "kill -9 of one backend: Postgres ends all others and recovers",
-    killBackend,
-    onSqlite,
-  ),
+  faultOf("redis-clients", 2, "CLIENT KILL of all connections of Redis", endClients),
+  ...ofPostgres.map((row) => faultOf(...row, onSqlite)),
   faultOf("cut", 10, "reset of all connections of a link", cut),
   faultOf("refuse", 4, "reset of a link's connections; new ones are refused for 0.3 to 4 s", refuse),
   faultOf("delay", 5, "20 to 700 ms for each chunk of a link, for 0.5 to 4 s", delay),
   faultOf("silence", 3, "the connections of a link carry nothing more, and stay open for 30 s", silence),
-  faultOf(
-    "full-disk",
-    1,
-    "the disk of the database and of Redis is full for 0.5 to 4 s",
-    fillDisk,
-    ({ disk }) => disk.cannotFill,
-  ),
-  faultOf(
-    "clock",
-    3,
-    "the clock of an ingress process is 8 s to an hour wrong, of a worker 8 s to 8 days, for 1 to 6 s",
-    moveClock,
-    ({ clocks }) => clocks.cannotMove,
-  ),
+  faultOf("full-disk", 1, fullDisk, fillDisk, ({ disk }) => disk.cannotFill),
+  faultOf("clock", 3, wrongClock, moveClock, ({ clocks }) => clocks.cannotMove),
 ];

@@ -1,7 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
-import { asc, isNull, sql } from "drizzle-orm";
+import { asc, isNull } from "drizzle-orm";
 import { Redis } from "ioredis";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
+import { countRows } from "../../../shared/db/rows.ts";
 import { timeOfId } from "../../../shared/ids.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { megabyte } from "../../bench/bodies.ts";
@@ -19,49 +20,36 @@ export interface Sample {
 }
 
 /** Reads what the operating system, Redis and the database say. */
-export async function readFigures(
-  { db, clock }: Services,
-  installation: Installation,
-): Promise<Pick<Sample, "deliveries" | "figures">> {
+export async function readFigures({ db, clock }: Services, installation: Installation) {
   const { deliveries } = db.tables;
-  const [oldest] = await db
-    .select({ id: deliveries.id })
-    .from(deliveries)
-    .where(isNull(deliveries.status))
-    .orderBy(asc(deliveries.id))
-    .limit(1);
-  const [all] = await db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(deliveries);
+  const { env, databaseUrl } = installation.installed;
+  const undecided = db.select({ id: deliveries.id }).from(deliveries).where(isNull(deliveries.status));
+  const [oldest] = await undecided.orderBy(asc(deliveries.id)).limit(1);
   const unbuiltMs = oldest ? clock.now().getTime() - timeOfId(oldest.id).getTime() : 0;
-  const figures = {
+  const figures: Sample["figures"] = {
     ...readProcesses(installation),
     ...(await readHeaps(installation)),
-    "redis keys": await countKeys(installation.installed.env.REDIS_URL ?? ""),
-    ...(await readStorage(installation.installed.databaseUrl)),
+    "redis keys": await countKeys(env.REDIS_URL ?? ""),
+    ...(await readStorage(databaseUrl)),
     "oldest unbuilt s": Math.max(0, unbuiltMs) / 1000,
   };
-  return { deliveries: all?.total ?? 0, figures };
+  return { deliveries: await countRows(db, deliveries, undefined), figures };
 }
 
 /** Memory and descriptors of the servers, ingress processes and workers. Agents are callers. */
 function readProcesses({ servers, processes }: Installation): Record<string, number> {
   const all = listProcesses();
-  const own = processes.names.filter((name) => !name.startsWith("agent"));
-  const pids = [
-    ...servers.names.map((name) => [name, servers.pidOf(name)] as const),
-    ...own.map((name) => [name, processes.pidOf(name)] as const),
-  ];
-  const figures = pids.map(([name, pid]) => {
-    const tree = treeOf(pid ?? 0, all);
-    // Processes of Postgres share memory.
-    const field = name === "postgres" ? "RssAnon" : "VmRSS";
-    const total = (figure: (pid: number) => number) =>
-      tree.reduce((sum, process) => sum + figure(process.pid), 0);
-    return {
-      [`${name} MB`]: total((each) => kilobytesOf(each, field)) / 1024,
-      [`${name} descriptors`]: total(countDescriptors),
-    };
-  });
-  return Object.assign({}, ...figures);
+  const figures: Record<string, number> = {};
+  for (const { names, pidOf } of [servers, processes])
+    for (const name of names.filter((each) => !each.startsWith("agent"))) {
+      const pids = treeOf(pidOf(name) ?? 0, all).map(({ pid }) => pid);
+      // Processes of Postgres share memory.
+      const field = name === "postgres" ? "RssAnon" : "VmRSS";
+      const total = (figure: (pid: number) => number) => pids.reduce((sum, pid) => sum + figure(pid), 0);
+      figures[`${name} MB`] = total((pid) => kilobytesOf(pid, field)) / 1024;
+      figures[`${name} descriptors`] = total(countDescriptors);
+    }
+  return figures;
 }
 
 function countDescriptors(pid: number): number {
@@ -94,17 +82,19 @@ async function countKeys(url: string): Promise<number> {
 
 /** The sizes of the database and of its write-ahead log. */
 async function readStorage(databaseUrl: string): Promise<Record<string, number>> {
-  if (!isSqliteUrl(databaseUrl))
-    return onServer(databaseUrl, async (client) => {
-      const bytes =
-        "pg_database_size(current_database()) as database, (select sum(size) from pg_ls_waldir()) as wal";
-      const { rows } = await client.query<{ database: string; wal: string }>(`select ${bytes}`);
-      return {
-        "WAL MB": Number(rows[0]?.wal) / megabyte,
-        "database MB": Number(rows[0]?.database) / megabyte,
-      };
-    });
-  const file = sqliteFile(databaseUrl);
-  const size = (name: string) => (statSync(name, { throwIfNoEntry: false })?.size ?? 0) / megabyte;
-  return { "WAL MB": size(`${file}-wal`), "database MB": size(file) };
+  const { wal, database } = isSqliteUrl(databaseUrl)
+    ? sizesOfFiles(sqliteFile(databaseUrl))
+    : await onServer(databaseUrl, async (client) => {
+        const wal = "(select sum(size) from pg_ls_waldir()) as wal";
+        const { rows } = await client.query(
+          `select pg_database_size(current_database()) as database, ${wal}`,
+        );
+        return rows[0];
+      });
+  return { "WAL MB": Number(wal) / megabyte, "database MB": Number(database) / megabyte };
+}
+
+function sizesOfFiles(file: string) {
+  const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  return { wal: size(`${file}-wal`), database: size(file) };
 }
