@@ -52,10 +52,10 @@ export async function measureLoads<Server extends Contestant>(
   });
   const [full, half] = [pickEach(found, (turn) => turn.full), pickEach(found, (turn) => turn.half)];
   // All rounds have the longest of all: a median would hide it.
-  const stallOf = (name: string) => Math.max(...[...full, ...half].map((round) => round[name]?.stallMs ?? 0));
-  const stalls = found.map((round) =>
-    Object.fromEntries(Object.keys(round).map((name) => [name, stallOf(name)])),
-  );
+  const longestOf = (name: string) =>
+    Math.max(...[...full, ...half].map((round) => round[name]?.stallMs ?? 0));
+  const longest = Object.fromEntries(servers.map(({ name }) => [name, longestOf(name)]));
+  const stalls = lineOf("  longest stall of a turn, ms", [longest], (ms) => ms);
   const resets = lineOf("  connections reset", found, (turn) => turn.full.resets + turn.half.resets);
   const { rate, p99 } = postgres ? {} : aims;
   return [
@@ -66,7 +66,7 @@ export async function measureLoads<Server extends Contestant>(
     lineOf("  at half load: p50 ms", half, (turn) => turn.p50),
     lineOf("  at half load: p99 ms", half, (turn) => turn.p99, p99),
     ...cpuLines("  at half load: ", half),
-    lineOf("  longest stall of a turn, ms", stalls, (ms) => ms),
+    ...(servers.some(({ metricsPort }) => metricsPort) ? [stalls] : []),
     ...(resets.rounds.some((round) => Object.values(round).some(Boolean)) ? [resets] : []),
   ];
 }

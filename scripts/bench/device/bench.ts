@@ -112,7 +112,7 @@ async function startOurs(
   redis: ScratchRedis,
   postgres: string | undefined,
 ): Promise<Server> {
-  const { pids, url, metricsPort, seed, withServices } = await startSignalbox(scratch, redis, {
+  const { pids, url, seed, withServices } = await startSignalbox(scratch, redis, {
     name: "device",
     postgres,
     settings: { DEVICE_CODE_SECONDS: String(deviceCodeSeconds) },
@@ -125,7 +125,6 @@ async function startOurs(
     name: "signalbox",
     fsync: "everysec",
     pids,
-    metricsPort,
     ...deviceUrls(url),
     makeCodes: (progress, count) => withServices((services) => makeCodes(services, seed, progress, count)),
   };

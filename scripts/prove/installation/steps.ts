@@ -1,53 +1,48 @@
 import type { CommandStep, Step } from "../../../shared/vocabulary.ts";
 import { fetchStatus, makeFiles, storedPattern } from "./stored-files.ts";
 
-/** The command of a job. The last digit of the job's id chooses one of its ways. */
-export type Kind = "report" | "last" | "flaky" | "payload" | "upload" | "store" | "fetch";
+/** The command of a job: it prints lines, and then takes one of its ways. */
+interface Command {
+  /** 3,000 are several chunks of log. */
+  lines: number;
+  /** Taken by jobs whose ids have one of these last digits. */
+  way?: { digits: string; command: string };
+  /** The build's id decides: what one of its jobs stores another one fetches. */
+  isDecidedByBuild?: true;
+}
 
-/** Printed by each kind, before what else it does. 3,000 lines are several chunks of log. */
-export const lines: Record<Kind, number> = {
-  report: 3000,
-  last: 2,
-  flaky: 20,
-  payload: 5,
-  upload: 2,
-  store: 2,
-  fetch: 2,
-};
 export const failures = { exitStatus: 3, limit: 2 };
 export const lastLine = "the end";
 /** Of some agents of the first queue. */
 export const tag = "size=large";
 
-/** Last digits of job ids that take the other way: ignores SIGTERM, fails, reads its payload. */
-const others: Record<Kind, string> = {
-  report: "[0]",
-  last: "",
-  flaky: "[0-3]",
-  payload: "[0-1]",
-  upload: "[0-9a-f]",
-  store: "[0-7]",
-  fetch: "[0-7]",
-};
-/** The build's id decides: what one of its jobs stores another one fetches. */
-const decidedByBuild: Kind[] = ["store", "fetch"];
-const ways: Record<Kind, string> = {
-  report: "trap '' TERM; for i in 1 2 3 4; do sleep 1; done",
-  last: "",
-  flaky: `exit ${failures.exitStatus}`,
-  payload:
-    "payload=$(signalbox-agent meta-data get service:webhook); " +
-    `echo "$payload" | sed 's/^{"number":\\([0-9]*\\).*/number \\1/'`,
-  // An attempt after a lost one uploads a list of its own.
-  upload:
-    `printf %s "$PROVE_UPLOAD" | sed "s/a list/$(cat /proc/sys/kernel/random/uuid)/g" | ` +
-    "signalbox-agent pipeline upload - || exit 4",
-  // The agent uploads by `artifact_paths`; one of the files is uploaded before, by the command.
-  store: `${makeFiles()}; signalbox-agent artifact upload out/empty || exit 4`,
-  fetch:
-    `signalbox-agent artifact download 'out/*' got/ || exit ${fetchStatus.isMissing}; ` +
-    `${makeFiles()}; diff -r out got/out || exit ${fetchStatus.isOther}`,
-};
+const readPayload =
+  "payload=$(signalbox-agent meta-data get service:webhook); " +
+  `echo "$payload" | sed 's/^{"number":\\([0-9]*\\).*/number \\1/'`;
+/** An attempt after a lost one uploads a list of its own. */
+const upload =
+  `printf %s "$PROVE_UPLOAD" | sed "s/a list/$(cat /proc/sys/kernel/random/uuid)/g" | ` +
+  "signalbox-agent pipeline upload - || exit 4";
+/** The agent uploads by `artifact_paths`; one of the files is uploaded before, by the command. */
+const store = `${makeFiles()}; signalbox-agent artifact upload out/empty || exit 4`;
+const fetch =
+  `signalbox-agent artifact download 'out/*' got/ || exit ${fetchStatus.isMissing}; ` +
+  `${makeFiles()}; diff -r out got/out || exit ${fetchStatus.isOther}`;
+
+const commands = {
+  report: {
+    lines: 3000,
+    way: { digits: "[0]", command: "trap '' TERM; for i in 1 2 3 4; do sleep 1; done" },
+  },
+  last: { lines: 2 },
+  flaky: { lines: 20, way: { digits: "[0-3]", command: `exit ${failures.exitStatus}` } },
+  payload: { lines: 5, way: { digits: "[0-1]", command: readPayload } },
+  upload: { lines: 2, way: { digits: "[0-9a-f]", command: upload } },
+  store: { lines: 2, way: { digits: "[0-7]", command: store }, isDecidedByBuild: true },
+  fetch: { lines: 2, way: { digits: "[0-7]", command: fetch }, isDecidedByBuild: true },
+} satisfies Record<string, Command>;
+
+export type Kind = keyof typeof commands;
 
 /**
  * The steps that must have ended before a job begins, by the roles that steps of the pipelines `graph` and `release` have
@@ -68,8 +63,14 @@ export const waitOfList = "wait of ";
 export const jobsOfUpload = 3;
 
 /** @param id of the job; of the build for the kinds `store` and `fetch` */
-export function takesOtherWay(kind: Kind, id: string): boolean {
-  return others[kind] !== "" && new RegExp(`${others[kind]}$`).test(id);
+export function takesWay(kind: Kind, id: string): boolean {
+  const { way }: Command = commands[kind];
+  return way !== undefined && new RegExp(`${way.digits}$`).test(id);
+}
+
+/** Returns what a command prints first. */
+export function linesOf(kind: Kind, jobId: string): string[] {
+  return Array.from({ length: commands[kind].lines }, (_, index) => `${jobId} line ${index + 1}`);
 }
 
 /** Commands leave a mark when they begin and when they come to their end. */
@@ -177,16 +178,16 @@ function graphOf(step: StepOf): Step[] {
 }
 
 function commandOf(kind: Kind): string {
-  const id = decidedByBuild.includes(kind) ? "BUILDKITE_BUILD_ID" : "SIGNALBOX_JOB_ID";
-  const way = ways[kind] && `case $${id} in *${others[kind]}) ${ways[kind]} ;; esac`;
+  const { lines, way, isDecidedByBuild }: Command = commands[kind];
+  const id = isDecidedByBuild ? "BUILDKITE_BUILD_ID" : "SIGNALBOX_JOB_ID";
   return [
     // Containers have the same numbers of processes, again and again.
     'mark="$PROVE_MARKS/$SIGNALBOX_JOB_ID.$$.$BUILDKITE_AGENT_PID.$(cat /proc/sys/kernel/random/uuid)"',
     "read now _ < /proc/uptime",
     'echo "$BUILDKITE_AGENT_ACCESS_TOKEN $now" > "$mark.new" && mv "$mark.new" "$mark"',
-    `seq -f "$SIGNALBOX_JOB_ID line %.0f" 1 ${lines[kind]}`,
+    `seq -f "$SIGNALBOX_JOB_ID line %.0f" 1 ${lines}`,
     "sleep 0.2",
-    ...(way ? [way] : []),
+    ...(way ? [`case $${id} in *${way.digits}) ${way.command} ;; esac`] : []),
     `echo "${lastLine}"`,
     'read now _ < /proc/uptime && echo "ended $now" >> "$mark"',
   ].join("\n");

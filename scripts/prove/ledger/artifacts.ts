@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Kind, takesOtherWay } from "../installation/steps.ts";
+import { type Kind, takesWay } from "../installation/steps.ts";
 import { fetchStatus, storedFiles, storedLines } from "../installation/stored-files.ts";
 import { checkOf } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
@@ -65,7 +65,7 @@ export function countComparisons(jobs: Pick<Job, "label" | "state">[]): number {
 
 function leaves({ label, state, buildId }: Job): boolean {
   const kind = label as Kind;
-  return kind === "store" && state === "passed" && takesOtherWay(kind, buildId);
+  return kind === "store" && state === "passed" && takesWay(kind, buildId);
 }
 
 function sumOf(path: string, buildId: string): string {

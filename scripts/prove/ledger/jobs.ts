@@ -1,7 +1,7 @@
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { unfinishedBuildStates, unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import type { Run } from "../installation/marks.ts";
-import { failures, type Kind, lastLine, lines, takesOtherWay } from "../installation/steps.ts";
+import { failures, type Kind, lastLine, linesOf, takesWay } from "../installation/steps.ts";
 import { storedFiles, storedPattern } from "../installation/stored-files.ts";
 import { checkOf } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";
@@ -55,7 +55,7 @@ function* findInAttempts(
 function* findInResult(job: Job, runs: Placed[], rows: Rows) {
   const last = runs.find(({ attempt }) => attempt === job.attempt);
   const kind = job.label as Kind;
-  const fails = kind === "flaky" && takesOtherWay(kind, job.id);
+  const fails = kind === "flaky" && takesWay(kind, job.id);
   if (job.state === "failed" && job.exitStatus === failures.exitStatus) {
     if (!fails) yield "failed by itself";
     if (job.retriesCount < failures.limit && !job.retriedInJobId && !isCanceled(job, rows))
@@ -76,18 +76,17 @@ function isCanceled({ buildId }: Job, { builds }: Rows): boolean {
 
 function expectedLog({ id, label, buildId }: Job, { builds, deliveries }: Rows): string {
   const kind = label as Kind;
-  const numbered = Array.from({ length: lines[kind] }, (_, index) => `${id} line ${index + 1}`);
   const deliveryId = builds.find((build) => build.id === buildId)?.deliveryId;
   const post = deliveries.find((delivery) => delivery.id === deliveryId)?.post;
-  const payload = kind === "payload" && takesOtherWay(kind, id) ? [`number ${post?.number}`] : [];
+  const payload = kind === "payload" && takesWay(kind, id) ? [`number ${post?.number}`] : [];
   const [first, last] = uploadLines(kind, buildId);
-  return [...numbered, ...payload, ...first, lastLine, ...last, ""].join("\n");
+  return [...linesOf(kind, id), ...payload, ...first, lastLine, ...last, ""].join("\n");
 }
 
 /** Of what a command uploads, and of what its agent uploads afterwards. */
 function uploadLines(kind: Kind, buildId: string): [string[], string[]] {
   if (kind !== "store") return [[], []];
-  if (!takesOtherWay(kind, buildId)) return [[], [`No file matches ${storedPattern}`]];
+  if (!takesWay(kind, buildId)) return [[], [`No file matches ${storedPattern}`]];
   const line = (count: number) => `Artifacts to upload: ${count}`;
   return [[line(1)], [line(Object.keys(storedFiles).length)]];
 }
