@@ -52,10 +52,10 @@ export async function measureLoads<Server extends Contestant>(
   });
   const [full, half] = [pickEach(found, (turn) => turn.full), pickEach(found, (turn) => turn.half)];
   // All rounds have the longest of all: a median would hide it.
-  const longestOf = (name: string) =>
+  const maxStallOf = (name: string) =>
     Math.max(...[...full, ...half].map((round) => round[name]?.stallMs ?? 0));
-  const longest = Object.fromEntries(servers.map(({ name }) => [name, longestOf(name)]));
-  const stalls = lineOf("  longest stall of a turn, ms", [longest], (ms) => ms);
+  const stallMs = Object.fromEntries(servers.map(({ name }) => [name, maxStallOf(name)]));
+  const stalls = lineOf("  longest stall of a turn, ms", [stallMs], (ms) => ms);
   const resets = lineOf("  connections reset", found, (turn) => turn.full.resets + turn.half.resets);
   const { rate, p99 } = postgres ? {} : aims;
   return [
