@@ -46,13 +46,13 @@ const progressEveryMs = 15_000;
 const maxExtension = 2;
 
 export async function prove(scratch: Scratch, options: ProveOptions) {
-  const { minutes, seed, database, faults, compose: project, perSecond, logs, bundle } = options;
+  const { minutes, seed, database, faults, compose: project, perSecond } = options;
   const patienceMs = options.patience * 1000;
   const timeline = new Timeline();
   step(`Starting an installation ${project ? `of containers, ${project}` : `on ${database}`}, seed ${seed}`);
   const subject = project
-    ? await startContainers(scratch, { project, faults, logs })
-    : await startProcesses(scratch, timeline, { database, faults, logs, bundle });
+    ? await startContainers(scratch, { ...options, project })
+    : await startProcesses(scratch, timeline, options);
   const { installation, commands } = subject;
   await awaitReadiness(installation.urls, subject.listMissingAgents);
 

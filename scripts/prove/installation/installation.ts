@@ -36,13 +36,6 @@ export interface Link {
 /** All that runs, and how faults reach it. */
 export type Installation = Awaited<ReturnType<typeof startInstallation>>;
 
-export interface InstallationOptions {
-  database: DatabaseName;
-  timeline: Timeline;
-  logs: string | undefined;
-  bundle: string | undefined;
-}
-
 const ownEnvironment = { ...baseEnvironment, NODE_COMPILE_CACHE: "node_modules/.cache/compile" };
 /** The agents of each process. */
 const spawn = 3;
@@ -52,7 +45,8 @@ const queues = ["linux", `linux --tags ${tag}`, "mac"];
 /** Installs as an operator does, and starts three ingress processes, two workers and three processes of agents. */
 export async function startInstallation(
   scratch: Scratch,
-  { database, timeline, logs, bundle }: InstallationOptions,
+  timeline: Timeline,
+  { database, logs, bundle }: { database: DatabaseName; logs?: string; bundle?: string },
 ) {
   const disk = openDisk(scratch);
   const clocks = openClocks(scratch);

@@ -38,19 +38,19 @@ export interface Wanted {
 export async function startProcesses(
   scratch: Scratch,
   timeline: Timeline,
-  { database, faults: kinds, logs, bundle }: Wanted & { database: DatabaseName; bundle?: string },
+  options: Wanted & { database: DatabaseName; bundle?: string },
 ): Promise<Subject> {
-  const installation = await startInstallation(scratch, { database, timeline, logs, bundle });
+  const installation = await startInstallation(scratch, timeline, options);
   const { processes } = installation;
-  const { faults, missing } = chooseFaults(allFaults, kinds, installation);
+  const { faults, missing } = chooseFaults(allFaults, options.faults, installation);
   const agents = processes.names.filter((name) => name.startsWith("agent"));
   return {
     installation,
     missing,
     hasBlobs: true,
     listMissingAgents: () => agents.filter((name) => !processes.isStarted(name)),
-    watchGrowth: () => watchGrowth(installation, logs),
-    startFaults: (options) => startFaults({ ...options, installation, faults }),
+    watchGrowth: () => watchGrowth(installation, options.logs),
+    startFaults: (given) => startFaults({ ...given, installation, faults }),
     commands: watchCommands(installation.marksFolder, timeline),
     checkEnd() {
       const { by, problems } = findDamage(installation);
