@@ -1,4 +1,5 @@
 import "../shared/process/node-version.ts";
+import { NeedsRoom, rootCause } from "../shared/db/database.ts";
 import { migrate } from "../shared/db/migrate.ts";
 import { ConfigError, readConfig } from "../shared/process/config.ts";
 import { configurationFault } from "../shared/process/exit-codes.ts";
@@ -9,5 +10,6 @@ try {
   process.stdout.write("The database is up to date.\n");
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = error instanceof ConfigError ? configurationFault : 1;
+  const isFault = error instanceof ConfigError || rootCause(error) instanceof NeedsRoom;
+  process.exitCode = isFault ? configurationFault : 1;
 }

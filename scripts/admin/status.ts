@@ -19,7 +19,9 @@ export function statusCommand(terminal: Terminal): Command {
       withServicesToLook(readSettings(terminal), async (services, fault) => {
         await services.awaitRedis();
         const isForPeople = terminal.isTerminal && !json;
-        const signal = watch ? terminal.untilInterrupted?.() : undefined;
+        const interrupted = watch ? terminal.untilInterrupted?.() : undefined;
+        // A SQLite file that is open cannot be copied.
+        const signal = interrupted && AbortSignal.any([interrupted, services.syncFailed]);
         do {
           const status = await readStatus(services, fault);
           const shown = isForPeople ? showStatus(status) : toPrintableJson(status, watch ? 0 : 2);

@@ -75,8 +75,14 @@ export class DatabaseUnavailable extends Outage {
   override readonly name = "DatabaseUnavailable";
 }
 
-/** A sync failed, and the kernel may have dropped pages. Nothing is written until the repair. */
+/** A sync failed, and the kernel may have dropped pages. Nothing is written until the next start has copied the file. */
 export class SyncFailed extends DatabaseUnavailable {}
+
+/** The process has to end: it keeps the file locked. */
+export class CopyFailed extends SyncFailed {}
+
+/** Another start cannot help before there is room for the copy. */
+export class NeedsRoom extends CopyFailed {}
 
 /** The connection broke during COMMIT: the transaction may have happened. */
 export class CommitUnknown extends DatabaseUnavailable {}

@@ -15,7 +15,8 @@ export interface DatabaseOptions {
   onWrite?: (fault?: Error) => void;
   /** Called after a commit with what its transaction has made due. */
   onDue?: (due: Due[]) => void;
-  /** A sync of a SQLite file failed in this process, or was made good. */
+  /** Called once when a sync of a SQLite file failed: the process has to end, so that the next one copies the file. */
   onSyncFailed?: (error: Error) => void;
-  onSyncRepaired?: () => void;
+  /** Called when a SQLite file was copied before it was opened, because a sync of it had failed. */
+  onCopied?: () => void;
 }

@@ -5,6 +5,7 @@ import {
   WrongSecretKey,
   withSecretKey,
 } from "../crypto/secret-key-check.ts";
+import { CopyFailed, NeedsRoom } from "../db/database.ts";
 import { checkDatabase } from "../db/health/check.ts";
 import { explainProblem, findProblem } from "../db/health/problem.ts";
 import { secondMs } from "../durations.ts";
@@ -46,7 +47,7 @@ export async function runProcess(name: string, start: (services: Services) => Pr
     log.info({ ...work.description, ...(metricsServer && { metrics: metricsServer.url }) }, "started");
     releaseMemory();
 
-    const failure = await Promise.race([untilStopped(), wrongKey.promise]);
+    const failure = await Promise.race([untilStopped(), wrongKey.promise, untilAborted(services.syncFailed)]);
     log.info("stopping");
     await work.close();
     metricsServer?.close();
@@ -81,6 +82,7 @@ async function openPatiently(options: Parameters<typeof openServices>[0]): Promi
     try {
       return openServices(options);
     } catch (error) {
+      if (error instanceof CopyFailed) throw error;
       const problem = findProblem(error, options.config.databaseUrl);
       if (!problem) throw error;
       if (problem.state === "damaged") throw new ConfigError(explainProblem(problem)); // to try again would not help
@@ -107,8 +109,16 @@ function exitCodeOf(error: unknown): number {
   const isFault =
     error instanceof ConfigError ||
     error instanceof WrongSecretKey ||
+    error instanceof NeedsRoom ||
     listenFaults.has((error as NodeJS.ErrnoException)?.code ?? "");
   return isFault ? configurationFault : 1;
+}
+
+function untilAborted(signal: AbortSignal): Promise<Error> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(signal.reason);
+    signal.addEventListener("abort", () => resolve(signal.reason));
+  });
 }
 
 /**

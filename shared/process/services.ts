@@ -36,6 +36,8 @@ export interface Services {
   db: Db;
   /** For deliveries and OAuth requests: on Postgres it has connections that lists and pages cannot take. */
   hotDb: Db;
+  /** Aborted, with the reason, when a sync of SQLite failed: the process has to end, so that the next one copies the file. */
+  syncFailed: AbortSignal;
   /** Publishes what transactions of this process have made due. */
   due: DueEvents;
   /** The bytes of artifacts. */
@@ -103,6 +105,7 @@ export function openServices(options: {
   });
   const keys = redisKeys(config.redisPrefix);
   const due = openDueEvents();
+  const syncFailed = new AbortController();
 
   const openDb = (poolSize: number) =>
     openDatabase({
@@ -118,13 +121,13 @@ export function openServices(options: {
       onWrite: writeHealth.record,
       onDue: due.publish,
       onSyncFailed: (error) => {
-        metrics.syncFailures.inc();
-        log.error(
-          { err: error },
-          "a sync of the database failed; nothing is written until that is made good",
-        );
+        log.error({ err: error }, "a sync of the database failed; the next start copies it");
+        syncFailed.abort(error);
       },
-      onSyncRepaired: () => log.warn("the database is whole again after a failed sync"),
+      onCopied() {
+        metrics.syncFailures.inc();
+        log.warn("the database was copied, because a sync of it had failed");
+      },
     });
   const db = openDb(config.databasePoolSize);
   const hotDb = isSqliteUrl(config.databaseUrl) ? db : openDb(config.databaseHotPoolSize);
@@ -164,6 +167,7 @@ export function openServices(options: {
     clock,
     db,
     hotDb,
+    syncFailed: syncFailed.signal,
     due,
     blobs,
     rateLimiter,

@@ -1,27 +1,53 @@
 import { writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CopyFailed, type Db, SyncFailed } from "../../shared/db/database.ts";
 import { putFact } from "../../shared/db/facts-store.ts";
 import { openDatabase } from "../../shared/db/open.ts";
 
-// A process of its own: `keep-committing.ts URL COUNT BYTES`. Prints `committed N` for each answer, and `refused: …` for
-// others. SIGTERM closes the database.
+// A process of its own: `keep-committing.ts URL FROM TO BYTES`. Prints `committed N` for each answer, `refused: …` for
+// others, and `copied` or `not copied: …` if the file had to be copied. Ends after a failed sync, as every process does. SIGTERM closes the database.
 
-const [, , url = "", commits, bytes] = process.argv;
-const db = openDatabase({ url, poolSize: 1, timeoutMs: 50, onError: () => {} });
+const [, , url = "", from, to, bytes] = process.argv;
+const print = (line: string) => writeSync(1, `${line}\n`);
 let isStopping = false;
 process.once("SIGTERM", () => {
   isStopping = true;
 });
 
-for (let count = 0; count < Number(commits) && !isStopping; ) {
+const db = await open();
+for (let count = Number(from); count < Number(to) && !isStopping; ) {
   const name = `committed ${count}`;
   try {
     await db.transaction((tx) => putFact(tx, name, "x".repeat(Number(bytes))));
-    writeSync(1, `${name}\n`);
+    print(name);
     count++;
   } catch (error) {
-    writeSync(1, `refused: ${(error as Error).message}\n`);
+    print(`refused: ${(error as Error).message}`);
+    if (error instanceof SyncFailed) break;
     await sleep(10);
   }
 }
 await db.close();
+
+async function open(): Promise<Db> {
+  for (;;) {
+    try {
+      return openDatabase({
+        url,
+        poolSize: 1,
+        timeoutMs: 50,
+        onError: () => {},
+        onCopied: () => print("copied"),
+        onSyncFailed: () => {
+          isStopping = true;
+        },
+      });
+    } catch (error) {
+      if (error instanceof CopyFailed) {
+        print(`not copied: ${error.message}`);
+        process.exit(1);
+      }
+      await sleep(20);
+    }
+  }
+}

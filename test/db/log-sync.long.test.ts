@@ -62,7 +62,7 @@ describe("the log of a SQLite database", () => {
 
     // Three seconds: a slow disk was tried again after one.
     const running = trace(
-      ["test/db/keep-committing.ts", `file:${file}`, "60", "10"],
+      ["test/db/keep-committing.ts", `file:${file}`, "0", "60", "10"],
       ["-e", "inject=fdatasync:delay_enter=50000"],
       { output },
     );

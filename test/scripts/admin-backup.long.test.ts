@@ -23,6 +23,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Client from "better-sqlite3";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { openBlobs } from "../../shared/blobs/open.ts";
+import { openSyncMark } from "../../shared/db/sqlite/sync-mark.ts";
 import { chunks, expect, newName } from "../blobs/contract.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
@@ -239,6 +240,24 @@ describe("admin backup and restore", () => {
         [],
       );
     }
+    drop();
+  });
+
+  it("set a database aside of which a sync failed, as its content is not needed", async () => {
+    const { url, drop } = await makeDatabase("acme");
+    const backup = join(folder, "synced");
+    await succeeds(url, "backup", backup);
+    const file = join(folder, "unsynced", "box.db");
+    await succeeds(`file:${file}`, "restore", backup);
+    const mark = openSyncMark(file);
+    mark.set();
+    mark.close();
+
+    await refuses(/a sync of it failed: add --replace/, `file:${file}`, "restore", backup);
+    const printed = await succeeds(`file:${file}`, "restore", backup, "--replace");
+
+    assert.match(printed.set_aside, /box\.db\.unreadable-\d+$/);
+    assert.equal(readState(file).integrity, "ok");
     drop();
   });
 

@@ -77,8 +77,8 @@ export function textsOf(file: string): Record<FaultState, Text> {
     },
     forbidden,
     unsynced: {
-      found: `A sync of ${file} failed, and nothing is written until its log is on disk again`,
-      fix: "it tries each second; look at the room on the disk, and at the log of the kernel",
+      found: `A sync of ${file} failed, and nothing is written until it is copied`,
+      fix: "its processes end, and the next start copies it; look at the room on the disk, and at the log of the kernel",
     },
     locked: {
       found: `A write to ${file} has waited for long`,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type Client from "better-sqlite3";
 import { secondMs } from "../../durations.ts";
-import { requireWhole } from "../sqlite/repair.ts";
+import { requireUnmarked } from "../sqlite/sync-mark.ts";
 import type { Backfill } from "./backfills.ts";
 import { failure } from "./failed.ts";
 import { type Statement, shortText } from "./statements.ts";
@@ -11,7 +11,7 @@ const restMs = { min: 20, max: secondMs };
 
 /** Then rests for as long as it kept others from writing. */
 export async function inShortTransaction(client: Client.Database, work: () => void): Promise<void> {
-  requireWhole(client.name);
+  requireUnmarked(client.name);
   const startedAt = performance.now();
   inTransaction(client, work);
   const tookMs = performance.now() - startedAt;

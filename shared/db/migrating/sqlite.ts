@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import Client from "better-sqlite3";
 import { minuteMs, secondMs } from "../../durations.ts";
 import { closeOrAbandon } from "../sqlite/abandon.ts";
-import { requireWhole } from "../sqlite/repair.ts";
+import { copyAnewIfMarked } from "../sqlite/copy-anew.ts";
 import { backfills } from "./backfills.ts";
 import { failure } from "./failed.ts";
 import { type Migration, migrationsTable, readMigrations } from "./journal.ts";
@@ -22,11 +22,11 @@ const lockWaitMs = minuteMs;
  */
 export async function migrateSqlite(file: string, report: Report): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  copyAnewIfMarked(file);
   const lock = new Client(`${file}.migrate`, { timeout: lockWaitMs });
   lock.exec("BEGIN EXCLUSIVE");
   try {
     if (!existsSync(file)) prepareFile(file);
-    requireWhole(file);
     const client = new Client(file, { timeout: lockWaitMs });
     let problem: unknown;
     try {

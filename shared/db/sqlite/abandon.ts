@@ -5,8 +5,7 @@ const abandoned: Client.Database[] = [];
 
 /**
  * Leaves connections open until the process has ended. SQLite copies the log into the database when the last one closes;
- * after a failed sync the log on disk may have holes, and must not be copied before a repair. The next process that opens
- * the file repairs it.
+ * after a failed sync the log on disk may have holes, and must not be copied. The next start copies the whole database.
  */
 export function abandon(...clients: Client.Database[]): void {
   // Node would close them at its exit, so the process ends by force.

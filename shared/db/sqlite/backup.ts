@@ -1,22 +1,12 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import Client from "better-sqlite3";
 import { minuteMs } from "../../durations.ts";
 import { Refusal } from "../../refusal.ts";
 import { closeOrAbandon } from "./abandon.ts";
-import { requireWhole } from "./repair.ts";
-import { isDamage, isLocked, setAside } from "./set-aside.ts";
+import { isDamage, isLocked, setAside, syncFile } from "./set-aside.ts";
 import { requireSound } from "./soundness.ts";
+import { isMarked } from "./sync-mark.ts";
 
 /** A step takes about a millisecond. */
 const pagesInStep = 256;
@@ -80,7 +70,7 @@ export async function restoreSqlite(
     const isNew = !existsSync(file);
     if (isNew) makeFile(file);
     try {
-      requireWhole(file);
+      if (isMarked(file)) return await replaceUnreadable(source, file, options);
       await replaceContent(source, file, options);
       return undefined;
     } catch (error) {
@@ -153,7 +143,10 @@ async function replaceUnreadable(
   { replaces, onProgress }: Restoring,
 ): Promise<string> {
   if (!replaces)
-    throw new Refusal(409, `${file} is damaged, or no SQLite database: add --replace to set it aside`);
+    throw new Refusal(
+      409,
+      `${file} is damaged, no SQLite database, or a sync of it failed: add --replace to set it aside`,
+    );
   if (isLocked(file)) throw inUse(file);
   const draft = `${file}.${process.pid}.partial`;
   try {
@@ -215,12 +208,6 @@ function open(file: string, options: Client.Options): Client.Database {
 function makeFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(file, "", { mode: ownerOnly });
-}
-
-function syncFile(path: string): void {
-  const descriptor = openSync(path, "r");
-  fsyncSync(descriptor);
-  closeSync(descriptor);
 }
 
 function unwritable(file: string, error: unknown): Refusal {

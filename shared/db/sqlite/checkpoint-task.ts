@@ -1,13 +1,10 @@
 import Client from "better-sqlite3";
 import type { InThread } from "../../process/threads.ts";
-import { repair } from "./repair.ts";
 import { isFailedSync, openSyncMark, type SyncMark } from "./sync-mark.ts";
 
-export type Task = { file: string } & (
-  | { name: "checkpoint" }
-  /** @property database a descriptor of the file, of the whole process */
-  | { name: "repair"; database: number }
-);
+export interface Task {
+  file: string;
+}
 
 export interface TaskResult {
   /** Undefined: the task is done. */
@@ -20,10 +17,9 @@ let client: Client.Database | undefined;
 let mark: SyncMark | undefined;
 
 /** Runs in a thread. All tasks of the thread have the same file. */
-export function doCheckpointTask(task: Task): TaskResult {
+export function doCheckpointTask({ file }: Task): TaskResult {
   try {
-    if (task.name === "repair") repair(task.file, task.database, { isAlone: false });
-    else checkpoint(task.file);
+    checkpoint(file);
     return {};
   } catch (error) {
     const failure = { message: (error as Error).message, isFailedSync: isFailedSync(error) };

@@ -44,7 +44,7 @@ export function openCheckpoints(
   };
   const copy = async () => {
     try {
-      const { failure } = await inThread({ name: "checkpoint", file });
+      const { failure } = await inThread({ file });
       if (failure?.isFailedSync) onSyncFailed(new Error(failure.message));
       if (!failure) isFull = false;
     } catch {

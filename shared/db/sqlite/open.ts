@@ -24,6 +24,7 @@ import { refuseInsideTransaction } from "../transaction-guard.ts";
 import { abandon } from "./abandon.ts";
 import type { doCheckpointTask } from "./checkpoint-task.ts";
 import { openCheckpoints } from "./checkpoints.ts";
+import { copyAnewIfMarked } from "./copy-anew.ts";
 import { openLogSync } from "./log-sync.ts";
 import { openOffLoop } from "./off-loop.ts";
 import { measureSqlite } from "./size.ts";
@@ -42,6 +43,7 @@ export function openSqlite(
   options: Omit<DatabaseOptions, "url" | "poolSize" | "onError"> & { clock: Clock },
 ): Db {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (copyAnewIfMarked(file)) options.onCopied?.();
   const writer = connect(file);
   const reader = connect(file);
   writer.pragma("busy_timeout = 0");
@@ -71,13 +73,19 @@ export function openSqlite(
     new URL("./checkpoint-task.ts", import.meta.url),
     "doCheckpointTask",
   );
-  const guard = openSyncGuard({ ...options, file, inThread });
+  const guard = openSyncGuard(file, (error) => {
+    abandon(reader, writer); // also if the process ends by an error
+    options.onSyncFailed?.(error);
+  });
   const logSync = openLogSync(file, guard);
   const checkpoints = openCheckpoints(writer, { file, inThread, onSyncFailed: guard.fail });
   const transactions = sqliteTransactions(writer, {
     ...options,
     tx,
-    untilReady: () => (guard.isWhole() ? checkpoints.untilShort() : guard.untilWhole()),
+    untilReady() {
+      guard.requireWhole();
+      return checkpoints.untilShort();
+    },
     sync: logSync.sync,
     onSyncFailed: guard.fail,
     onCommitted: checkpoints.startIfDue,
@@ -104,10 +112,9 @@ export function openSqlite(
     async close() {
       await transactions.idle();
       await logSync.close();
-      const isWhole = await guard.close();
       await thread.close();
       await offLoop.close();
-      if (!isWhole) return abandon(reader, writer);
+      if (!guard.close()) return;
       reader.close();
       writer.close();
     },

@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, existsSync, readFileSync, renameSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+} from "node:fs";
 import { rootCause } from "../database.ts";
 import { findFault } from "../health/faults.ts";
 
@@ -13,14 +23,29 @@ export function isDamage(error: unknown): boolean {
  * @returns the new name of the unreadable file
  */
 export function setAside(file: string, whole: string): string {
-  const { mode, uid, gid } = statSync(file);
-  chmodSync(whole, mode & 0o777);
-  if (process.getuid?.() === 0) chownSync(whole, uid, gid);
+  makeLike(file, whole);
   const aside = `${file}.unreadable-${new Date().toISOString().replaceAll(/\D/g, "")}`;
-  for (const suffix of ["-wal", "-shm", "-journal", "-sync", ""])
+  for (const suffix of ["-wal", "-shm", "-journal", "-copy", "-sync", ""])
     if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${aside}${suffix}`);
   renameSync(whole, file);
   return aside;
+}
+
+/** Gives a file the rights and the owner of another. */
+export function makeLike(file: string, other: string): void {
+  const { mode, uid, gid } = statSync(file);
+  chmodSync(other, mode & 0o777);
+  if (process.getuid?.() === 0) chownSync(other, uid, gid);
+}
+
+/** Syncs a file or a folder. */
+export function syncFile(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** SQLite's locks lie at this byte of the file and behind it. */

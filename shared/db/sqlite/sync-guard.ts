@@ -1,103 +1,48 @@
-import { openSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { secondMs } from "../../durations.ts";
-import type { CheckpointTask } from "./checkpoint-task.ts";
-import { syncFailed } from "./repair.ts";
-import { openSyncMark } from "./sync-mark.ts";
+import type { SyncFailed } from "../database.ts";
+import { openSyncMark, syncFailed } from "./sync-mark.ts";
 
-const repairAgainMs = secondMs;
+const lookEveryMs = secondMs;
 
-/** Keeps all processes of a SQLite file from writing after a failed sync, until it is repaired. */
+/** Ends the writes of all processes of a SQLite file after a failed sync, for good: the next start copies the file. */
 export interface SyncGuard {
-  isWhole(): boolean;
   /** @throws SyncFailed */
   requireWhole(): void;
-  /** Repairs the file, or waits for a repair that runs. @throws SyncFailed */
-  untilWhole(): Promise<void>;
   /** Records a failed sync of this process. Call it before anything else is answered. */
   fail(error: Error): void;
-  /** Tries a last repair. @returns false if the file must not be closed as usual (abandon.ts) */
-  close(): Promise<boolean>;
+  /** @returns false if the file must not be closed as usual (abandon.ts) */
+  close(): boolean;
 }
 
-export interface SyncGuardOptions {
-  file: string;
-  inThread: CheckpointTask;
-  /** The time that a write waits for a repair. */
-  timeoutMs: number;
-  onSyncFailed?: ((error: Error) => void) | undefined;
-  onSyncRepaired?: (() => void) | undefined;
-}
-
-export function openSyncGuard({
-  file,
-  inThread,
-  timeoutMs,
-  onSyncFailed,
-  onSyncRepaired,
-}: SyncGuardOptions): SyncGuard {
+/** @param onSyncFailed called once, also for a failure that another process saw */
+export function openSyncGuard(file: string, onSyncFailed: (error: SyncFailed) => void): SyncGuard {
   const mark = openSyncMark(file);
-  let database: number | undefined;
-  let running: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let isKnown = false;
-  let cause: Error = new Error("another process saw it");
+  let failure: SyncFailed | undefined;
 
-  const repair = async () => {
-    clearTimeout(timer);
-    timer = undefined;
-    try {
-      database ??= openSync(file, "r+"); // never closed: see `repair`
-      const { failure } = await inThread({ name: "repair", file, database });
-      if (failure) cause = new Error(failure.message);
-    } catch (error) {
-      cause = error as Error;
-    }
-    running = undefined;
-    if (isWhole()) return;
-    timer = setTimeout(start, repairAgainMs);
-    timer.unref();
+  const fail = (error: Error) => {
+    mark.set();
+    if (failure) return;
+    failure = syncFailed(file, error);
+    onSyncFailed(failure);
   };
-  const start = () => {
-    running ??= repair();
+  const look = () => {
+    if (failure) mark.set();
+    else if (mark.isSet()) fail(new Error("the file -sync beside it says so"));
   };
-  const isWhole = () => {
-    const isMarked = mark.isSet();
-    if (!isMarked && isKnown) onSyncRepaired?.();
-    isKnown = isMarked;
-    return !isMarked;
-  };
-  const requireWhole = () => {
-    if (isWhole()) return;
-    if (!timer) start();
-    throw syncFailed(file, cause);
-  };
+  // A process that writes nothing has to end too, so that the next one can copy the file.
+  const timer = setInterval(look, lookEveryMs).unref();
 
   return {
-    isWhole,
-    requireWhole,
-    async untilWhole() {
-      if (isWhole()) return;
-      if (!timer) start();
-      await Promise.race([running, sleep(timeoutMs, undefined, { ref: false })]);
-      requireWhole();
+    requireWhole() {
+      if (!failure) look();
+      if (failure) throw failure;
     },
-    fail(error) {
-      mark.set();
-      cause = error;
-      isKnown = true;
-      onSyncFailed?.(error);
-      if (!timer) start();
-    },
-    async close() {
-      if (!isWhole()) {
-        start();
-        await Promise.race([running, sleep(timeoutMs, undefined, { ref: false })]);
-      }
-      clearTimeout(timer);
-      const mayClose = isWhole();
+    fail,
+    close() {
+      clearInterval(timer);
+      look();
       mark.close();
-      return mayClose;
+      return !failure;
     },
   };
 }

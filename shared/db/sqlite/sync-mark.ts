@@ -1,83 +1,54 @@
 import { randomBytes } from "node:crypto";
 import {
-  chownSync,
   closeSync,
   existsSync,
+  fdatasyncSync,
   linkSync,
   openSync,
   readSync,
+  renameSync,
   rmSync,
-  statSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { DatabaseUnavailable, rootCause } from "../database.ts";
+import { DatabaseUnavailable, rootCause, SyncFailed } from "../database.ts";
+import { makeLike } from "./set-aside.ts";
 
-/** The mark has two names of one length: `failed` names the last failed sync, `repaired` the last repaired one. */
-const none = "0".repeat(16);
-const lines = (failed: string, repaired: string) => `failed   ${failed}\nrepaired ${repaired}\n`;
-const length = lines(none, none).length;
-const failedAt = "failed   ".length;
-const repairedAt = length - none.length - 1;
+const none = "no sync failed\n";
+const failed = "a sync failed\n";
 
 /**
- * Says to all processes of a SQLite file that a sync of it failed. It is a file beside the database, made before it is
- * needed, as a full disk takes no new file. It is as old as the pages in the kernel's memory that it is about, so it
- * needs no sync: it outlives the processes, and a power cut ends both.
+ * Says to all processes of a SQLite file, and to the next start, that a sync of it failed. It is a file beside the database,
+ * made before it is needed, as a full disk takes no new file. The sync of the mark may fail too: the mark is as old as the
+ * pages in the kernel's memory that it is about, so it outlives the processes, and a power cut ends both.
  */
 export interface SyncMark {
   isSet(): boolean;
   set(): void;
-  /** Returns a function that clears the failures marked so far. A later failure stays marked. */
-  clearer(): () => void;
   close(): void;
 }
 
 /** @throws DatabaseUnavailable when there is none and none can be made, unless the file system is read-only */
 export function openSyncMark(file: string): SyncMark {
   const descriptor = openMark(file);
-  const buffer = Buffer.alloc(length);
-  /** `repaired` when this process set the mark. The same again shows that the kernel lost the mark, or never took it. */
-  let repairedBefore: string | undefined;
-
-  const read = () => {
-    const text = readText();
-    return { failed: fieldAt(text, failedAt), repaired: fieldAt(text, repairedAt) };
-  };
-  const readText = () => {
-    if (descriptor === undefined) return lines(none, none);
-    try {
-      readSync(descriptor, buffer, 0, length, 0);
-      return buffer.toString("latin1");
-    } catch {
-      return lines("unreadable".padEnd(none.length), none);
-    }
-  };
-  const write = () => {
-    try {
-      if (descriptor !== undefined)
-        writeSync(descriptor, randomBytes(none.length / 2).toString("hex"), failedAt);
-    } catch {} // the process remembers, and tries again
-  };
+  const buffer = Buffer.alloc(failed.length);
 
   return {
     isSet() {
-      const { failed, repaired } = read();
-      if (failed !== repaired) return true;
-      if (repairedBefore === undefined) return false;
-      if (repaired !== repairedBefore) repairedBefore = undefined;
-      else write();
-      return repairedBefore !== undefined;
+      if (descriptor === undefined) return false;
+      try {
+        readSync(descriptor, buffer, 0, failed.length, 0);
+        return buffer.toString() === failed;
+      } catch {
+        return true;
+      }
     },
     set() {
-      repairedBefore = read().repaired;
-      write();
-    },
-    clearer() {
-      const { failed } = read();
-      return () => {
-        if (descriptor !== undefined) writeSync(descriptor, failed, repairedAt);
-      };
+      if (descriptor === undefined) return;
+      try {
+        writeSync(descriptor, failed, 0);
+        fdatasyncSync(descriptor);
+      } catch {} // the process remembers, and tries again
     },
     close() {
       if (descriptor !== undefined) closeSync(descriptor);
@@ -85,15 +56,35 @@ export function openSyncMark(file: string): SyncMark {
   };
 }
 
-function fieldAt(text: string, start: number): string {
-  return text.slice(start, start + none.length);
+/** @throws SyncFailed */
+export function requireUnmarked(file: string): void {
+  if (isMarked(file)) throw syncFailed(file, new Error("the file -sync beside it says so"));
+}
+
+export function isMarked(file: string): boolean {
+  const mark = openSyncMark(file);
+  const isSet = mark.isSet();
+  mark.close();
+  return isSet;
+}
+
+/** Takes the mark away by another file: processes that still have the former database open have its mark open too. */
+export function replaceMark(file: string): void {
+  makeMark(file, renameSync);
+}
+
+export function syncFailed(file: string, cause: Error): SyncFailed {
+  return new SyncFailed(
+    `A sync of ${file} failed. Nothing is written until all of its processes have ended, and the next start has copied it (${cause.message}). Look at the disk, and at the log of the kernel`,
+    { cause },
+  );
 }
 
 /** Returns undefined on a read-only file system without a mark: nothing can be written there. */
 function openMark(file: string): number | undefined {
-  const path = `${file}-sync`;
+  const path = markOf(file);
   try {
-    if (!existsSync(path)) makeMark(path, file);
+    if (!existsSync(path)) makeMark(file, linkSync);
     return openSync(path, "r+");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EROFS")
@@ -102,19 +93,22 @@ function openMark(file: string): number | undefined {
   }
 }
 
-/** Another process may make it at the same time. It appears with its content, and belongs to whom the database does. */
-function makeMark(path: string, file: string): void {
-  const draft = `${path}.${process.pid}-${randomBytes(4).toString("hex")}`;
-  const { mode, uid, gid } = statSync(file);
+/** It appears with its content. Another process may make it at the same time. */
+function makeMark(file: string, place: (draft: string, path: string) => void): void {
+  const draft = `${markOf(file)}.${process.pid}-${randomBytes(4).toString("hex")}`;
   try {
-    writeFileSync(draft, lines(none, none), { flag: "wx", mode: mode & 0o777 });
-    if (process.getuid?.() === 0) chownSync(draft, uid, gid);
-    linkSync(draft, path);
+    writeFileSync(draft, none, { flag: "wx" });
+    makeLike(file, draft);
+    place(draft, markOf(file));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+function markOf(file: string): string {
+  return `${file}-sync`;
 }
 
 /** Returns true for a failed sync of SQLite's own: of a checkpoint, or of the log's header. */

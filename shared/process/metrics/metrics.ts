@@ -185,7 +185,7 @@ function createStorageMetrics(
   return {
     syncFailures: new Counter({
       name: "signalbox_database_sync_failures_total",
-      help: "Syncs of the SQLite file that failed in this process",
+      help: "Failed syncs of the SQLite file after which this process copied it at its start",
       registers,
     }),
     redisOutages: new Counter({

@@ -6,7 +6,7 @@ class KeptFile {
   cache = Buffer.alloc(0);
   dirty = new Set<number>();
 
-  write(bytes: Buffer, offset: number): void {
+  write(bytes: Buffer, offset = this.cache.length): void {
     const end = offset + bytes.length;
     if (end > this.cache.length)
       this.cache = Buffer.concat([this.cache, Buffer.alloc(end - this.cache.length)]);
@@ -40,59 +40,80 @@ class KeptFile {
   }
 }
 
+/** The files of a folder, by their paths. */
+type Names = Map<string, KeptFile>;
+
 interface Call {
   process: string;
   name: string;
   args: string;
-  result: string;
 }
 
 /** The options of strace whose output `replay` reads. */
 export const traceOptions = [
   ...["-y", "-xx", "-s", "4000000"],
-  ...["-e", "trace=pwrite64,pwritev,fdatasync,fsync,write,ftruncate"],
+  ...["-e", "trace=pwrite64,pwritev,fdatasync,fsync,write,ftruncate,rename,unlink,unlinkat,link,linkat"],
 ];
 
 const calls =
   /^(\d+) +(?:(\w+)\((.*?)(?: <unfinished \.\.\.>|\) += (-?\w+).*)|<\.\.\. (\w+) resumed>.*?= (-?\w+).*)$/;
 const path = /^\d+<([^>]*)>/;
 
+/** What a power cut may leave of a file. Undefined: it is not there. */
+export type AfterCut = (file: string) => Buffer | undefined;
+
 /**
  * Replays the writes and syncs of a trace as a kernel does whose syncs drop the pages that they cannot store. Calls
- * `onPrinted` for each line that a process printed, when it printed it, with what a power cut would leave of the files.
+ * `onPrinted` for each line that a process printed, when it printed it, and `onNamed` for each file that got or lost its
+ * name, with what a power cut would leave: a name that no sync of its folder has stored may be kept or lost.
  */
 export function replay(
   trace: string,
   initial: Map<string, Buffer>,
-  onPrinted: (text: string, contentOf: (file: string) => Buffer) => void,
+  on: Record<"onPrinted" | "onNamed", (text: string, outcomes: AfterCut[]) => void>,
 ): void {
-  const files = new Map<string, KeptFile>();
+  const names: Names = new Map();
+  for (const [name, content] of initial) {
+    const file = new KeptFile();
+    [file.disk, file.cache] = [Buffer.from(content), Buffer.from(content)];
+    names.set(name, file);
+  }
+  let stored: Names = new Map(names);
+  const begun = new Map<string, { call: Call; taken: Map<number, Buffer> }>();
+
   const fileOf = (name: string) => {
-    const file = files.get(name) ?? new KeptFile();
-    if (!files.has(name)) {
-      const content = initial.get(name) ?? Buffer.alloc(0);
-      [file.disk, file.cache] = [Buffer.from(content), Buffer.from(content)];
-    }
-    files.set(name, file);
+    const file = names.get(name) ?? new KeptFile();
+    names.set(name, file);
     return file;
   };
-  const begun = new Map<string, { call: Omit<Call, "result">; taken: Map<number, Buffer> }>();
-
-  const begin = (call: Omit<Call, "result">) => {
-    const isSync = call.name === "fdatasync" || call.name === "fsync";
-    begun.set(call.process, { call, taken: isSync ? fileOf(nameIn(call.args)).takeDirty() : new Map() });
+  const outcomes: AfterCut[] = [(name) => names.get(name)?.disk, (name) => stored.get(name)?.disk];
+  const begin = (call: Call) => {
+    const isOfFile = isSync(call.name) && names.has(nameIn(call.args));
+    begun.set(call.process, { call, taken: isOfFile ? fileOf(nameIn(call.args)).takeDirty() : new Map() });
   };
   const end = (process: string, result: string) => {
     const { call, taken } = begun.get(process) ?? {};
     begun.delete(process);
     if (!call || !taken || result.startsWith("-")) return;
     const name = nameIn(call.args);
-    if (call.name === "write") return onPrinted(textOf(call.args).toString(), (file) => fileOf(file).disk);
-    if (call.name === "pwrite64") {
+    const [from = "", to = ""] = textsOf(call.args).map(String);
+    if (call.name === "write" && !name.startsWith("/")) on.onPrinted(from, outcomes);
+    else if (call.name === "write") fileOf(name).write(textsOf(call.args)[0] ?? Buffer.alloc(0));
+    else if (call.name === "pwrite64") {
       const offset = Number(call.args.slice(call.args.lastIndexOf(",") + 1));
-      fileOf(name).write(textOf(call.args).subarray(0, Number(result)), offset);
+      fileOf(name).write((textsOf(call.args)[0] ?? Buffer.alloc(0)).subarray(0, Number(result)), offset);
     } else if (call.name === "ftruncate") fileOf(name).truncate(Number(call.args.split(", ").at(-1)));
-    else fileOf(name).store(taken);
+    else if (isSync(call.name)) {
+      const file = names.get(name);
+      file?.store(taken);
+      if (file) stored.set(name, file);
+      else stored = new Map(names); // of the folder
+    } else {
+      const file = names.get(from);
+      if (file && to) names.set(to, file);
+      if (!call.name.startsWith("link")) names.delete(from);
+      on.onNamed(to || from, outcomes);
+    }
   };
 
   for (const line of trace.split("\n")) {
@@ -103,12 +124,16 @@ export function replay(
   }
 }
 
+function isSync(name: string): boolean {
+  return name === "fdatasync" || name === "fsync";
+}
+
 function nameIn(args: string): string {
   return bytesOf(path.exec(args)?.[1] ?? "").toString();
 }
 
-function textOf(args: string): Buffer {
-  return bytesOf(/, "([^"]*)"/.exec(args)?.[1] ?? "");
+function textsOf(args: string): Buffer[] {
+  return [...args.matchAll(/"([^"]*)"/g)].map(([, text = ""]) => bytesOf(text));
 }
 
 function bytesOf(text: string): Buffer {
