@@ -6,7 +6,7 @@ import { leaveBytes } from "../../artifacts/left-by-job.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
-import type { paths } from "./openapi-types.d.ts";
+import type { paths } from "./client-types.d.ts";
 
 const secrets = "/v2/organizations/{org}/clusters/{cluster}/secrets";
 const secret = `${secrets}/{secret}` as const;

@@ -5,7 +5,7 @@ import { type Api, openApi } from "../../helpers/api.ts";
 import { decide } from "../../helpers/builds.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
-import type { paths } from "./openapi-types.d.ts";
+import type { paths } from "./client-types.d.ts";
 
 const collection = "/v2/organizations/{org}/clusters/{cluster}/queues";
 const member = "/v2/organizations/{org}/clusters/{cluster}/queues/{queue}";

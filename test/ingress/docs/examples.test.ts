@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { readExamples } from "../../../ingress/docs/examples.ts";
+import { type Examples, readExamples } from "../../../ingress/docs/examples.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { get } from "../../helpers/http.ts";
 import { openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
@@ -26,8 +26,7 @@ describe("the examples of the OpenAPI document", () => {
     });
     api.world.clock.freeze();
     recorder = await tellStory(api);
-    if (process.env.TEST_EXAMPLES === "write")
-      writeFileSync(file, `${JSON.stringify(recorder.examples, null, 2)}\n`);
+    if (process.env.TEST_EXAMPLES === "write") writeFileSync(file, oneLineEach(recorder.examples));
   });
   after(() => api.close());
 
@@ -65,3 +64,11 @@ describe("the examples of the OpenAPI document", () => {
       assert.match(token, /^sb[a-z]{2}_0123456789abcdef/);
   });
 });
+
+function oneLineEach(examples: Examples): string {
+  const operations = Object.entries(examples).map(([id, all]) => {
+    const lines = all.map((each) => JSON.stringify(each));
+    return `${JSON.stringify(id)}: [\n${lines.join(",\n")}\n]`;
+  });
+  return `{\n${operations.join(",\n")}\n}\n`;
+}
