@@ -1,10 +1,8 @@
 import "../shared/process/node-version.ts";
 import { setMaxListeners } from "node:events";
-import { endCompiler } from "../shared/process/compiler.ts";
 import { releaseMemory } from "../shared/process/heap.ts";
 import { runAgent } from "./agent/run.ts";
 
-endCompiler();
 const afterJob = new AbortController();
 const now = new AbortController();
 setMaxListeners(0, afterJob.signal, now.signal); // each session listens

@@ -2,7 +2,6 @@ import "../shared/process/node-version.ts";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endCompiler } from "../shared/process/compiler.ts";
 import { releaseMemory } from "../shared/process/heap.ts";
 import { privateRedisSocket } from "../shared/process/private-redis.ts";
 import { localUrl, waitUntilReady } from "./start/address.ts";
@@ -30,7 +29,6 @@ const settleMs = 500;
 /** Beyond SHUTDOWN_SECONDS, to close connections. */
 const closingMs = 10_000;
 
-endCompiler();
 const stopSignal = onStopSignal();
 // Only the owner reads new files.
 process.umask(0o077);

@@ -3,7 +3,8 @@ import * as module from "node:module";
 // Load this by --import, before any module of the program.
 //
 // Node looks up the package of each import again, and parses its `exports`. Drizzle's take 134 KB, it has 150 modules,
-// and as many of ours import it: that is a second of CPU time and 200 MB of garbage for each process.
+// and as many of ours import it: that is a second of CPU time and 200 MB of garbage for each process
+// (shared/decisions/27-a-trick-has-its-figures.md).
 
 const packages = "/node_modules/";
 const drizzle = "/node_modules/drizzle-orm/";

@@ -9,7 +9,6 @@ import { CopyFailed, NeedsRoom } from "../db/database.ts";
 import { checkDatabase } from "../db/health/check.ts";
 import { explainProblem, findProblem } from "../db/health/problem.ts";
 import { secondMs } from "../durations.ts";
-import { endCompiler } from "./compiler.ts";
 import { ConfigError, readConfig } from "./config.ts";
 import { configurationFault } from "./exit-codes.ts";
 import { letHeapGrow, releaseMemory } from "./heap.ts";
@@ -31,7 +30,6 @@ export interface Work {
  */
 export async function runProcess(name: string, start: (services: Services) => Promise<Work>): Promise<void> {
   letHeapGrow();
-  endCompiler();
   const services = await startServices(name);
   const { log } = services;
   const wrongKey = Promise.withResolvers<WrongSecretKey>();

@@ -12,7 +12,8 @@ import {
 } from "yaml";
 import { excerpt } from "../../refusal.ts";
 
-// Values of a YAML document. Aliases share their value, so the whole is counted as if each were a copy: a few lines can
+// Values of a YAML document: the package bounds neither merges nor the size of aliases
+// (shared/decisions/27-a-trick-has-its-figures.md). Aliases share their value, so the whole is counted as if each were a copy: a few lines can
 // stand for millions of values.
 
 const maxDepth = 100;
