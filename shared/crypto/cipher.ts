@@ -10,9 +10,9 @@ import {
 import type { SealedPlace } from "./sealed-places.ts";
 
 /**
- * AES-256-GCM, keys derived from SECRET_KEY. Text: `v1.<nonce>.<tag>.<ciphertext>.key:<id>`, base64url. Version 0.1.0
- * ends it before `.key`, and ignores that part. A text that begins with `v2` authenticates its place too, so that
- * moved to another column or row it does not open.
+ * AES-256-GCM, keys derived from SECRET_KEY. Text: `v2.<nonce>.<tag>.<ciphertext>.key:<id>`, base64url. It
+ * authenticates its place, so that moved to another column or row it does not open. A text of the first form, `v1`,
+ * does not; of version 0.1.0 it ends before `.key`. Release 1.0.0 opens the second form only.
  */
 export interface Cipher {
   seal(plain: string, place: SealedPlace): string;
@@ -43,8 +43,7 @@ const tagBytes = 16;
 
 export type SealedForm = "v1" | "v2";
 const sealedForms: readonly SealedForm[] = ["v1", "v2"];
-/** The next release writes `v2`: a former version that an installation goes back to has to read it. */
-const writtenForm: SealedForm = "v1";
+const writtenForm: SealedForm = "v2";
 
 /** @param form of the texts that it seals; it opens both */
 export function createCipher(

@@ -38,7 +38,7 @@ describeOnSqlite("the variables of a build", (database) => {
     const row = await rowOf(number);
 
     assert.equal(row.environmentSealed, trigger.environmentSealed);
-    assert.match(row.environmentSealed ?? "", /^v1\./);
+    assert.match(row.environmentSealed ?? "", /^v2\./);
     assert.ok(!JSON.stringify(row).includes("deep red"));
   });
 

@@ -4,9 +4,9 @@ import { sign } from "@octokit/webhooks-methods";
 import { eq } from "drizzle-orm";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
-import { environmentOfPipeline } from "../../shared/pipelines/environment.ts";
+import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
+import { environmentOfPipeline, sealEnvironment } from "../../shared/pipelines/environment.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
 import { environmentOf, secretOf } from "../../shared/triggers/members.ts";
@@ -19,28 +19,25 @@ import { secretKey, startWorld, type World } from "../helpers/world.ts";
 const environment = { COLOUR: "red" };
 const secret = "signing secret";
 
-describeOnBothDatabases("secrets of the second form", (database) => {
+describeOnBothDatabases("stored secrets", (database) => {
   let world: World;
   let acme: TestOrganization;
-  /** The services of the next release, which writes stored values in the second form. */
-  let next: Services;
   before(async () => {
     world = await startWorld(database);
     acme = await setUpOrganization(world);
-    next = { ...world.services, cipher: createCipher(secretKey, undefined, "v2") };
   });
   after(() => world.close());
 
   const makePipeline = (slug: string) =>
-    createPipeline(next, acme.operator, {
+    createPipeline(world.services, acme.operator, {
       ...{ clusterId: acme.cluster.id, slug, name: slug, steps: [{ command: "make" }], environment },
     });
 
-  it("are read by this release, also where they were copied, and sealed again under another key", async () => {
+  it("are read where they were copied, and sealed again under another key", async () => {
     const { services } = world;
     const pipeline = await makePipeline("next");
     const input = { ...plainTrigger, label: "Next", type: "github", secret, environment };
-    const made = await createTrigger(next, acme.operator, pipeline, input);
+    const made = await createTrigger(services, acme.operator, pipeline, input);
     const { trigger, token } = await replaceTrigger(services, acme.operator, pipeline, made.trigger);
     for (const sealed of [pipeline.environmentSealed, trigger.environmentSealed, trigger.secretSealed])
       assert.match(sealed ?? "", /^v2\./);
@@ -65,6 +62,32 @@ describeOnBothDatabases("secrets of the second form", (database) => {
     const [resealed] = await services.db.select().from(pipelines).where(eq(pipelines.id, pipeline.id));
     assert.ok(resealed);
     assert.deepEqual(environmentOfPipeline(only, resealed), environment);
+  });
+
+  it("of the first form, and variables in clear, are sealed again in the second", async () => {
+    const { services } = world;
+    const { builds, pipelines } = services.db.tables;
+    const first = { ...services, cipher: createCipher(secretKey, undefined, "v1") };
+    const made = await makePipeline("first-form");
+    const environmentSealed = sealEnvironment(
+      first.cipher,
+      environment,
+      sealedPlaces.variablesOfPipeline(made.id),
+    );
+    assert.match(environmentSealed ?? "", /^v1\./);
+    await services.db.transaction(async (tx) => {
+      await tx.update(pipelines).set({ environmentSealed }).where(eq(pipelines.id, made.id));
+      await tx.update(builds).set({ environment, environmentSealed: null });
+    });
+
+    assert.equal((await resealSecrets(services, () => {})).resealed, 2);
+
+    const [pipeline] = await services.db.select().from(pipelines).where(eq(pipelines.id, made.id));
+    const [build] = await services.db.select().from(builds);
+    assert.deepEqual(environmentOfPipeline(services.cipher, pipeline ?? made), environment);
+    assert.deepEqual(build?.environment, {});
+    for (const sealed of [pipeline?.environmentSealed, build?.environmentSealed])
+      assert.match(sealed ?? "", /^v2\./);
   });
 
   it("of a pipeline do not open in another pipeline or column", async () => {

@@ -112,7 +112,7 @@ describeOnBothDatabases("the keys of identity tokens", (database) => {
     const inside = await enter();
     const token = await tokenOf(inside);
     const [row] = await rows();
-    assert.match(row?.privateKeySealed ?? "", /^v1\./);
+    assert.match(row?.privateKeySealed ?? "", /^v2\./);
     const newKey = "the next key, of at least 32 characters";
     const { config, services, clock } = api.world;
     let stdout = "";

@@ -148,7 +148,7 @@ describeOnBothDatabases("pipelines", (database) => {
       const rows = await services.db.select().from(pipelines);
       return rows.find(({ id }) => id === made.body.id) ?? assert.fail();
     };
-    assert.match((await row()).environmentSealed ?? "", /^v1\./);
+    assert.match((await row()).environmentSealed ?? "", /^v2\./);
     assert.ok(!JSON.stringify(await row()).includes("deep red"));
 
     const kept = await update(slug, { name: unique("New"), env: null });

@@ -49,8 +49,8 @@ describeOnBothDatabases("…/clusters/:id/secrets", (database) => {
       organization: { id: api.acme.id, slug: "acme", url: base, web_url: webBase },
     });
     const shown = [created, await api.send("GET", `${path}/${rest.id}`), await api.send("GET", path)];
-    for (const { text } of shown) assert.doesNotMatch(text, /swordfish|v1\./);
-    assert.match((await rowOf(rest.id))?.valueSealed ?? "", /^v1\./);
+    for (const { text } of shown) assert.doesNotMatch(text, /swordfish|v2\./);
+    assert.match((await rowOf(rest.id))?.valueSealed ?? "", /^v2\./);
     assert.doesNotMatch(api.world.logged.join(""), /swordfish/);
   });
 

@@ -292,6 +292,7 @@ async function resealAll(tx: Tx): Promise<void> {
   for (const column of sealedColumns) {
     await rewriteBatch(tx, { column, keyName, side: "below", skipped: 0 }, () => undefined);
     await rewriteBatch(tx, { column, keyName, side: "above", skipped: 0 }, () => undefined);
+    await rewriteBatch(tx, { column, keyName, side: "first form", skipped: 0 }, () => undefined);
   }
 }
 
