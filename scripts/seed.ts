@@ -2,21 +2,18 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { authenticate, createAccessToken } from "../shared/accounts/access-tokens.ts";
-import { findOrganizationById, listOrganizations } from "../shared/accounts/organization-store.ts";
+import { listOrganizations } from "../shared/accounts/organization-store.ts";
 import { asOperator, createOrganization, updateOrganization } from "../shared/accounts/organizations.ts";
 import type { Scope } from "../shared/accounts/scopes.ts";
 import { createUser } from "../shared/accounts/users.ts";
 import { createAgentToken } from "../shared/agents/tokens.ts";
 import { createCluster } from "../shared/clusters/clusters.ts";
-import { findCluster } from "../shared/clusters/store.ts";
 import { hashToken } from "../shared/crypto/tokens.ts";
-import { findApplication } from "../shared/oauth/application-store.ts";
 import { createApplication } from "../shared/oauth/applications.ts";
 import { createPipeline } from "../shared/pipelines/pipelines.ts";
 import { findPipeline } from "../shared/pipelines/store.ts";
 import type { Services } from "../shared/process/services.ts";
 import { createQueue } from "../shared/queues/queues.ts";
-import { listStepQueues } from "../shared/queues/store.ts";
 import { createTrigger } from "../shared/triggers/create.ts";
 import { plainTrigger } from "../shared/triggers/input.ts";
 import { findTriggerByToken } from "../shared/triggers/store.ts";
@@ -28,8 +25,7 @@ const demoFile = "data/demo.json";
 
 const secrets = z.object({
   trigger_token: z.string(),
-  /** Demos from before agents lack it. */
-  agent_token: z.string().optional(),
+  agent_token: z.string(),
   api_token: z.string(),
   email: z.string(),
   password: z.string(),
@@ -74,8 +70,7 @@ export async function findOrMakeDemo(services: Services): Promise<Demo | undefin
   const known = isNew ? await makeDemo(services) : findSecrets(organizations);
   const demo = known && (await findDemo(services, known));
   if (!demo) return undefined;
-  await registerLogin(services); // older demos lack it
-  return { ...demo, agentToken: known.agent_token ?? (await addAgentToken(services, known)), isNew };
+  return { ...demo, isNew };
 }
 
 function findSecrets(organizations: { id: string }[]): Secrets | undefined {
@@ -89,7 +84,7 @@ async function makeDemo(services: Services): Promise<Secrets> {
   await updateOrganization(services, organization, { features: { webhook_filtering: true } });
   const operator = await asOperator(services.db, created);
   const cluster = await createCluster(services, operator, { name: "Primary" });
-  await createQueue(services, operator, cluster, { key: demoQueue, isDefault: true });
+  const queue = await createQueue(services, operator, cluster, { key: demoQueue, isDefault: true });
   const pipeline = await createPipeline(services, operator, {
     clusterId: cluster.id,
     slug: demoPipeline,
@@ -111,14 +106,18 @@ async function makeDemo(services: Services): Promise<Secrets> {
     description: "Demo",
   });
 
-  const made: Secrets = { trigger_token: trigger.token, api_token: apiToken, email, password };
-  keepSecrets(created.id, made);
-  return made;
-}
+  const { token: agentToken } = await createAgentToken(services, operator, cluster, {
+    description: "The demo's agent",
+    queueId: queue.id,
+    expiresAt: null,
+  });
+  await registerLogin(services);
 
-function keepSecrets(organizationId: string, made: Secrets): void {
-  const all = { ...readSecrets(), [organizationId]: made };
+  const tokens = { trigger_token: trigger.token, agent_token: agentToken, api_token: apiToken };
+  const made: Secrets = { ...tokens, email, password };
+  const all = { ...readSecrets(), [created.id]: made };
   writeFileSync(demoFile, `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 });
+  return made;
 }
 
 /** Prints a field of the webhook's payload. */
@@ -130,29 +129,8 @@ function greet(serviceName: string): CommandStep {
   };
 }
 
-/** Makes the token of the demo's agent, for its queue alone. */
-async function addAgentToken(services: Services, known: Secrets): Promise<string> {
-  const { db } = services;
-  const found = await findTriggerByToken(db, hashToken(known.trigger_token));
-  const organization = found && (await findOrganizationById(db, found.organizationId));
-  const pipeline =
-    organization && (await findPipeline(db, { organizationId: organization.id, slug: demoPipeline }));
-  const cluster = pipeline && (await findCluster(db, organization.id, pipeline.clusterId));
-  if (!cluster) throw new Error("The demo has no cluster.");
-  const queues = await listStepQueues(db, { clusterIds: [cluster.id], keys: [demoQueue] });
-  const queue = queues.find(({ key }) => key === demoQueue);
-  const { token } = await createAgentToken(services, await asOperator(db, organization), cluster, {
-    description: "The demo's agent",
-    queueId: queue?.id ?? null,
-    expiresAt: null,
-  });
-  keepSecrets(organization.id, { ...known, agent_token: token });
-  return token;
-}
-
 /** For `npm run login`. */
 async function registerLogin(services: Services): Promise<void> {
-  if (await findApplication(services.db, loginClientId)) return;
   await createApplication(services, {
     name: "Signalbox CLI",
     clientId: loginClientId,
@@ -170,10 +148,7 @@ function readSecrets(): Record<string, Secrets> {
   }
 }
 
-async function findDemo(
-  services: Services,
-  known: Secrets,
-): Promise<Omit<Demo, "isNew" | "agentToken"> | undefined> {
+async function findDemo(services: Services, known: Secrets): Promise<Omit<Demo, "isNew"> | undefined> {
   const trigger = await findTriggerByToken(services.db, hashToken(known.trigger_token));
   const caller = await authenticate(services, known.api_token);
   if (!trigger?.trigger.enabled || trigger.organizationId !== caller?.organization.id) return undefined;
@@ -185,6 +160,7 @@ async function findDemo(
   if (!pipeline) return undefined;
   return {
     triggerToken: known.trigger_token,
+    agentToken: known.agent_token,
     apiToken: known.api_token,
     email: known.email,
     password: known.password,

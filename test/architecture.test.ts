@@ -68,7 +68,6 @@ const capabilities: Record<string, string[]> = {
   identity: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
   triggers: ["figures", "dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
-/** `runtime` has a path that the release before named. */
 const foundations = [
   "crypto",
   "process",
@@ -79,7 +78,6 @@ const foundations = [
   "retention",
   "blobs",
   "tasks",
-  "runtime",
 ];
 const folderIn = (path: string) => /^shared\/([a-z]+)\//.exec(path)?.[1];
 const isCapability = (path: string) => Object.hasOwn(capabilities, folderIn(path) ?? "");

@@ -7,7 +7,6 @@ import { evictArtifacts } from "../shared/artifacts/evict.ts";
 import { failForgottenArtifacts } from "../shared/artifacts/fail.ts";
 import { removeUnnamedBlobs } from "../shared/artifacts/remove-unnamed.ts";
 import { tasksOfBuilds } from "../shared/builds/due/handlers.ts";
-import { renewSharedSteps } from "../shared/builds/shared-steps.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
 import { fanOutPause } from "../shared/dispatch/fan-out.ts";
 import { secondMs } from "../shared/durations.ts";
@@ -20,7 +19,6 @@ import { recountRecords } from "../shared/retention/records.ts";
 import { openTasks, type TaskHandlers } from "../shared/tasks/runner.ts";
 import { rebuildNext } from "../shared/triggers/bulk-rebuilds/run.ts";
 import { openDueDeliveries } from "../shared/triggers/deliveries/due.ts";
-import { takeOverFormerWork } from "../shared/triggers/former-work.ts";
 import { evictPayloads } from "../shared/triggers/payloads/payloads.ts";
 import { purgeExpired } from "./purge-expired.ts";
 import { rollUpFigures } from "./roll-up-figures.ts";
@@ -74,7 +72,6 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
     ),
     job(contracts.recordUsageJob, () => recordUsage(services)),
     job(contracts.doTasksJob, async () => tasks.wake()),
-    job(contracts.takeOverFormerWorkJob, () => takeOverFormerWork(services)),
     job(
       contracts.loseUnseenAgentsJob,
       async () => (await clockGuard.isRight()) && loseUnseenAgents(services),
@@ -85,7 +82,6 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
       await endForcedJobs(services);
       await takeBackOffers(services);
     }),
-    job(contracts.renewSharedStepsJob, () => renewSharedSteps(services)),
     job(contracts.expireJobsJob, async () => (await clockGuard.isTrusted()) && expireJobs(services)),
     job(
       contracts.countStoredBytesJob,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { hourMs, secondMs } from "../shared/durations.ts";
-import { formerJobs, type WorkQueue, workQueues } from "../shared/jobs/define.ts";
+import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import type { Services } from "../shared/process/services.ts";
 import { connectPatient } from "../shared/redis/connect.ts";
 import { redisKeys } from "../shared/redis/keys.ts";
@@ -89,7 +89,6 @@ interface Run {
 }
 
 async function runJob({ log, writeHealth }: Services, { job, token, run }: Run): Promise<void> {
-  if (!run && formerJobs.includes(job.name)) return;
   if (!run) return putBack(job, token);
   try {
     await run();

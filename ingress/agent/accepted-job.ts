@@ -60,19 +60,11 @@ function presentStep({ command, options }: Job) {
 
 /** Makes the answers of accept and acquire. Jobs that were accepted together share reads. */
 export function acceptedPresenter(services: Services) {
-  const { db, config, cipher, processes } = services;
+  const { db, config, cipher } = services;
   const findReport = readOnce((buildId: string) => isCommitReported(services, buildId));
   const findPipeline = readOnce((id: string) => findPipelineFactsById(db, { id }));
   const findName = readOnce((id: string) => findClusterName(db, { id }));
   const findOrganization = readOnce((id: string) => findOrganizationById(db, id));
-  const doAll = readOnce((ability: "takesArtifacts") => processes.doAll(ability));
-
-  /** A process of an older version may get the agent's calls for artifacts, and would fail the job. */
-  const withoutArtifacts = async (job: Job): Promise<Job> => {
-    if (job.options?.artifact_paths === undefined || (await doAll("takesArtifacts")) !== false) return job;
-    const { artifact_paths, ...options } = job.options;
-    return { ...job, options };
-  };
 
   /** @throws Refusal 422 if the pipeline was deleted */
   return async (agent: Agent, { job, build, token, sshKey }: Accepted) => {
@@ -90,7 +82,7 @@ export function acceptedPresenter(services: Services) {
       organization,
       pipeline,
       build,
-      job: await withoutArtifacts(job),
+      job,
       agent,
       creator,
       rebuiltFrom,

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
-import { copySteps } from "../../shared/builds/copy-steps.ts";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
 import { findBuild, listJobs } from "../../shared/builds/store.ts";
 import { newPipeline } from "../../shared/pipelines/input.ts";
@@ -88,13 +87,6 @@ function jobCommand(act: Act): Command {
       return { job_id: first.job.id, build_id: build.id, token };
     }),
   );
-
-  job
-    .command("copy-steps")
-    .description(
-      "before going back to an older version: give jobs of unfinished builds their own copy of their step",
-    )
-    .action(() => act(async (services) => ({ jobs: await copySteps(services) })));
 
   ofBuild("list", "list the jobs of a build").action((options) =>
     act(async (services) => {

@@ -1,6 +1,5 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
-import { storedStatus } from "../builds/exit-status-store.ts";
-import { factColumns, isTrueByStep, type JobFacts, type JobRow, rowColumns } from "../builds/job-store.ts";
+import { factColumns, isTrueByStep, type JobFacts, type JobRow } from "../builds/job-store.ts";
 import { pauseOfQueue } from "../builds/pause-store.ts";
 import type { Build } from "../builds/store.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -79,7 +78,7 @@ export const acceptIfAssigned = preparedRow<{ jobId: string; agentId: string; no
       .update(jobs)
       .set({ acceptedAt: valueFor(jobs.acceptedAt, "now"), attempt: sql`${jobs.attempt} + 1` })
       .where(and(isOfAgent, eq(jobs.state, "assigned"), isNull(jobs.acceptedAt)))
-      .returning(rowColumns(tx));
+      .returning();
   },
 );
 
@@ -90,29 +89,21 @@ export const startIfAccepted = preparedRow<Lease & { now: Date }, JobRow, Tx>((t
     .update(jobs)
     .set({ state: "running", startedAt: valueFor(jobs.startedAt, "now") })
     .where(and(whileLeased(tx), eq(jobs.state, "assigned")))
-    .returning(rowColumns(tx));
+    .returning();
 });
 
-const storePromise = preparedRow<Lease & StoredStatus & { now: Date }, JobFacts, Tx>((tx) => {
+/** Stores the exit status that the agent expects of a job that runs. */
+export const promiseIfRunning = preparedRow<Lease & { exitStatus: number; now: Date }, JobFacts, Tx>((tx) => {
   const { jobs } = tx.tables;
   return tx
     .update(jobs)
     .set({
-      promisedExitStatus: valueFor(jobs.promisedExitStatus, "narrow"),
-      widePromisedExitStatus: valueFor(jobs.widePromisedExitStatus, "wide"),
+      promisedExitStatus: valueFor(jobs.promisedExitStatus, "exitStatus"),
       promisedAt: valueFor(jobs.promisedAt, "now"),
     })
     .where(and(whileLeased(tx), inArray(jobs.state, ["running", "timing_out"])))
     .returning(factColumns(tx));
 });
-
-/** Stores the exit status that the agent expects of a job that runs. */
-export function promiseIfRunning(
-  tx: Tx,
-  { exitStatus, ...given }: Lease & { exitStatus: number; now: Date },
-): Promise<JobFacts | undefined> {
-  return storePromise(tx, { ...given, ...storedStatus(exitStatus) });
-}
 
 /** Call it in the transaction that starts the job. */
 export const setTimesOutAt = preparedRow<{ id: string; timesOutAt: Date }, { id: string }, Tx>((tx) => {
@@ -134,23 +125,21 @@ export const setStartedIfCanceling = preparedRow<Lease & { now: Date }, { id: st
     .returning({ id: jobs.id });
 });
 
-type StoredStatus = ReturnType<typeof storedStatus>;
-
 export interface Ending extends Pick<JobFacts, "signal" | "signalReason" | "failureReason"> {
   exitStatus: number;
   /** The state of a job that nobody stops. */
   state: "passed" | "failed";
 }
 
-const endAsGiven = preparedRow<Lease & Ending & StoredStatus & { now: Date }, JobRow, Tx>((tx) => {
+/** canceling → canceled, timing_out → timed_out unless it passed, other leased states → the one of the ending. */
+export const endIfLeased = preparedRow<Lease & Ending & { now: Date }, JobRow, Tx>((tx) => {
   const { jobs } = tx.tables;
   const given = valueFor(jobs.state, "state");
   const state = sql`case when ${jobs.state} = 'canceling' then 'canceled' when ${jobs.state} = 'timing_out' and ${given} <> 'passed' then 'timed_out' else ${given} end`;
   return tx
     .update(jobs)
     .set({
-      exitStatus: valueFor(jobs.exitStatus, "narrow"),
-      wideExitStatus: valueFor(jobs.wideExitStatus, "wide"),
+      exitStatus: valueFor(jobs.exitStatus, "exitStatus"),
       signal: valueFor(jobs.signal, "signal"),
       signalReason: valueFor(jobs.signalReason, "signalReason"),
       state,
@@ -161,13 +150,8 @@ const endAsGiven = preparedRow<Lease & Ending & StoredStatus & { now: Date }, Jo
       endsAt: null,
     })
     .where(whileLeased(tx))
-    .returning(rowColumns(tx));
+    .returning();
 });
-
-/** canceling → canceled, timing_out → timed_out unless it passed, other leased states → the one of the ending. */
-export function endIfLeased(tx: Tx, ending: Lease & Ending & { now: Date }): Promise<JobRow | undefined> {
-  return endAsGiven(tx, { ...ending, ...storedStatus(ending.exitStatus) });
-}
 
 /** canceling → canceled, once its agent had the time that was left to it. */
 export async function endIfForced(
@@ -184,7 +168,7 @@ export async function endIfForced(
       endsAt: null,
     })
     .where(and(eq(jobs.id, id), eq(jobs.state, "canceling"), lte(jobs.endsAt, now)))
-    .returning(rowColumns(tx));
+    .returning();
   return ended;
 }
 
@@ -218,7 +202,6 @@ export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<JobFacts | 
       startedAt: null,
       timesOutAt: null,
       promisedExitStatus: null,
-      widePromisedExitStatus: null,
       promisedAt: null,
     })
     .where(

@@ -1,12 +1,5 @@
 import { and, count, eq, inArray, type SQL } from "drizzle-orm";
-import {
-  factColumns,
-  firstOfStep,
-  type Job,
-  rowColumns,
-  type StoredJob,
-  wholeJob,
-} from "../builds/job-store.ts";
+import { factColumns, firstOfStep, type Job, type StoredJob, wholeJob } from "../builds/job-store.ts";
 import { briefText } from "../builds/reading/job-list-store.ts";
 import { listedColumns } from "../builds/store.ts";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
@@ -160,7 +153,7 @@ function selectWithOwners(db: Db, where: SQL | undefined) {
   const first = firstOfStep(db);
   return db
     .select({
-      job: rowColumns(db),
+      job: jobs,
       first: first.columns,
       build: { number: builds.number, message: builds.message },
       pipeline: { id: pipelines.id, slug: pipelines.slug, name: pipelines.name },

@@ -11,7 +11,7 @@ import { haveGroups } from "../builds/groups/members.ts";
 import { moveMembers } from "../builds/groups/members-store.ts";
 import { problemOfUploadedMembers } from "../builds/groups/uploads.ts";
 import { insertJobs, type Job, type JobFacts } from "../builds/job-store.ts";
-import { begin, newJobs } from "../builds/new-jobs.ts";
+import { newJobs } from "../builds/new-jobs.ts";
 import { settleBuild } from "../builds/progress.ts";
 import { findJob, lockBuilds } from "../builds/progress-store.ts";
 import { type Build, measureJobs } from "../builds/store.ts";
@@ -25,7 +25,6 @@ import { problemOfTree } from "../graph/sound.ts";
 import { withoutSteps, withUpload } from "../graph/tree.ts";
 import { newId } from "../ids.ts";
 import { type Environment, environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
-import { mayUseGraphs } from "../pipelines/older-versions.ts";
 import { matrixLimits } from "../pipelines/step-limits.ts";
 import { resolveStepQueues, stepProblems } from "../pipelines/step-queues.ts";
 import {
@@ -41,7 +40,7 @@ import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
 import { problemsOf } from "../validation.ts";
-import { isCommandStep, type JobState, type Step } from "../vocabulary.ts";
+import type { JobState } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";
 import {
   findPositionAfterStep,
@@ -76,7 +75,6 @@ export async function uploadPipeline(
   const problems = matrixLimits(config, upload.pipeline.steps);
   if (problems.length > 0) throw unprocessable(...problems);
   const clusterId = await findClusterOfJob(db, lease.jobId);
-  const mayWait = await mayUseGraphs(services, upload.pipeline.steps);
   const ahead = await evaluateConditions(services, known, upload.pipeline);
   const uploaded = await db.transaction(async (tx) => {
     await lockClusterOfJobs(tx, clusterId);
@@ -90,17 +88,17 @@ export async function uploadPipeline(
     await requireStorage(tx, config, build.organizationId);
     const graph = await readGraph(tx, build.id);
     const replaced = upload.isReplacing ? await replaceSteps(tx, build, graph) : [];
-    const isOfOlderVersion = !mayWait && !build.hasGraph;
-    const pipeline = isOfOlderVersion ? withEnvironmentOfSteps(upload.pipeline) : upload.pipeline;
-    const jobs = await makeJobs(tx, services, { build, job, clusterId, graph, pipeline, ahead });
-    const added = isOfOlderVersion ? jobs.begun : jobs.waiting;
+    const { pipeline } = upload;
+    const { jobs: added, graph: changedGraph } = await makeJobs(tx, services, {
+      ...{ build, job, clusterId, graph, pipeline, ahead },
+    });
     await insertJobs(tx, added);
-    if (!isOfOlderVersion) await putGraph(tx, build.id, jobs.graph);
+    await putGraph(tx, build.id, changedGraph);
     const made = { jobsMade: added.length, isReplacing: upload.isReplacing };
     await insertUpload(tx, { jobId: job.id, id: upload.id, ...made });
     const hasMembers = build.hasMembers || haveGroups(added);
     if (hasMembers && !build.hasMembers) await setHasMembers(tx, build.id);
-    const changedBuild = { ...build, hasGraph: !isOfOlderVersion, hasMembers };
+    const changedBuild = { ...build, hasGraph: true, hasMembers };
     const scheduled = await settleBuild(tx, changedBuild, tx.now);
     return { build, replaced, added, changed: [...replaced, ...added, ...scheduled] };
   });
@@ -109,14 +107,6 @@ export async function uploadPipeline(
   events.publish(buildTopics(build, changed));
   const counts = { added: added.length, replaced: replaced.length };
   log.info({ build: buildId, job: lease.jobId, ...counts }, "job uploaded steps");
-}
-
-/** Gives the variables of the document to its steps too: a process of an older version looks for them there. */
-function withEnvironmentOfSteps({ steps, env, ...rest }: UploadedPipeline): UploadedPipeline {
-  if (!env) return { steps, ...rest };
-  const complete = (step: Step): Step =>
-    isCommandStep(step) ? { ...step, env: { ...env, ...step.env } } : step;
-  return { steps: steps.map(complete), env, ...rest };
 }
 
 async function findClusterOfJob(db: Db, jobId: string): Promise<string> {
@@ -143,7 +133,7 @@ async function replaceSteps(tx: Tx, build: Build, graph: WholeGraph): Promise<Jo
 }
 
 /**
- * Makes room for the jobs of uploaded steps. All of them wait; a process of an older version needs them as they begin.
+ * Makes the jobs of uploaded steps, which all wait, and room for them.
  * @throws Refusal 422
  */
 async function makeJobs(
@@ -164,7 +154,7 @@ async function makeJobs(
     pipeline: UploadedPipeline;
     ahead: Evaluated;
   },
-): Promise<{ waiting: Job[]; begun: Job[]; graph: WholeGraph }> {
+): Promise<{ jobs: Job[]; graph: WholeGraph }> {
   await requireRoomForJobs(tx, build.id, { jobs: countJobs(steps), bytes: jobBytes(steps) });
   const queueOf = await resolveStepQueues(tx, [{ clusterId, steps }]);
   const problems = stepProblems(clusterId, steps, queueOf);
@@ -186,12 +176,12 @@ async function makeJobs(
   const group = job.options?.group;
   const drafted = group ? expansion.jobs.map((each) => ({ group, ...each })) : expansion.jobs;
   const arrivedAt = job.arrivedAt ?? job.scheduledAt;
-  const waiting = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
-  const move = { buildId: build.id, position, by: waiting.length };
+  const jobs = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
+  const move = { buildId: build.id, position, by: jobs.length };
   await moveJobs(tx, move);
   if (build.hasMembers) await moveMembers(tx, move);
   const warnings = firstWarnings([...graph.warnings, ...warningsOf(steps, ineffectiveMembers(others))]);
-  return { waiting, begun: begin(expansion, waiting).jobs, graph: { tree, warnings } };
+  return { jobs, graph: { tree, warnings } };
 }
 
 /** @throws Refusal 422 */

@@ -272,7 +272,6 @@ function newBuild(
     message: request.message,
     commit: request.commit,
     branch: request.branch,
-    environment: {},
     environmentSealed: request.environmentSealed,
     source: request.source,
     creatorId: request.creatorId ?? null,

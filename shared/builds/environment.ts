@@ -15,19 +15,15 @@ export function buildEnvironment(
 }
 
 /**
- * The variables that its trigger or creator gave. Leaves out names of ours, which triggers of older versions may have,
- * so that steps can trust ours. Leaves out variables that were sealed under a key before the previous one: builds
- * outlive keys, and their lists must still be shown.
+ * The variables that its trigger or creator gave. Leaves out names of ours, so that steps can trust them, and variables
+ * that were sealed under a key before the previous one: builds outlive keys, and their lists must still be shown.
  */
 export function givenEnvironment(
   cipher: Cipher,
-  { environment, environmentSealed }: Pick<Build, "environment" | "environmentSealed">,
+  { environmentSealed }: Pick<Build, "environmentSealed">,
 ): Environment {
-  const given = Object.entries({
-    ...environment,
-    ...openEnvironmentIfPossible(cipher, environmentSealed, sealedPlaces.variablesOfBuilds),
-  });
-  return Object.fromEntries(given.filter(([name]) => !reservedVariable.test(name)));
+  const given = openEnvironmentIfPossible(cipher, environmentSealed, sealedPlaces.variablesOfBuilds);
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !reservedVariable.test(name)));
 }
 
 /** The variables that every build sets itself. */

@@ -1,8 +1,6 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import { requireStorage } from "../accounts/storage.ts";
-import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tx } from "../db/database.ts";
-import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environment.ts";
 import { lockPipeline, type PipelineFacts } from "../pipelines/store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal, validationFailed } from "../refusal.ts";
@@ -38,7 +36,7 @@ export async function rebuild(
       message: original.message,
       commit: original.commit,
       branch: original.branch,
-      environmentSealed: sealedEnvironment(services, original),
+      environmentSealed: original.environmentSealed,
       options: original.options,
     };
     const made = await createOneBuild(tx, services, request);
@@ -48,13 +46,6 @@ export async function rebuild(
   const { build, changed } = await writes.take(pipeline.organizationId, () => db.transaction(make));
   events.publish(changed);
   return { build };
-}
-
-/** Copies the sealed text. Older builds have their variables in clear. */
-function sealedEnvironment({ cipher }: Services, { environment, environmentSealed }: Build): string | null {
-  if (Object.keys(environment).length === 0) return environmentSealed;
-  const sealed = openEnvironmentIfPossible(cipher, environmentSealed, sealedPlaces.variablesOfBuilds);
-  return sealEnvironment(cipher, { ...environment, ...sealed }, sealedPlaces.variablesOfBuilds);
 }
 
 async function takeRebuildNumber(tx: Tx, { pipelineId, deliveryId }: Build): Promise<number> {

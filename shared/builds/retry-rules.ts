@@ -30,8 +30,7 @@ function matches({ exit_status, signal, signal_reason }: AutomaticRetry, job: Jo
 
 function matchesStatus(expected: AutomaticRetry["exit_status"], status: number): boolean {
   if (expected === undefined) return status !== 0;
-  const isAny = expected === "*" || expected.includes("*"); // rules of a former release may have both
-  return isAny ? status !== 0 : expected.includes(status);
+  return expected === "*" ? status !== 0 : expected.includes(status);
 }
 
 /** All jobs of a step's place have the same rules. */

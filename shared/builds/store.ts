@@ -21,12 +21,12 @@ import { isPostgres, listBy, preparedRow } from "../db/prepared.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { finishedBuildStates } from "../vocabulary.ts";
-import { firstOfStep, type Job, rowColumns, wholeJobs } from "./job-store.ts";
+import { firstOfStep, type Job, wholeJobs } from "./job-store.ts";
 
 export type Build = Tables["builds"]["$inferSelect"];
 
 /** A build as lists show it: without its variables and author, and with only the beginning of its message. */
-export type ListedBuild = Omit<Build, "environment" | "environmentSealed" | "author">;
+export type ListedBuild = Omit<Build, "environmentSealed" | "author">;
 
 /** Messages have up to 10,000 characters. */
 const maxMessageCharacters = 400;
@@ -36,7 +36,7 @@ export function allColumns({ tables: { builds } }: Reader) {
 }
 
 export function listedColumns({ tables: { builds } }: Reader) {
-  const { environment: _, environmentSealed: __, author: ___, message, ...facts } = getTableColumns(builds);
+  const { environmentSealed: _, author: __, message, ...facts } = getTableColumns(builds);
   return { ...facts, message: beginning<string>(message, maxMessageCharacters) };
 }
 
@@ -198,7 +198,7 @@ export async function listJobs(db: Db, buildIds: string[]) {
   const { jobs, queues } = db.tables;
   if (buildIds.length === 0) return [];
   const rows = await db
-    .select({ job: rowColumns(db), queue: { id: queues.id, key: queues.key, clusterId: queues.clusterId } })
+    .select({ job: jobs, queue: { id: queues.id, key: queues.key, clusterId: queues.clusterId } })
     .from(jobs)
     .leftJoin(queues, eq(queues.id, jobs.queueId)) // a waiter has none
     .where(inArray(jobs.buildId, buildIds))

@@ -59,7 +59,6 @@ export async function createCluster(services: Services, actor: Actor, input: New
       emoji: blankToNull(input.emoji),
       color: blankToNull(input.color),
       defaultQueueId: null,
-      queueCount: 0,
       stepsVersion: 0,
       createdAt: now,
       createdById: actor.userId,

@@ -11,8 +11,7 @@ import type { SealedPlace } from "./sealed-places.ts";
 
 /**
  * AES-256-GCM, keys derived from SECRET_KEY. Text: `v2.<nonce>.<tag>.<ciphertext>.key:<id>`, base64url. It
- * authenticates its place, so that moved to another column or row it does not open. A text of the first form, `v1`,
- * does not; of version 0.1.0 it ends before `.key`. Release 1.0.0 opens the second form only.
+ * authenticates its place, so that moved to another column or row it does not open.
  */
 export interface Cipher {
   seal(plain: string, place: SealedPlace): string;
@@ -41,16 +40,9 @@ export class SealedUnderOtherKey extends Error {
 const nonceBytes = 12;
 const tagBytes = 16;
 
-export type SealedForm = "v1" | "v2";
-const sealedForms: readonly SealedForm[] = ["v1", "v2"];
-const writtenForm: SealedForm = "v2";
+const form = "v2";
 
-/** @param form of the texts that it seals; it opens both */
-export function createCipher(
-  secretKey: string,
-  previousSecretKey?: string,
-  form: SealedForm = writtenForm,
-): Cipher {
+export function createCipher(secretKey: string, previousSecretKey?: string): Cipher {
   const secrets = previousSecretKey ? [secretKey, previousSecretKey] : [secretKey];
   const keys = secrets.map((secret) => derive(secret, "encryption"));
   const [currentKey] = keys as [Buffer];
@@ -62,7 +54,7 @@ export function createCipher(
     seal(plain, place) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", currentKey, nonce, { authTagLength: tagBytes });
-      cipher.setAAD(authenticated(form, place));
+      cipher.setAAD(authenticated(place));
       const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
       const parts = [nonce, cipher.getAuthTag(), sealed].map((part) => part.toString("base64url"));
       return [form, ...parts, `key${keyNames[0]}`].join(".");
@@ -96,22 +88,21 @@ function mac(key: Buffer | KeyObject, text: string): string {
   return createHmac("sha256", key).update(text).digest("base64url");
 }
 
-function authenticated(form: SealedForm, place: SealedPlace): Buffer {
-  return Buffer.from(form === "v1" ? "" : `${form} ${place}`);
+function authenticated(place: SealedPlace): Buffer {
+  return Buffer.from(`${form} ${place}`);
 }
 
 function openWith(
   { key, keyName, place }: { key: Buffer; keyName: string; place: SealedPlace },
   sealed: string,
 ): string | undefined {
-  const [version, nonce, tag, body, sealedUnder = keyName] = sealed.split(".");
-  if (sealedUnder !== keyName) return undefined;
-  const form = sealedForms.find((each) => each === version);
-  if (!form || nonce === undefined || tag === undefined || body === undefined) return undefined;
+  const [version, nonce, tag, body, sealedUnder] = sealed.split(".");
+  if (version !== form || sealedUnder !== keyName) return undefined;
+  if (nonce === undefined || tag === undefined || body === undefined) return undefined;
   try {
     const iv = Buffer.from(nonce, "base64url");
     const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes });
-    decipher.setAAD(authenticated(form, place));
+    decipher.setAAD(authenticated(place));
     decipher.setAuthTag(Buffer.from(tag, "base64url"));
     return Buffer.concat([decipher.update(Buffer.from(body, "base64url")), decipher.final()]).toString(
       "utf8",

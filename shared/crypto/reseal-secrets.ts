@@ -1,14 +1,7 @@
-import { changeInBatches } from "../db/batches.ts";
-import {
-  listVariablesInClear,
-  rewriteBatch,
-  type SealedBatch,
-  sealedColumns,
-  setSealedVariables,
-} from "../db/sealed-store.ts";
+import { rewriteBatch, type SealedBatch, sealedColumns } from "../db/sealed-store.ts";
 import type { Services } from "../process/services.ts";
 import type { Cipher } from "./cipher.ts";
-import { type SealedPlace, sealedPlaces } from "./sealed-places.ts";
+import type { SealedPlace } from "./sealed-places.ts";
 
 export interface Resealed {
   resealed: number;
@@ -17,8 +10,8 @@ export interface Resealed {
 }
 
 /**
- * Seals all stored secrets under SECRET_KEY that do not name it or are of the first form, and variables that builds have
- * in clear, in small transactions. May be interrupted, repeated, and run twice at once.
+ * Seals all stored secrets under SECRET_KEY that do not name it, in small transactions. May be interrupted, repeated,
+ * and run twice at once.
  */
 export async function resealSecrets(
   services: Pick<Services, "db" | "cipher">,
@@ -27,7 +20,7 @@ export async function resealSecrets(
   const total: Resealed = { resealed: 0, unreadable: 0 };
   const keyName = services.cipher.keyNames[0];
   for (const column of sealedColumns) {
-    for (const side of ["below", "above", "first form"] as const) {
+    for (const side of ["below", "above"] as const) {
       const unreadable = await resealRange(services, { column, keyName, side }, (resealed) => {
         total.resealed += resealed;
         onProgress(total.resealed);
@@ -35,22 +28,7 @@ export async function resealSecrets(
       total.unreadable += unreadable;
     }
   }
-  total.resealed += await sealVariablesInClear(services);
-  onProgress(total.resealed);
   return total;
-}
-
-function sealVariablesInClear({ db, cipher }: Pick<Services, "db" | "cipher">): Promise<number> {
-  const place = sealedPlaces.variablesOfBuilds;
-  return changeInBatches(db, async (tx, limit) => {
-    const builds = await listVariablesInClear(tx, limit);
-    for (const { id, environment } of builds)
-      await setSealedVariables(tx, {
-        id,
-        environmentSealed: cipher.seal(JSON.stringify(environment), place),
-      });
-    return builds.length;
-  });
 }
 
 /** @returns the number of texts that no key opens */

@@ -1,5 +1,5 @@
 /**
- * The place that a sealed text is for, and the only one where its second form opens: a column, and its row if no row
+ * The place that a sealed text is for, and the only one where it opens: a column, and its row if no row
  * copies the text to another. Builds copy the variables of their trigger, so both columns are one place. A replaced
  * trigger copies its secret.
  */

@@ -76,7 +76,7 @@ export async function acceptSecretKey({ db, cipher }: Pick<Services, "db" | "cip
   await db.transaction((tx) => putFact(tx, fingerprintFact, cipher.fingerprints[0] ?? ""));
 }
 
-/** Counts sealed values that name another key than SECRET_KEY, or none. 1,000 stands for 1,000 or more. */
+/** Counts sealed values that name another key than SECRET_KEY. 1,000 stands for 1,000 or more. */
 export function countUnderOtherKeys({ db, cipher }: Pick<Services, "db" | "cipher">): Promise<number> {
   return countSealedUnderOthers(db, cipher.keyNames[0], maxCount);
 }

@@ -1,10 +1,11 @@
 import { type Dialect, kits } from "./columns.ts";
 import type { Db } from "./database.ts";
 import { failure } from "./migrating/failed.ts";
-import { migrationsTable, readJournal } from "./migrating/journal.ts";
-import { migratePostgres } from "./migrating/postgres.ts";
-import type { Report } from "./migrating/report.ts";
-import { migrateSqlite } from "./migrating/sqlite.ts";
+import { type Migration, migrationsTable, readJournal, readMigrations } from "./migrating/migrations.ts";
+import { onPostgres } from "./migrating/postgres.ts";
+import { runMigrations } from "./migrating/run.ts";
+import { onSqlite } from "./migrating/sqlite.ts";
+import type { Report, Target } from "./migrating/target.ts";
 import { isSqliteUrl, sqliteFile } from "./open.ts";
 
 /**
@@ -12,10 +13,15 @@ import { isSqliteUrl, sqliteFile } from "./open.ts";
  * killed is completed by the next.
  * @throws MigrationFailed with the first cause and what to do
  */
-export async function migrate(url: string, report: Report = () => {}): Promise<void> {
+export async function migrate(
+  url: string,
+  report: Report = () => {},
+  migrations: Migration[] = readMigrations(isSqliteUrl(url) ? "sqlite" : "postgres"),
+): Promise<void> {
+  const run = (target: Target) => runMigrations(target, migrations, report);
   try {
-    if (isSqliteUrl(url)) await migrateSqlite(sqliteFile(url), report);
-    else await migratePostgres(url, report);
+    if (isSqliteUrl(url)) await onSqlite(sqliteFile(url), report, run);
+    else await onPostgres(url, report, run);
   } catch (error) {
     throw failure(error, "The database could not be migrated", url);
   }
@@ -32,11 +38,7 @@ const defineApplied = (dialect: Dialect) =>
   kits[dialect].table(migrationsTable, { when: kits[dialect].text("created_at") });
 const appliedMigrations = { sqlite: defineApplied("sqlite"), postgres: defineApplied("postgres") };
 
-function latestMigration(dialect: Dialect): number {
-  return Math.max(...knownMigrations(dialect));
-}
-
-/** Returns the migrations by the times at which they were made, as their table in the database names them. */
-export function knownMigrations(dialect: Dialect): number[] {
-  return readJournal(dialect).map(({ when }) => when);
+/** Returns the time of the last migration, as its table in the database names it. */
+export function latestMigration(dialect: Dialect): number {
+  return Math.max(...readJournal(dialect).map(({ when }) => when));
 }

@@ -37,7 +37,6 @@ export const {
   buildGraphs,
   concurrencyGroups,
   concurrencyMembers,
-  followUps,
   agentTokens,
   agents,
   jobLogs,

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import { type SealedPlace, sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Reader, Tx } from "./database.ts";
 import { sealingKey } from "./schema/sealing-key.ts";
@@ -24,7 +24,7 @@ export type SealedColumn = (typeof sealedColumns)[number];
 /** Rows that are worth nothing without their sealed text: a lost key deletes them. */
 const neededColumns: readonly SealedColumn[] = ["secrets.valueSealed", "signingKeys.privateKeySealed"];
 
-/** Counts texts that are not sealed under the key, up to `max`. Texts of version 0.1.0 name no key, and count. */
+/** Counts texts that are not sealed under the key, up to `max`. */
 export function countSealedUnderOthers(db: Reader, keyName: string, max: number): Promise<number> {
   return countInRanges(db, rangesBetween([undefined, keyName, undefined]), max);
 }
@@ -68,14 +68,13 @@ export interface SealedBatch {
   column: SealedColumn;
   /** Leaves out texts that name this key. */
   keyName: string;
-  /** `first form`: texts of the first form that name this key. */
-  side: "below" | "above" | "first form";
+  side: "below" | "above";
   /** Texts kept so far. */
   skipped: number;
 }
 
 /**
- * Replaces sealed texts whose key's name is below or above the given one, or that are of the first form.
+ * Replaces sealed texts whose key's name is below or above the given one.
  * @param rewrite returns undefined to keep the text, null to delete it
  * @returns the ids of the changed rows, of those that the caller has to delete whole, and how many texts were kept
  */
@@ -85,16 +84,11 @@ export async function rewriteBatch(
   rewrite: (sealed: string, place: SealedPlace) => string | null | undefined,
 ): Promise<{ changed: string[]; needless: string[]; kept: number; isLast: boolean }> {
   const { table, id, column, member } = findColumn(tx.tables, name);
-  const isFirstForm = and(
-    isNotNull(column),
-    eq(sealingKey(column), keyName),
-    sql`substr(${column}, 1, 3) = 'v1.'`,
-  );
-  const ranges = { below: isIn([undefined, keyName], column), above: isIn([keyName, undefined], column) };
+  const range: Range = side === "below" ? [undefined, keyName] : [keyName, undefined];
   const rows = await tx
     .select({ id, sealed: sql<string>`${column}` })
     .from(table)
-    .where({ ...ranges, "first form": isFirstForm }[side])
+    .where(isIn(range, column))
     .orderBy(asc(sealingKey(column)), asc(id))
     .limit(batchRows)
     .offset(skipped);
@@ -150,25 +144,4 @@ function findColumn(tables: Tables, name: SealedColumn) {
   const [tableName, member] = name.split(".") as ["builds", "environmentSealed"];
   const table = tables[tableName];
   return { table, id: table.id, column: table[member], member };
-}
-
-/** Lists builds of the first releases, which have their variables in clear. */
-export function listVariablesInClear(
-  tx: Tx,
-  limit: number,
-): Promise<Pick<Tables["builds"]["$inferSelect"], "id" | "environment">[]> {
-  const { id, environment, environmentSealed } = tx.tables.builds;
-  return tx
-    .select({ id, environment })
-    .from(tx.tables.builds)
-    .where(and(isNull(environmentSealed), sql`cast(${environment} as text) <> '{}'`))
-    .limit(limit);
-}
-
-export async function setSealedVariables(
-  tx: Tx,
-  { id, environmentSealed }: { id: string; environmentSealed: string },
-): Promise<void> {
-  const { builds } = tx.tables;
-  await tx.update(builds).set({ environment: {}, environmentSealed }).where(eq(builds.id, id));
 }

@@ -26,14 +26,14 @@ export async function listPausedKeys(
 }
 
 /**
- * Counts the jobs that wait in each cluster, up to a limit at each queue.
+ * Counts the queues of each cluster and the jobs that wait there, up to a limit at each queue.
  * @returns isAll: false if a queue reached it
  */
-export async function countWaitingOfClusters(
+export async function countInClusters(
   db: Db,
   clusterIds: string[],
   limit: number,
-): Promise<Map<string, { waiting: number; isAll: boolean }>> {
+): Promise<Map<string, { queues: number; waiting: number; isAll: boolean }>> {
   const { queues, jobs } = db.tables;
   const waiting = db
     .select({ id: jobs.id })
@@ -51,6 +51,7 @@ export async function countWaitingOfClusters(
     [...Map.groupBy(counts, ({ clusterId }) => clusterId)].map(([id, ofQueues]) => [
       id,
       {
+        queues: ofQueues.length,
         waiting: ofQueues.reduce((sum, each) => sum + each.waiting, 0),
         isAll: ofQueues.every((each) => each.waiting < limit),
       },

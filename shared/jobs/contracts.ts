@@ -45,16 +45,10 @@ export const purgeExpiredJob = defineRecurringJob("purge-expired", "maintenance"
 /** Wakes a worker: a transaction has made tasks due, which only workers do. */
 export const doTasksJob = defineWakeUp("do-tasks", "dispatch");
 
-/** Makes tasks of the work that processes of a former release left. */
-export const takeOverFormerWorkJob = defineRecurringJob("take-over-former-work", "dispatch", minuteMs);
-
 /** Takes the jobs of lost agents back. */
 export const loseUnseenAgentsJob = defineRecurringJob("lose-unseen-agents", "dispatch", 5 * secondMs);
 
 /** Stops jobs past the time-out of their step, and ends those that were canceled by force. */
 export const timeOutJobsJob = defineRecurringJob("time-out-jobs", "dispatch", 5 * secondMs);
-
-/** Lets new jobs refer to the first one of their step while all processes can read that. */
-export const renewSharedStepsJob = defineRecurringJob("renew-shared-steps", "maintenance", 15 * secondMs);
 
 export const expireJobsJob = defineRecurringJob("expire-jobs", "maintenance", hourMs);

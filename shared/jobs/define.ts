@@ -17,14 +17,3 @@ export function defineWakeUp(name: string, queue: WorkQueue): JobContract {
 export function defineRecurringJob(name: string, queue: WorkQueue, everyMs: number): JobContract {
   return { name, queue, everyMs };
 }
-
-/** Jobs of a former release, which the rows make unnecessary. */
-export const formerJobs = [
-  "check-artifacts",
-  "do-follow-ups",
-  "fan-out-dispatch-pause",
-  "rebuild-deliveries",
-  "requeue-bulk-rebuilds",
-  "requeue-dispatch-pauses",
-  "requeue-stranded-deliveries",
-];

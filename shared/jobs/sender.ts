@@ -6,7 +6,7 @@ import type { Log } from "../process/log.ts";
 import type { Breaker } from "../redis/breaker.ts";
 import type { RedisKeys } from "../redis/keys.ts";
 import { openGatherer, pause } from "../sharing/gatherer.ts";
-import { formerJobs, type JobContract, type WorkQueue, workQueues } from "./define.ts";
+import { type JobContract, type WorkQueue, workQueues } from "./define.ts";
 import { inspectWorkQueues, type WorkQueueInspector } from "./inspect.ts";
 
 export interface JobSender extends WorkQueueInspector {
@@ -104,8 +104,7 @@ async function scheduleAll(
   const periods = new Map(contracts.map(({ name, everyMs }) => [name, everyMs as number]));
   for (const { key, next } of await queue.getJobSchedulers()) {
     const everyMs = periods.get(key);
-    const isToRemove =
-      everyMs === undefined ? formerJobs.includes(key) || isFormer(key) : !isDueSoon(next, everyMs);
+    const isToRemove = everyMs === undefined ? isFormer(key) : !isDueSoon(next, everyMs);
     if (isToRemove) await queue.removeJobScheduler(key);
   }
 

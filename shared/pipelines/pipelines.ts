@@ -16,7 +16,6 @@ import { roomProblems } from "../sharing/room.ts";
 import type { CommandStep, Step } from "../vocabulary.ts";
 import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
-import { mayUseGraphs } from "./older-versions.ts";
 import { defaultSettings, givenSettings, settingNames } from "./settings.ts";
 import { storedStepLimits } from "./step-limits.ts";
 import { resolveStepQueues, storedStepProblems } from "./step-queues.ts";
@@ -47,7 +46,6 @@ export async function createPipeline(
   const organizationId = actor.organization.id;
   const id = newId(now);
   const place = sealedPlaces.variablesOfPipeline(id);
-  await mayUseGraphs(services, input.steps);
   return services.db.transaction(async (tx) => {
     await lockOrganization(tx, organizationId);
     await lockOwnCluster(tx, organizationId, input.clusterId);
@@ -139,7 +137,6 @@ export async function updatePipeline(
   const given = Object.fromEntries(
     Object.entries({ ...columns, environmentSealed }).filter(([, value]) => value !== undefined),
   );
-  await mayUseGraphs(services, change.steps ?? []);
   const update = async (tx: Tx) => {
     // Locked: of a move and new steps at the same time, the later is checked against the earlier.
     const present = await lockPipeline(tx, id);

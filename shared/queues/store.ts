@@ -146,16 +146,6 @@ export async function listAllPausedQueues(db: Db, limit: number): Promise<Queue[
 
 export async function insertQueue(tx: Tx, queue: Queue): Promise<void> {
   await tx.insert(tx.tables.queues).values(queue);
-  await addToQueueCount(tx, queue.clusterId, 1);
-}
-
-/** Processes of the release before compare it with the limit. */
-async function addToQueueCount(tx: Tx, clusterId: string, amount: 1 | -1): Promise<void> {
-  const { clusters } = tx.tables;
-  await tx
-    .update(clusters)
-    .set({ queueCount: sql`${clusters.queueCount} + ${amount}` })
-    .where(eq(clusters.id, clusterId));
 }
 
 export async function updateQueueIfPresent(
@@ -179,9 +169,7 @@ export async function deleteQueueIfPresent(tx: Tx, queue: Queue, now: Date): Pro
     .set({ deletedAt: now })
     .where(and(eq(queues.id, queue.id), isNull(queues.deletedAt)))
     .returning({ id: queues.id });
-  if (deleted.length === 0) return false;
-  await addToQueueCount(tx, queue.clusterId, -1);
-  return true;
+  return deleted.length > 0;
 }
 
 export function countUnfinishedJobs(tx: Tx, queueId: string): Promise<number> {

@@ -11,19 +11,7 @@ export interface ReportedProcess {
   pid: number;
   /** ISO 8601. */
   startedAt: string;
-  /** It can read jobs that refer to the first one of their step. Absent: it is of an older version. */
-  readsSharedSteps?: true;
-  /** It can run steps that depend on others, have conditions, tags, a matrix and the like. */
-  readsGraphs?: true;
-  /** It can run steps of all kinds. */
-  readsAllSteps?: true;
-  /** It gives agents the secrets of steps. */
-  givesSecrets?: true;
-  /** Agents can upload artifacts to it. */
-  takesArtifacts?: true;
 }
-
-type Ability = "readsSharedSteps" | "readsGraphs" | "readsAllSteps" | "givesSecrets" | "takesArtifacts";
 
 /** Processes that run. */
 export interface Processes {
@@ -31,8 +19,6 @@ export interface Processes {
   report(name: string): void;
   /** At most 100, oldest report first. Undefined while Redis is away. */
   list(): Promise<ReportedProcess[] | undefined>;
-  /** Undefined if no process is known, or Redis is away. */
-  doAll(ability: Ability): Promise<boolean | undefined>;
   close(): Promise<void>;
 }
 
@@ -40,7 +26,6 @@ const reportEveryMs = 10 * secondMs;
 /** A busy process reports late, and a killed one not at all. */
 const goneAfterMs = 60 * secondMs;
 const maxListed = 100;
-const maxProcesses = 10_000;
 
 export function createProcesses(options: { redis: Redis; keys: RedisKeys; breaker: Breaker }): Processes {
   const { redis, keys, breaker } = options;
@@ -60,33 +45,19 @@ export function createProcesses(options: { redis: Redis; keys: RedisKeys; breake
         .exec(),
     );
 
-  const read = async (limit: number) => {
-    const members = await withTime((nowMs) =>
-      redis.zrangebyscore(keys.processes, nowMs - goneAfterMs, "+inf", "LIMIT", 0, limit),
-    );
-    return members?.map((member) => JSON.parse(member) as ReportedProcess);
-  };
-
   return {
     report(name) {
       const startedAt = new Date().toISOString();
-      description = JSON.stringify({
-        name,
-        host: hostname(),
-        pid: process.pid,
-        startedAt,
-        ...{ readsSharedSteps: true, readsGraphs: true, readsAllSteps: true },
-        ...{ givesSecrets: true, takesArtifacts: true },
-      });
+      description = JSON.stringify({ name, host: hostname(), pid: process.pid, startedAt });
       void send();
       timer = setInterval(send, reportEveryMs);
       redis.on("ready", send);
     },
-    list: () => read(maxListed),
-    async doAll(ability) {
-      const all = await read(maxProcesses);
-      if (!all || all.length === 0) return undefined;
-      return all.length < maxProcesses && all.every((each) => each[ability]);
+    async list() {
+      const members = await withTime((nowMs) =>
+        redis.zrangebyscore(keys.processes, nowMs - goneAfterMs, "+inf", "LIMIT", 0, maxListed),
+      );
+      return members?.map((member) => JSON.parse(member) as ReportedProcess);
     },
     async close() {
       clearInterval(timer);

@@ -238,8 +238,8 @@ function bytesOf(rowBytes: number, columns: SQLiteColumn[]): SQL {
   return sql.join([sql.raw(String(rowBytes)), ...sizes], sql` + `);
 }
 
-function buildRowBytes({ builds: { message, commit, branch, environment, ...rest } }: Tables): SQL {
-  return bytesOf(rowBytes.build, [message, commit, branch, environment, rest.environmentSealed, rest.author]);
+function buildRowBytes({ builds: { message, commit, branch, ...rest } }: Tables): SQL {
+  return bytesOf(rowBytes.build, [message, commit, branch, rest.environmentSealed, rest.author]);
 }
 
 function jobRowBytes({ jobs: { ownLabel, ownCommand, ownOptions, failureReason } }: Tables): SQL {

@@ -144,11 +144,8 @@ interface TypedTrigger {
   signature: HmacSignature | null;
 }
 
-/** Older versions stored the issue tracker by the name that it had. */
 export function typeOfTrigger(issueTracker: string, trigger: TypedTrigger): TriggerType {
-  const types = triggerTypes(issueTracker);
-  const stored = types.some((type) => type.stored === trigger.type) ? trigger.type : "issue_tracker";
-  const type = types.find((each) => each.stored === stored) as TriggerType;
+  const type = triggerTypes(issueTracker).find(({ stored }) => stored === trigger.type) as TriggerType;
   if (!trigger.signature) return type;
   return { ...type, signatures: [{ scheme: "hmac", isList: true, ...trigger.signature }] };
 }

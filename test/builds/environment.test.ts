@@ -52,17 +52,6 @@ describeOnSqlite("the variables of a build", (database) => {
     assert.equal(env.SIGNALBOX_BUILD_NUMBER, String(number));
   });
 
-  it("stay readable in builds of before", async () => {
-    const { number } = await build();
-    const { builds } = pages.services.db.tables;
-    await pages.services.db.transaction(async (tx) => {
-      const before = { environment: { COLOUR: "blue" }, environmentSealed: null };
-      await tx.update(builds).set(before).where(eq(builds.number, number));
-    });
-
-    assert.equal((await envOf(number)).COLOUR, "blue");
-  });
-
   it("are left out once their key is gone, and the build is still shown", async () => {
     const { number } = await build();
     const cipher = createCipher("a key of at least 32 characters, later");

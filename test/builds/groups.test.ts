@@ -6,6 +6,7 @@ import { createBuilds } from "../../shared/builds/create.ts";
 import { viewGroup } from "../../shared/builds/groups/decide-store.ts";
 import { deleteEmptyGroups } from "../../shared/builds/groups/list-store.ts";
 import { startLimitedJobs } from "../../shared/builds/groups/start.ts";
+import { findJob } from "../../shared/builds/progress-store.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { newIds } from "../../shared/ids.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
@@ -69,8 +70,7 @@ describeOnBothDatabases("a concurrency group", (database) => {
   };
   const commandOf = async (jobId: string) => {
     const { db } = api.world.services;
-    const [row] = await db.select().from(db.tables.jobs).where(eq(db.tables.jobs.id, jobId));
-    return row?.ownCommand;
+    return (await db.transaction((tx) => findJob(tx, jobId)))?.command;
   };
   /** Runs all jobs, one after the other. @returns their commands */
   const runAll = async () => {

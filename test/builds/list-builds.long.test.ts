@@ -45,7 +45,6 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
       message: "m",
       commit: number % 1000 === 7 ? "abc" : "HEAD",
       branch: branches[number % 7] ?? "main",
-      environment: {},
       environmentSealed: null,
       source: "webhook",
       creatorId: null,

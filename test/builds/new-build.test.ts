@@ -3,8 +3,6 @@ import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { createBuilds } from "../../shared/builds/create.ts";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
-import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
-import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { type Api, buildRequest, openApi } from "../helpers/api.ts";
 import { allBuilds, buildWebhook } from "../helpers/builds.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
@@ -221,29 +219,6 @@ describeOnSqlite("builds made by hand", (database) => {
     );
     assert.deepEqual(await lastAudit(), ["created", "build", `${slug} #2`]);
     assert.equal((await rebuild(slug, 9)).status, 404);
-  });
-
-  it("PUT …/rebuild keeps variables of builds from before they were sealed", async () => {
-    const { slug } = await api.newPipeline();
-    const { id } = (await create(slug, { env: { A: "sealed", B: "sealed" } })).body;
-    const { db, cipher } = api.world.services;
-    const { builds } = db.tables;
-    await db.transaction(async (tx) => {
-      await tx
-        .update(builds)
-        .set({ environment: { A: "clear", C: "clear" } })
-        .where(eq(builds.id, id));
-    });
-
-    const { body } = await rebuild(slug, 1);
-
-    const [row] = await db.select().from(builds).where(eq(builds.id, body.id));
-    assert.deepEqual(row?.environment, {});
-    const all = { A: "sealed", B: "sealed", C: "clear" };
-    assert.deepEqual(
-      openEnvironment(cipher, row?.environmentSealed ?? null, sealedPlaces.variablesOfBuilds),
-      all,
-    );
   });
 
   it("PUT …/rebuild of a webhook's build keeps the payload readable, with numbers of their own", async () => {

@@ -45,16 +45,6 @@ describe("the demo", () => {
     assert.deepEqual(await applications(), [cli]);
   });
 
-  it("adds that application to an older demo", async (t) => {
-    const { services, applications } = await open(t);
-    await findOrMakeDemo(services);
-    await services.db.transaction((tx) => tx.delete(tx.tables.applications));
-
-    await findOrMakeDemo(services);
-
-    assert.deepEqual(await applications(), [cli]);
-  });
-
   it("does not touch an installation with other organizations", async (t) => {
     const world = await open(t);
     await setUpOrganization(world);

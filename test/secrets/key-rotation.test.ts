@@ -64,13 +64,21 @@ describeOnBothDatabases("secrets of clusters, when SECRET_KEY changes,", (databa
     await world.close();
   });
 
-  it("do not open in another secret, once they are of the second form", async () => {
+  it("do not open in another secret", async () => {
     const world = await startWorld(database);
     const acme = await setUpOrganization(world);
-    const cipher = createCipher(secretKey, undefined, "v2");
-    const next: Services = { ...world.services, cipher };
-    const made = await createSecret(next, acme.operator, acme.cluster, { key: "A", value: "x", ...plain });
-    const other = await createSecret(next, acme.operator, acme.cluster, { key: "B", value: "y", ...plain });
+    const { services } = world;
+    const { cipher } = services;
+    const made = await createSecret(services, acme.operator, acme.cluster, {
+      key: "A",
+      value: "x",
+      ...plain,
+    });
+    const other = await createSecret(services, acme.operator, acme.cluster, {
+      key: "B",
+      value: "y",
+      ...plain,
+    });
 
     assert.equal(cipher.open(made.valueSealed, sealedPlaces.valueOfSecret(made.id)), "x");
     assert.throws(() => cipher.open(made.valueSealed, sealedPlaces.valueOfSecret(other.id)), /another place/);

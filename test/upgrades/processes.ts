@@ -22,10 +22,6 @@ export function openVersions(databaseUrl: string, release: string) {
     REDIS_URL: patientRedisUrl() ?? "",
     REDIS_PREFIX: `upgrade-${randomUUID()}`,
   };
-  const stop = async (version: Version) => {
-    const own = running.filter((each) => each.version === version);
-    await Promise.all(own.map(({ process }) => process.kill("SIGTERM")));
-  };
   return {
     /** Resolves once it has started. */
     async start(version: Version, kind: keyof typeof scripts): Promise<{ url: string }> {
@@ -35,10 +31,12 @@ export function openVersions(databaseUrl: string, release: string) {
       await eventually(`the ${version} ${kind}`, async () => process.output().includes('"started"'));
       return { url: `http://127.0.0.1:${port}` };
     },
-    stop,
-    /** With the present version. */
-    async migrate(): Promise<void> {
-      const migrating = run(["scripts/migrate.ts"], settings);
+    async stop(version: Version): Promise<void> {
+      const own = running.filter((each) => each.version === version);
+      await Promise.all(own.map(({ process }) => process.kill("SIGTERM")));
+    },
+    async migrate(version: Version): Promise<void> {
+      const migrating = run(["scripts/migrate.ts"], settings, "", folders[version]);
       const [code] = await once(migrating.process, "exit");
       migrated = migrating.output().trim();
       assert.equal(code, 0, migrated);

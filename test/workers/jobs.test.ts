@@ -6,7 +6,6 @@ import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import * as contracts from "../../shared/jobs/contracts.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { openWorkerJobs } from "../../workers/jobs.ts";
-import { startWorkers } from "../../workers/run.ts";
 import { describeOnSqlite, sqlite } from "../helpers/databases.ts";
 import { setUpClient, startDevice } from "../helpers/device.ts";
 import { eventually } from "../helpers/http.ts";
@@ -47,24 +46,6 @@ describe("workers after an upgrade", () => {
       const names = schedulers.map(({ key }) => key).sort();
       return JSON.stringify(names) === JSON.stringify(own.map(({ name }) => name).sort());
     });
-  });
-
-  it("drop jobs and schedules of the former release, whose work the rows have", async () => {
-    const dispatch = new Queue("dispatch", {
-      connection: redis,
-      prefix: redisKeys(world.config.redisPrefix).jobs,
-    });
-    await dispatch.upsertJobScheduler("do-follow-ups", { every: 100 }, { name: "do-follow-ups", data: {} });
-    const job = await dispatch.add("fan-out-dispatch-pause", { queueId: "1" }, { attempts: 1 });
-
-    await eventually("the job is dropped", async () => (await job.getState()) === "completed");
-    const other = await startWorkers(world.services, ["dispatch"]);
-    await eventually("the schedule is removed", async () => {
-      const schedulers = await dispatch.getJobSchedulers();
-      return schedulers.every(({ key }) => key !== "do-follow-ups");
-    });
-    await other.close();
-    await dispatch.close();
   });
 
   it("leaves a job of an unknown name to a worker that knows it", async () => {

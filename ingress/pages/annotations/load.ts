@@ -8,7 +8,7 @@ import { Refusal } from "../../../shared/refusal.ts";
 const maxShown = 50;
 const maxBytesOfEach = 64 * 1024;
 const maxBytes = 128 * 1024;
-/** A body may become eight times as much HTML, and more as earlier releases stored it. */
+/** A body may become eight times as much HTML. */
 const maxHtmlBytes = 512 * 1024;
 
 export interface ShownAnnotations {

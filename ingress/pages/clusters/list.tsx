@@ -61,15 +61,10 @@ export async function showClusters(
   };
 }
 
-function Entry({
-  cluster,
-  path,
-  paused,
-  waiting: waitingOf,
-}: { cluster: Cluster; path: string } & ClusterList) {
-  const { id, description, queueCount } = cluster;
+function Entry({ cluster, path, paused, counts }: { cluster: Cluster; path: string } & ClusterList) {
+  const { id, description } = cluster;
   const keys = paused.get(id) ?? [];
-  const { waiting = 0, isAll = true } = waitingOf.get(id) ?? {};
+  const { queues = 0, waiting = 0, isAll = true } = counts.get(id) ?? {};
   const jobs = `${waiting.toLocaleString("en")}${isAll ? "" : " or more"}`;
   return (
     <li class="entry">
@@ -79,7 +74,7 @@ function Entry({
         </h2>
         {description && <p>{description}</p>}
         <p class="quiet">
-          {queueCount === 1 ? "1 queue" : `${queueCount} queues`}
+          {queues === 1 ? "1 queue" : `${queues} queues`}
           {waiting > 0 && ` · ${jobs} ${waiting === 1 ? "job waits" : "jobs wait"}`}
         </p>
         {keys.length > 0 && (

@@ -1,7 +1,7 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { type Cluster, listClustersPage } from "../../../shared/clusters/store.ts";
-import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
+import { countInClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import {
@@ -30,7 +30,7 @@ const maxAuditedQueues = 200;
 
 export type ClusterList = Awaited<ReturnType<typeof loadClusters>>;
 
-/** One page of clusters, with the keys of paused queues and how many jobs wait. */
+/** One page of clusters, with the keys of paused queues, and how many queues it has and jobs wait. */
 export async function loadClusters({ db }: Services, { organization, event }: MemberRequest) {
   const list = await readWithin(readPageOf(event, perPage), (page) =>
     listClustersPage(db, organization.id, page),
@@ -39,7 +39,7 @@ export async function loadClusters({ db }: Services, { organization, event }: Me
   return {
     list,
     paused: await listPausedKeys(db, ids, maxPausedQueues),
-    waiting: await countWaitingOfClusters(db, ids, maxCountedOfQueue),
+    counts: await countInClusters(db, ids, maxCountedOfQueue),
   };
 }
 

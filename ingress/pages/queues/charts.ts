@@ -61,7 +61,7 @@ export function lastSamples(now: Date): Date[] {
 
 type Level = Omit<Figure, "subjectId">;
 
-/** @param samples of the times at which a worker counted; earlier versions stored only counts above 0 */
+/** @param samples of the times at which a worker counted */
 export function levelsOf(times: Date[], figures: Level[], samples: Level[]) {
   const series = kinds.map(([figure, name, kind]): Series => {
     const rows = figures.filter((row) => row.figure === figure);

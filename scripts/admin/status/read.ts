@@ -50,14 +50,12 @@ export async function readStatus(services: Services, fault?: unknown) {
   return {
     at: clock.now(),
     processes:
-      (await unlessAway(() => processes.list()))?.map(
-        ({ name, host, pid, startedAt, readsSharedSteps = false, readsGraphs = false }) => ({
-          ...{ name, host, pid },
-          started_at: startedAt,
-          reads_shared_steps: readsSharedSteps,
-          reads_graphs: readsGraphs,
-        }),
-      ) ?? null,
+      (await unlessAway(() => processes.list()))?.map(({ name, host, pid, startedAt }) => ({
+        name,
+        host,
+        pid,
+        started_at: startedAt,
+      })) ?? null,
     background_jobs: Object.fromEntries(backgroundJobs),
     deliveries: await unlessAway(() => readDeliveries(db)),
     agents: await unlessAway(() => readAgents(db)),

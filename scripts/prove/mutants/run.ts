@@ -10,7 +10,7 @@ import { type Edit, type Mutant, mutants } from "./table.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const leftOut = ["node_modules", ".git"];
-/** A lost delivery never converges. A whole program does sooner: `requeueStranded` takes up to half a minute. */
+/** A lost delivery never converges. A whole program does sooner. */
 const patience = 45;
 const seed = 1;
 

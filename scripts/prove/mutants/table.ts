@@ -57,7 +57,7 @@ export const mutants: Mutant[] = [
     summary: "no UNIQUE (delivery, rebuild number), and a decided delivery is decided again",
     edits: [
       {
-        file: "shared/db/migrations/sqlite/0003_triggers.sql",
+        file: "shared/db/migrations/sqlite/0000_initial.sql",
         from: "CREATE UNIQUE INDEX `builds_delivery`",
         to: "CREATE INDEX `builds_delivery`",
       },
@@ -291,7 +291,7 @@ export const mutants: Mutant[] = [
         to: `if (!build || job?.type !== "trigger") return [];`,
       },
       {
-        file: "shared/db/migrations/sqlite/0032_all_steps.sql",
+        file: "shared/db/migrations/sqlite/0000_initial.sql",
         from: "CREATE UNIQUE INDEX `builds_triggered`",
         to: "CREATE INDEX `builds_triggered`",
       },

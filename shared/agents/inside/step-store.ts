@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, not, sql } from "drizzle-orm";
 import {
   factColumns,
+  isReferring,
   type Job,
   type JobFacts,
-  referringCommand,
   selectJobs,
   wholeJob,
 } from "../../builds/job-store.ts";
@@ -52,11 +52,10 @@ export async function listJobsOfStep(db: Db | Tx, { buildId, stepId }: StepPlace
 /** Sets the label of a step, where its jobs have it. */
 export async function setLabelOfStep(tx: Tx, place: StepPlace, label: string | null): Promise<void> {
   const { jobs } = tx.tables;
-  const hasOwn = or(isNull(jobs.ownCommand), ne(jobs.ownCommand, referringCommand));
   await tx
     .update(jobs)
     .set({ ownLabel: label })
-    .where(and(isOfStep(tx, place), hasOwn));
+    .where(and(isOfStep(tx, place), not(isReferring(tx))));
 }
 
 /** Sets the priority of a step's unfinished jobs, in their concurrency group too. */

@@ -17,7 +17,6 @@ import { type ListedRows, type ListPage, listedRows } from "../../db/list-page.t
 import { isPostgres } from "../../db/prepared.ts";
 import type { JobOptions } from "../../db/schema/builds.ts";
 import type { BuildState } from "../../vocabulary.ts";
-import { statusColumns } from "../exit-status-store.ts";
 import { factColumns, firstOfStep, type Job, wholeJob } from "../job-store.ts";
 import { beginning } from "../store.ts";
 
@@ -130,8 +129,7 @@ function toOptions(value: string | JobOptions): JobOptions {
 export async function listRetriedJobs(db: Db, buildId: string, positions: number[], limit: number) {
   const { jobs } = db.tables;
   if (positions.length === 0) return [];
-  const { id, position, state, softFailed, failureReason, retryOfJobId, retriesCount } = jobs;
-  const { exitStatus } = statusColumns(db.tables);
+  const { id, position, state, exitStatus, softFailed, failureReason, retryOfJobId, retriesCount } = jobs;
   return db
     .select({ id, position, state, exitStatus, softFailed, failureReason, retryOfJobId, retriesCount })
     .from(jobs)

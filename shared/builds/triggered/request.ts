@@ -71,7 +71,7 @@ export function requestOf(
   };
 }
 
-/** The first build of a chain, which no trigger step made. Builds from before the column begin chains of their own. */
+/** The first build of a chain, which no trigger step made. */
 export function rootOf({ id, rootBuildId }: Pick<Build, "id" | "rootBuildId">): string {
   return rootBuildId ?? id;
 }

@@ -26,3 +26,9 @@ export function failure(error: unknown, during: string, databaseUrl: string): Mi
   const text = sentences.filter((each) => each).map((each) => `${each}`.replace(/\.?$/, "."));
   return new MigrationFailed(text.join(" "), { cause });
 }
+
+/** The first line of a statement, for messages. */
+export function firstLine(text: string): string {
+  const line = text.split("\n")[0] ?? "";
+  return line.length > 120 ? `${line.slice(0, 117)}…` : line;
+}

@@ -1,18 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { getTableName } from "drizzle-orm";
-import type { PgTable } from "drizzle-orm/pg-core";
 import type { Client } from "pg";
 import { minuteMs, secondMs } from "../../durations.ts";
 import { rootCause } from "../database.ts";
-import { postgresTables } from "../postgres.ts";
 import { MigrationFailed } from "./failed.ts";
-import type { Report } from "./report.ts";
-
-/**
- * `everything` keeps all others out, as most changes of a table need it. `writes` lets others read: a foreign key to
- * the table needs it.
- */
-export type TableLocks = Map<string, "everything" | "writes">;
+import type { Report } from "./target.ts";
 
 /**
  * Other queries wait behind a lock that waits. The wait ends before their `statement_timeout`, and before Postgres
@@ -25,45 +16,36 @@ const maxRestMs = 3 * secondMs;
 const patienceMs = 5 * minuteMs;
 /** Lock not available, deadlock, serialization failure. */
 const retryableCodes = new Set(["55P03", "40P01", "40001"]);
-const modes = { everything: "ACCESS EXCLUSIVE", writes: "SHARE ROW EXCLUSIVE" };
 
-/** From the owners of a row to what belongs to it, as the application's transactions go. */
-export const lockOrder = (Object.values(postgresTables) as unknown as PgTable[]).map((table) =>
-  getTableName(table),
-);
+interface Locking {
+  /** The tables that the transaction changes. */
+  tables: string[];
+  report: Report;
+  patience?: number;
+}
 
-/** Runs a transaction that takes its locks first and in one order. Tries again while others have them. */
-export async function transactionWithLocks(
+/** Runs a transaction that waits for each lock for a moment only. Tries again while others have them. */
+export async function withShortLocks(
   client: Client,
-  { locks, report, patience = patienceMs }: { locks: TableLocks; report: Report; patience?: number },
+  locking: Locking,
   work: () => Promise<void>,
 ): Promise<void> {
-  const tables = [...locks.keys()].sort((a, b) => lockOrder.indexOf(a) - lockOrder.indexOf(b));
-  await tryAgain(client, { tables, report, patience }, async () => {
+  await tryAgain(client, locking, async () => {
     await client.query("BEGIN");
-    await lockOutVacuums(client, tables);
-    const deadline = performance.now() + lockBudgetMs;
-    for (const table of tables) {
-      const left = Math.max(1, Math.round(deadline - performance.now()));
-      await client.query(`SET LOCAL lock_timeout = ${left}`);
-      await client.query(`LOCK TABLE "${table}" IN ${modes[locks.get(table) ?? "everything"]} MODE`);
-    }
+    // Waits for vacuums, which may take hours, by a lock that delays no read and no write.
+    await client.query(`SET LOCAL lock_timeout = ${vacuumBudgetMs}`);
+    for (const table of locking.tables)
+      await client.query(`LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`);
     await client.query(`SET LOCAL lock_timeout = ${lockBudgetMs}`);
     await work();
     await client.query("COMMIT");
   });
 }
 
-/** Waits for vacuums, which may take hours, by a lock that delays no read and no write. */
-async function lockOutVacuums(client: Client, tables: string[]): Promise<void> {
-  await client.query(`SET LOCAL lock_timeout = ${vacuumBudgetMs}`);
-  for (const table of tables) await client.query(`LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`);
-}
-
 /** Runs `work` again after a lost race for a lock, with random rests between. */
 export async function tryAgain(
   client: Client,
-  { tables, report, patience = patienceMs }: { tables: string[]; report: Report; patience?: number },
+  { tables, report, patience = patienceMs }: Locking,
   work: () => Promise<void>,
 ): Promise<void> {
   const deadline = performance.now() + patience;

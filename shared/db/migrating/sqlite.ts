@@ -1,26 +1,25 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import Client from "better-sqlite3";
 import { minuteMs, secondMs } from "../../durations.ts";
 import { closeOrAbandon } from "../sqlite/abandon.ts";
 import { copyAnewIfMarked } from "../sqlite/copy-anew.ts";
-import { backfills } from "./backfills.ts";
-import { failure } from "./failed.ts";
-import { type Migration, migrationsTable, readMigrations } from "./journal.ts";
-import type { Report } from "./report.ts";
-import { rewrites } from "./rewrites.ts";
-import { announce } from "./sqlite-estimate.ts";
-import { rewriteTable } from "./sqlite-rewrite.ts";
-import { execute, fillInBatches, inShortTransaction, inTransaction, isDone } from "./sqlite-steps.ts";
-import { createdTables, type Statement } from "./statements.ts";
+import { requireUnmarked } from "../sqlite/sync-mark.ts";
+import { failure, firstLine } from "./failed.ts";
+import type { Backfill } from "./migrations.ts";
+import type { Report, Target } from "./target.ts";
 
 const lockWaitMs = minuteMs;
+const rowsAtOnce = 2000;
+const restMs = { min: 20, max: secondMs };
 
-/**
- * Runs the pending migrations in short transactions, with rests in which others write. A run that is killed anywhere
- * is completed by the next: the schema tells what is done.
- */
-export async function migrateSqlite(file: string, report: Report): Promise<void> {
+/** Opens the file, or a new one, as the only process that migrates. */
+export async function onSqlite(
+  file: string,
+  report: Report,
+  work: (target: Target) => Promise<void>,
+): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   copyAnewIfMarked(file);
   const lock = new Client(`${file}.migrate`, { timeout: lockWaitMs });
@@ -28,9 +27,10 @@ export async function migrateSqlite(file: string, report: Report): Promise<void>
   try {
     if (!existsSync(file)) prepareFile(file);
     const client = new Client(file, { timeout: lockWaitMs });
+    client.pragma("temp_store = MEMORY");
     let problem: unknown;
     try {
-      await migrateFile(client, report);
+      await work(targetOf(client, report));
     } catch (error) {
       problem = error;
       throw error;
@@ -51,130 +51,62 @@ function prepareFile(file: string): void {
   client.close();
 }
 
-async function migrateFile(client: Client.Database, report: Report): Promise<void> {
-  // Foreign keys would delete a recreated table's children: off here, checked afterwards.
-  client.pragma("foreign_keys = OFF");
-  client.pragma("temp_store = MEMORY");
-  const pending = listPending(client);
-  if (pending.length === 0) return;
-  const isNew = listTables(client).length === 1;
-  if (!isNew) announce(client, pending, report);
-  for (const migration of pending) {
-    try {
-      if (isNew) runAtOnce(client, migration);
-      else await runBesideTraffic(client, migration, report);
-    } catch (error) {
-      throw failure(error, migration.tag, `file:${client.name}`);
-    }
+function targetOf(client: Client.Database, report: Report): Target {
+  const change = (statements: string[]) =>
+    inShortTransaction(client, () => {
+      for (const each of statements) run(client, each);
+    });
+  return {
+    dialect: "sqlite",
+    url: `file:${client.name}`,
+    read: async <Row>(query: string) => client.prepare(query).all() as Row[],
+    change,
+    fill: (backfill) => fill(client, backfill),
+    async buildIndex({ name, table, text }) {
+      if (client.prepare("SELECT name FROM sqlite_schema WHERE name = ?").get(name)) return;
+      const rows = client.prepare(`SELECT max(rowid) FROM "${table}"`).pluck().get() as number | null;
+      report(`  builds ${name}, of up to ${(rows ?? 0).toLocaleString("en")} rows: writes wait meanwhile`);
+      await change([text]);
+    },
+  };
+}
+
+function run(client: Client.Database, text: string): void {
+  try {
+    client.exec(text);
+  } catch (error) {
+    throw failure(error, firstLine(text), `file:${client.name}`);
   }
-  const broken = client.pragma("foreign_key_check") as unknown[];
-  if (broken.length > 0) throw new Error(`Migration left ${broken.length} rows without their parent.`);
 }
 
-/** The table is drizzle's, so that versions from before this runner understand it. */
-function listPending(client: Client.Database): Migration[] {
-  client.exec(
-    `CREATE TABLE IF NOT EXISTS "${migrationsTable}" ( id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric )`,
-  );
-  const newest = client.prepare(`SELECT max(created_at) FROM "${migrationsTable}"`).pluck().get();
-  return readMigrations("sqlite").filter(({ when }) => when > Number(newest ?? 0));
-}
-
-function listTables(client: Client.Database): unknown[] {
-  return client
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    .all();
-}
-
-/** Migrates an empty database, which nobody uses. */
-function runAtOnce(client: Client.Database, migration: Migration): void {
-  inTransaction(client, () => {
-    execute(client, migration.tag, migration.statements);
-    record(client, migration);
-  });
-}
-
-function record(client: Client.Database, { hash, when }: Migration): void {
-  client.prepare(`INSERT INTO "${migrationsTable}" (hash, created_at) VALUES (?, ?)`).run(hash, when);
-}
-
-async function runBesideTraffic(
-  client: Client.Database,
-  migration: Migration,
-  report: Report,
-): Promise<void> {
-  const { tag, statements } = migration;
+/** Then rests for as long as it kept others from writing. */
+async function inShortTransaction(client: Client.Database, work: () => void): Promise<void> {
+  requireUnmarked(client.name);
   const startedAt = performance.now();
-  const { early, indexes, late } = planSqliteMigration(migration);
-  const additions = early.filter((each) => !isDone(client, each));
-  if (additions.length > 0) await inShortTransaction(client, () => execute(client, tag, additions));
-  const updated = new Set(statements.flatMap((each) => (each.kind === "update" ? [each.table] : [])));
-  for (const backfill of (backfills[tag] ?? []).filter(({ table }) => updated.has(table)))
-    await fillInBatches(client, backfill);
-  const rewrite = rewrites[tag];
-  if (rewrite) await rewriteTable(client, rewrite, statements, report);
-  for (const group of indexes) {
-    if (isDone(client, group.at(-1) as Statement)) continue;
-    await inShortTransaction(client, () =>
-      execute(
-        client,
-        tag,
-        group.filter((each) => !isDone(client, each)),
-      ),
-    );
+  client.exec("BEGIN IMMEDIATE");
+  try {
+    work();
+    client.exec("COMMIT");
+  } catch (error) {
+    if (client.inTransaction) client.exec("ROLLBACK");
+    throw error;
   }
-  await inShortTransaction(client, () => {
-    execute(
-      client,
-      tag,
-      late.filter((each) => !isDone(client, each)),
-    );
-    record(client, migration);
-  });
-  report(`${tag}: done in ${((performance.now() - startedAt) / secondMs).toFixed(1)} s`);
+  const tookMs = performance.now() - startedAt;
+  await sleep(Math.min(Math.max(tookMs, restMs.min), restMs.max));
 }
 
-interface Plan {
-  /** Short statements that only add. */
-  early: Statement[];
-  /** New indexes, each with the index that it replaces. */
-  indexes: Statement[][];
-  late: Statement[];
-}
-
-/** Exported for tests. */
-function planSqliteMigration({ tag, statements }: Migration): Plan {
-  const created = createdTables(statements);
-  const rewritten = rewrites[tag]?.table;
-  const filled = new Set((backfills[tag] ?? []).map(({ table }) => table));
-  const built = new Set(statements.flatMap((each) => (each.kind === "create index" ? [each.name] : [])));
-  const plan: Plan = { early: [], indexes: [], late: [] };
-  for (const each of statements) {
-    switch (each.kind) {
-      case "create table":
-        if (!each.table.startsWith("__new_")) plan.early.push(each);
-        break;
-      case "add column":
-        plan.early.push(each);
-        break;
-      case "create index": {
-        const old = statements.filter((other) => other.kind === "drop index" && other.name === each.name);
-        if (created.has(each.table)) plan.early.push(each);
-        else if (each.table !== rewritten) plan.indexes.push([...old, each]);
-        break;
-      }
-      case "drop index":
-        if (!built.has(each.name)) plan.late.push(each);
-        break;
-      case "update":
-        if (!filled.has(each.table)) plan.late.push(each);
-        break;
-      case "insert":
-        plan.late.push(each);
-        break;
-      default: // the steps of a rewrite
-        if (!rewritten) throw new Error(`${tag} writes a table anew: declare it in rewrites.ts.`);
-    }
+/** Finds rows without a lock, and looks at them again with it. */
+async function fill(client: Client.Database, { table, set, where }: Backfill): Promise<void> {
+  const find = client
+    .prepare(`SELECT "id" FROM "${table}" WHERE "id" > ? AND ${where} ORDER BY "id" LIMIT ${rowsAtOnce}`)
+    .pluck();
+  const update = client.prepare(
+    `UPDATE "${table}" SET ${set} WHERE "id" IN (SELECT value FROM json_each(?)) AND ${where}`,
+  );
+  for (let last = ""; ; ) {
+    const ids = find.all(last) as string[];
+    if (ids.length === 0) return;
+    await inShortTransaction(client, () => void update.run(JSON.stringify(ids)));
+    last = ids.at(-1) ?? last;
   }
-  return plan;
 }

@@ -122,7 +122,7 @@ export function defineAccountsTables(kit: Kit) {
       subjectType: text("subject_type").notNull(),
       subjectId: uuid("subject_id").notNull(),
       subject: text().notNull(),
-      /** Null: none, or from before they were kept. */
+      /** Null: none. */
       changes: json<AuditChange[]>(),
       createdAt: time("created_at").notNull(),
     },

@@ -11,7 +11,6 @@ import type {
   Node,
   RetryType,
   StepOptions,
-  TaskKind,
   TriggerOptions,
 } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
@@ -146,8 +145,6 @@ export function defineBuildsTables(
       message: text().notNull(),
       commit: text().notNull(),
       branch: text().notNull(),
-      /** In clear, of builds from before `environmentSealed`. Empty since. */
-      environment: json<Record<string, string>>().notNull(),
       /** Copied from the trigger. Null: no variables. */
       environmentSealed: text("environment_sealed"),
       source: text().notNull(),
@@ -221,16 +218,14 @@ export function defineBuildsTables(
       stepId: uuid("step_id").notNull(),
       /** In the order of the steps. A retried job has its predecessor's. */
       position: integer().notNull(),
-      /** Read through builds/job-store.ts: a job may refer to the first one of its step. */
+      /** Read through builds/job-store.ts: parallel and retried jobs have the text of the first one of their step. */
       ownLabel: text("label"),
-      /** Null: a waiter. */
+      /** Null: that of the step's first job, or none. */
       ownCommand: text("command"),
       ownOptions: json<JobOptions>("options"),
       state: text().$type<JobState>().notNull(),
-      /** Read through builds/exit-status-store.ts. Of one beyond 31 bits, the nearest that fits: former releases read it. */
-      exitStatus: integer("exit_status"),
-      /** An exit status beyond 31 bits. */
-      wideExitStatus: bigint("wide_exit_status"),
+      /** 32 bits. Most programs read them as signed numbers, Windows and its programs as unsigned ones. */
+      exitStatus: bigint("exit_status"),
       signal: text(),
       signalReason: text("signal_reason"),
       /** Why the server ended the job, for people. */
@@ -269,8 +264,7 @@ export function defineBuildsTables(
       /** Only while it is being canceled by force: it is canceled then, whatever its agent does. */
       endsAt: time("ends_at"),
       /** The exit status that its agent expected while it ran. */
-      promisedExitStatus: integer("promised_exit_status"),
-      widePromisedExitStatus: bigint("wide_promised_exit_status"),
+      promisedExitStatus: bigint("promised_exit_status"),
       promisedAt: time("promised_at"),
       /** Of a manual job: all that it waits for has ended, so that somebody can unblock it. */
       unblockable: boolean().notNull().default(false),
@@ -331,7 +325,7 @@ export function defineBuildsTables(
         .references(() => jobs.id, { onDelete: "cascade" }),
       id: uuid().notNull(),
       createdAt: time("created_at").notNull(),
-      /** Of an upload: the jobs that it made. Null: it is an update of a step, or older than this column. */
+      /** Of an upload: the jobs that it made. Null: it is an update of a step. */
       jobsMade: integer("jobs_made"),
       /** It took away the steps that had not started. */
       isReplacing: boolean("is_replacing").notNull().default(false),
@@ -398,21 +392,9 @@ export function defineBuildsTables(
     ],
   );
 
-  /** Tasks of a former release. Nothing writes them any more, and workers make tasks of them as they start. */
-  const followUps = table(
-    "follow_ups",
-    {
-      id: uuid().primaryKey(),
-      kind: text().$type<TaskKind>().notNull(),
-      subjectId: uuid("subject_id").notNull(),
-      createdAt: time("created_at").notNull(),
-    },
-    (t) => [index("follow_ups_subject").on(t.kind, t.subjectId)],
-  );
-
   return {
     ...{ builds, jobs, metaData, jobTokens, pipelineUploads, buildGraphs },
-    ...{ concurrencyGroups, concurrencyMembers, followUps },
+    ...{ concurrencyGroups, concurrencyMembers },
   };
 }
 

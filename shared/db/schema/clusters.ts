@@ -21,8 +21,6 @@ export function defineClustersTables(
       color: text(),
       /** No foreign key: queues refer to clusters already. */
       defaultQueueId: uuid("default_queue_id"),
-      /** Without deleted queues. Read by processes of the release before. */
-      queueCount: integer("queue_count").notNull().default(0),
       /** Rises when a pipeline of it is made, moved there or gets other steps. */
       stepsVersion: integer("steps_version").notNull().default(0),
       createdAt: time("created_at").notNull(),

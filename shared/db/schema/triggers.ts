@@ -98,7 +98,7 @@ export function defineTriggersTables(
       reason: text().$type<DeliveryReason>(),
       /** While it waits: before this time nobody decides it. A worker evaluates its filter, or tries it again then. */
       dueAt: time("enqueued_at").notNull(),
-      /** Null: a process of a former release stored it. */
+      /** By which workers find it while it waits. */
       organizationId: uuid("organization_id"),
       /** It waits for its trigger's filter. */
       isFiltered: boolean("is_filtered").notNull().default(false),
@@ -151,7 +151,6 @@ export function defineTriggersTables(
       triggerId: uuid("trigger_id")
         .notNull()
         .references(() => triggers.id, { onDelete: "cascade" }),
-      /** Null in rows from before it was kept. */
       organizationId: uuid("organization_id").references(() => organizations.id),
       hour: time("hour").notNull(),
       cause: text().$type<RefusalCause>().notNull(),

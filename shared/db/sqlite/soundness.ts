@@ -1,7 +1,7 @@
 import type Client from "better-sqlite3";
 import { Refusal } from "../../refusal.ts";
-import { knownMigrations } from "../migrate.ts";
-import { migrationsTable } from "../migrating/journal.ts";
+import { latestMigration } from "../migrate.ts";
+import { migrationsTable } from "../migrating/migrations.ts";
 
 /**
  * Checks a file by reading all of it. @throws Refusal unless it is a database of this program, of this version or an
@@ -14,10 +14,9 @@ export function requireSound(client: Client.Database, file: string): void {
   const orphans = client.pragma("foreign_key_check") as unknown[];
   if (orphans.length > 0) throw new Refusal(422, `${file} is damaged: rows without their parent`);
 
-  const known = new Set(knownMigrations("sqlite"));
   const applied = listApplied(client);
   if (applied.length === 0) throw new Refusal(422, `${file} is not a database of this program`);
-  if (applied.some((when) => !known.has(when)))
+  if (Math.max(...applied) > latestMigration("sqlite"))
     throw new Refusal(422, `${file} is of a newer version of this program: use that version`);
 }
 

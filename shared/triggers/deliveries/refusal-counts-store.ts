@@ -28,7 +28,7 @@ export async function listRefusalCounts(db: Db, triggerId: string, since: Date):
     .orderBy(desc(refusedDeliveries.hour), refusedDeliveries.cause);
 }
 
-/** Counts of an organization's triggers, the latest hours first. Rows of old versions name no organization. */
+/** Counts of an organization's triggers, the latest hours first. */
 export async function listRefusalCountsOfOrganization(
   db: Db,
   organizationId: string,

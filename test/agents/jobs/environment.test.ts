@@ -177,10 +177,10 @@ describe("the variables of a job", () => {
   it("of the step win over those of the build, and these over the pipeline's", () => {
     const env = envOf({
       pipeline: { environmentSealed: sealOfPipeline({ A: "pipeline", B: "pipeline", C: "pipeline" }) },
-      build: { environment: { B: "clear", D: "clear" }, environmentSealed: seal({ B: "build", C: "build" }) },
+      build: { environmentSealed: seal({ B: "build", C: "build" }) },
       job: { options: { env: { C: "step" } } },
     });
-    assert.deepEqual([env.A, env.B, env.C, env.D], ["pipeline", "build", "step", "clear"]);
+    assert.deepEqual([env.A, env.B, env.C], ["pipeline", "build", "step"]);
   });
 
   it("of the server are replaced by nothing, also where the server sets none", () => {

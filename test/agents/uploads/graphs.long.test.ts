@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { after, before, it } from "node:test";
-import { eq } from "drizzle-orm";
 import { expireJobs, timeOutJobs } from "../../../shared/agents/expire.ts";
 import { dayMs, minuteMs } from "../../../shared/durations.ts";
-import { connectFast } from "../../../shared/redis/connect.ts";
-import { redisKeys } from "../../../shared/redis/keys.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, openApi } from "../../helpers/api.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
@@ -415,66 +411,5 @@ describeOnSqlite("steps that jobs upload", (database) => {
     await again.finish(9);
     for (const command of ["test linux 1", "test linux 2"]) await (await begin(command)).finish();
     assert.equal((await build()).state, "passed");
-  });
-
-  it("are of the forms of the older version while a process of it runs, and behave as it expects", async () => {
-    const { redisUrl, redisPrefix } = api.world.config;
-    const redis = connectFast(redisUrl);
-    await once(redis, "ready");
-    const [seconds] = await redis.time();
-    const older = JSON.stringify({
-      name: "worker",
-      host: "h",
-      pid: 1,
-      startedAt: "",
-      readsSharedSteps: true,
-    });
-    const { processes } = redisKeys(redisPrefix);
-    const { begin, stepOf, states, build, rows } = await setUp("up", "wait", "last");
-    const up = await begin("up");
-    await redis.zadd(processes, Number(seconds) * 1000, older);
-    try {
-      const refused: object[] = [
-        { if: "true" },
-        { branches: "main" },
-        { depends_on: [] },
-        { depends_on: null },
-        { skip: true },
-        { priority: 1 },
-        { matrix: ["a"] },
-        { agents: { os: "linux" } },
-      ];
-      for (const more of [...refused.map((each) => ({ key: "a", ...each })), { group: "g", steps: ["a"] }]) {
-        const { status, headers, body } = await up.uploadDocument({ steps: [stepOf(more)] });
-        assert.equal(status, 503, JSON.stringify([more, body]));
-        assert.ok(headers.get("retry-after"));
-      }
-      const { status } = await up.uploadDocument({
-        env: { A: "1", B: "1" },
-        steps: [{ ...stepOf("a"), env: { B: "2" } }, stepOf("wait"), stepOf("b")],
-      });
-      assert.equal(status, 200);
-      assert.equal(
-        await states(),
-        "running, up running, a scheduled, wait waiting, b waiting, wait waiting, last waiting",
-      );
-      assert.deepEqual((await rows()).find((row) => row.ownCommand === "a")?.ownOptions?.env, {
-        A: "1",
-        B: "2",
-      });
-      const { db } = api.world.services;
-      const { builds } = db.tables;
-      const [{ id } = { id: "" }] = [await build()] as unknown as { id: string }[];
-      const [row] = await db.select().from(builds).where(eq(builds.id, id));
-      assert.equal(row?.hasGraph, false, "an older process reads only the waits");
-    } finally {
-      await redis.zrem(processes, older);
-      redis.disconnect();
-    }
-    await up.upload({ key: "c", depends_on: [] });
-    assert.match(
-      await states(),
-      /up running, c scheduled, a scheduled, wait waiting, b waiting, wait waiting, last waiting$/,
-    );
   });
 });

@@ -23,31 +23,26 @@ export async function query(url: string, text: string): Promise<Record<string, u
   }
 }
 
-/** Tables, columns in their order, types, defaults, constraints and indexes, a line each. */
+/** Columns in any order, their types and defaults, constraints and indexes, a line each. */
 export async function readCatalog(url: string): Promise<string[]> {
   const rows = await query(url, isSqliteUrl(url) ? sqliteCatalog : postgresCatalog);
-  return rows.map((row) => JSON.stringify(row).replaceAll(/(\\[nt]| )+/g, " ")).sort();
+  return rows.map((row) => JSON.stringify(row)).sort();
 }
 
-/** The migrations that are recorded, and what those wrote that does not differ by chance. */
-export async function readResults(url: string): Promise<unknown> {
-  return {
-    migrations: (await query(url, "SELECT hash, created_at FROM schema_migrations ORDER BY created_at")).map(
-      ({ hash, created_at }) => ({ hash, when: Number(created_at) }),
-    ),
-    settings: await query(url, "SELECT name FROM settings ORDER BY name"),
-    jobs: await query(url, "SELECT id, step_id, position, type, state, scheduled_at FROM jobs ORDER BY id"),
-    builds: await query(url, "SELECT id, is_paused, rebuild FROM builds ORDER BY id"),
-    clusters: await query(url, "SELECT id, queue_count FROM clusters ORDER BY id"),
-  };
-}
-
-const sqliteCatalog = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
+const tables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+const sqliteCatalog = `
+  SELECT 'column' AS kind, tables.name AS "of", details.name, type, "notnull", dflt_value, pk
+  FROM (${tables}) AS tables, pragma_table_info(tables.name) AS details
+  UNION ALL
+  SELECT 'foreign key', tables.name, "from", "table", "to", on_delete, on_update
+  FROM (${tables}) AS tables, pragma_foreign_key_list(tables.name)
+  UNION ALL
+  SELECT type, tbl_name, CASE WHEN sql IS NOT NULL THEN name END, sql, '', '', ''
+  FROM sqlite_schema WHERE type <> 'table'`;
 
 const postgresCatalog = `
   SELECT 'column' AS kind, relname AS of, attname AS name,
-    jsonb_build_array(rank() OVER (PARTITION BY relname ORDER BY attnum), format_type(atttypid, atttypmod), attnotnull,
-      pg_get_expr(adbin, adrelid))::text AS definition
+    jsonb_build_array(format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid))::text AS definition
   FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
     LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
   WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped

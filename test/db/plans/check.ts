@@ -97,7 +97,7 @@ const unselected: Record<string, RegExp> = {
   "names of some pipelines": /"(steps|environment_sealed)"/,
   "names of agents": /"meta_data"/,
   "builds in brief without a filter": /"environment|"author"|(?<!substr\()("builds"\.)?"message"/,
-  "jobs in brief": /(?<!substr\()"(jobs|first_of_step)"\."command"(?! =)/,
+  "jobs in brief": /(?<!substr\()"(jobs|first_of_step)"\."command"(?! is null)/,
   "triggers in brief": /"(filter|environment_sealed|secret_sealed)"/,
   "the trigger of a delivery": /"(filter|environment_sealed|secret_sealed)"/,
 };

@@ -91,13 +91,12 @@ import {
 import { insideTransaction } from "../../../shared/db/transaction-guard.ts";
 import { claimIfPending, findClaimed } from "../../../shared/device/decision-store.ts";
 import { deleteExpiredBefore, listPolledCodes, redeemIfApproved } from "../../../shared/device/store.ts";
-import { countWaitingOfClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
+import { countInClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
 import { countWorkOfQueues, listWorkOfCluster } from "../../../shared/dispatch/figures-store.ts";
 import {
   countJobsOfQueues,
   findOutdatedMark,
   listJobsByMark,
-  listQueuesToFanOut,
   setPauseIfWaiting,
 } from "../../../shared/dispatch/store.ts";
 import { countWaits, findFinishTime } from "../../../shared/dispatch/wait-figures-store.ts";
@@ -292,7 +291,6 @@ async function resealAll(tx: Tx): Promise<void> {
   for (const column of sealedColumns) {
     await rewriteBatch(tx, { column, keyName, side: "below", skipped: 0 }, () => undefined);
     await rewriteBatch(tx, { column, keyName, side: "above", skipped: 0 }, () => undefined);
-    await rewriteBatch(tx, { column, keyName, side: "first form", skipped: 0 }, () => undefined);
   }
 }
 
@@ -548,8 +546,7 @@ export const statements: Record<string, Statement> = {
   "paused builds": (db) => refreshPauses(db, ids),
   "counts of jobs": (db) => countJobsOfQueues(db, shared.few, 1000),
   "paused queues of clusters": (db) => listPausedKeys(db, shared.few, 200),
-  "waiting jobs of clusters": (db) => countWaitingOfClusters(db, [pipelineId], 100),
-  "queues to fan out": (db) => listQueuesToFanOut(db),
+  "waiting jobs of clusters": (db) => countInClusters(db, [pipelineId], 100),
   "a polled code": (db) => listPolledCodes(db, { hashes: ["hash"] }),
   "a redeemed code": (db) => redeemIfApproved(db, { ids, expiredBefore: time }),
   "a code to claim": (db) => claimIfPending(db, ["mac", "former"], { userId, cameByLink: false, now: time }),

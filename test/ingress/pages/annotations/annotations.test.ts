@@ -90,7 +90,7 @@ describeOnSqlite("the annotations of a page", (database) => {
     const ids: string[] = [];
     for (let index = 0; index < 52; index++)
       ids.push(await annotate({ body: "small", context: `${index} ${"c".repeat(1000)}` }));
-    const large = "y".repeat(600 * 1024); // as an earlier release stored it
+    const large = "y".repeat(600 * 1024);
     await pages.services.db.transaction((tx) =>
       tx
         .update(annotations)

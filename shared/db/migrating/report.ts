@@ -1,1 +1,0 @@
-export type Report = (line: string) => void;

@@ -1,0 +1,45 @@
+import { secondMs } from "../../durations.ts";
+import { adopt } from "./adoption.ts";
+import { failure } from "./failed.ts";
+import { type Migration, migrationsTable } from "./migrations.ts";
+import { insertApplied, newestOf, type Report, readApplied, type Target } from "./target.ts";
+
+/**
+ * Runs the pending migrations. A run that is killed anywhere is completed by the next: one transaction adds all tables
+ * and columns and records the migration with the time 0; filling and building leave out what is done; then the
+ * migration gets its time.
+ */
+export async function runMigrations(target: Target, migrations: Migration[], report: Report): Promise<void> {
+  await target.change([`CREATE TABLE IF NOT EXISTS "${migrationsTable}" ${columnsOf[target.dialect]}`]);
+  await adopt(target, migrations, report);
+  const rows = await readApplied(target);
+  const newest = newestOf(rows);
+  const begun = new Set(rows.filter(({ when }) => when === 0).map(({ hash }) => hash));
+  for (const migration of migrations.filter(({ when }) => when > newest)) {
+    const startedAt = performance.now();
+    report(`${migration.tag}: begins`);
+    try {
+      await runOne(target, migration, begun.has(migration.hash));
+    } catch (error) {
+      throw failure(error, migration.tag, target.url);
+    }
+    report(`${migration.tag}: done in ${((performance.now() - startedAt) / secondMs).toFixed(1)} s`);
+  }
+}
+
+async function runOne(
+  target: Target,
+  { hash, when, additions, backfills, indexes }: Migration,
+  isBegun: boolean,
+): Promise<void> {
+  if (!isBegun) await target.change([...additions, insertApplied(hash, 0)]);
+  for (const backfill of backfills) await target.fill(backfill);
+  for (const index of indexes) await target.buildIndex(index);
+  await target.change([`UPDATE "${migrationsTable}" SET created_at = ${when} WHERE hash = '${hash}'`]);
+}
+
+/** As drizzle's own migrator makes it. */
+const columnsOf = {
+  sqlite: "(id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)",
+  postgres: "(id SERIAL PRIMARY KEY, hash text NOT NULL, created_at bigint)",
+};

@@ -1,1 +1,0 @@
-INSERT INTO "settings" ("name", "value") VALUES ('installation', md5(random()::text || clock_timestamp()::text));

@@ -1,1 +1,0 @@
-CREATE INDEX "jobs_mark" ON "jobs" USING btree ("queue_id","dispatch_paused_at","id") WHERE "jobs"."state" = 'scheduled';

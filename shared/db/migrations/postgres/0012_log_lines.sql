@@ -1,6 +1,0 @@
-DROP INDEX "job_logs_organization";--> statement-breakpoint
-DROP INDEX "job_logs_age";--> statement-breakpoint
-DROP INDEX "job_log_chunks_start";--> statement-breakpoint
-ALTER TABLE "job_log_chunks" ADD COLUMN "lines" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
-CREATE INDEX "job_logs_counted" ON "job_logs" USING btree ("organization_id","created_at") WHERE "job_logs"."is_counted";--> statement-breakpoint
-CREATE INDEX "job_log_chunks_start" ON "job_log_chunks" USING btree ("job_id","attempt","start","size","lines");

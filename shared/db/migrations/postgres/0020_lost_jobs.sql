@@ -1,1 +1,0 @@
-ALTER TABLE "agents" ADD COLUMN "lost_job_id" uuid;

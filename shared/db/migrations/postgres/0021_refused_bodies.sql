@@ -1,1 +1,0 @@
-ALTER TABLE "triggers" ADD COLUMN "refused_bodies_until" timestamp (3) with time zone;

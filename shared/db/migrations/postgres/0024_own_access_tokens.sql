@@ -1,1 +1,0 @@
-CREATE INDEX "access_tokens_own" ON "access_tokens" USING btree ("user_id","organization_id") WHERE "access_tokens"."grant_id" is null and "access_tokens"."revoked_at" is null;

@@ -1,1 +1,0 @@
-ALTER TABLE "organizations" ADD COLUMN "kept_bytes" bigint DEFAULT 0 NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE "clusters" ADD COLUMN "steps_version" integer DEFAULT 0 NOT NULL;

@@ -1,1 +1,0 @@
-CREATE INDEX "pipelines_deleted_ids" ON "pipelines" USING btree ("id") WHERE "pipelines"."deleted_at" is not null;

@@ -1,2 +1,0 @@
-ALTER TABLE `builds` ADD `environment_sealed` text;--> statement-breakpoint
-CREATE INDEX `refresh_tokens_current` ON `refresh_tokens` (`grant_id`,`created_at`) WHERE "refresh_tokens"."rotated_at" is null;

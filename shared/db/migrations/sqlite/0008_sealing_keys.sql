@@ -1,3 +1,0 @@
-CREATE INDEX `builds_sealing_key` ON `builds` (substr("environment_sealed", length("environment_sealed") - 8),`id`) WHERE "builds"."environment_sealed" is not null;--> statement-breakpoint
-CREATE INDEX `triggers_environment_key` ON `triggers` (substr("environment_sealed", length("environment_sealed") - 8),`id`) WHERE "triggers"."environment_sealed" is not null;--> statement-breakpoint
-CREATE INDEX `triggers_secret_key` ON `triggers` (substr("secret_sealed", length("secret_sealed") - 8),`id`) WHERE "triggers"."secret_sealed" is not null;

@@ -1,1 +1,0 @@
-INSERT INTO `settings` (`name`, `value`) VALUES ('installation', lower(hex(randomblob(16))));

@@ -1,1 +1,0 @@
-ALTER TABLE `agents` ADD `lost_job_id` text;

@@ -1,1 +1,0 @@
-ALTER TABLE `triggers` ADD `refused_bodies_until` integer;

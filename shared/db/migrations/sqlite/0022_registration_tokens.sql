@@ -1,1 +1,0 @@
-CREATE INDEX `agent_tokens_list` ON `agent_tokens` (`cluster_id`,`created_at`,`id`) WHERE "agent_tokens"."revoked_at" is null;

@@ -1,1 +1,0 @@
-CREATE INDEX `device_codes_approved` ON `device_codes` (`claimed_by_id`,`organization_id`) WHERE "device_codes"."state" = 'approved';

@@ -1,1 +1,0 @@
-CREATE INDEX `sessions_oldest` ON `sessions` (`user_id`,`created_at`);

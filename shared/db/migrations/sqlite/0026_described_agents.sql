@@ -1,1 +1,0 @@
-CREATE INDEX `agents_described` ON `agents` (`disconnected_at`) WHERE "agents"."disconnected_at" is not null and "agents"."ip" <> '';

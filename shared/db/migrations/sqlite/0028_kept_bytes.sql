@@ -1,1 +1,0 @@
-ALTER TABLE `organizations` ADD `kept_bytes` integer DEFAULT 0 NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE `clusters` ADD `steps_version` integer DEFAULT 0 NOT NULL;

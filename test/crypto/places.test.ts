@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { sign } from "@octokit/webhooks-methods";
+import { eq } from "drizzle-orm";
+import { createCipher } from "../../shared/crypto/cipher.ts";
+import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
+import { environmentOfPipeline } from "../../shared/pipelines/environment.ts";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
+import { createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
+import { plainTrigger } from "../../shared/triggers/input.ts";
+import { environmentOf, secretOf } from "../../shared/triggers/members.ts";
+import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { eventually, post } from "../helpers/http.ts";
+import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+
+import { secretKey, startWorld, type World } from "../helpers/world.ts";
+
+const environment = { COLOUR: "red" };
+const secret = "signing secret";
+
+describeOnBothDatabases("stored secrets", (database) => {
+  let world: World;
+  let acme: TestOrganization;
+  before(async () => {
+    world = await startWorld(database);
+    acme = await setUpOrganization(world);
+  });
+  after(() => world.close());
+
+  const makePipeline = (slug: string) =>
+    createPipeline(world.services, acme.operator, {
+      ...{ clusterId: acme.cluster.id, slug, name: slug, steps: [{ command: "make" }], environment },
+    });
+
+  it("are read where they were copied, and sealed again under another key", async () => {
+    const { services } = world;
+    const pipeline = await makePipeline("next");
+    const input = { ...plainTrigger, label: "Next", type: "github", secret, environment };
+    const made = await createTrigger(services, acme.operator, pipeline, input);
+    const { trigger, token } = await replaceTrigger(services, acme.operator, pipeline, made.trigger);
+    for (const sealed of [pipeline.environmentSealed, trigger.environmentSealed, trigger.secretSealed])
+      assert.match(sealed ?? "", /^v2\./);
+    await world.startWorkers();
+
+    const headers = { "X-Hub-Signature-256": await sign(secret, "{}") };
+    assert.equal((await post(`${world.url}/deliver/${token}`, "{}", headers)).status, 201);
+
+    const { builds, pipelines, triggers } = services.db.tables;
+    const build = await eventually("the build", async () => {
+      const [found] = await services.db.select().from(builds);
+      return found;
+    });
+    assert.equal(build.environmentSealed, trigger.environmentSealed);
+
+    const other = createCipher("the next key, of at least 32 characters", secretKey);
+    assert.equal((await resealSecrets({ db: services.db, cipher: other }, () => {})).unreadable, 0);
+    const only = createCipher("the next key, of at least 32 characters");
+    const [row] = await services.db.select().from(triggers).where(eq(triggers.id, trigger.id));
+    assert.ok(row);
+    assert.deepEqual([environmentOf(only, row), secretOf(only, row)], [environment, secret]);
+    const [resealed] = await services.db.select().from(pipelines).where(eq(pipelines.id, pipeline.id));
+    assert.ok(resealed);
+    assert.deepEqual(environmentOfPipeline(only, resealed), environment);
+  });
+
+  it("of a pipeline do not open in another pipeline or column", async () => {
+    const { cipher } = world.services;
+    const [one, other] = [await makePipeline("one"), await makePipeline("other")];
+
+    assert.deepEqual(environmentOfPipeline(cipher, one), environment);
+    assert.deepEqual(environmentOfPipeline(cipher, { ...one, id: other.id }), {});
+    assert.throws(() => secretOf(cipher, { secretSealed: one.environmentSealed }), /another place/);
+  });
+});
