@@ -68,17 +68,7 @@ const capabilities: Record<string, string[]> = {
   identity: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
   triggers: ["figures", "dispatch", "builds", "pipelines", "queues", "clusters", "accounts"],
 };
-const foundations = [
-  "crypto",
-  "process",
-  "sharing",
-  "db",
-  "redis",
-  "jobs",
-  "retention",
-  "blobs",
-  "tasks",
-];
+const foundations = ["crypto", "process", "sharing", "db", "redis", "jobs", "retention", "blobs", "tasks"];
 const folderIn = (path: string) => /^shared\/([a-z]+)\//.exec(path)?.[1];
 const isCapability = (path: string) => Object.hasOwn(capabilities, folderIn(path) ?? "");
 /** Includes files directly in `shared/`. */

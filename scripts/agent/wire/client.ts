@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { secondMs } from "../../../shared/durations.ts";
 
 const answerWithinMs = 60 * secondMs;
-export const version = "0.1.0";
+export const version = "1.0.0";
 const architectures: Record<string, string> = { x64: "amd64", ia32: "386" };
 export const architecture = architectures[process.arch] ?? process.arch;
 const userAgent = `signalbox-agent/${version} (${process.platform}; ${architecture})`;

@@ -6,7 +6,7 @@ import { insertApplied, newestOf, type Report, readApplied, type Target } from "
 // dropped, and the initial migration takes the place of those that made it. Processes are stopped meanwhile.
 
 /** The last version before 1.0.0, as a commit. */
-export const versionBefore = "7c5bbbd2";
+export const versionBefore = "bb566745";
 /** The last migration of that version, by its time. */
 const lastBefore = { sqlite: 1795800512111, postgres: 1795800512820 };
 const command = "npm run -s admin -- secrets reseal";

@@ -21,7 +21,7 @@ it("GET /metrics counts deliveries, refusals by cause, requests by route and tim
   const { text } = await request(first.url);
   const { text: textOfSecond } = await request(second.url);
 
-  const own = 'process="test",version="0.1.0"';
+  const own = 'process="test",version="1.0.0"';
   for (const line of [
     `signalbox_deliveries_accepted_total{${own}} 1`,
     `signalbox_delivery_accept_seconds_count{${own}} 1`,
