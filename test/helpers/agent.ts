@@ -6,6 +6,8 @@ import type { Job } from "../../shared/builds/job-store.ts";
 import { findJob } from "../../shared/builds/progress-store.ts";
 import type { Cluster } from "../../shared/clusters/store.ts";
 import type { Services } from "../../shared/process/services.ts";
+import { openApi } from "./api.ts";
+import type { TestDatabase } from "./databases.ts";
 import { type Answer, request } from "./http.ts";
 import type { World } from "./world.ts";
 
@@ -39,6 +41,12 @@ export async function agentTokenOf(
     expiresAt: more.expiresAt ?? null,
   });
   return token;
+}
+
+/** Like `openApi`, with a token that registers agents of acme's cluster. */
+export async function openAgentApi(database: TestDatabase, settings: Record<string, string> = {}) {
+  const api = await openApi(database, settings);
+  return { ...api, agentToken: await agentTokenOf(api.world, api.acme.cluster) };
 }
 
 export const registration = {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe } from "node:test";
+import { after, before, describe } from "node:test";
 import { Client } from "pg";
 import type { Dialect } from "../../shared/db/columns.ts";
 import { migrate } from "../../shared/db/migrate.ts";
@@ -34,6 +34,56 @@ export function describeOnBothDatabases(title: string, body: (database: TestData
 /** Runs on SQLite alone: other tests run the same statements on Postgres. */
 export function describeOnSqlite(title: string, body: (database: TestDatabase) => void): void {
   describe(title, () => body(sqlite));
+}
+
+/**
+ * Opens a world for a suite on each database, before its tests, and closes it after them.
+ * @param body its world is empty until `before` has filled it: read it in hooks and tests
+ */
+export function describeWorld<Opened extends Closable>(
+  title: string,
+  open: (database: TestDatabase) => Promise<Opened>,
+  body: (world: Opened, database: TestDatabase) => void,
+): void {
+  describeOnBothDatabases(title, (database) => openForSuite(database, open, body));
+}
+
+/** Like `describeWorld`, on one database. */
+export function describeWorldOn<Opened extends Closable>(
+  database: TestDatabase,
+  title: string,
+  open: (database: TestDatabase) => Promise<Opened>,
+  body: (world: Opened, database: TestDatabase) => void,
+): void {
+  describe(title, () => openForSuite(database, open, body));
+}
+
+/** Opens a world with these environment variables. */
+export function withSettings<Opened>(
+  open: (database: TestDatabase, settings: Record<string, string>) => Promise<Opened>,
+  settings: Record<string, string>,
+): (database: TestDatabase) => Promise<Opened> {
+  return (database) => open(database, settings);
+}
+
+interface Closable {
+  close: () => Promise<void>;
+}
+
+function openForSuite<Opened extends Closable>(
+  database: TestDatabase,
+  open: (database: TestDatabase) => Promise<Opened>,
+  body: (world: Opened, database: TestDatabase) => void,
+): void {
+  const world = {} as Opened;
+  let opened: Opened | undefined;
+  before(async () => {
+    opened = await open(database);
+    Object.assign(world, opened);
+  });
+  body(world, database);
+  // The last one: the suite's own hooks still need the world.
+  after(() => opened?.close());
 }
 
 let sqliteTemplate: Promise<string> | undefined;

@@ -8,7 +8,9 @@ import {
 } from "../../shared/device/decide.ts";
 import { readUserCode } from "../../shared/device/user-code.ts";
 import { createApplication, type NewApplication } from "../../shared/oauth/applications.ts";
+import type { TestDatabase } from "./databases.ts";
 import { type Answer, request } from "./http.ts";
+import { openAcme } from "./organization.ts";
 import type { World } from "./world.ts";
 
 /** Written out, so that a change of the wire fails. */
@@ -81,6 +83,12 @@ export async function setUpClient(
     secret: secret ?? "",
     credentials: { client_id: application.clientId, client_secret: secret },
   };
+}
+
+/** Like `openAcme`, with a client. */
+export async function openDevices(database: TestDatabase, settings: Record<string, string> = {}) {
+  const world = await openAcme(database, settings);
+  return { ...world, client: await setUpClient(world) };
 }
 
 /** RFC 6749 §2.3.1: each part is form-encoded first. */

@@ -13,7 +13,8 @@ import { createQueue } from "../../shared/queues/queues.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import { type NewTrigger, plainTrigger } from "../../shared/triggers/input.ts";
 import type { Role } from "../../shared/vocabulary.ts";
-import { cheapPasswords, type World } from "./world.ts";
+import type { TestDatabase } from "./databases.ts";
+import { cheapPasswords, startWorld, type World } from "./world.ts";
 
 export type TestOrganization = Awaited<ReturnType<typeof setUpOrganization>>;
 
@@ -66,6 +67,12 @@ export async function setUpOrganization(
       return { ...trigger, organizationId: organization.id, token, path: `/deliver/${token}` };
     },
   };
+}
+
+/** Starts an installation with the organization `acme`. */
+export async function openAcme(database: TestDatabase, settings: Record<string, string> = {}) {
+  const world = await startWorld(database, settings);
+  return { ...world, acme: await setUpOrganization(world) };
 }
 
 let people = 0;

@@ -31,6 +31,9 @@ export async function startPages(database: TestDatabase, settings: Record<string
   const bob = await addBob(world, acme.user);
   await addMember(world.services, { organization: "acme", email: bob.email, role: "member" });
   await addApplication(world);
+  /** Skips the slow password check. */
+  const newVisitor = async (user?: User): Promise<Visitor> =>
+    visitor(world.url, user && (await cookieOf(world, user)));
 
   return {
     ...world,
@@ -39,11 +42,10 @@ export async function startPages(database: TestDatabase, settings: Record<string
     ada: acme.user,
     bob,
     ...device(world),
-    /** Skips the slow password check. */
     cookieOf: (user: User) => cookieOf(world, user),
-    async visitor(user?: User): Promise<Visitor> {
-      return visitor(world.url, user && (await cookieOf(world, user)));
-    },
+    visitor: newVisitor,
+    asAda: await newVisitor(acme.user),
+    asBob: await newVisitor(bob),
   };
 }
 
