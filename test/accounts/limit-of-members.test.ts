@@ -1,28 +1,27 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { acceptInvitation, invite } from "../../shared/accounts/invitations.ts";
 import { addMember, removeMember } from "../../shared/accounts/members.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
 import { createUser } from "../../shared/accounts/users.ts";
 import { newId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/process/services.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { addPerson, password } from "../helpers/organization.ts";
-import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import { startQueuePages } from "../helpers/pages.ts";
 
-describeOnBothDatabases("the limit of members", (database) => {
-  let pages: QueuePages;
+const settings = { MEMBERS_PER_ORGANIZATION: "3" };
+
+describeWorld("the limit of members", withSettings(startQueuePages, settings), (pages) => {
   let second: Services;
   let strangers: User[];
 
   before(async () => {
-    pages = await startQueuePages(database, { MEMBERS_PER_ORGANIZATION: "3" }); // Ada and Bob are there
     second = (await pages.another()).services;
     strangers = await Promise.all(
       Array.from({ length: 6 }, () => addPerson({ services: withLimit(100) }, pages.globex)),
     );
   });
-  after(() => pages.close());
 
   const withLimit = (membersPerOrganization: number): Services => {
     const { services } = pages;

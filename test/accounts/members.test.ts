@@ -1,30 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { authenticate, createOwnAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { addMember, removeMember } from "../../shared/accounts/members.ts";
 import { setPassword } from "../../shared/accounts/users.ts";
 import { newId } from "../../shared/ids.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { describeOnBothDatabases, describeWorld } from "../helpers/databases.ts";
+import { openAcme, setUpOrganization } from "../helpers/organization.ts";
+import { startWorld } from "../helpers/world.ts";
 
-describeOnBothDatabases("a member who is removed", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-
-  before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
-
+describeWorld("a member who is removed", openAcme, (world) => {
   it("has no working token after joining again, even one made during the removal", async () => {
     const { services } = world;
-    const membership = { email: acme.user.email, organization: "acme", role: "member" as const };
+    const membership = { email: world.acme.user.email, organization: "acme", role: "member" as const };
     const create = () =>
-      createOwnAccessToken(services, acme.user.id, {
+      createOwnAccessToken(services, world.acme.user.id, {
         id: newId(services.clock.now()),
-        organizationId: acme.id,
+        organizationId: world.acme.id,
         scopes: ["read_user"],
         description: "Script",
       }).catch(() => undefined);

@@ -1,19 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { findRegistrar } from "../../shared/agents/tokens.ts";
-import { type Api, base, graphqlId, openApi, timestamp, unknownId } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { base, graphqlId, openApi, timestamp, unknownId } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 
-describeOnBothDatabases("…/clusters/:id/tokens", (database) => {
-  let api: Api;
+describeWorld("…/clusters/:id/tokens", openApi, (api) => {
   let path: string;
   before(async () => {
-    api = await openApi(database);
     path = `/clusters/${api.acme.cluster.id}/tokens`;
   });
-  after(() => api.close());
 
   const create = (body: unknown = { description: "Machines in the basement" }) =>
     api.send("POST", path, { body });

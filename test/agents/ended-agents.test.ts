@@ -1,19 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { descriptionsOfEndedAgents } from "../../shared/agents/lost.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
 const hourMs = 3_600_000;
 
-describeOnSqlite("an agent that has ended", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "an agent that has ended", openApi, (api) => {
   it("keeps its name and token for its jobs, and drops the rest within a day", async () => {
     const { services, clock, url } = api.world;
     const given = { meta_data: ["gpu=yes"], hostname: "basement" };

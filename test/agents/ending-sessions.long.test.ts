@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import { disconnectAgent, loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
 import { findAgent, markSeen } from "../../shared/agents/store.ts";
 import { hourMs, secondMs } from "../../shared/durations.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("a session that ends while its agent gets a job", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("a session that ends while its agent gets a job", openApi, (api) => {
   /** Services whose next transaction begins after the agent got a job. */
   const setUp = async () => {
     const { services } = api.world;

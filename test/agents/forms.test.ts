@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { gzipSync } from "node:zlib";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { enterJob } from "./inside/in-a-job.ts";
 
 /** By the form of an exit status: the one that is meant. */
@@ -59,14 +59,9 @@ const oddValues = [
   { a: 1 },
 ];
 
-describeOnBothDatabases("reports of agents in odd forms", (database) => {
-  let api: Api;
+const settings = { META_DATA_CALLS_PER_MINUTE: "10000" };
 
-  before(async () => {
-    api = await openApi(database, { META_DATA_CALLS_PER_MINUTE: "10000" });
-  });
-  after(() => api.close());
-
+describeWorld("reports of agents in odd forms", withSettings(openApi, settings), (api) => {
   it("end a job with the exit status that is meant", async () => {
     const steps = exitStatuses.map(() => ({ command: "make" }));
     const { build, agent, finish } = await enterJob(api, ...steps, { command: "last" });

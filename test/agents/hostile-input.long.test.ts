@@ -1,26 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { count, eq } from "drizzle-orm";
 import { newId } from "../../shared/ids.ts";
-import { agentTokenOf, registration, sendAsAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openAgentApi, registration, sendAsAgent, startAgent } from "../helpers/agent.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("hostile input of agents", (database) => {
-  let api: Api;
-  let token: string;
-
-  before(async () => {
-    api = await openApi(database);
-    token = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("hostile input of agents", openAgentApi, (api) => {
   const begin = async (step: object = {}) => {
     const { key } = await api.newQueue();
     const pipeline = await api.newPipeline({ steps: [{ command: "x", agents: { queue: key }, ...step }] });
     await api.build(pipeline.id);
-    const agent = await startAgent(api.world.url, token, { meta_data: [`queue=${key}`] });
+    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
     const job = (await agent.offered()) as string;
     return { agent, job, pipeline };
   };
@@ -31,7 +21,7 @@ describeOnBothDatabases("hostile input of agents", (database) => {
     it(`answers no text with 500: ${shown}`, async () => {
       for (const member of ["name", "hostname", "os", "arch", "version", "build", "pid", "priority"]) {
         const body = { ...registration, [member]: text };
-        const { status } = await sendAsAgent(api.world.url, token, {
+        const { status } = await sendAsAgent(api.world.url, api.agentToken, {
           method: "POST",
           path: "/register",
           body,
@@ -47,7 +37,7 @@ describeOnBothDatabases("hostile input of agents", (database) => {
       }
       for (const tag of [text, `a=${text}`, `queue=${text}`]) {
         const body = { ...registration, meta_data: [tag] };
-        const { status } = await sendAsAgent(api.world.url, token, {
+        const { status } = await sendAsAgent(api.world.url, api.agentToken, {
           method: "POST",
           path: "/register",
           body,

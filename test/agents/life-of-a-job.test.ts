@@ -1,30 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { expireJobs, timeOutJobs } from "../../shared/agents/expire.ts";
 import { loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
 import type { Step } from "../../shared/vocabulary.ts";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openAgentApi, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 
-describeOnBothDatabases("the life of a job", (database) => {
-  let api: Api;
-  let token: string;
-
-  before(async () => {
-    api = await openApi(database, { JOB_RESTARTS: "1" });
-    token = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("the life of a job", withSettings(openAgentApi, { JOB_RESTARTS: "1" }), (api) => {
   /** A queue of its own, so that tests do not share jobs. */
   const setUp = async (steps: (key: string) => Step[] = defaultSteps) => {
     const queue = await api.newQueue();
     const pipeline = await api.newPipeline({ steps: steps(queue.key) });
     await api.build(pipeline.id);
     const agentOf = (given = {}) =>
-      startAgent(api.world.url, token, { meta_data: [`queue=${queue.key}`], ...given });
+      startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${queue.key}`], ...given });
     const build = async () =>
       (await api.send("GET", `/pipelines/${pipeline.slug}/builds/1?include_retried_jobs=true`)).body;
     const states = async () => (await build()).jobs.map((job: { state: string }) => job.state);

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { openRegister } from "../../shared/agents/register.ts";
 import { findRegistrar, type Registrar } from "../../shared/agents/tokens.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { agentTokenOf, registration, sendAsAgent, startAgent } from "../helpers/agent.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
-describeOnBothDatabases("the limit of agents in an organization", (database) => {
-  let world: World;
+const settings = { AGENTS_PER_ORGANIZATION: "3" };
+
+describeWorld("the limit of agents in an organization", withSettings(startWorld, settings), (world) => {
   let second: World["url"];
   let token: string;
   let registrar: Registrar;
 
   before(async () => {
-    world = await startWorld(database, { AGENTS_PER_ORGANIZATION: "3" });
     const acme = await setUpOrganization(world);
     second = (await world.another()).url;
     token = await agentTokenOf(world, acme.cluster);
@@ -23,7 +23,6 @@ describeOnBothDatabases("the limit of agents in an organization", (database) => 
     assert.ok(found);
     registrar = found;
   });
-  after(() => world.close());
 
   const messageAt = (limit: number) =>
     `Organization has reached its limit of ${limit} agents: disconnect some, or ask the operator to raise AGENTS_PER_ORGANIZATION`;

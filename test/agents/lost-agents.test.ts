@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/durations.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, build, openApi, unknownId } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { build, openApi, unknownId } from "../helpers/api.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 
 const leaseOver = "The agent does not have this job, or no longer. Nothing was changed";
@@ -21,17 +21,14 @@ async function finishAsOldAgent(agent: ScriptedAgent, jobId: string): Promise<nu
   throw new Error("The agent repeats its finish for ever.");
 }
 
-describeOnBothDatabases("an agent that lost its job", (database) => {
-  let api: Api;
+describeWorld("an agent that lost its job", withSettings(openApi, { JOB_RESTARTS: "1" }), (api) => {
   let globex: TestOrganization;
   let token: string;
 
   before(async () => {
-    api = await openApi(database, { JOB_RESTARTS: "1" });
     globex = await setUpOrganization(api.world, "globex");
     token = await agentTokenOf(api.world, api.acme.cluster);
   });
-  after(() => api.close());
 
   const setUp = async (jobs = 1) => {
     const queue = await api.newQueue();

@@ -1,24 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { sampleMs } from "../../shared/dispatch/work-samples.ts";
-import { agentTokenOf, sendAsAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { agentTokenOf, openAgentApi, sendAsAgent, startAgent } from "../helpers/agent.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import type { Answer } from "../helpers/http.ts";
 
 const path = "/metrics";
 
-describeOnBothDatabases("GET /v3/metrics", (database) => {
-  let api: Api;
-  let token: string;
-
-  before(async () => {
-    api = await openApi(database);
-    token = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
-  const at = (address: string, given = token): Promise<Answer> =>
+describeWorld("GET /v3/metrics", openAgentApi, (api) => {
+  const at = (address: string, given = api.agentToken): Promise<Answer> =>
     sendAsAgent(api.world.url, given, { method: "GET", path: address });
   /** Samples are of a cluster: a new one has none yet. */
   const newCluster = async () => {

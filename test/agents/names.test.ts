@@ -1,21 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { it } from "node:test";
+import { openAgentApi, startAgent } from "../helpers/agent.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("%n in the name of an agent", (database) => {
-  let api: Api;
-  let token: string;
-
-  before(async () => {
-    api = await openApi(database);
-    token = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("%n in the name of an agent", openAgentApi, (api) => {
   const start = (name: string, { url } = api.world as { url: string }, hostname = "host") =>
-    startAgent(url, token, { name, hostname });
+    startAgent(url, api.agentToken, { name, hostname });
   const namesOf = (agents: { name: string }[]) => agents.map(({ name }) => name).sort();
 
   it("is the lowest number that no agent has with the same rest of the name", async () => {

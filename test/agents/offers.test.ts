@@ -1,23 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { takeBackOffers } from "../../shared/agents/expire.ts";
 import { minuteMs, secondMs } from "../../shared/durations.ts";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openAgentApi, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 
 const offerMs = 20 * secondMs;
 
-describeOnBothDatabases("jobs that agents do not accept, or drop", (database) => {
-  let api: Api;
-  let token: string;
+const settings = { JOB_RESTARTS: "1", JOB_OFFER_SECONDS: "20" };
 
-  before(async () => {
-    api = await openApi(database, { JOB_RESTARTS: "1", JOB_OFFER_SECONDS: "20" });
-    token = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("jobs that agents do not accept, or drop", withSettings(openAgentApi, settings), (api) => {
   /** Builds with a queue of their own. */
   const setUp = async (jobs = 1, given: object = {}) => {
     const queue = await api.newQueue(given);
@@ -28,7 +20,7 @@ describeOnBothDatabases("jobs that agents do not accept, or drop", (database) =>
     const read = async () => (await api.send("GET", path)).body.jobs;
     const states = async () => (await read()).map((job: { state: string }) => job.state).join(" ");
     const newAgent = (given = {}) =>
-      startAgent(api.world.url, token, { meta_data: [`queue=${queue.key}`], ...given });
+      startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${queue.key}`], ...given });
     return { newAgent, read, states, path };
   };
   const lapse = async () => {

@@ -1,27 +1,24 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { findCluster } from "../../shared/clusters/store.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { minuteMs } from "../../shared/durations.ts";
 import { agentTokenOf, registration, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi, unknownId } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi, unknownId } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 
-describeOnSqlite("an agent's calls", (database) => {
-  let api: Api;
+describeWorldOn(sqlite, "an agent's calls", openApi, (api) => {
   let globex: TestOrganization;
   let token: string;
 
   before(async () => {
-    api = await openApi(database);
     globex = await setUpOrganization(api.world, "globex");
     token = await agentTokenOf(api.world, api.acme.cluster);
   });
-  after(() => api.close());
 
   const setUp = async (steps = 1) => {
     const queue = await api.newQueue();

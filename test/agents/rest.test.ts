@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, base, graphqlId, openApi, timestamp, unknownId, webBase } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { base, graphqlId, openApi, timestamp, unknownId, webBase } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("…/agents", (database) => {
-  let api: Api;
+describeWorld("…/agents", openApi, (api) => {
   let token: string;
   before(async () => {
-    api = await openApi(database);
     token = await agentTokenOf(api.world, api.acme.cluster);
   });
-  after(() => api.close());
 
   const start = (given = {}) => startAgent(api.world.url, token, given);
   const put = (agent: Pick<ScriptedAgent, "id">, verb: string, body?: object) =>
@@ -183,13 +180,7 @@ describeOnBothDatabases("…/agents", (database) => {
   });
 });
 
-describeOnBothDatabases("…/jobs/:id", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("…/jobs/:id", openApi, (api) => {
   const newJob = async () => {
     const { id, slug } = await api.newPipeline();
     await api.build(id);

@@ -1,25 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { expireJobs } from "../../shared/agents/expire.ts";
 import { loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/durations.ts";
 import type { Step } from "../../shared/vocabulary.ts";
-import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openAgentApi, startAgent } from "../helpers/agent.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 
 const wait = { type: "wait" };
 
-describeOnBothDatabases("the states of jobs and builds", (database) => {
-  let api: Api;
-  let token: string;
-
-  before(async () => {
-    api = await openApi(database, { JOB_RESTARTS: "0" });
-    token = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("the states of jobs and builds", withSettings(openAgentApi, { JOB_RESTARTS: "0" }), (api) => {
   /** A build with a queue of its own. */
   const setUp = async (...parts: object[]) => {
     const queue = await api.newQueue();
@@ -36,7 +26,7 @@ describeOnBothDatabases("the states of jobs and builds", (database) => {
     };
     const change = async (index: number, verb: "retry" | "cancel") =>
       api.send("PUT", `${path}/jobs/${(await build()).jobs[index].id}/${verb}`);
-    const agent = await startAgent(api.world.url, token, { meta_data: [`queue=${queue.key}`] });
+    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${queue.key}`] });
     return { agent, build, states, change, cancelBuild: () => api.send("PUT", `${path}/cancel`), queue };
   };
 

@@ -1,23 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { sql } from "drizzle-orm";
 import { expireJobs } from "../../shared/agents/expire.ts";
 import { dayMs } from "../../shared/durations.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { enterJob } from "./inside/in-a-job.ts";
 
 // Postgres stores a document with `\u0000` or half a surrogate pair, and then fails to read any member of it.
 const unreadable = ["a\0b", "\ud83d"];
 
-describeOnBothDatabases("text that Postgres cannot read again", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("text that Postgres cannot read again", openApi, (api) => {
   it("422 in the signature of a step, and 400 in notices", async () => {
     const { update, slug, path } = await enterJob(
       api,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { agentTokenOf } from "../helpers/agent.ts";
 import { unknownId } from "../helpers/api.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 import { PublicAgent, type Version, versions } from "./public-agent.ts";
 
 const secret = "a secret of the sender";
@@ -14,17 +14,14 @@ const secret = "a secret of the sender";
 const payload = '{"ref":  "refs/heads/main", "text": "wörld \\u00e9 🚀",\t"n": 1.0}\n';
 const sha = "0123456789abcdef0123456789abcdef01234567";
 
-describeOnSqlite("the public agent", (database) => {
-  let api: TriggerApi;
+describeWorldOn(sqlite, "the public agent", openTriggerApi, (api) => {
   let token: string;
   let logToken: string;
 
   before(async () => {
-    api = await openTriggerApi(database);
     token = await agentTokenOf(api.world, api.acme.cluster);
     logToken = await api.acme.token("read_build_logs");
   });
-  after(() => api.close());
 
   /** A pipeline with a queue of its own, and a build of a signed webhook. */
   const setUp = async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
+import { beforeEach, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { pauseAgent, requireAgent } from "../../shared/agents/control.ts";
 import { listWaitingReasons, type WaitingReason } from "../../shared/agents/waiting/reason.ts";
@@ -13,44 +13,43 @@ import type { Queue } from "../../shared/queues/store.ts";
 import type { AgentTags, Step } from "../../shared/vocabulary.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
 import { fanOut } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openAcme } from "../helpers/organization.ts";
 
-describeOnBothDatabases("the reason why a job waits", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+describeWorld("the reason why a job waits", openAcme, (world) => {
   let queue: Queue;
   let made = 0;
 
-  before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
   beforeEach(async () => {
-    queue = await createQueue(world.services, acme.operator, acme.cluster, { key: `queue-${++made}` });
+    queue = await createQueue(world.services, world.acme.operator, world.acme.cluster, {
+      key: `queue-${++made}`,
+    });
   });
 
   const start = async (...tags: string[]): Promise<ScriptedAgent> => {
-    const token = await agentTokenOf(world, acme.cluster, { queueId: queue.id });
+    const token = await agentTokenOf(world, world.acme.cluster, { queueId: queue.id });
     return startAgent(world.url, token, { meta_data: tags });
   };
   const pause = async ({ id }: ScriptedAgent) =>
-    pauseAgent(world.services, acme.operator, await requireAgent(world.services.db, acme.id, id), {
-      note: null,
-      minutes: null,
-    });
+    pauseAgent(
+      world.services,
+      world.acme.operator,
+      await requireAgent(world.services.db, world.acme.id, id),
+      {
+        note: null,
+        minutes: null,
+      },
+    );
   /** The reasons of the jobs of a new build, in their order. */
   const reasonsOf = async (...steps: Step[]) => {
     const { services } = world;
     const name = `pipeline-${++made}`;
-    const pipeline = await createPipeline(services, acme.operator, {
-      clusterId: acme.cluster.id,
+    const pipeline = await createPipeline(services, world.acme.operator, {
+      clusterId: world.acme.cluster.id,
       name,
       steps,
     });
-    const { build } = await createBuildByHand(services, acme.operator, pipeline, {});
+    const { build } = await createBuildByHand(services, world.acme.operator, pipeline, {});
     const { rows } = await listJobsPage(services.db, build.id, { limit: 100, offset: 0 });
     const jobs = rows.map(({ job }) => job);
     const reasons = await listWaitingReasons(services, build, jobs);
@@ -83,13 +82,13 @@ describeOnBothDatabases("the reason why a job waits", (database) => {
   });
 
   it("is a paused queue", async () => {
-    await pauseDispatch(world.services, acme.operator, queue, "New disks");
+    await pauseDispatch(world.services, world.acme.operator, queue, "New disks");
     await fanOut(world.services, queue.id);
     assert.deepEqual(await reasonFor(), { kind: "queue_paused" });
   });
 
   it("is a queue without an agent that takes jobs", async () => {
-    const token = await agentTokenOf(world, acme.cluster, { queueId: queue.id });
+    const token = await agentTokenOf(world, world.acme.cluster, { queueId: queue.id });
     await startAgent(world.url, token, { ignore_in_dispatches: true });
     assert.deepEqual(await reasonFor(), { kind: "no_agent", tags: [] });
   });
@@ -123,9 +122,11 @@ describeOnBothDatabases("the reason why a job waits", (database) => {
   });
 
   it("is that of each job's own queue, whose agents are read together", async () => {
-    const other = await createQueue(world.services, acme.operator, acme.cluster, { key: `other-${made}` });
+    const other = await createQueue(world.services, world.acme.operator, world.acme.cluster, {
+      key: `other-${made}`,
+    });
     await start("os=linux");
-    const token = await agentTokenOf(world, acme.cluster, { queueId: other.id });
+    const token = await agentTokenOf(world, world.acme.cluster, { queueId: other.id });
     for (const os of ["macos", "windows"]) await startAgent(world.url, token, { meta_data: [`os=${os}`] });
 
     const { reasons } = await reasonsOf(

@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { listArtifactsOfPaths } from "../../shared/annotations/store.ts";
 import { leaveArtifact } from "../artifacts/left-by-job.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
-describeOnSqlite("the artifacts that an annotation names", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "the artifacts that an annotation names", openApi, (api) => {
   it("are the newest finished one of each path, however many have it", async () => {
     const { id, slug } = await api.newPipeline();
     await api.build(id);

@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { enterJob } from "../agents/inside/in-a-job.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
 type Inside = Awaited<ReturnType<typeof enterJob>>;
 
-describeOnBothDatabases("POST /v3/jobs/{job}/annotations", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("POST /v3/jobs/{job}/annotations", openApi, (api) => {
   const enter = (...steps: (string | object)[]) =>
     enterJob(api, ...(steps.length ? steps : [{ command: "a" }]));
   const annotate = (inside: Inside, body: object, job = inside.job) =>
@@ -147,14 +140,7 @@ describeOnBothDatabases("POST /v3/jobs/{job}/annotations", (database) => {
   });
 });
 
-describeOnBothDatabases("DELETE /v3/jobs/{job}/annotations/{context}", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("DELETE /v3/jobs/{job}/annotations/{context}", openApi, (api) => {
   it("removes the annotation of a context in its scope; 404 for an unknown one", async () => {
     const inside = await enterJob(api, { command: "a" });
     const context = "a/b ü%?#";

@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { it } from "node:test";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("the annotations of REST", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("the annotations of REST", openApi, (api) => {
   const post = (path: string, body: object) => api.send("POST", path, { body });
   const newBuild = async () => {
     const pipeline = await api.newPipeline({ steps: [{ command: "a" }, { command: "b" }] });

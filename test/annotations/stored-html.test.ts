@@ -1,23 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq, sql, sum } from "drizzle-orm";
 import { annotateByHand } from "../../shared/annotations/by-hand.ts";
 import { readHtml } from "../../shared/annotations/html.ts";
 import { stored } from "../../shared/sharing/bounds.ts";
 import { newJob } from "../agents/logs/jobs-with-logs.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
 const mb = 1024 * 1024;
 
-describeOnBothDatabases("the stored HTML of annotations", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("the stored HTML of annotations", openApi, (api) => {
   async function newBuild() {
     const { services } = api.world;
     const { buildId, organizationId } = await newJob(services, api.acme);

@@ -1,22 +1,12 @@
 import assert from "node:assert/strict";
 import { hash, randomBytes } from "node:crypto";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { type AcceptedJob, type ArtifactFile, PublicAgent, versions } from "../agents/public-agent.ts";
-import { agentTokenOf } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openAgentApi } from "../helpers/agent.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { repeat } from "../helpers/run-mode.ts";
 
-describeOnSqlite("artifacts of the public agent", (database) => {
-  let api: Api;
-  let token: string;
-
-  before(async () => {
-    api = await openApi(database);
-    token = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "artifacts of the public agent", openAgentApi, (api) => {
   for (const version of versions.slice(-repeat(1, versions.length))) {
     /** Runs the jobs of a build, one after the other, in one agent. */
     const inJobs = async (
@@ -30,7 +20,7 @@ describeOnSqlite("artifacts of the public agent", (database) => {
       await api.build(id);
       const agent = new PublicAgent(api.world.url, version);
       try {
-        await agent.start(token, key);
+        await agent.start(api.agentToken, key);
         for (const index of steps.keys()) {
           const { job } = await agent.ping();
           const accepted = await agent.accept(job?.id ?? assert.fail("a job is offered"));

@@ -1,29 +1,24 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
-import { after, before, it } from "node:test";
+import { after, it } from "node:test";
 import { failForgottenArtifacts } from "../../shared/artifacts/fail.ts";
 import { artifactBlob } from "../../shared/blobs/blobs.ts";
 import { dayMs, hourMs } from "../../shared/durations.ts";
 import { type AcceptedJob, PublicAgent, type UploadForm, versions } from "../agents/public-agent.ts";
 import { agentTokenOf } from "../helpers/agent.ts";
-import { type Api, openApi, unknownId } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi, unknownId } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { sendRaw } from "../helpers/sockets.ts";
 
 const newest = versions.at(-1) ?? assert.fail();
 const file = { path: "a.txt", bytes: Buffer.from("the file") };
 
-describeOnSqlite("an artifact", (database) => {
-  let api: Api;
+describeWorldOn(sqlite, "an artifact", openApi, (api) => {
   const agents: PublicAgent[] = [];
 
-  before(async () => {
-    api = await openApi(database);
-  });
   after(async () => {
     for (const agent of agents) agent.close();
-    await api.close();
   });
 
   const startJob = async () => {

@@ -1,23 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { evictArtifacts } from "../../shared/artifacts/evict.ts";
 import { artifactBlob } from "../../shared/blobs/blobs.ts";
 import { dayMs } from "../../shared/durations.ts";
 import { newJob } from "../agents/logs/jobs-with-logs.ts";
-import { type Api, base, openApi, unknownId } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { base, openApi, unknownId } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { leaveArtifact, leaveBytes } from "./left-by-job.ts";
 
-describeOnBothDatabases("artifacts in REST", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("artifacts in REST", openApi, (api) => {
   const services = () => api.world.services;
   const makeJob = async () => {
     const job = await newJob(services(), api.acme);

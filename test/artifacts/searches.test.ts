@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { hash, randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { type AcceptedJob, type ArtifactFile, type PublicAgent, versions } from "../agents/public-agent.ts";
 import { buildOf, runJobs } from "../agents/run-jobs.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
 interface Found extends ArtifactFile {
   id: string;
@@ -14,14 +14,7 @@ interface Found extends ArtifactFile {
   url: string;
 }
 
-describeOnSqlite("a search of the public agent for artifacts", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "a search of the public agent for artifacts", openApi, (api) => {
   const file = (path: string, text: string) => ({ path, bytes: Buffer.from(text) });
   const search = async (agent: PublicAgent, job: AcceptedJob, query: object, buildId = buildOf(job)) => {
     const { status, body, text } = await agent.searchArtifacts(job, buildId, { ...query });

@@ -1,27 +1,24 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, eq, isNotNull } from "drizzle-orm";
 import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import type { Job } from "../../shared/builds/job-store.ts";
 import { type HandingOut, openTaker } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 
-describeOnBothDatabases("jobs of a queue", (database) => {
-  let api: Api;
+describeWorld("jobs of a queue", openApi, (api) => {
   let first: HandingOut;
   let second: HandingOut;
 
   before(async () => {
-    api = await openApi(database);
     [first, second] = [api.world, await api.world.another()].map(({ services }) => ({
       services,
       handOut: openHandOut(services),
     })) as [HandingOut, HandingOut];
   });
-  after(() => api.close());
 
   const busyQueue = async (jobs: number) => {
     const { id, key } = await api.newQueue();

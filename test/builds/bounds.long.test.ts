@@ -1,19 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { insertJobs } from "../../shared/builds/job-store.ts";
 import { newScriptJob } from "../../shared/builds/new-jobs.ts";
 import { newIds } from "../../shared/ids.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
-describeOnSqlite("the size of builds", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "the size of builds", openApi, (api) => {
   it("ends automatic retries: a build has at most 4,000 jobs", async () => {
     const { key, id: queueId } = await api.newQueue();
     const agents = { queue: key };

@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import type { BuildState } from "../../shared/vocabulary.ts";
-import { type Api, openApi, timestamp } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi, timestamp } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
-describeOnSqlite("PUT …/builds/{number}/cancel", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "PUT …/builds/{number}/cancel", openApi, (api) => {
   const newBuild = async () => {
     const { id, slug } = await api.newPipeline({ steps: [{ command: "a" }, { command: "b" }] });
     await api.build(id);

@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi, timestamp } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { it } from "node:test";
+import { agentTokenOf, openAgentApi, startAgent } from "../helpers/agent.ts";
+import { openApi, timestamp } from "../helpers/api.ts";
+import { describeOnSqlite, describeWorldOn, sqlite } from "../helpers/databases.ts";
 
-describeOnSqlite("cancel_on_build_failing", (database) => {
-  let api: Api;
-  let registration: string;
-
-  before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "cancel_on_build_failing", openAgentApi, (api) => {
   const make = async (...steps: (object | string)[]) => {
     const { key } = await api.newQueue();
     const onQueue = steps.map((step) =>
@@ -26,7 +17,7 @@ describeOnSqlite("cancel_on_build_failing", (database) => {
       const { body } = await api.send("GET", `${path}/1`);
       return { state: body.state, jobs: body.jobs.map((job: { state: string }) => job.state) };
     };
-    const start = () => startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
+    const start = () => startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
     return { read, start };
   };
   const cancels = { cancel_on_build_failing: true };

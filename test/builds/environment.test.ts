@@ -1,21 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { buildEnvironment } from "../../shared/builds/environment.ts";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { buildWebhook } from "../helpers/builds.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { get } from "../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import { startQueuePages } from "../helpers/pages.ts";
 
-describeOnSqlite("the variables of a build", (database) => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    await pages.startWorkers();
-  });
-  after(() => pages.close());
+describeWorldOn(sqlite, "the variables of a build", startQueuePages, (pages) => {
+  before(() => pages.startWorkers());
 
   const build = async () => {
     const trigger = await pages.acme.trigger({ environment: { COLOUR: "deep red", SIGNALBOX: "no" } });

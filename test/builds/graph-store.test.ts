@@ -1,19 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { findTree, listStandings, listUnsatisfied, putGraph } from "../../shared/builds/graph-store.ts";
 import { jobStates, type Node } from "../../shared/vocabulary.ts";
 import { isUnsatisfied } from "../graph/model.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("the graph of a build", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("the graph of a build", openApi, (api) => {
   const makeBuild = async (parallelism = 1): Promise<{ id: string }> => {
     const { slug } = await api.newPipeline({ steps: [{ command: "test", parallelism }] });
     return (await api.send("POST", `/pipelines/${slug}/builds`, { body: {} })).body;

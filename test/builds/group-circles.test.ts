@@ -1,20 +1,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, beforeEach, it } from "node:test";
+import { beforeEach, it } from "node:test";
 import { secondMs } from "../../shared/durations.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { type Chain, openChain } from "./triggers/open-chain.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openChain } from "./triggers/open-chain.ts";
 
-describeOnBothDatabases("an ordered concurrency group", (database) => {
-  let chain: Chain;
+describeWorld("an ordered concurrency group", openChain, (chain) => {
   let made = 0;
   let x = "";
   let y = "";
 
-  before(async () => {
-    chain = await openChain(database);
-  });
-  after(() => chain.close());
   beforeEach(() => {
     x = `x ${++made}`;
     y = `y ${made}`;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { createBuilds } from "../../shared/builds/create.ts";
 import { viewGroup } from "../../shared/builds/groups/decide-store.ts";
@@ -9,28 +9,22 @@ import { startLimitedJobs } from "../../shared/builds/groups/start.ts";
 import { findJob } from "../../shared/builds/progress-store.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { newIds } from "../../shared/ids.ts";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openAgentApi, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 
-describeOnBothDatabases("a concurrency group", (database) => {
-  let api: Api;
-  let token: string;
+describeWorld("a concurrency group", openAgentApi, (api) => {
   let queue: { id: string; key: string };
   let agent: ScriptedAgent;
   let made = 0;
 
   before(async () => {
-    api = await openApi(database);
-    token = await agentTokenOf(api.world, api.acme.cluster);
     queue = await api.newQueue();
     agent = await newAgent();
   });
-  after(() => api.close());
 
   const newAgent = () =>
-    startAgent(api.world.url, token, { meta_data: [`queue=${queue.key}`], name: `agent-${++made}` });
+    startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${queue.key}`], name: `agent-${++made}` });
   const newGroup = () => `group ${++made}`;
   const on = (step: object) =>
     "wait" in step || "block" in step ? step : { agents: { queue: queue.key }, ...step };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { listBuilds } from "../../shared/builds/reading/list.ts";
 import type { BuildFilter } from "../../shared/builds/reading/list-plan-store.ts";
@@ -8,36 +8,30 @@ import type { ListPage } from "../../shared/db/list-page.ts";
 import { newId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { buildStates } from "../../shared/vocabulary.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openAcme } from "../helpers/organization.ts";
 
 const amount = 12_000;
 const longBranch = `${"ü".repeat(100)}${"x".repeat(800)}`;
 const branches = ["main", "release", longBranch, `${longBranch}y`];
 const startMs = Date.UTC(2026, 0, 1);
 
-describeOnBothDatabases("lists of 12,000 builds", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+describeWorld("lists of 12,000 builds", openAcme, (world) => {
   /** Newest first. */
   let builds: Build[];
 
   before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
     const { db } = world.services;
     builds = Array.from({ length: amount }, (_, index) => newBuild(index + 1)).reverse();
     await db.transaction((tx) => tx.insertMany(tx.tables.builds, builds));
   });
-  after(() => world.close());
 
   function newBuild(number: number): Build {
     const createdAt = new Date(startMs + number * 1000);
     return {
       id: newId(createdAt),
-      organizationId: acme.pipeline.organizationId,
-      pipelineId: acme.pipeline.id,
+      organizationId: world.acme.pipeline.organizationId,
+      pipelineId: world.acme.pipeline.id,
       number,
       deliveryId: null,
       rebuild: 0,
@@ -80,7 +74,7 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
   ) =>
     listBuilds(
       world.services.db,
-      { includePaused: true, organizationId: acme.pipeline.organizationId, ...filter },
+      { includePaused: true, organizationId: world.acme.pipeline.organizationId, ...filter },
       { limit: 100, offset: 0, ...page },
       options,
     );
@@ -117,7 +111,7 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
           branches: given?.map((branch) => branch.slice(-9)).slice(0, 4),
         });
         it(`find what the filter ${name} lets through`, async () => {
-          const scoped = scope === "pipeline" ? { ...filter, pipelineId: acme.pipeline.id } : filter;
+          const scoped = scope === "pipeline" ? { ...filter, pipelineId: world.acme.pipeline.id } : filter;
           const expected = numbersOf(builds.filter((build) => passes(filter, build)));
 
           const first = await list(scoped);
@@ -139,7 +133,7 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
       it("return every build once when a caller follows the links", async () => {
         const filter = {
           states: ["running" as const],
-          ...(scope === "pipeline" && { pipelineId: acme.pipeline.id }),
+          ...(scope === "pipeline" && { pipelineId: world.acme.pipeline.id }),
         };
         const seen: number[] = [];
         for (let page = await list(filter); ; page = await list(filter, { after: page.next })) {
@@ -156,7 +150,7 @@ describeOnBothDatabases("lists of 12,000 builds", (database) => {
     const { pipelines } = db.tables;
     const remove = (deletedAt: Date | null) =>
       db.transaction(async (tx) => {
-        await tx.update(pipelines).set({ deletedAt }).where(eq(pipelines.id, acme.pipeline.id));
+        await tx.update(pipelines).set({ deletedAt }).where(eq(pipelines.id, world.acme.pipeline.id));
       });
 
     await remove(clock.now());

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { readUserCode } from "../../shared/device/user-code.ts";
-import { type Api, base, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { base, openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("a job in REST", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("a job in REST", openApi, (api) => {
   it("has the patterns and the address of its artifacts, wherever it is answered", async () => {
     const steps = [{ command: "make", artifact_paths: "logs/*;report.xml" }];
     const { id, slug } = await api.newPipeline({ steps });

@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { createBuilds } from "../../shared/builds/create.ts";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
-import { type Api, buildRequest, openApi } from "../helpers/api.ts";
+import { buildRequest, openApi } from "../helpers/api.ts";
 import { allBuilds, buildWebhook } from "../helpers/builds.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 
-describeOnSqlite("builds made by hand", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "builds made by hand", openApi, (api) => {
   const create = (slug: string, body?: unknown) => api.send("POST", `/pipelines/${slug}/builds`, { body });
   const rebuild = (slug: string, number: number) =>
     api.send("PUT", `/pipelines/${slug}/builds/${number}/rebuild`);

@@ -1,21 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { endOutdated } from "../../shared/builds/outdated/outdated.ts";
-import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openAgentApi, startAgent } from "../helpers/agent.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 
-describeOnBothDatabases("older builds of a branch", (database) => {
-  let api: Api;
-  let registration: string;
-
-  before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("older builds of a branch", openAgentApi, (api) => {
   /** A pipeline with a queue of its own. */
   const make = async (
     settings: object,
@@ -38,7 +28,7 @@ describeOnBothDatabases("older builds of a branch", (database) => {
       const { body } = await api.send("GET", path);
       return body.map(({ state }: { state: string }) => state).reverse() as string[];
     };
-    const agent = () => startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
+    const agent = () => startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
     return { slug, path, build, read, states, agent };
   };
   const idle = () =>

@@ -1,25 +1,17 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of pipelines
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
+import { openAgentApi, startAgent } from "../helpers/agent.ts";
 import { openSettling } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("jobs whose queue does not exist", (database) => {
-  let api: Api;
-  let registration: string;
+describeWorld("jobs whose queue does not exist", openAgentApi, (api) => {
   let settling: ReturnType<typeof openSettling>;
 
   before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
     settling = openSettling(api.world.services);
   });
-  after(async () => {
-    await settling.close();
-    await api.close();
-  });
+  after(() => settling.close());
 
   const make = async (steps: unknown[], env: Record<string, string> = {}) => {
     const { slug } = await api.newPipeline({ steps });
@@ -102,7 +94,7 @@ describeOnBothDatabases("jobs whose queue does not exist", (database) => {
     assert.deepEqual(lost.agent_query_rules, ["queue=where"]);
     assert.equal(lost.exit_status, null);
 
-    await (await startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] })).runOne(0);
+    await (await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] })).runOne(0);
     assert.equal((await states()).state, "failed");
   });
 
@@ -120,7 +112,7 @@ describeOnBothDatabases("jobs whose queue does not exist", (database) => {
     assert.deepEqual((await states()).jobs, ["scheduled", "waiting", "waiting", "waiting", "waiting"]);
     assert.equal((await read()).jobs[2].failure_reason, lacks("where"));
 
-    await (await startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] })).runOne(0);
+    await (await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] })).runOne(0);
     assert.deepEqual(await states(), {
       state: "failed",
       jobs: ["passed", "passed", "failed", "failed", "failed"],

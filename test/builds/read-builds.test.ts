@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
 import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
@@ -12,31 +12,28 @@ import { pipelineSteps } from "../../shared/pipelines/steps.ts";
 import type { BuildState } from "../../shared/vocabulary.ts";
 import { linkHeader } from "../helpers/api.ts";
 import { allBuilds, fanOut } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnBothDatabases, describeWorld, withSettings } from "../helpers/databases.ts";
 import { get, request } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { openAcme, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { startWorld } from "../helpers/world.ts";
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-describeOnBothDatabases("GET builds and pipelines", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = {
+  PUBLIC_URL: "https://ci.example.com",
+  API_REQUESTS_PER_MINUTE: "100000",
+};
+
+describeWorld("GET builds and pipelines", withSettings(openAcme, settings), (world) => {
   let other: TestOrganization;
   let token: string;
 
   before(async () => {
-    world = await startWorld(database, {
-      PUBLIC_URL: "https://ci.example.com",
-      API_REQUESTS_PER_MINUTE: "100000",
-    });
-    acme = await setUpOrganization(world);
     other = await setUpOrganization(world, "other");
-    token = await acme.token("read_builds", "read_pipelines");
-    await build(acme, 45);
+    token = await world.acme.token("read_builds", "read_pipelines");
+    await build(world.acme, 45);
     await build(other, 1);
   });
-  after(() => world.close());
 
   async function build(organization: TestOrganization, amount: number, more = {}) {
     const request = {
@@ -136,13 +133,13 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
     });
 
     it("names members of its steps that have no effect", async () => {
-      const pipeline = await createPipeline(world.services, acme.operator, {
-        clusterId: acme.cluster.id,
+      const pipeline = await createPipeline(world.services, world.acme.operator, {
+        clusterId: world.acme.cluster.id,
         slug: "warned",
         name: "Warned",
         steps: pipelineSteps.parse([{ command: "a", label: "A", notify: [] }]),
       });
-      await build({ ...acme, pipeline }, 1);
+      await build({ ...world.acme, pipeline }, 1);
 
       const { body } = await acmeGet("/pipelines/warned/builds/1");
 
@@ -151,13 +148,13 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
     });
 
     it("is not_run if all steps were left out, which is finished", async () => {
-      const pipeline = await createPipeline(world.services, acme.operator, {
-        clusterId: acme.cluster.id,
+      const pipeline = await createPipeline(world.services, world.acme.operator, {
+        clusterId: world.acme.cluster.id,
         slug: "left-out",
         name: "Left out",
         steps: pipelineSteps.parse([{ command: "a", if: "false" }]),
       });
-      await build({ ...acme, pipeline }, 1);
+      await build({ ...world.acme, pipeline }, 1);
 
       for (const query of ["state=not_run", "state=finished"]) {
         const { body } = await acmeGet(`/pipelines/left-out/builds?${query}`);
@@ -218,12 +215,12 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
       assert.equal(body.length, 45);
       assert.deepEqual(
         new Set(body.map((each: { pipeline: { id: string } }) => each.pipeline.id)),
-        new Set([acme.pipeline.id]),
+        new Set([world.acme.pipeline.id]),
       );
     });
 
     it("filter by state, branch, commit and time", async () => {
-      await build(acme, 2, { branch: "release", commit: "abc" });
+      await build(world.acme, 2, { branch: "release", commit: "abc" });
       const { db } = world.services;
       await db.transaction(async (tx) => {
         const { builds } = tx.tables;
@@ -258,11 +255,11 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
     it("honour all options of the public Go client", async () => {
       const { db } = world.services;
       const { builds, metaData } = db.tables;
-      const all = await db.select().from(builds).where(eq(builds.pipelineId, acme.pipeline.id));
+      const all = await db.select().from(builds).where(eq(builds.pipelineId, world.acme.pipeline.id));
       const idOf = (number: number) => all.find((each) => each.number === number)?.id ?? "";
       await db.transaction(async (tx) => {
         const finishedAt = new Date("2026-02-01T00:00:00Z");
-        await tx.update(builds).set({ creatorId: acme.user.id }).where(eq(builds.number, 3));
+        await tx.update(builds).set({ creatorId: world.acme.user.id }).where(eq(builds.number, 3));
         await tx
           .update(builds)
           .set({ finishedAt })
@@ -281,8 +278,8 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
           return numbers(body);
         };
 
-        assert.deepEqual(await found(`creator=${acme.user.id}`), [3]);
-        assert.deepEqual(await found(`creator=${acme.user.id.toUpperCase()}`), [3]);
+        assert.deepEqual(await found(`creator=${world.acme.user.id}`), [3]);
+        assert.deepEqual(await found(`creator=${world.acme.user.id.toUpperCase()}`), [3]);
         assert.deepEqual(await found("finished_from=2026-02-01T00:00:00Z"), [1]);
         assert.deepEqual(await found("finished_from=2026-02-01T00:00:01Z"), []);
         assert.deepEqual(await found("meta_data[release]=1.0"), [5, 4]);
@@ -329,9 +326,9 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
       const pause = async (at: Date | null) => {
         await db.transaction(async (tx) => {
           const { queues } = tx.tables;
-          await tx.update(queues).set({ dispatchPausedAt: at }).where(eq(queues.id, acme.queue.id));
+          await tx.update(queues).set({ dispatchPausedAt: at }).where(eq(queues.id, world.acme.queue.id));
         });
-        await fanOut(world.services, acme.queue.id);
+        await fanOut(world.services, world.acme.queue.id);
       };
 
       assert.equal((await acmeGet("/builds?include_paused=false&per_page=100")).body.length, 47);
@@ -376,8 +373,8 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
 
   describe("pipelines", () => {
     it("are listed oldest first, and each can be read", async () => {
-      await createPipeline(world.services, acme.operator, {
-        clusterId: acme.cluster.id,
+      await createPipeline(world.services, world.acme.operator, {
+        clusterId: world.acme.cluster.id,
         slug: "api",
         name: "API",
         steps: [{ command: "make" }],
@@ -395,14 +392,14 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
       assert.equal(counts.length, 5);
       assert.ok(one.body.created_by.id);
       assert.deepEqual(one.body, {
-        id: acme.pipeline.id,
-        graphql_id: Buffer.from(`Pipeline---${acme.pipeline.id}`).toString("base64"),
+        id: world.acme.pipeline.id,
+        graphql_id: Buffer.from(`Pipeline---${world.acme.pipeline.id}`).toString("base64"),
         url: "https://ci.example.com/v2/organizations/acme/pipelines/web",
         web_url: "https://ci.example.com/organizations/acme/pipelines/web",
         name: "Web",
         description: null,
         slug: "web",
-        cluster_id: acme.cluster.id,
+        cluster_id: world.acme.cluster.id,
         default_branch: "main",
         repository: null,
         skip_queued_branch_builds: false,
@@ -415,7 +412,7 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
         maximum_command_step_timeout: null,
         branch_configuration: null,
         builds_url: "https://ci.example.com/v2/organizations/acme/pipelines/web/builds",
-        badge_url: `https://ci.example.com/badges/${acme.pipeline.id}.svg`,
+        badge_url: `https://ci.example.com/badges/${world.acme.pipeline.id}.svg`,
         env: {},
         configuration: null,
         steps: [{ command: "make test" }],
@@ -484,7 +481,7 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
     });
 
     it("answers 403 without the scope, naming it", async () => {
-      const narrow = await acme.token("read_pipelines");
+      const narrow = await world.acme.token("read_pipelines");
       const { status, body, headers } = await acmeGet("/builds", narrow);
       assert.deepEqual(
         [status, body],
@@ -498,7 +495,7 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
     });
 
     it("answers 404 for another organization before it checks scopes", async () => {
-      const narrow = await acme.token("read_user");
+      const narrow = await world.acme.token("read_user");
       for (const slug of ["other", "nope", "ACME", "%00", "%zz", "acme%"]) {
         for (const bearer of [token, narrow]) {
           const { status, body } = await get(`${world.url}/v2/organizations/${slug}/builds`, bearer);
@@ -509,9 +506,9 @@ describeOnBothDatabases("GET builds and pipelines", (database) => {
     });
 
     it("refuses an expired token and a revoked token", async () => {
-      const doomed = await acme.token("read_builds");
+      const doomed = await world.acme.token("read_builds");
       assert.equal((await acmeGet("/builds", doomed)).status, 200);
-      const all = await listAccessTokens(world.services.db, acme.id);
+      const all = await listAccessTokens(world.services.db, world.acme.id);
       await revokeAccessToken(world.services, all.at(-1)?.token.id ?? "");
       assert.equal((await acmeGet("/builds", doomed)).status, 401);
     });

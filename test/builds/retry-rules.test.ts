@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { timeOutJobs } from "../../shared/agents/expire.ts";
 import { minuteMs } from "../../shared/durations.ts";
-import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openAgentApi, startAgent } from "../helpers/agent.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
 interface Ending {
   exit_status: string;
@@ -16,21 +15,13 @@ const failed = { exit_status: "1" };
 const lost = { exit_status: "-1" };
 const killed = { exit_status: "-1", signal: "SIGKILL", signal_reason: "agent_stop" };
 
-describeOnSqlite("retry.automatic", (database) => {
-  let api: Api;
-  let token: string;
-  before(async () => {
-    api = await openApi(database);
-    token = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "retry.automatic", openAgentApi, (api) => {
   const setUp = async (automatic: unknown, more: object = {}) => {
     const { key } = await api.newQueue();
     const step = { command: "make", agents: { queue: key }, retry: { automatic }, ...more };
     const pipeline = await api.newPipeline({ steps: [step] as never });
     await api.build(pipeline.id);
-    const agent = await startAgent(api.world.url, token, { meta_data: [`queue=${key}`] });
+    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
     const finish = async (ending: Ending) => {
       const jobId = await agent.offered();
       assert.ok(jobId, "no job is left");

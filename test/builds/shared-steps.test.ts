@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { findJob } from "../../shared/builds/progress-store.ts";
 import { listJobsPage } from "../../shared/builds/reading/job-list-store.ts";
 import { listJobs, measureJobs } from "../../shared/builds/store.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
 const command = "make harbour ".repeat(100);
 const step = {
@@ -16,18 +16,15 @@ const step = {
   retry: { automatic: [{ exit_status: [3], limit: 1 }] },
 };
 
-describeOnBothDatabases("a step of several jobs", (database) => {
-  let api: Api;
+describeWorld("a step of several jobs", openApi, (api) => {
   let agent: ScriptedAgent;
   let key: string;
   before(async () => {
-    api = await openApi(database);
     ({ key } = await api.newQueue());
     agent = await startAgent(api.world.url, await agentTokenOf(api.world, api.acme.cluster), {
       meta_data: [`queue=${key}`],
     });
   });
-  after(() => api.close());
 
   const newBuild = async (parallelism = 3) => {
     const pipeline = await api.newPipeline({ steps: [{ ...step, parallelism, agents: { queue: key } }] });

@@ -1,20 +1,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, beforeEach, it } from "node:test";
+import { beforeEach, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi, timestamp, unknownId } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi, timestamp, unknownId } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
 
-describeOnBothDatabases("a build with steps for people", (database) => {
-  let api: Api;
+describeWorld("a build with steps for people", openApi, (api) => {
   let agent: ScriptedAgent;
 
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
   beforeEach(async () => {
     const token = await agentTokenOf(api.world, api.acme.cluster, { queueId: api.acme.queue.id });
     agent = await startAgent(api.world.url, token);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import {
-  type Api,
   base,
   graphqlId,
   linkHeader,
@@ -11,16 +10,9 @@ import {
   unknownId,
   webBase,
 } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("clusters", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("clusters", openApi, (api) => {
   const create = (body: unknown) => api.send("POST", "/clusters", { body });
   const update = (id: string, body: unknown, method = "PATCH") =>
     api.send(method, `/clusters/${id}`, { body });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { eq } from "drizzle-orm";
 import { createCipher } from "../../shared/crypto/cipher.ts";
@@ -9,35 +9,27 @@ import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
 import { environmentOf, secretOf } from "../../shared/triggers/members.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { openAcme } from "../helpers/organization.ts";
 
-import { secretKey, startWorld, type World } from "../helpers/world.ts";
+import { secretKey } from "../helpers/world.ts";
 
 const environment = { COLOUR: "red" };
 const secret = "signing secret";
 
-describeOnBothDatabases("stored secrets", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-  before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
-
+describeWorld("stored secrets", openAcme, (world) => {
   const makePipeline = (slug: string) =>
-    createPipeline(world.services, acme.operator, {
-      ...{ clusterId: acme.cluster.id, slug, name: slug, steps: [{ command: "make" }], environment },
+    createPipeline(world.services, world.acme.operator, {
+      ...{ clusterId: world.acme.cluster.id, slug, name: slug, steps: [{ command: "make" }], environment },
     });
 
   it("are read where they were copied, and sealed again under another key", async () => {
     const { services } = world;
     const pipeline = await makePipeline("next");
     const input = { ...plainTrigger, label: "Next", type: "github", secret, environment };
-    const made = await createTrigger(services, acme.operator, pipeline, input);
-    const { trigger, token } = await replaceTrigger(services, acme.operator, pipeline, made.trigger);
+    const made = await createTrigger(services, world.acme.operator, pipeline, input);
+    const { trigger, token } = await replaceTrigger(services, world.acme.operator, pipeline, made.trigger);
     for (const sealed of [pipeline.environmentSealed, trigger.environmentSealed, trigger.secretSealed])
       assert.match(sealed ?? "", /^v2\./);
     await world.startWorkers();

@@ -1,21 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { aliasedTable, asc, eq, sql } from "drizzle-orm";
 import type { Db } from "../../shared/db/database.ts";
 import { prepared } from "../../shared/db/prepared.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("a prepared query", (database) => {
-  let api: Api;
-
+describeWorld("a prepared query", openApi, (api) => {
   before(async () => {
-    api = await openApi(database);
     const retried = { commands: [{ command: "true", key: "first" }, { command: "false" }] };
     const { slug } = await api.newPipeline({ steps: retried.commands });
     await api.send("POST", `/pipelines/${slug}/builds`, { body: {} });
   });
-  after(() => api.close());
 
   it("has the rows that drizzle makes of the same query, with those that a join did not find", async () => {
     const { db } = api.world.services;

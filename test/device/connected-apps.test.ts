@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import {
   approveClaimed,
   assertOAuthError,
@@ -14,25 +14,24 @@ import {
   type TestClient,
 } from "../helpers/device.ts";
 import { addPerson, type TestOrganization } from "../helpers/organization.ts";
-import { type Pages, startPages } from "../helpers/pages.ts";
+import { startPages } from "../helpers/pages.ts";
 
 const messageAt = (limit: number) =>
   `Member has reached their limit of ${limit} connected apps in this organization: revoke one on the page of connected apps, or ask the operator to raise CONNECTED_APPS_PER_MEMBER`;
 
-describeOnBothDatabases("the limit of connected apps of a member", (database) => {
-  let world: Pages;
+const settings = { CONNECTED_APPS_PER_MEMBER: "3" };
+
+describeWorld("the limit of connected apps of a member", withSettings(startPages, settings), (world) => {
   let second: Services;
   let acme: TestOrganization;
   let client: TestClient;
 
   before(async () => {
-    world = await startPages(database, { CONNECTED_APPS_PER_MEMBER: "3" });
     world.clock.freeze();
     ({ acme } = world);
     client = await setUpClient(world);
     second = (await world.another()).services;
   });
-  after(() => world.close());
 
   const claim = async () => {
     const device = await startDevice(world, client);

@@ -3,31 +3,25 @@ import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { hashToken } from "../../shared/crypto/tokens.ts";
 import { DeviceFlow } from "../../shared/device/flow.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { allGrants, approveCode, setUpClient, startDevice, type TestClient } from "../helpers/device.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { openAcme } from "../helpers/organization.ts";
 
-describeOnBothDatabases("exchanges of device codes that arrive together", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" };
+
+describeWorld("exchanges of device codes that arrive together", withSettings(openAcme, settings), (world) => {
   let client: TestClient;
   let flow: DeviceFlow;
 
   before(async () => {
-    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
-    acme = await setUpOrganization(world);
     client = await setUpClient(world, { refreshTokens: true });
     flow = new DeviceFlow(world.services);
   });
-  after(async () => {
-    await flow.close();
-    await world.close();
-  });
+  after(() => flow.close());
 
   const approved = async () => {
     const { deviceCode, userCode } = await startDevice(world, client);
-    assert.ok(await approveCode(world, acme, userCode));
+    assert.ok(await approveCode(world, world.acme, userCode));
     return deviceCode;
   };
   const manyApproved = async (count: number) => {

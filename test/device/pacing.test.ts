@@ -1,45 +1,35 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { expireDeviceCodes } from "../../shared/device/expire.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import {
   approveCode,
   assertOAuthError,
   basic,
   denyCode,
   deviceGrantType,
+  openDevices,
   poll,
   postForm,
   setUpClient,
   startDevice,
-  type TestClient,
 } from "../helpers/device.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
 
 const secondMs = 1000;
 
-describeOnSqlite("the pace of polls", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-  let client: TestClient;
+const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" };
 
-  before(async () => {
-    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
-    world.clock.freeze();
-    acme = await setUpOrganization(world);
-    client = await setUpClient(world);
-  });
-  after(() => world.close());
+describeWorldOn(sqlite, "the pace of polls", withSettings(openDevices, settings), (world) => {
+  before(() => world.clock.freeze());
 
-  const start = () => startDevice(world, client);
+  const start = () => startDevice(world, world.client);
   /** Returns the answers; `pending` means authorization_pending. */
   const pollAfter = async (deviceCode: string, ...pausesMs: number[]) => {
     const answers: string[] = [];
     for (const pause of pausesMs) {
       world.clock.advance(pause);
-      const { status, body } = await poll(world, client, deviceCode);
+      const { status, body } = await poll(world, world.client, deviceCode);
       assert.equal(status, 400);
       answers.push(body.error.replace("authorization_", ""));
     }
@@ -88,10 +78,10 @@ describeOnSqlite("the pace of polls", (database) => {
     const [approved, denied, expired] = [await start(), await start(), await start()];
     for (const { deviceCode } of [approved, denied, expired])
       assert.deepEqual(await pollAfter(deviceCode, 0, 0), ["pending", "slow_down"]);
-    await approveCode(world, acme, approved.userCode);
-    await denyCode(world, acme, denied.userCode);
+    await approveCode(world, world.acme, approved.userCode);
+    await denyCode(world, world.acme, denied.userCode);
 
-    assert.equal((await poll(world, client, approved.deviceCode)).status, 200);
+    assert.equal((await poll(world, world.client, approved.deviceCode)).status, 200);
     assert.deepEqual(await pollAfter(denied.deviceCode, 0, 0, 0), Array(3).fill("access_denied"));
     assert.deepEqual(await pollAfter(expired.deviceCode, 600_000, 0, 0), Array(3).fill("expired_token"));
   });
@@ -104,16 +94,16 @@ describeOnSqlite("the pace of polls", (database) => {
     world.clock.advance(5 * secondMs);
 
     for (let times = 0; times < 3; times++) {
-      const tryBasic = postForm(`${world.url}/oauth/token`, form, basic(client.clientId, ""));
+      const tryBasic = postForm(`${world.url}/oauth/token`, form, basic(world.client.clientId, ""));
       await assertOAuthError(tryBasic, 401, "invalid_client");
       await assertOAuthError(poll(world, other, deviceCode), 400, "invalid_grant");
       await assertOAuthError(
-        poll(world, client, deviceCode, { client_id: undefined }),
+        poll(world, world.client, deviceCode, { client_id: undefined }),
         401,
         "invalid_client",
       );
       await assertOAuthError(
-        poll(world, client, deviceCode, { grant_type: "x" }),
+        poll(world, world.client, deviceCode, { grant_type: "x" }),
         400,
         "unsupported_grant_type",
       );
@@ -126,16 +116,16 @@ describeOnSqlite("the pace of polls", (database) => {
     const { deviceCode, userCode } = await start();
     const form = { grant_type: deviceGrantType, device_code: deviceCode };
     const pollInBothWays = async () => {
-      const first = postForm(`${world.url}/oauth/token`, form, basic(client.clientId, ""));
+      const first = postForm(`${world.url}/oauth/token`, form, basic(world.client.clientId, ""));
       await assertOAuthError(first, 401, "invalid_client");
-      return postForm(`${world.url}/oauth/token`, { ...form, client_id: client.clientId });
+      return postForm(`${world.url}/oauth/token`, { ...form, client_id: world.client.clientId });
     };
 
     for (let times = 0; times < 25; times++) {
       assert.equal((await pollInBothWays()).body.error, "authorization_pending");
       world.clock.advance(5 * secondMs);
     }
-    await approveCode(world, acme, userCode);
+    await approveCode(world, world.acme, userCode);
 
     assert.equal((await pollInBothWays()).status, 200);
   });
@@ -143,7 +133,9 @@ describeOnSqlite("the pace of polls", (database) => {
   it("answers slow_down to all but one of simultaneous polls", async () => {
     const { deviceCode } = await start();
 
-    const answers = await Promise.all(Array.from({ length: 20 }, () => poll(world, client, deviceCode)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => poll(world, world.client, deviceCode)),
+    );
 
     const errors = answers.map(({ body }) => body.error).sort();
     assert.deepEqual(errors, ["authorization_pending", ...Array(19).fill("slow_down")]);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import {
   approveClaimed,
   approveCode,
@@ -20,18 +20,15 @@ import type { TestOrganization } from "../helpers/organization.ts";
 import type { World } from "../helpers/world.ts";
 import { type Races, rounds, startRaces, times } from "../oauth/races.ts";
 
-describeOnBothDatabases("simultaneous device requests in two processes", (database) => {
-  let races: Races;
+describeWorld("simultaneous device requests in two processes", startRaces, (races) => {
   let world: World;
   let here: Races["here"];
   let acme: TestOrganization;
   let client: TestClient;
 
   before(async () => {
-    races = await startRaces(database);
     ({ world, here, acme, client } = races);
   });
-  after(() => races.close());
   const approved = async (user: { id: string }, scope = "read_user") => {
     const device = await startDevice(world, client, { scope });
     await approveCode(world, { id: acme.id, user }, device.userCode);

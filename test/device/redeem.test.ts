@@ -1,53 +1,47 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { scopes } from "../../shared/accounts/scopes.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import {
   allGrants,
   approveCode,
   assertOAuthError,
+  openDevices,
   poll,
   setUpClient,
   signIn,
   startDevice,
-  type TestClient,
 } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";
-import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 
 const hourMs = 3_600_000;
 
-describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-  let client: TestClient;
+const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" };
 
-  before(async () => {
-    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
-    world.clock.freeze();
-    acme = await setUpOrganization(world);
-    client = await setUpClient(world);
-  });
-  after(() => world.close());
+describeWorld("POST /oauth/token, device grant", withSettings(openDevices, settings), (world) => {
+  before(() => world.clock.freeze());
 
   const refused = (deviceCode: string, error: string) =>
-    assertOAuthError(poll(world, client, deviceCode), 400, error);
+    assertOAuthError(poll(world, world.client, deviceCode), 400, error);
   const statusOf = async (token: string) => (await get(`${world.url}/v2/access-token`, token)).status;
-  const approved = async (scope = "read_user", decider: { id: string; user: { id: string } } = acme) => {
-    const device = await startDevice(world, client, { scope });
+  const approved = async (
+    scope = "read_user",
+    decider: { id: string; user: { id: string } } = world.acme,
+  ) => {
+    const device = await startDevice(world, world.client, { scope });
     assert.ok(await approveCode(world, decider, device.userCode));
     return device;
   };
-  const newMember = (role?: "admin" | "member") => addPerson(world, acme, role);
+  const newMember = (role?: "admin" | "member") => addPerson(world, world.acme, role);
 
   describe("200", () => {
     it("omits expiry and refresh token if the application has neither", async () => {
-      const body = await signIn(world, client, acme, "read_user read_builds");
+      const body = await signIn(world, world.client, world.acme, "read_user read_builds");
 
       assert.deepEqual(Object.keys(body), ["access_token", "token_type", "scope"]);
       assert.deepEqual([body.token_type, body.scope], ["Bearer", "read_user read_builds"]);
@@ -59,7 +53,7 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
     it("answers expires_in, and the token expires to the millisecond", async () => {
       const expiring = await setUpClient(world, { accessTokenMinutes: 2 * 60 });
 
-      const body = await signIn(world, expiring, acme);
+      const body = await signIn(world, expiring, world.acme);
 
       assert.deepEqual(Object.keys(body), ["access_token", "token_type", "expires_in", "scope"]);
       assert.equal(body.expires_in, 7200);
@@ -72,7 +66,7 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
     it("answers the maximum expiry, a hundred years, as a whole number", async () => {
       const lasting = await setUpClient(world, { accessTokenMinutes: 876_000 * 60 });
 
-      const body = await signIn(world, lasting, acme);
+      const body = await signIn(world, lasting, world.acme);
 
       assert.equal(body.expires_in, 3_153_600_000);
       assert.equal(await statusOf(body.access_token), 200);
@@ -82,7 +76,7 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
       const refreshing = await setUpClient(world, { refreshTokens: true });
       const short = await setUpClient(world, { refreshTokens: true, accessTokenMinutes: 5 });
 
-      const body = await signIn(world, refreshing, acme);
+      const body = await signIn(world, refreshing, world.acme);
 
       assert.deepEqual(Object.keys(body), [
         "access_token",
@@ -93,13 +87,13 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
       ]);
       assert.equal(body.expires_in, 3600);
       assert.match(body.refresh_token, /^sbrt_[0-9A-Za-z]{49}$/);
-      assert.equal((await signIn(world, short, acme)).expires_in, 300);
+      assert.equal((await signIn(world, short, world.acme)).expires_in, 300);
     });
 
     it("requires the secret of a confidential client", async () => {
       const confidential = await setUpClient(world, { confidential: true });
       const { deviceCode, userCode } = await startDevice(world, confidential);
-      await approveCode(world, acme, userCode);
+      await approveCode(world, world.acme, userCode);
 
       const without = poll(world, confidential, deviceCode, { client_secret: undefined });
       await assertOAuthError(without, 401, "invalid_client");
@@ -109,7 +103,7 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
     it("ignores a scope sent along with the poll, as some clients do", async () => {
       const { deviceCode } = await approved("read_user");
 
-      const { status, body } = await poll(world, client, deviceCode, { scope: "write_builds nope" });
+      const { status, body } = await poll(world, world.client, deviceCode, { scope: "write_builds nope" });
 
       assert.deepEqual([status, body.scope], [200, "read_user"]);
     });
@@ -118,8 +112,8 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
       const admin = await newMember("admin");
       const all = scopes.join(" ");
 
-      const ofAdmin = await signIn(world, client, { id: acme.id, user: admin }, all);
-      const ofMember = await signIn(world, client, acme, all);
+      const ofAdmin = await signIn(world, world.client, { id: world.acme.id, user: admin }, all);
+      const ofMember = await signIn(world, world.client, world.acme, all);
 
       const beyondMembers = [
         "clusters",
@@ -137,15 +131,15 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
     it("adds the application to the user's authorized applications", async () => {
       const user = await newMember();
 
-      await signIn(world, client, { id: acme.id, user }, "read_user");
-      await signIn(world, client, { id: acme.id, user }, "read_user");
+      await signIn(world, world.client, { id: world.acme.id, user }, "read_user");
+      await signIn(world, world.client, { id: world.acme.id, user }, "read_user");
 
       const apps = await listConnectedApps(world.services, user.id);
       assert.equal(apps.length, 2, "each approval is an entry");
       const [{ grant, application, organization, expiresAt }] = apps as [(typeof apps)[number]];
       assert.deepEqual(
         [application.clientId, organization.slug, expiresAt, grant.scopes],
-        [client.clientId, "acme", "never", ["read_user"]],
+        [world.client.clientId, "acme", "never", ["read_user"]],
       );
       assert.deepEqual([grant.approvedIp, grant.approvedUserAgent], ["192.0.2.7", "Test Browser"]);
       assert.deepEqual([grant.lastUsedAt, grant.lastIp, grant.lastUserAgent], [null, null, null]);
@@ -156,17 +150,17 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
     it("answers 401 invalid_client while the application is disabled, and the tokens afterwards", async () => {
       const { deviceCode } = await approved();
 
-      await disableApplication(world.services, client.clientId);
-      await assertOAuthError(poll(world, client, deviceCode), 401, "invalid_client");
-      await enableApplication(world.services, client.clientId);
+      await disableApplication(world.services, world.client.clientId);
+      await assertOAuthError(poll(world, world.client, deviceCode), 401, "invalid_client");
+      await enableApplication(world.services, world.client.clientId);
 
-      assert.equal((await poll(world, client, deviceCode)).status, 200);
+      assert.equal((await poll(world, world.client, deviceCode)).status, 200);
     });
 
     it("answers access_denied, now and later, once the user is no longer a member", async () => {
       const user = await newMember();
-      const membership = { organization: acme.slug, email: user.email, role: "member" as const };
-      const { deviceCode } = await approved("read_user", { id: acme.id, user });
+      const membership = { organization: world.acme.slug, email: user.email, role: "member" as const };
+      const { deviceCode } = await approved("read_user", { id: world.acme.id, user });
       const before = (await allGrants(world)).length;
 
       await removeMember(world.services, membership);
@@ -181,7 +175,7 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
 
     it("answers access_denied when the user is deactivated", async () => {
       const user = await newMember();
-      const { deviceCode } = await approved("read_user", { id: acme.id, user });
+      const { deviceCode } = await approved("read_user", { id: world.acme.id, user });
 
       await deactivateUser(world.services, user.email);
 
@@ -190,22 +184,26 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
 
     it("grants the scopes that the user still may have, and denies if none is left", async () => {
       const user = await newMember("admin");
-      const some = await approved("write_clusters read_clusters", { id: acme.id, user });
-      const none = await approved("write_clusters write_teams", { id: acme.id, user });
+      const some = await approved("write_clusters read_clusters", { id: world.acme.id, user });
+      const none = await approved("write_clusters write_teams", { id: world.acme.id, user });
 
-      await updateMember(world.services, { organization: acme.slug, email: user.email, role: "member" });
+      await updateMember(world.services, {
+        organization: world.acme.slug,
+        email: user.email,
+        role: "member",
+      });
 
-      assert.equal((await poll(world, client, some.deviceCode)).body.scope, "read_clusters");
+      assert.equal((await poll(world, world.client, some.deviceCode)).body.scope, "read_clusters");
       await refused(none.deviceCode, "access_denied");
     });
 
     it("does not grant more than was approved when the user has become an admin", async () => {
       const user = await newMember();
-      const { deviceCode } = await approved("write_clusters read_clusters", { id: acme.id, user });
+      const { deviceCode } = await approved("write_clusters read_clusters", { id: world.acme.id, user });
 
-      await updateMember(world.services, { organization: acme.slug, email: user.email, role: "admin" });
+      await updateMember(world.services, { organization: world.acme.slug, email: user.email, role: "admin" });
 
-      assert.equal((await poll(world, client, deviceCode)).body.scope, "read_clusters");
+      assert.equal((await poll(world, world.client, deviceCode)).body.scope, "read_clusters");
     });
   });
 
@@ -214,10 +212,10 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
       const user = await newMember();
       const beta = await setUpOrganization(world, "beta");
       await addMember(world.services, { organization: "beta", email: user.email, role: "member" });
-      const here = await signIn(world, client, { id: acme.id, user });
-      const there = await signIn(world, client, { id: beta.id, user });
+      const here = await signIn(world, world.client, { id: world.acme.id, user });
+      const there = await signIn(world, world.client, { id: beta.id, user });
 
-      await removeMember(world.services, { organization: acme.slug, email: user.email });
+      await removeMember(world.services, { organization: world.acme.slug, email: user.email });
 
       assert.deepEqual([await statusOf(here.access_token), await statusOf(there.access_token)], [401, 200]);
       const apps = await listConnectedApps(world.services, user.id);
@@ -225,13 +223,13 @@ describeOnBothDatabases("POST /oauth/token, device grant", (database) => {
         apps.map(({ organization }) => organization.slug),
         ["beta"],
       );
-      await addMember(world.services, { organization: acme.slug, email: user.email, role: "member" });
+      await addMember(world.services, { organization: world.acme.slug, email: user.email, role: "member" });
       assert.equal(await statusOf(here.access_token), 401);
     });
   });
 
   it("repeats no code in the answer to a refused poll", async () => {
-    const { deviceCode } = await startDevice(world, client);
+    const { deviceCode } = await startDevice(world, world.client);
 
     for (const error of ["authorization_pending", "slow_down"]) {
       const { text } = await refused(deviceCode, error);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { expireDeviceCodes } from "../../shared/device/expire.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import {
   allGrants,
   approveClaimed,
@@ -11,33 +11,23 @@ import {
   authorize,
   denyCode,
   enterCode,
+  openDevices,
   poll,
   setUpClient,
   startDevice,
-  type TestClient,
 } from "../helpers/device.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
 
 const secondMs = 1000;
 const hourMs = 3600 * secondMs;
 const lifetimeMs = 600 * secondMs;
 
-describeOnSqlite("the states of a device code", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-  let client: TestClient;
+const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" };
 
-  before(async () => {
-    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
-    world.clock.freeze();
-    acme = await setUpOrganization(world);
-    client = await setUpClient(world);
-  });
-  after(() => world.close());
+describeWorldOn(sqlite, "the states of a device code", withSettings(openDevices, settings), (world) => {
+  before(() => world.clock.freeze());
 
-  const start = () => startDevice(world, client);
-  const refused = (deviceCode: string, error: string, as = client) =>
+  const start = () => startDevice(world, world.client);
+  const refused = (deviceCode: string, error: string, as = world.client) =>
     assertOAuthError(poll(world, as, deviceCode), 400, error);
   const storedState = async (userCode: string) => {
     const { db, cipher } = world.services;
@@ -46,7 +36,7 @@ describeOnSqlite("the states of a device code", (database) => {
   };
 
   it("none → pending: a device asks for codes, which are valid for 600 seconds", async () => {
-    const { body } = await authorize(world, client);
+    const { body } = await authorize(world, world.client);
 
     assert.equal(body.expires_in, 600);
     assert.equal(await storedState(body.user_code), "pending");
@@ -80,10 +70,10 @@ describeOnSqlite("the states of a device code", (database) => {
     const { deviceCode, userCode } = await start();
     await refused(deviceCode, "authorization_pending");
 
-    assert.ok(await approveCode(world, acme, userCode));
+    assert.ok(await approveCode(world, world.acme, userCode));
 
     assert.equal(await storedState(userCode), "approved");
-    const { status, body } = await poll(world, client, deviceCode);
+    const { status, body } = await poll(world, world.client, deviceCode);
     assert.equal(status, 200);
     const { access_token, ...rest } = body;
     assert.match(access_token, /^sbat_[0-9A-Za-z]{49}$/);
@@ -93,7 +83,7 @@ describeOnSqlite("the states of a device code", (database) => {
   it("pending → denied: polls return access_denied after the user denies", async () => {
     const { deviceCode, userCode } = await start();
 
-    assert.ok(await denyCode(world, acme, userCode));
+    assert.ok(await denyCode(world, world.acme, userCode));
 
     assert.equal(await storedState(userCode), "denied");
     for (let times = 0; times < 3; times++) {
@@ -117,10 +107,10 @@ describeOnSqlite("the states of a device code", (database) => {
 
   it("approved → used: the first poll gets the tokens, and the user's grant exists", async () => {
     const { deviceCode, userCode } = await start();
-    await approveCode(world, acme, userCode);
+    await approveCode(world, world.acme, userCode);
     const before = (await allGrants(world)).length;
 
-    assert.equal((await poll(world, client, deviceCode)).status, 200);
+    assert.equal((await poll(world, world.client, deviceCode)).status, 200);
 
     assert.equal(await storedState(userCode), "used");
     assert.equal((await allGrants(world)).length, before + 1);
@@ -128,8 +118,8 @@ describeOnSqlite("the states of a device code", (database) => {
 
   it("used: polls answer invalid_grant, and the grant stays", async () => {
     const { deviceCode, userCode } = await start();
-    await approveCode(world, acme, userCode);
-    const { body } = await poll(world, client, deviceCode);
+    await approveCode(world, world.acme, userCode);
+    const { body } = await poll(world, world.client, deviceCode);
     const before = await allGrants(world);
 
     for (let times = 0; times < 3; times++) await refused(deviceCode, "invalid_grant");
@@ -151,14 +141,14 @@ describeOnSqlite("the states of a device code", (database) => {
       const pending = await start();
       const approved = await start();
       const denied = await start();
-      await approveCode(world, acme, approved.userCode);
-      await denyCode(world, acme, denied.userCode);
+      await approveCode(world, world.acme, approved.userCode);
+      await denyCode(world, world.acme, denied.userCode);
 
       for (const { deviceCode } of [pending, approved, denied])
         for (let times = 0; times < 2; times++) await refused(deviceCode, "invalid_grant", other);
 
       await refused(pending.deviceCode, "authorization_pending");
-      assert.equal((await poll(world, client, approved.deviceCode)).status, 200);
+      assert.equal((await poll(world, world.client, approved.deviceCode)).status, 200);
       await refused(denied.deviceCode, "access_denied");
     });
   });
@@ -166,26 +156,26 @@ describeOnSqlite("the states of a device code", (database) => {
   describe("at the end of the 600 seconds", () => {
     it("accepts neither the code nor approval nor denial", async () => {
       const { deviceCode, userCode } = await start();
-      const { code } = await enterCode(world, acme.user.id, userCode);
+      const { code } = await enterCode(world, world.acme.user.id, userCode);
 
       world.clock.advance(lifetimeMs);
 
-      assert.equal(await approveClaimed(world, acme, code), false);
-      await assert.rejects(denyCode(world, acme, userCode), /can be claimed/);
+      assert.equal(await approveClaimed(world, world.acme, code), false);
+      await assert.rejects(denyCode(world, world.acme, userCode), /can be claimed/);
       await refused(deviceCode, "expired_token");
     });
 
     it("keeps an approval of the last millisecond redeemable for 60 more seconds", async () => {
       const [inTime, late] = [await start(), await start()];
-      const first = await enterCode(world, acme.user.id, inTime.userCode);
-      const second = await enterCode(world, acme.user.id, late.userCode);
+      const first = await enterCode(world, world.acme.user.id, inTime.userCode);
+      const second = await enterCode(world, world.acme.user.id, late.userCode);
       world.clock.advance(lifetimeMs - 1);
-      assert.ok(await approveClaimed(world, acme, first.code));
-      assert.ok(await approveClaimed(world, acme, second.code));
+      assert.ok(await approveClaimed(world, world.acme, first.code));
+      assert.ok(await approveClaimed(world, world.acme, second.code));
 
       world.clock.advance(60 * secondMs);
       await expireDeviceCodes(world.services);
-      const { status } = await poll(world, client, inTime.deviceCode);
+      const { status } = await poll(world, world.client, inTime.deviceCode);
       world.clock.advance(1);
 
       assert.equal(status, 200);
@@ -197,7 +187,7 @@ describeOnSqlite("the states of a device code", (database) => {
 
     it("a denied code stays access_denied", async () => {
       const { deviceCode, userCode } = await start();
-      await denyCode(world, acme, userCode);
+      await denyCode(world, world.acme, userCode);
 
       world.clock.advance(lifetimeMs + hourMs);
       await expireDeviceCodes(world.services);
@@ -216,10 +206,10 @@ describeOnSqlite("the states of a device code", (database) => {
           await start(),
           await start(),
         ];
-        await denyCode(world, acme, denied.userCode);
-        await approveCode(world, acme, approved.userCode);
-        await approveCode(world, acme, used.userCode);
-        await poll(world, client, used.deviceCode);
+        await denyCode(world, world.acme, denied.userCode);
+        await approveCode(world, world.acme, approved.userCode);
+        await approveCode(world, world.acme, used.userCode);
+        await poll(world, world.client, used.deviceCode);
 
         world.clock.advance(lifetimeMs + 24 * hourMs - 1);
         await sweep();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq, inArray, isNotNull } from "drizzle-orm";
 import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import { fanOutPause } from "../../shared/dispatch/fan-out.ts";
@@ -8,20 +8,13 @@ import type { Services } from "../../shared/process/services.ts";
 import type { Topic } from "../../shared/redis/events.ts";
 import { openTasks, type TaskHandler } from "../../shared/tasks/runner.ts";
 import { openTaker } from "../helpers/agent.ts";
-import { type Api, build, openApi } from "../helpers/api.ts";
+import { build, openApi } from "../helpers/api.ts";
 import { doTasks, fanOut as fanOutOf } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnBothDatabases, describeWorld } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 
-describeOnBothDatabases("a job that waits on a paused queue", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("a job that waits on a paused queue", openApi, (api) => {
   const dispatch = (id: string, verb: "pause" | "resume") =>
     api.send("POST", `${api.queues}/${id}/${verb}_dispatch`);
   const fanOut = (id: string) => fanOutOf(api.world.services, id);

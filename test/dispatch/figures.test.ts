@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { cancelBuild } from "../../shared/builds/cancel.ts";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { queueFigures, sampleQueues, samplingId } from "../../shared/dispatch/figures.ts";
@@ -7,27 +7,21 @@ import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import { oldFigures } from "../../shared/figures/fold.ts";
 import { listFigures } from "../../shared/figures/store.ts";
 import { purgeAll } from "../../shared/retention/expiring.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openAcme } from "../helpers/organization.ts";
 
-describeOnBothDatabases("figures of queues", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-
+describeWorld("figures of queues", openAcme, (world) => {
   before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
     const { clock } = world;
     clock.freeze();
     clock.advance(hourMs - (clock.now().getTime() % hourMs));
   });
-  after(() => world.close());
 
-  const build = () => createBuildByHand(world.services, acme.operator, acme.pipeline, { source: "ui" });
+  const build = () =>
+    createBuildByHand(world.services, world.acme.operator, world.acme.pipeline, { source: "ui" });
   const waiting = async () => {
     const since = new Date(world.clock.now().getTime() - 30 * dayMs);
-    const rows = await listFigures(world.services.db, [acme.queue.id], since);
+    const rows = await listFigures(world.services.db, [world.acme.queue.id], since);
     return rows.filter(({ figure }) => figure === "jobs_waiting").map(({ value }) => value);
   };
 
@@ -51,7 +45,7 @@ describeOnBothDatabases("figures of queues", (database) => {
     const builds = [await build(), await build()];
     await sampleQueues(world.services);
     for (const { build } of builds)
-      await cancelBuild(world.services, acme.operator, acme.pipeline, build.number);
+      await cancelBuild(world.services, world.acme.operator, world.acme.pipeline, build.number);
     world.clock.advance(9 * minuteMs);
     await sampleQueues(world.services);
     assert.deepEqual(await waiting(), [2]);

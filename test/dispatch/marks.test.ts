@@ -1,23 +1,20 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, beforeEach, it } from "node:test";
-import { type Chain, openChain } from "../builds/triggers/open-chain.ts";
+import { before, beforeEach, it } from "node:test";
+import { openChain } from "../builds/triggers/open-chain.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
 // No worker runs: nothing but the transactions that schedule jobs marks them.
 
-describeOnBothDatabases("a job that is scheduled on a paused queue", (database) => {
-  let chain: Chain;
+describeWorld("a job that is scheduled on a paused queue", openChain, (chain) => {
   let token: string;
   let queue: { id: string; key: string };
   let made = 0;
 
   before(async () => {
-    chain = await openChain(database);
     token = await agentTokenOf(chain.api.world, chain.api.acme.cluster);
   });
-  after(() => chain.close());
   beforeEach(async () => {
     queue = await chain.api.newQueue();
   });

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { type Api, graphqlId, openApi, type Sent, timestamp } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { it } from "node:test";
+import { graphqlId, openApi, type Sent, timestamp } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
 
-describeOnBothDatabases("POST …/pause_dispatch and …/resume_dispatch", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("POST …/pause_dispatch and …/resume_dispatch", openApi, (api) => {
   const pause = (id: string, sent: Sent = {}) => api.send("POST", `${api.queues}/${id}/pause_dispatch`, sent);
   const resume = (id: string, sent: Sent = {}) =>
     api.send("POST", `${api.queues}/${id}/resume_dispatch`, sent);

@@ -1,29 +1,22 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { createBuildByHand } from "../../shared/builds/new-build.ts";
 import { findWaits, waitFigures } from "../../shared/dispatch/wait-figures.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
 import { rollUp } from "../../shared/figures/roll-up.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openAcme } from "../helpers/organization.ts";
 
-describeOnBothDatabases("the waits of a queue", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-
-  before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
-    world.clock.freeze();
-  });
-  after(() => world.close());
+describeWorld("the waits of a queue", openAcme, (world) => {
+  before(() => world.clock.freeze());
 
   /** A build whose job waited so long. Undefined: no agent took it. */
   const finish = async (waitedMs: number | undefined, finishedAt: Date | null) => {
-    const { build } = await createBuildByHand(world.services, acme.operator, acme.pipeline, { source: "ui" });
+    const { build } = await createBuildByHand(world.services, world.acme.operator, world.acme.pipeline, {
+      source: "ui",
+    });
     const scheduledAt = new Date(world.clock.now().getTime() - dayMs);
     const acceptedAt = waitedMs === undefined ? null : new Date(scheduledAt.getTime() + waitedMs);
     await world.services.db.transaction(async (tx) => {
@@ -33,7 +26,7 @@ describeOnBothDatabases("the waits of a queue", (database) => {
     });
   };
   const ago = (ms: number) => new Date(world.clock.now().getTime() - ms);
-  const waits = async (since: Date, queueId = acme.queue.id) => {
+  const waits = async (since: Date, queueId = world.acme.queue.id) => {
     await rollUp(world.services, waitFigures);
     return findWaits(world.services.db, queueId, since);
   };
@@ -61,7 +54,9 @@ describeOnBothDatabases("the waits of a queue", (database) => {
   });
 
   it("leave out earlier builds and other queues", async () => {
-    const other = await createQueue(world.services, acme.operator, acme.cluster, { key: "other" });
+    const other = await createQueue(world.services, world.acme.operator, world.acme.cluster, {
+      key: "other",
+    });
 
     assert.equal(await waits(ago(-minuteMs)), undefined);
     assert.equal(await waits(ago(dayMs), other.id), undefined);

@@ -1,23 +1,18 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import type { Visitor } from "../../scripts/scratch/visitor.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
 import { deactivateUser, setPassword } from "../../shared/accounts/users.ts";
-import { sqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { addPerson } from "../helpers/organization.ts";
-import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import { startQueuePages } from "../helpers/pages.ts";
 import { onlyInFullRun } from "../helpers/run-mode.ts";
 import { readMetric } from "../process/metrics/read.ts";
 
-describe("event streams", () => {
-  let pages: QueuePages;
+const settings = { TRUSTED_PROXIES: "127.0.0.1" };
 
-  before(async () => {
-    pages = await startQueuePages(sqlite, { TRUSTED_PROXIES: "127.0.0.1" });
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "event streams", withSettings(startQueuePages, settings), (pages) => {
   /** Signs in, and reads the address of the events of a page. */
   const arrive = async (user: User): Promise<{ visitor: Visitor; address: string }> => {
     const visitor = await pages.visitor(user);

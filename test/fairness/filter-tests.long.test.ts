@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
-import { sqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { startWorld } from "../helpers/world.ts";
 import { slowFilter, slowPayload } from "../triggers/filter/slow-filter.ts";
 
 const attacks = 30;
 
-describe("30 filter tests of one organization at once", () => {
-  let world: World;
-
-  before(async () => {
-    world = await startWorld(sqlite);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "30 filter tests of one organization at once", startWorld, (world) => {
   /** Returns a function that tests a filter on a delivery of a new organization. */
   const setUp = async (slug: string, payload: string) => {
     const organization: TestOrganization = await setUpOrganization(world, slug);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { seeOwner } from "../../shared/sharing/presence.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { sqlite } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld } from "../helpers/world.ts";
 
@@ -42,13 +42,7 @@ describe("large JSON bodies of one organization at once", () => {
   });
 });
 
-describe("deep JSON, and JSON of many values", () => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(sqlite);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "deep JSON, and JSON of many values", openApi, (api) => {
   const nested = (depth: number) => `{"name":"Deep","extra":${"[".repeat(depth)}${"]".repeat(depth)}}`;
   const create = (raw: string) =>
     api.send("POST", "/pipelines", { raw, headers: { "Content-Type": "application/json" } });

@@ -1,27 +1,26 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, it } from "node:test";
 import { manyKeys } from "../../scripts/bench/bodies.ts";
-import { sqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { startWorld } from "../helpers/world.ts";
 
 const slowToCheck = Buffer.from(manyKeys());
 const ordinary = Buffer.from(JSON.stringify({ text: "x".repeat(70_000) }));
 const attacks = 40;
 
-describe("40 large payloads of one organization", () => {
-  let world: World;
+const open = withSettings(startWorld, { MAX_BODY_BYTES_IN_FLIGHT: String(1024 * 1024 * 1024) });
+
+describeWorldOn(sqlite, "40 large payloads of one organization", open, (world) => {
   let victim: TestOrganization;
   let attacker: TestOrganization;
 
   before(async () => {
     // A trigger's share of the memory takes all of them.
-    world = await startWorld(sqlite, { MAX_BODY_BYTES_IN_FLIGHT: String(1024 * 1024 * 1024) });
     victim = await setUpOrganization(world, "victim");
     attacker = await setUpOrganization(world, "attacker");
   });
-  after(() => world.close());
 
   it("are accepted or answered 503, and let another organization's webhooks pass", async () => {
     const [slow, quick] = [await attacker.trigger(), await victim.trigger()];

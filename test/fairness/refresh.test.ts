@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { and, eq, isNull } from "drizzle-orm";
 import { hashToken, issueToken } from "../../shared/crypto/tokens.ts";
 import { dayMs, secondMs } from "../../shared/durations.ts";
 import { insertRefreshTokens } from "../../shared/oauth/grant-store.ts";
 import { maxCurrentTokens } from "../../shared/oauth/refresh.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import {
   allGrants,
   assertOAuthError,
@@ -16,25 +16,19 @@ import {
   type TestClient,
   tally,
 } from "../helpers/device.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { openAcme } from "../helpers/organization.ts";
 
 const perHour = 6;
 
-describeOnBothDatabases("many refreshes", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+describeWorld("many refreshes", withSettings(openAcme, { REFRESHES_PER_HOUR: String(perHour) }), (world) => {
   let client: TestClient;
 
   before(async () => {
-    world = await startWorld(database, { REFRESHES_PER_HOUR: String(perHour) });
     world.clock.freeze();
-    acme = await setUpOrganization(world);
     client = await setUpClient(world, { refreshTokens: true });
   });
-  after(() => world.close());
 
-  const newTokens = () => signIn(world, client, acme);
+  const newTokens = () => signIn(world, client, world.acme);
   const many = (count: number, send: (index: number) => ReturnType<typeof refresh>) =>
     Promise.all(Array.from({ length: count }, (_, index) => send(index)));
   const refused = (token: string) => assertOAuthError(refresh(world, client, token), 400, "invalid_grant");

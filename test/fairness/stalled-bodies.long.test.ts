@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, it } from "node:test";
 import { requestBytes } from "../../scripts/bench/load/request.ts";
 import { visitor } from "../../scripts/scratch/visitor.ts";
-import { sqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { eventually, post, request } from "../helpers/http.ts";
-import { type Pages, startPages } from "../helpers/pages.ts";
+import { startPages } from "../helpers/pages.ts";
 import { type RawRequest, sendRaw } from "../helpers/sockets.ts";
 
 const kilobyte = 1024;
@@ -20,17 +20,14 @@ const victim = from("198.51.100.20");
 const json = { "Content-Type": "application/json" };
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
-describe("stalled bodies", () => {
-  let pages: Pages;
+describeWorldOn(sqlite, "stalled bodies", withSettings(startPages, settings), (pages) => {
   let known: string;
   let other: string;
 
   before(async () => {
-    pages = await startPages(sqlite, settings);
     known = (await pages.acme.trigger()).path;
     other = (await pages.acme.trigger({ label: "Other" })).path;
   });
-  after(() => pages.close());
 
   /** Sends all of a body but its last byte. */
   const stall = (path: string, bytes: number, headers: Record<string, string>) => {

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StagedResponse } from "../../ingress/http/response.ts";
-import { sqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { eventually, post, request } from "../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import { startQueuePages } from "../helpers/pages.ts";
 import { sendRaw } from "../helpers/sockets.ts";
 
 const megabyte = 1024 * 1024;
@@ -16,24 +16,23 @@ const maxInFlight = 80 * megabyte;
 const sockets = 120;
 const small = Buffer.alloc(60_000, "x");
 
-describe("answers that nobody reads", () => {
-  let pages: QueuePages;
+const settings = {
+  TRUSTED_PROXIES: "127.0.0.1",
+  MAX_ANSWER_BYTES_IN_FLIGHT: String(maxInFlight),
+  API_REQUESTS_PER_MINUTE: "1000",
+};
+
+describeWorldOn(sqlite, "answers that nobody reads", withSettings(startQueuePages, settings), (pages) => {
   let file: string;
   let apiPath: string;
 
   before(async () => {
-    pages = await startQueuePages(sqlite, {
-      TRUSTED_PROXIES: "127.0.0.1",
-      MAX_ANSWER_BYTES_IN_FLIGHT: String(maxInFlight),
-      API_REQUESTS_PER_MINUTE: "1000",
-    });
     const trigger = await pages.acme.trigger();
     const { body } = await post(pages.url + trigger.path, payload);
     const below = `/pipelines/web/triggers/${trigger.id}/deliveries/${body.id}`;
     file = `${pages.paths.pipeline}/triggers/${trigger.id}/deliveries/${body.id}/payload`;
     apiPath = `/v2/organizations/acme${below}/request`;
   });
-  after(() => pages.close());
 
   /** Sends a GET whose answer is never read. The status comes from the log. */
   const neglect = async (path: string, headers: Record<string, string>) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
+import { before, beforeEach, it } from "node:test";
 import { buildFigures } from "../../shared/builds/figures.ts";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
 import { oldFigures } from "../../shared/figures/fold.ts";
@@ -10,24 +10,19 @@ import { purgeAll } from "../../shared/retention/expiring.ts";
 import { deliveryFigures } from "../../shared/triggers/deliveries/figures.ts";
 import type { FigureName } from "../../shared/vocabulary.ts";
 import { decide } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { startWorld } from "../helpers/world.ts";
 
-describeOnBothDatabases("figures", (database) => {
-  let world: World;
+describeWorld("figures", startWorld, (world, database) => {
   /** Times at which something happened to a subject of its own a test. */
   let happened: { at: Date; figure: FigureName }[];
   let source: FigureSource;
   let subjectId: string;
   let counted: Date[];
 
-  before(async () => {
-    world = await startWorld(database);
-    world.clock.freeze();
-  });
-  after(() => world.close());
+  before(() => world.clock.freeze());
   beforeEach(() => {
     // Half past, so that no test passes an hour without meaning to.
     const { clock } = world;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { before, it } from "node:test";
+import { describeWorld } from "../helpers/databases.ts";
 import { setUpClient, startDevice } from "../helpers/device.ts";
 import { assertHonest } from "./answers.ts";
 import { crawl, openSession } from "./crawl.ts";
@@ -11,15 +11,12 @@ import { describeExchange, type Response, send } from "./send.ts";
 
 const closedEarly = /ECONNRESET|EPIPE|socket hang up|Parse Error: Data after/;
 
-describeOnBothDatabases("any request to any page or form", (database) => {
-  let installation: Installation;
+describeWorld("any request to any page or form", startInstallation, (installation, database) => {
   let site: Site;
 
   before(async () => {
-    installation = await startInstallation(database);
     site = await readSite(installation);
   });
-  after(() => installation.close());
 
   it("gets an honest page, and changes nothing without the session's token", async (context) => {
     context.diagnostic(`${site.pages.length} pages, ${site.forms.length} forms`);

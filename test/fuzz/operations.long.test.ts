@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import fc from "fast-check";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { setUpClient, startDevice, type TestClient } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";
 import { assertHonest } from "./answers.ts";
@@ -15,17 +15,14 @@ import { toDelete } from "./targets.ts";
 /** Closed by the server's parser, which cannot know a HEAD, or while a refused body is still on its way. */
 const closedEarly = /ECONNRESET|EPIPE|socket hang up|Parse Error: Data after/;
 
-describeOnBothDatabases("any request to any operation", (database) => {
-  let installation: Installation;
+describeWorld("any request to any operation", startInstallation, (installation, database) => {
   let document: Document;
   let operations: Operation[];
 
   before(async () => {
-    installation = await startInstallation(database);
     document = (await get(`${installation.url}/openapi.json`)).body;
     operations = operationsOf(document);
   });
-  after(() => installation.close());
 
   it("gets an honest answer in the documented shape", async (context) => {
     const names = { schemas: document.components.schemas, known: await knownValues(installation) };

@@ -1,24 +1,19 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import fc from "fast-check";
-import { sqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { assertHonest } from "./answers.ts";
 import { exchangeBytes, type RawAnswer, type RawExchange } from "./exchange-bytes.ts";
 import { fuzz, seldom } from "./fuzz.ts";
-import { type Installation, startInstallation } from "./installation.ts";
+import { startInstallation } from "./installation.ts";
 import { type RawInput, rawInputs } from "./raw-requests.ts";
 
-describe("any bytes on a connection", () => {
-  let installation: Installation;
+const open = withSettings(startInstallation, {
+  HEADERS_TIMEOUT_SECONDS: "1",
+  REQUEST_TIMEOUT_SECONDS: "2",
+});
 
-  before(async () => {
-    installation = await startInstallation(sqlite, {
-      HEADERS_TIMEOUT_SECONDS: "1",
-      REQUEST_TIMEOUT_SECONDS: "2",
-    });
-  });
-  after(() => installation.close());
-
+describeWorldOn(sqlite, "any bytes on a connection", open, (installation) => {
   it("get answers in order, none for a smuggled request, and the connection ends", async (context) => {
     const { own, url } = installation;
     const targets = [

@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { decodeProtectedHeader } from "jose";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
 import { findJob } from "../../shared/builds/progress-store.ts";
 import { enterJob } from "../agents/inside/in-a-job.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { askForToken, organizationPage, shownKeys, verify } from "./in-a-job.ts";
 
-describeOnSqlite("POST /v3/jobs/{job}/oidc/tokens", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "POST /v3/jobs/{job}/oidc/tokens", openApi, (api) => {
   const enter = (step: object = {}) => enterJob(api, { command: "deploy", ...step });
   const claimsFor = async (inside: Awaited<ReturnType<typeof enter>>, wanted?: object, audience?: string) => {
     const { status, body, text } = await askForToken(inside, wanted);

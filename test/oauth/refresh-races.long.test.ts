@@ -1,24 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { assertOAuthError, refresh, signIn, type TestClient, tally } from "../helpers/device.ts";
 import type { TestOrganization } from "../helpers/organization.ts";
 import type { World } from "../helpers/world.ts";
 import { type Races, rounds, startRaces, times } from "./races.ts";
 
-describeOnBothDatabases("simultaneous refreshes in two processes", (database) => {
-  let races: Races;
+describeWorld("simultaneous refreshes in two processes", startRaces, (races) => {
   let world: World;
   let here: Races["here"];
   let acme: TestOrganization;
   let client: TestClient;
 
   before(async () => {
-    races = await startRaces(database);
     ({ world, here, acme, client } = races);
   });
-  after(() => races.close());
 
   it("gives each parallel client a working pair of one grant", async () => {
     const user = await races.newMember();

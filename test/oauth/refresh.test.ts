@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { before, beforeEach, describe, it } from "node:test";
 import { removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import {
   assertOAuthError,
   type Decider,
@@ -15,28 +15,24 @@ import {
   type TestClient,
 } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";
-import { addPerson, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { addPerson, openAcme } from "../helpers/organization.ts";
 
 const secondMs = 1000;
 const dayMs = 86_400 * secondMs;
 
-describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const open = withSettings(openAcme, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
+
+describeWorldOn(sqlite, "POST /oauth/token, refresh_token grant", open, (world) => {
   let client: TestClient;
   let first: { access_token: string; refresh_token: string };
 
   before(async () => {
-    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
     world.clock.freeze();
-    acme = await setUpOrganization(world);
     client = await setUpClient(world, { refreshTokens: true, confidential: true });
   });
   beforeEach(async () => {
-    first = await signIn(world, client, acme, "read_user read_builds");
+    first = await signIn(world, client, world.acme, "read_user read_builds");
   });
-  after(() => world.close());
 
   const use = (token: string, more?: Record<string, string | undefined>) =>
     refresh(world, client, token, more);
@@ -49,7 +45,7 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
     assertOAuthError(use(token, more), 400, error);
   const statusOf = async (token: string) => (await get(`${world.url}/v2/access-token`, token)).status;
   const grantsOf = async (userId: string) => (await listConnectedApps(world.services, userId)).length;
-  const newMember = (role?: "admin" | "member") => addPerson(world, acme, role);
+  const newMember = (role?: "admin" | "member") => addPerson(world, world.acme, role);
 
   describe("200", () => {
     it("answers a new pair; the old access token works until it expires", async () => {
@@ -68,7 +64,7 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
     });
 
     it("keeps one grant after many refreshes", async () => {
-      const before = await grantsOf(acme.user.id);
+      const before = await grantsOf(world.acme.user.id);
 
       let { refresh_token } = first;
       for (let times = 0; times < 5; times++) {
@@ -76,7 +72,7 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
         ({ refresh_token } = await pair(refresh_token));
       }
 
-      assert.equal(await grantsOf(acme.user.id), before);
+      assert.equal(await grantsOf(world.acme.user.id), before);
     });
 
     it("narrows the access token's scope on request, and restores it later", async () => {
@@ -100,7 +96,7 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
 
   describe("reuse of a rotated token", () => {
     it("answers new pairs of one grant within 30 seconds, for parallel clients", async () => {
-      const before = await grantsOf(acme.user.id);
+      const before = await grantsOf(world.acme.user.id);
       const second = await pair(first.refresh_token);
 
       world.clock.advance(30 * secondMs);
@@ -111,7 +107,7 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
         assert.equal(await statusOf(access_token), 200);
         await pair(refresh_token);
       }
-      assert.equal(await grantsOf(acme.user.id), before);
+      assert.equal(await grantsOf(world.acme.user.id), before);
     });
 
     it("does not extend the 30 seconds with each use", async () => {
@@ -124,7 +120,7 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
     });
 
     it("revokes the grant and all its tokens a millisecond later", async () => {
-      const before = await grantsOf(acme.user.id);
+      const before = await grantsOf(world.acme.user.id);
       const second = await pair(first.refresh_token);
 
       world.clock.advance(30 * secondMs + 1);
@@ -132,14 +128,14 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
 
       await refused(second.refresh_token);
       assert.deepEqual([await statusOf(first.access_token), await statusOf(second.access_token)], [401, 401]);
-      assert.equal(await grantsOf(acme.user.id), before - 1);
+      assert.equal(await grantsOf(world.acme.user.id), before - 1);
       const { db } = world.services;
       const audited = (await db.select().from(db.tables.auditEvents)).map(({ action }) => action);
       assert.ok(audited.includes("revoked after reuse of a refresh token"));
     });
 
     it("also revokes the grant if the token has expired or asks for too many scopes", async () => {
-      const other = await signIn(world, client, acme);
+      const other = await signIn(world, client, world.acme);
       const [second, ofOther] = [await pair(first.refresh_token), await pair(other.refresh_token)];
       world.clock.advance(29 * dayMs);
       const [third, ofOtherToo] = [await pair(second.refresh_token), await pair(ofOther.refresh_token)];
@@ -183,8 +179,8 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
     });
 
     it("refuses a token of a revoked grant", async () => {
-      const [app] = await listConnectedApps(world.services, acme.user.id);
-      await revokeGrants(world.services, acme.user.id, { id: app?.grant.id ?? "" });
+      const [app] = await listConnectedApps(world.services, world.acme.user.id);
+      await revokeGrants(world.services, world.acme.user.id, { id: app?.grant.id ?? "" });
 
       await refused(first.refresh_token);
       assert.equal(await statusOf(first.access_token), 401);
@@ -192,10 +188,10 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
 
     it("refuses a removed member and a deactivated user", async () => {
       const [removed, gone] = [await newMember(), await newMember()];
-      const ofRemoved = await signIn(world, client, { id: acme.id, user: removed });
-      const ofGone = await signIn(world, client, { id: acme.id, user: gone });
+      const ofRemoved = await signIn(world, client, { id: world.acme.id, user: removed });
+      const ofGone = await signIn(world, client, { id: world.acme.id, user: gone });
 
-      await removeMember(world.services, { organization: acme.slug, email: removed.email });
+      await removeMember(world.services, { organization: world.acme.slug, email: removed.email });
       await deactivateUser(world.services, gone.email);
 
       for (const { refresh_token } of [ofRemoved, ofGone]) await refused(refresh_token);
@@ -203,16 +199,20 @@ describeOnSqlite("POST /oauth/token, refresh_token grant", (database) => {
 
     it("grants the scopes that the user may still have, and refuses if none remain", async () => {
       const user = await newMember("admin");
-      const decider: Decider = { id: acme.id, user };
+      const decider: Decider = { id: world.acme.id, user };
       const some = await signIn(world, client, decider, "write_clusters read_user");
       const none = await signIn(world, client, decider, "write_clusters");
 
-      await updateMember(world.services, { organization: acme.slug, email: user.email, role: "member" });
+      await updateMember(world.services, {
+        organization: world.acme.slug,
+        email: user.email,
+        role: "member",
+      });
 
       const { refresh_token, scope } = await pair(some.refresh_token);
       assert.equal(scope, "read_user");
       await refused(none.refresh_token);
-      await updateMember(world.services, { organization: acme.slug, email: user.email, role: "admin" });
+      await updateMember(world.services, { organization: world.acme.slug, email: user.email, role: "admin" });
       assert.equal((await pair(refresh_token)).scope, "write_clusters read_user");
       await pair(none.refresh_token);
     });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { endedTokens } from "../../shared/oauth/retention.ts";
 import { purgeAll } from "../../shared/retention/expiring.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import {
   allGrants,
   assertOAuthError,
@@ -11,27 +11,21 @@ import {
   signIn,
   type TestClient,
 } from "../helpers/device.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { openAcme } from "../helpers/organization.ts";
 
 const dayMs = 86_400_000;
 
-describeOnBothDatabases("ended tokens", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+describeWorld("ended tokens", openAcme, (world) => {
   let refreshing: TestClient;
 
   before(async () => {
-    world = await startWorld(database);
     world.clock.freeze();
-    acme = await setUpOrganization(world);
     refreshing = await setUpClient(world, { refreshTokens: true });
   });
-  after(() => world.close());
 
   it("are purged after a week; the last one takes its grant along", async () => {
     const expiring = await setUpClient(world, { accessTokenMinutes: 60 });
-    await signIn(world, expiring, acme);
+    await signIn(world, expiring, world.acme);
     const purgeAfter = async (ms: number) => {
       world.clock.advance(ms);
       const { tokens } = await purgeAll(world.services, endedTokens);
@@ -43,7 +37,7 @@ describeOnBothDatabases("ended tokens", (database) => {
   });
 
   it("are kept long enough to detect reuse of a rotated refresh token", async () => {
-    const first = await signIn(world, refreshing, acme);
+    const first = await signIn(world, refreshing, world.acme);
     const second = (await refresh(world, refreshing, first.refresh_token)).body;
     world.clock.advance(29 * dayMs);
     const third = (await refresh(world, refreshing, second.refresh_token)).body;
@@ -58,8 +52,8 @@ describeOnBothDatabases("ended tokens", (database) => {
 
   it("leave a working grant in place", async () => {
     const lasting = await setUpClient(world);
-    await signIn(world, lasting, acme);
-    const { refresh_token } = await signIn(world, refreshing, acme);
+    await signIn(world, lasting, world.acme);
+    const { refresh_token } = await signIn(world, refreshing, world.acme);
     world.clock.advance(29 * dayMs);
 
     await purgeAll(world.services, endedTokens);

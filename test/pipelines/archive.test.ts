@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { and, eq } from "drizzle-orm";
 import { webBase } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 
-describeOnBothDatabases("pipelines that want no build", (database) => {
-  let api: TriggerApi;
-
-  before(async () => {
-    api = await openTriggerApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("pipelines that want no build", openTriggerApi, (api) => {
   const slugsAt = async (path: string): Promise<string[]> =>
     (await api.send("GET", path)).body.map(({ slug }: { slug: string }) => slug);
   const build = (slug: string, body: object = {}) => api.send("POST", `/pipelines/${slug}/builds`, { body });

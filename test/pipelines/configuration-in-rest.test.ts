@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi, unique } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi, unique } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
 const yaml = `# Why we do this
 env:
@@ -19,14 +19,7 @@ steps:
   - command: make deploy
 `;
 
-describeOnSqlite("the configuration of a pipeline", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "the configuration of a pipeline", openApi, (api) => {
   const create = (body: object) =>
     api.send("POST", "/pipelines", {
       body: { name: unique("YAML"), cluster_id: api.acme.cluster.id, ...body },

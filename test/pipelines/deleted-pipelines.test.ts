@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
 import { newIds } from "../../shared/ids.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("a deleted pipeline", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("a deleted pipeline", openApi, (api) => {
   const rowOf = async (id: string) => {
     const { db } = api.world.services;
     const { pipelines } = db.tables;

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import type { Step } from "../../shared/vocabulary.ts";
-import { sqlite } from "../helpers/databases.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
+import { openAcme } from "../helpers/organization.ts";
 import { sendRaw } from "../helpers/sockets.ts";
-import { startWorld, type World } from "../helpers/world.ts";
 
 const kilobyte = 1024;
 /** A piece has 65,536 halves of characters of four bytes, and one half more if it would cut a character. */
@@ -15,18 +14,10 @@ interface Answered {
   steps: { command: string; note?: string }[];
 }
 
-describe("a pipeline of a megabyte", () => {
-  let world: World;
-  let acme: TestOrganization;
-  before(async () => {
-    world = await startWorld(sqlite);
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "a pipeline of a megabyte", openAcme, (world) => {
   /** Returns the chunks of the answer's body: each turn of the event loop writes one. */
   const read = async (path: string): Promise<Buffer[]> => {
-    const token = await acme.token("read_pipelines");
+    const token = await world.acme.token("read_pipelines");
     const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     const { socket } = await sendRaw(world.url, head);
     const bytes = Buffer.concat(await socket.toArray());
@@ -35,7 +26,7 @@ describe("a pipeline of a megabyte", () => {
 
   const create = (slug: string, step: (index: number) => Step) => {
     const steps = Array.from({ length: 100 }, (_, index) => step(index));
-    const { operator, cluster } = acme;
+    const { operator, cluster } = world.acme;
     return createPipeline(world.services, operator, { clusterId: cluster.id, slug, name: slug, steps });
   };
 

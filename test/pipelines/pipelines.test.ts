@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { createCluster } from "../../shared/clusters/clusters.ts";
 import {
-  type Api,
   base,
   graphqlId,
   linkHeader,
@@ -13,18 +12,11 @@ import {
   unknownId,
   webBase,
 } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 
-describeOnBothDatabases("pipelines", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("pipelines", openApi, (api) => {
   const create = (more: object = {}) =>
     api.send("POST", "/pipelines", { body: { ...pipelineBody(api.acme.cluster.id), ...more } });
   const update = (slug: string, body: unknown, method = "PATCH") =>

@@ -1,17 +1,13 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 
-describeOnBothDatabases("the limits of steps", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database, { STEPS_PER_PIPELINE: "3", JOBS_PER_MATRIX: "4" });
-  });
-  after(() => api.close());
+const settings = { STEPS_PER_PIPELINE: "3", JOBS_PER_MATRIX: "4" };
 
+describeWorld("the limits of steps", withSettings(openApi, settings), (api) => {
   const matrix = (jobs: number) => ({
     command: "a",
     matrix: Array.from({ length: jobs }, (_, value) => value),

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
 import { type Version, versions } from "../agents/public-agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
+import { openApi } from "../helpers/api.ts";
 import { openSettling } from "../helpers/builds.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { assertJobs, assertRules, type ShownJob } from "./strangers/expected.ts";
 import {
   type ExpectedBuild,
@@ -31,19 +31,16 @@ describe("pipelines of strangers", () => {
     });
 });
 
+const settings = { AGENTS_PER_ORGANIZATION: "100000" };
+
 // The statements are those of other builds, which tests of uploads run on Postgres.
-describeOnSqlite("pipeline of a stranger", (database) => {
-  let api: Api;
+describeWorldOn(sqlite, "pipeline of a stranger", withSettings(openApi, settings), (api) => {
   let settling: ReturnType<typeof openSettling>;
 
   before(async () => {
-    api = await openApi(database, { AGENTS_PER_ORGANIZATION: "100000" });
     settling = openSettling(api.world.services);
   });
-  after(async () => {
-    await settling.close();
-    await api.close();
-  });
+  after(() => settling.close());
 
   for (const [place, stranger] of strangers.entries())
     describe(stranger.name, () => {

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { minuteMs } from "../../shared/durations.ts";
 import { timeoutMinutes } from "../../shared/pipelines/settings.ts";
-import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openAgentApi, startAgent } from "../helpers/agent.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
 describe("the time-out of a job", () => {
   it("is that of its step, else the pipeline's, and never above its maximum", () => {
@@ -27,16 +26,7 @@ describe("the time-out of a job", () => {
   });
 });
 
-describeOnBothDatabases("time-outs of a pipeline", (database) => {
-  let api: Api;
-  let registration: string;
-
-  before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("time-outs of a pipeline", openAgentApi, (api) => {
   it("hold when a job starts, and its agent is told", async () => {
     const { key } = await api.newQueue();
     const { id, slug } = await api.newPipeline({
@@ -51,7 +41,7 @@ describeOnBothDatabases("time-outs of a pipeline", (database) => {
     const { services } = api.world;
     const { jobs } = services.db.tables;
     for (const minutes of [7, 9]) {
-      const agent = await startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
+      const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
       const job = (await agent.offered()) as string;
       const { env } = await agent.begin(job);
       const [row] = await services.db.select().from(jobs).where(eq(jobs.id, job));

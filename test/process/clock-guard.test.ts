@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import {
   acceptClock,
@@ -7,21 +7,16 @@ import {
   findClockDoubt,
   openClockGuard,
 } from "../../shared/process/clock-guard.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { startWorld } from "../helpers/world.ts";
 
-describeOnBothDatabases("a worker that deletes by age", (database) => {
-  let world: World;
+describeWorld("a worker that deletes by age", startWorld, (world) => {
   let monotonicMs = 0;
   /** The servers' clocks are this far behind this machine's. */
   let behindMs = 0;
 
-  before(async () => {
-    world = await startWorld(database);
-    world.clock.freeze();
-  });
-  after(() => world.close());
+  before(() => world.clock.freeze());
 
   const open = (): ClockGuard => {
     const readClock = async () => new Date(world.clock.now().getTime() - behindMs);

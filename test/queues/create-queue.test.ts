@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { shapes } from "../../shared/queues/shapes.ts";
-import { type Api, base, graphqlId, openApi, timestamp, unique, webBase } from "../helpers/api.ts";
-import { describeOnBothDatabases, describeOnSqlite } from "../helpers/databases.ts";
+import { base, graphqlId, openApi, timestamp, unique, webBase } from "../helpers/api.ts";
+import { describeOnBothDatabases, describeWorld, describeWorldOn, sqlite } from "../helpers/databases.ts";
 
 const removed = ["MACOS_M2_4X7", "MACOS_M2_6X14", "MACOS_M2_12X28", "MACOS_M4_12X56"];
 const charset = "Key can only contain letters, numbers, hyphens and underscores";
 const tooLong = "Key is too long (maximum is 100 characters)";
 const affinity = "Retry agent affinity must be prefer-warmest or prefer-different";
 
-describeOnSqlite("POST …/queues", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "POST …/queues", openApi, (api) => {
   const create = (body: unknown) => api.send("POST", api.queues, { body });
   const refused = async (body: unknown, ...reasons: string[]) => {
     const { status, body: answer } = await create(body);
@@ -229,14 +222,7 @@ describeOnSqlite("POST …/queues", (database) => {
   });
 });
 
-describeOnBothDatabases("the limit of queues in a cluster", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("the limit of queues in a cluster", openApi, (api) => {
   const message = "Validation failed: Cluster has reached its limit of 50 queues";
 
   it("is 50, even in a race, and a deleted queue frees a place", async () => {

@@ -1,25 +1,22 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { inArray } from "drizzle-orm";
 import type { Db } from "../../shared/db/database.ts";
 import { deleteQueue } from "../../shared/queues/queues.ts";
 import { findQueue } from "../../shared/queues/store.ts";
-import { type Api, base, linkHeader, openApi, unique } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { base, linkHeader, openApi, unique } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("GET …/queues", (database) => {
-  let api: Api;
+describeWorld("GET …/queues", openApi, (api) => {
   let path: string;
   let keys: string[];
 
   before(async () => {
-    api = await openApi(database);
     const { id } = await api.newCluster();
     path = `/clusters/${id}/queues`;
     keys = Array.from({ length: 32 }, () => unique("listed"));
     for (const key of keys) await api.newQueue({ key }, id);
   });
-  after(() => api.close());
 
   const list = (query = "") => api.send("GET", path + query);
   const keysOf = (body: { key: string }[]) => body.map(({ key }) => key);
@@ -88,14 +85,7 @@ describeOnBothDatabases("GET …/queues", (database) => {
   });
 });
 
-describeOnBothDatabases("DELETE …/queues/{id}", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("DELETE …/queues/{id}", openApi, (api) => {
   const remove = (id: string) => api.send("DELETE", `${api.queues}/${id}`);
   const refused = async (id: string, message: string) => {
     const answer = await remove(id);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import fc from "fast-check";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { repeat } from "../helpers/run-mode.ts";
 
 const maxQueues = 3;
@@ -90,14 +90,9 @@ function apply(queues: Expected[], given: Command): { status: number; message?: 
   return { status: 200 };
 }
 
-describeOnBothDatabases("any sequence of changes to the queues of a cluster", (database) => {
-  let api: Api;
+const open = withSettings(openApi, { QUEUES_PER_CLUSTER: String(maxQueues) });
 
-  before(async () => {
-    api = await openApi(database, { QUEUES_PER_CLUSTER: String(maxQueues) });
-  });
-  after(() => api.close());
-
+describeWorld("any sequence of changes to the queues of a cluster", open, (api) => {
   function send(path: string, given: Command, id: string) {
     if (given.does === "create") {
       const hostedAgents = given.isHosted ? { hostedAgents: { instanceShape: small } } : {};

@@ -3,27 +3,24 @@ import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, eq } from "drizzle-orm";
 import { createBuilds } from "../../shared/builds/create.ts";
-import { type Api, buildRequest, openApi, ordinarySettings, unique } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { buildRequest, openApi, ordinarySettings, unique } from "../helpers/api.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { type Answer, untilNotBusy } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
 import { repeat } from "../helpers/run-mode.ts";
 
 const callers = repeat(60, 200);
 
-describeOnBothDatabases("simultaneous changes in two processes", (database) => {
-  let api: Api;
+const settings = { DATABASE_POOL_SIZE: String(callers / 2) };
+
+describeWorld("simultaneous changes in two processes", withSettings(openApi, settings), (api) => {
   let second: Awaited<ReturnType<typeof runSecondIngress>>;
 
   before(async () => {
-    api = await openApi(database, { DATABASE_POOL_SIZE: String(callers / 2) });
     second = await runSecondIngress(api.world, ordinarySettings);
     await api.send("GET", "/clusters", { url: second.url });
   });
-  after(async () => {
-    await second.close();
-    await api.close();
-  });
+  after(() => second.close());
 
   /** Alternates between both processes. */
   const together = (times: number, method: string, path: string, body?: (index: number) => unknown) =>

@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describe, it } from "node:test";
+import { openApi } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 
-describeOnBothDatabases("PUT and PATCH …/queues/{id}", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("PUT and PATCH …/queues/{id}", openApi, (api) => {
   const update = (id: string, body: unknown, method = "PUT") =>
     api.send(method, `${api.queues}/${id}`, { body });
   const read = async (id: string) => (await api.send("GET", `${api.queues}/${id}`)).body;

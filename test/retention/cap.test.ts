@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
 import { evictLogs } from "../../shared/agents/logs/evict.ts";
@@ -10,27 +10,26 @@ import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import { leaseJob, newJob } from "../agents/logs/jobs-with-logs.ts";
 import { agentTokenOf, registration, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
 import { doTasks } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeOnBothDatabases, describeWorld, withSettings } from "../helpers/databases.ts";
 import { type Answer, request } from "../helpers/http.ts";
-import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { type MadeTrigger, openTriggerApi } from "../helpers/trigger-api.ts";
 
 const mb = 1024 ** 2;
 const message =
   "Organization has reached its limit of 20 MB with its builds and other records: delete pipelines that it no longer needs and wait an hour, or ask the operator to raise STORED_BYTES_PER_ORGANIZATION";
 
-describeOnBothDatabases("an organization that is full", (database) => {
-  let api: TriggerApi;
+const settings = { STORED_BYTES_PER_ORGANIZATION: String(20 * mb) };
+
+describeWorld("an organization that is full", withSettings(openTriggerApi, settings), (api) => {
   let trigger: MadeTrigger;
   let agent: ScriptedAgent;
   let registrationToken: string;
 
   before(async () => {
-    api = await openTriggerApi(database, { STORED_BYTES_PER_ORGANIZATION: String(20 * mb) });
     trigger = await api.newTrigger();
     registrationToken = await agentTokenOf(api.world, api.acme.cluster);
     agent = await startAgent(api.world.url, registrationToken);
   });
-  after(() => api.close());
 
   const setKeptBytes = (keptBytes: number) =>
     api.world.services.db.transaction(async (tx) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes, randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
 import { evictLogs } from "../../shared/agents/logs/evict.ts";
@@ -9,9 +9,9 @@ import { countStoredBytes } from "../../shared/retention/organizations.ts";
 import { recountRecords } from "../../shared/retention/records.ts";
 import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import { agentTokenOf, registration, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { type Answer, request } from "../helpers/http.ts";
-import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { type MadeTrigger, openTriggerApi } from "../helpers/trigger-api.ts";
 
 const mb = 1024 ** 2;
 const limit = 20 * mb;
@@ -19,8 +19,12 @@ const limit = 20 * mb;
 const bytesOfBuild = 37 * mb;
 const deliveriesPerHour = 8;
 
-describeOnSqlite("a tenant that stores as much as it can", (database) => {
-  let api: TriggerApi;
+const openWorld = withSettings(openTriggerApi, {
+  STORED_BYTES_PER_ORGANIZATION: String(limit),
+  API_REQUESTS_PER_MINUTE: "100000",
+});
+
+describeWorldOn(sqlite, "a tenant that stores as much as it can", openWorld, (api) => {
   let trigger: MadeTrigger;
   let agent: ScriptedAgent;
   let job: { id: string; token: string };
@@ -28,10 +32,6 @@ describeOnSqlite("a tenant that stores as much as it can", (database) => {
   let tries = 0;
 
   before(async () => {
-    api = await openTriggerApi(database, {
-      STORED_BYTES_PER_ORGANIZATION: String(limit),
-      API_REQUESTS_PER_MINUTE: "100000",
-    });
     const { db } = api.world.services;
     await db.transaction(async (tx) => {
       const { organizations } = tx.tables;
@@ -45,7 +45,6 @@ describeOnSqlite("a tenant that stores as much as it can", (database) => {
     const amplified = Array.from({ length: 20 }, () => ({ command: "x".repeat(200), parallelism: 100 }));
     trigger = await api.newTrigger({}, (await api.newPipeline({ steps: amplified })).slug);
   });
-  after(() => api.close());
 
   const randomText = (bytes: number) => randomBytes((bytes * 3) / 4).toString("base64");
   const repeat = (times: number, send: () => Promise<Answer>) => Array.from({ length: times }, send);

@@ -1,24 +1,18 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { newId } from "../../shared/ids.ts";
 import { findApplication } from "../../shared/oauth/application-store.ts";
 import { insertGrants } from "../../shared/oauth/grant-store.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { postForm } from "../helpers/device.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
+import { patientRedisUrl, secretKey, startWorld } from "../helpers/world.ts";
 
-describeOnSqlite("the operator's command for applications", (database) => {
-  let world: World;
-  before(async () => {
-    world = await startWorld(database);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "the operator's command for applications", startWorld, (world) => {
   async function run(args: string[]) {
     let [stdout, stderr] = ["", ""];
     const code = await runAdmin(["app", ...args], {

@@ -1,19 +1,14 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
+import { secretKey, settingsOf, startWorld } from "../helpers/world.ts";
 
-describeOnBothDatabases("admin cluster-secret", (database) => {
-  let world: World;
-  before(async () => {
-    world = await startWorld(database);
-    await setUpOrganization(world);
-  });
-  after(() => world.close());
+describeWorld("admin cluster-secret", startWorld, (world) => {
+  before(() => setUpOrganization(world));
 
   const run = async (verb: string, args: string[], value = "") => {
     let said = "";

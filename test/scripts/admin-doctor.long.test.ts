@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { artifactBlob } from "../../shared/blobs/blobs.ts";
@@ -17,11 +17,11 @@ import { addToTotals } from "../../shared/retention/totals-store.ts";
 import { newJob } from "../agents/logs/jobs-with-logs.ts";
 import { leaveArtifact } from "../artifacts/left-by-job.ts";
 import { chunks, expect } from "../blobs/contract.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { openAcme } from "../helpers/organization.ts";
 import { redisServerMissing, startRedis } from "../helpers/processes.ts";
-import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
+import { secretKey, settingsOf } from "../helpers/world.ts";
 
 interface Finding {
   check: string;
@@ -30,15 +30,7 @@ interface Finding {
   fix?: string;
 }
 
-describeOnBothDatabases("admin doctor", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-  before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
-
+describeWorld("admin doctor", openAcme, (world, database) => {
   const reported = (count: number) =>
     eventually("reports", async () => (await world.services.processes.list())?.length === count);
   const run = async (settings: Record<string, string> = {}, isTerminal = false, ...options: string[]) => {
@@ -144,7 +136,7 @@ describeOnBothDatabases("admin doctor", (database) => {
     const { db, clock, config } = world.services;
     const bytes = config.logBytesPerOrganization * 0.95;
     await db.transaction((tx) =>
-      addToTotals(tx, tx.tables.logTotals, clock.now(), [{ organizationId: acme.id, bytes }]),
+      addToTotals(tx, tx.tables.logTotals, clock.now(), [{ organizationId: world.acme.id, bytes }]),
     );
     const store = (storedBytes: number) =>
       db.transaction((tx) => {
@@ -152,7 +144,7 @@ describeOnBothDatabases("admin doctor", (database) => {
         return tx
           .update(organizations)
           .set({ storedBytes, keptBytes: storedBytes })
-          .where(eq(organizations.id, acme.id));
+          .where(eq(organizations.id, world.acme.id));
       });
     await store(config.storedBytesPerOrganization);
     const { say } = await examine();
@@ -165,7 +157,7 @@ describeOnBothDatabases("admin doctor", (database) => {
 
   it("finds artifacts whose bytes are missing, and the store of another installation", async () => {
     const { services } = world;
-    const job = await newJob(services, acme);
+    const job = await newJob(services, world.acme);
     const content = Buffer.from("text");
     const stored = await leaveArtifact(services, job, { path: "stored" });
     await services.blobs.write(artifactBlob(stored.id), chunks(content), expect(content));
@@ -192,7 +184,7 @@ describeOnBothDatabases("admin doctor", (database) => {
 
   it("reads all artifacts with --bytes, and names those with other bytes", async () => {
     const { services } = world;
-    const job = await newJob(services, acme);
+    const job = await newJob(services, world.acme);
     const content = Buffer.from("text");
     const changed = await leaveArtifact(services, job, { path: "changed" });
     const gone = await leaveArtifact(services, job, { path: "gone" });

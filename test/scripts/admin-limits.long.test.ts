@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { runAdmin } from "../../scripts/admin/run.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
-import { patientRedisUrl, secretKey, startWorld, type World } from "../helpers/world.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
+import { patientRedisUrl, secretKey, startWorld } from "../helpers/world.ts";
 
 // The operator's command keeps the limits of REST.
 
-describeOnSqlite("the operator's command", (database) => {
-  let world: World;
+describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
   before(async () => {
-    world = await startWorld(database);
     await accept("org create --slug acme --name Acme");
     await accept("user create --email ada@example.com --name Ada --org acme");
     await accept("cluster create --org acme --name Primary");
@@ -18,7 +16,6 @@ describeOnSqlite("the operator's command", (database) => {
     await accept("pipeline create --org acme --cluster Primary --slug web --name Web --queue linux");
     await accept("app create --name Login --client-id login");
   });
-  after(() => world.close());
 
   /** Words without spaces. @param more options whose values may have some */
   async function run(words: string, ...more: string[]) {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { Queue } from "bullmq";
 import { eq } from "drizzle-orm";
 import { Redis } from "ioredis";
@@ -13,20 +13,12 @@ import { hourMs } from "../../shared/durations.ts";
 import { createBuildsJob, doTasksJob, evictPayloadsJob } from "../../shared/jobs/contracts.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { buildWebhook } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
+import { openAcme } from "../helpers/organization.ts";
+import { secretKey, settingsOf } from "../helpers/world.ts";
 
-describeOnBothDatabases("what operators see of an installation", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-  before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
-
+describeWorld("what operators see of an installation", openAcme, (world, database) => {
   const run = async (
     args: string[],
     more: { isTerminal?: boolean; env?: Record<string, string>; untilInterrupted?: () => AbortSignal } = {},
@@ -101,13 +93,13 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
   });
 
   it("shows what waits, runs, is paused and was refused", async () => {
-    const { path, id } = await acme.trigger({ label: "Hook" });
+    const { path, id } = await world.acme.trigger({ label: "Hook" });
     await buildWebhook(world, path);
     const undecided = await post(world.url + path, "{}");
     await pauseDispatch(
       world.services,
-      acme.operator,
-      acme.queue,
+      world.acme.operator,
+      world.acme.queue,
       "No \u001b[31mpower\u001b]0;x\u0007\u009b2J\nat all",
     );
     const later = world.clock.now().getTime();
@@ -115,7 +107,7 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
       tx.insertMany(tx.tables.refusedDeliveries, [
         {
           triggerId: id,
-          organizationId: acme.id,
+          organizationId: world.acme.id,
           hour: new Date(later),
           cause: "invalid_signature",
           count: 3,
@@ -125,7 +117,7 @@ describeOnBothDatabases("what operators see of an installation", (database) => {
     const { organizations } = world.services.db.tables;
     const store = (storedBytes: number, keptBytes: number) =>
       world.services.db.transaction((tx) =>
-        tx.update(organizations).set({ storedBytes, keptBytes }).where(eq(organizations.id, acme.id)),
+        tx.update(organizations).set({ storedBytes, keptBytes }).where(eq(organizations.id, world.acme.id)),
       );
     await store(71 * 1024 ** 3, 70 * 1024 ** 3);
     world.services.processes.report("ingress");

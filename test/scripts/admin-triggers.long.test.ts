@@ -17,24 +17,23 @@ import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
+import { secretKey, settingsOf, startWorld } from "../helpers/world.ts";
 
-describeOnSqlite("the operator's command for triggers", (database) => {
-  let world: World;
+const open = withSettings(startWorld, { MAX_PAYLOAD_BYTES: "100000" });
+
+describeWorldOn(sqlite, "the operator's command for triggers", open, (world) => {
   let folder: string;
 
   before(async () => {
-    world = await startWorld(database, { MAX_PAYLOAD_BYTES: "100000" });
     await setUpOrganization(world);
     await world.startWorkers();
     folder = mkdtempSync(join(tmpdir(), "signalbox-payloads-"));
   });
   after(async () => {
     rmSync(folder, { recursive: true, force: true });
-    await world.close();
   });
 
   async function run(args: string[], input = "", signal?: AbortSignal) {

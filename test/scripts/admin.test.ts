@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runAdmin } from "../../scripts/admin/run.ts";
 import { loaders } from "../../scripts/node-options.ts";
@@ -14,9 +14,9 @@ import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { allBuilds } from "../helpers/builds.ts";
-import { describeOnSqlite, sqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
-import { patientRedisUrl, secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
+import { patientRedisUrl, secretKey, settingsOf, startWorld } from "../helpers/world.ts";
 
 async function run(env: Record<string, string>, args: string[], input = "") {
   let [stdout, stderr] = ["", ""];
@@ -29,13 +29,8 @@ async function run(env: Record<string, string>, args: string[], input = "") {
   return { stdout, stderr, code };
 }
 
-describeOnSqlite("the operator's command", (database) => {
-  let world: World;
-  before(async () => {
-    world = await startWorld(database);
-    await world.startWorkers();
-  });
-  after(() => world.close());
+describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
+  before(() => world.startWorkers());
 
   const inHere = (args: string[], input?: string) =>
     run({ DATABASE_URL: world.config.databaseUrl, REDIS_URL: patientRedisUrl() ?? "" }, args, input);

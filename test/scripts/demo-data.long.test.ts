@@ -1,23 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { makeDemoData } from "../../scripts/demo/make.ts";
 import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import { hourMs } from "../../shared/durations.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { buildStates } from "../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
+import { startWorld } from "../helpers/world.ts";
 
-describeOnSqlite("npm run demo:data", (database) => {
-  let world: World;
+describeWorldOn(sqlite, "npm run demo:data", startWorld, (world) => {
   let services: Services;
 
   before(async () => {
-    world = await startWorld(database);
     services = world.services;
     await world.startWorkers();
   });
-  after(() => world.close());
 
   it("makes builds in all states, deliveries, refusals and pauses", async () => {
     const progress: number[] = [];

@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
-describeOnSqlite("a step with secrets", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "a step with secrets", openApi, (api) => {
   const build = async (step: object) => {
     const { key: queue } = await api.newQueue();
     const pipeline = await api.newPipeline({ steps: [{ command: "make", agents: { queue }, ...step }] });

@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { hourMs } from "../../shared/durations.ts";
 import { enterJob } from "../agents/inside/in-a-job.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openApi } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
-describeOnSqlite("GET /v3/jobs/{job}/secrets", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "GET /v3/jobs/{job}/secrets", openApi, (api) => {
   let made = 0;
   const newSecret = async (body: object = {}, cluster = api.acme.cluster.id) => {
     const sent = { key: `SECRET_${++made}`, value: `value ${made}`, ...body };

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
-import { type Api, base, graphqlId, openApi, timestamp, unique, unknownId, webBase } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { base, graphqlId, openApi, timestamp, unique, unknownId, webBase } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
 
-describeOnBothDatabases("…/clusters/:id/secrets", (database) => {
-  let api: Api;
+describeWorld("…/clusters/:id/secrets", openApi, (api) => {
   let path: string;
   before(async () => {
-    api = await openApi(database);
     path = `/clusters/${api.acme.cluster.id}/secrets`;
   });
-  after(() => api.close());
 
   const create = (body: object = {}) =>
     api.send("POST", path, {

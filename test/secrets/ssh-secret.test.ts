@@ -1,23 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { updateSecretIfPresent } from "../../shared/secrets/store.ts";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { type Api, openApi, unique } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { openAgentApi, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
+import { unique } from "../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
 const sshKey = "-----BEGIN OPENSSH PRIVATE KEY-----\nswordfish\n-----END OPENSSH PRIVATE KEY-----\n";
 
-describeOnSqlite("the ssh_secret of a checkout", (database) => {
-  let api: Api;
-  let registration: string;
-  before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "the ssh_secret of a checkout", openAgentApi, (api) => {
   const newSecret = async (body: object = {}, cluster = api.acme.cluster.id) => {
     const sent = { key: unique("KEY").replace("-", "_"), value: sshKey, ...body };
     const created = await api.send("POST", `/clusters/${cluster}/secrets`, { body: sent });
@@ -33,7 +25,7 @@ describeOnSqlite("the ssh_secret of a checkout", (database) => {
     await api.build(pipeline.id);
     const path = `/pipelines/${pipeline.slug}/builds/1`;
     const newAgent = (more: object = {}) =>
-      startAgent(api.world.url, registration, { meta_data: [`queue=${queue}`], ...more });
+      startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${queue}`], ...more });
     return {
       ...{ path, newAgent, slug: pipeline.slug },
       agent: await newAgent(),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { createAgentToken } from "../../shared/agents/tokens.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
@@ -12,7 +12,7 @@ import { createQueue } from "../../shared/queues/queues.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { createSecret } from "../../shared/secrets/secrets.ts";
 import { unique } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
 
@@ -116,20 +116,17 @@ const settings = {
   QUEUES_PER_CLUSTER: "3",
 };
 
-describeOnBothDatabases("the limit of", (database) => {
-  let pages: QueuePages;
+describeWorld("the limit of", withSettings(startQueuePages, settings), (pages) => {
   let second: Services;
   let token: string;
 
   before(async () => {
-    pages = await startQueuePages(database, settings);
     second = (await pages.another()).services;
     const scopes = ["write_clusters", "write_pipelines", "write_secrets"];
     const of = { email: pages.ada.email, organization: "acme", description: "" };
     for (const name of ["registration tokens", "secrets"]) await things[name]?.create(second, pages);
     ({ token } = await createAccessToken(pages.services, { ...of, scopes }));
   });
-  after(() => pages.close());
 
   const refusalOf = async (creating: Promise<unknown>) => {
     const refusal = await creating.then(

@@ -7,24 +7,19 @@ import { openServices, type Services } from "../../shared/process/services.ts";
 import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tasks/runner.ts";
 import { later, takeTasks } from "../../shared/tasks/store.ts";
 import type { TaskKind } from "../../shared/vocabulary.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { startWorld } from "../helpers/world.ts";
 
-describeOnBothDatabases("what a transaction makes due", (database) => {
-  let world: World;
+describeWorld("what a transaction makes due", startWorld, (world) => {
   /** Of a process that serves nothing: those that serve do tasks at once. */
   let services: Services;
   before(async () => {
-    world = await startWorld(database);
     const log = createLog({ level: "debug", process: "test" }, { write: () => {} });
     services = openServices({ config: world.config, log, clock: world.clock });
   });
   beforeEach(() => services.db.transaction(async (tx) => void (await tx.delete(tx.tables.tasks))));
-  after(async () => {
-    await services.close();
-    await world.close();
-  });
+  after(() => services.close());
 
   const newSubject = () => newId(services.clock.now());
   const newSubjects = (length: number) => Array.from({ length }, newSubject);

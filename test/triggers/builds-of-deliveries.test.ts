@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { dayMs } from "../../shared/durations.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
@@ -7,22 +7,14 @@ import { createQueue } from "../../shared/queues/queues.ts";
 import { deleteTrigger } from "../../shared/triggers/triggers.ts";
 import { openWorkerJobs } from "../../workers/jobs.ts";
 import { allBuilds, buildOfDelivery, countBuilds, decideDue, findDelivery } from "../helpers/builds.ts";
-import { describeOnBothDatabases, sqlite } from "../helpers/databases.ts";
+import { describeWorld, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, untilNotBusy } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { openAcme, setUpOrganization } from "../helpers/organization.ts";
 import { onlyInFullRun } from "../helpers/run-mode.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { startWorld } from "../helpers/world.ts";
 
-describeOnBothDatabases("a delivery's build", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-
-  before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
-    await world.startWorkers();
-  });
-  after(() => world.close());
+describeWorld("a delivery's build", openAcme, (world) => {
+  before(() => world.startWorkers());
 
   const deliver = async (path: string, body = "{}", headers?: Record<string, string>) => {
     const answer = await untilNotBusy(() => post(world.url + path, body, headers));
@@ -32,7 +24,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
   const built = (deliveryId: string) => eventually("the build", () => buildOfDelivery(world, deliveryId));
 
   it("has the trigger's branch, commit, message and variables", async () => {
-    const { path } = await acme.trigger({
+    const { path } = await world.acme.trigger({
       branch: "release",
       commit: "abc123",
       message: "From outside",
@@ -43,7 +35,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
 
     const { body } = await get(
       `${world.url}/v2/organizations/acme/pipelines/web/builds/${build.number}`,
-      await acme.token("read_builds"),
+      await world.acme.token("read_builds"),
     );
     assert.equal(body.id, build.id);
     assert.equal(body.state, "scheduled");
@@ -65,18 +57,18 @@ describeOnBothDatabases("a delivery's build", (database) => {
     assert.equal(body.jobs.length, 1);
     assert.deepEqual(
       [body.jobs[0].state, body.jobs[0].command, body.jobs[0].cluster_queue_id],
-      ["scheduled", "make test", acme.queue.id],
+      ["scheduled", "make test", world.acme.queue.id],
     );
   });
 
   it("has the documented defaults when the trigger sets none", async () => {
-    const build = await built(await deliver((await acme.trigger()).path));
+    const build = await built(await deliver((await world.acme.trigger()).path));
 
     assert.deepEqual([build.branch, build.commit, build.message], ["main", "HEAD", "Triggered build"]);
   });
 
   it("is not changed by message, branch, commit or env in the payload, nor by headers", async () => {
-    const { path } = await acme.trigger();
+    const { path } = await world.acme.trigger();
     const payload = {
       message: "evil",
       branch: "evil",
@@ -94,35 +86,35 @@ describeOnBothDatabases("a delivery's build", (database) => {
 
     const { text, body } = await get(
       `${world.url}/v2/organizations/acme/pipelines/web/builds/${build.number}`,
-      await acme.token("read_builds"),
+      await world.acme.token("read_builds"),
     );
     assert.doesNotMatch(text, /evil/i);
     assert.deepEqual(body.meta_data, {});
   });
 
   it("does not let a trigger replace predefined variables", async () => {
-    const { path } = await acme.trigger({
+    const { path } = await world.acme.trigger({
       environment: { SIGNALBOX_BUILD_NUMBER: "99999", SIGNALBOX_FAKE: "1" },
     });
     const build = await built(await deliver(path));
 
     const { body } = await get(
       `${world.url}/v2/organizations/acme/pipelines/web/builds/${build.number}`,
-      await acme.token("read_builds"),
+      await world.acme.token("read_builds"),
     );
     assert.equal(body.env.SIGNALBOX_BUILD_NUMBER, String(build.number));
     assert.equal(body.env.SIGNALBOX_FAKE, undefined);
   });
 
   it("runs each step on the queue that the step names", async () => {
-    const gpu = await createQueue(world.services, acme.operator, acme.cluster, { key: "gpu" });
-    const pipeline = await createPipeline(world.services, acme.operator, {
-      clusterId: acme.cluster.id,
+    const gpu = await createQueue(world.services, world.acme.operator, world.acme.cluster, { key: "gpu" });
+    const pipeline = await createPipeline(world.services, world.acme.operator, {
+      clusterId: world.acme.cluster.id,
       slug: "train",
       name: "Train",
       steps: [{ command: "make train", agents: { queue: "gpu" } }],
     });
-    const trigger = await acme.trigger({}, "train");
+    const trigger = await world.acme.trigger({}, "train");
 
     const build = await built(await deliver(trigger.path));
 
@@ -137,7 +129,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
   });
 
   it("gets its own number for each of 1,000 simultaneous webhooks", onlyInFullRun, async () => {
-    const { path } = await acme.trigger();
+    const { path } = await world.acme.trigger();
     const before = await countBuilds(world);
 
     const ids = await Promise.all(Array.from({ length: 1000 }, () => deliver(path)));
@@ -151,7 +143,7 @@ describeOnBothDatabases("a delivery's build", (database) => {
   });
 
   it("is created once, even if several workers get the delivery at once", async () => {
-    const { path } = await acme.trigger();
+    const { path } = await world.acme.trigger();
     const ids = await Promise.all(Array.from({ length: 20 }, () => deliver(path)));
     const before = await countBuilds(world);
     const other = await world.another();
@@ -164,26 +156,17 @@ describeOnBothDatabases("a delivery's build", (database) => {
   });
 
   it("is created even if the trigger is deleted after the webhook", async () => {
-    const trigger = await acme.trigger({ branch: "kept" });
+    const trigger = await world.acme.trigger({ branch: "kept" });
     const id = await deliver(trigger.path);
-    await deleteTrigger(world.services, acme.operator, trigger);
+    await deleteTrigger(world.services, world.acme.operator, trigger);
 
     assert.equal((await built(id)).branch, "kept");
   });
 });
 
-describeOnBothDatabases("a delivery without a worker", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-
-  before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
-
+describeWorld("a delivery without a worker", openAcme, (world) => {
   it("is built soon when the clock was ahead as it was accepted", async () => {
-    const { path } = await acme.trigger();
+    const { path } = await world.acme.trigger();
     world.clock.advance(8 * dayMs);
     const { body } = await post(world.url + path, "{}");
     world.clock.advance(-8 * dayMs);
@@ -193,7 +176,7 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
   });
 
   it("is found by the next one, which nobody wakes", async () => {
-    const { path } = await acme.trigger();
+    const { path } = await world.acme.trigger();
     const { body } = await post(world.url + path, "{}");
     assert.equal((await findDelivery(world, body.id))?.status, null);
 
@@ -205,14 +188,14 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
   });
 
   it("fails alone for a permanent error, and the rest of its group is built", async () => {
-    const broken = await createPipeline(world.services, acme.operator, {
-      clusterId: acme.cluster.id,
+    const broken = await createPipeline(world.services, world.acme.operator, {
+      clusterId: world.acme.cluster.id,
       slug: "broken",
       name: "Broken",
       steps: [{ command: "make" }],
     });
-    const bad = (await post(world.url + (await acme.trigger({}, "broken")).path, "{}")).body.id;
-    const good = (await post(world.url + (await acme.trigger()).path, "{}")).body.id;
+    const bad = (await post(world.url + (await world.acme.trigger({}, "broken")).path, "{}")).body.id;
+    const good = (await post(world.url + (await world.acme.trigger()).path, "{}")).body.id;
     await world.services.db.transaction(async (tx) => {
       const { pipelines } = tx.tables;
       const steps = [{ command: "x", agents: { queue: "gone" } }];
@@ -230,8 +213,8 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
 
   it("stays pending during a fault, while others of its group are built", async () => {
     const { db } = world.services;
-    const faulty = await createPipeline(world.services, acme.operator, {
-      clusterId: acme.cluster.id,
+    const faulty = await createPipeline(world.services, world.acme.operator, {
+      clusterId: world.acme.cluster.id,
       slug: "faulty",
       name: "Faulty",
       steps: [{ command: "make" }],
@@ -244,8 +227,8 @@ describeOnBothDatabases("a delivery without a worker", (database) => {
           .set({ steps: steps as typeof faulty.steps })
           .where(eq(pipelines.id, faulty.id));
       });
-    const bad = (await post(world.url + (await acme.trigger({}, "faulty")).path, "{}")).body.id;
-    const good = (await post(world.url + (await acme.trigger()).path, "{}")).body.id;
+    const bad = (await post(world.url + (await world.acme.trigger({}, "faulty")).path, "{}")).body.id;
+    const good = (await post(world.url + (await world.acme.trigger()).path, "{}")).body.id;
     await setSteps(5);
 
     await decideDue(world.services);

@@ -1,20 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { rebuildNext } from "../../shared/triggers/bulk-rebuilds/run.ts";
 import { unknownId } from "../helpers/api.ts";
 import { runSlices } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 
-describeOnBothDatabases("…/triggers/{id}/rebuilds", (database) => {
-  let api: TriggerApi;
-
-  before(async () => {
-    api = await openTriggerApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("…/triggers/{id}/rebuilds", openTriggerApi, (api) => {
   /** A trigger of a pipeline of its own, with a built delivery of each event. */
   const triggerWith = async (...events: string[]) => {
     const { slug } = await api.newPipeline();

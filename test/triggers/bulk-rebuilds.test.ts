@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq, inArray } from "drizzle-orm";
-import { csrfTokenIn, type Visitor } from "../../scripts/scratch/visitor.ts";
+import { csrfTokenIn } from "../../scripts/scratch/visitor.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { newIds } from "../../shared/ids.ts";
 import { doTasksJob } from "../../shared/jobs/contracts.ts";
@@ -12,21 +12,13 @@ import { deletePayloads } from "../../shared/triggers/payloads/store.ts";
 import { deleteTrigger } from "../../shared/triggers/triggers.ts";
 import { openWorkerJobs } from "../../workers/jobs.ts";
 import { allBuilds, decide, runSlices } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
-import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import { startQueuePages } from "../helpers/pages.ts";
 
-describeOnBothDatabases("a bulk rebuild", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
+describeWorld("a bulk rebuild", startQueuePages, (pages, database) => {
   const built = "?status=built";
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
 
   /** A trigger of a new pipeline's place, with decided deliveries. */
   async function triggerWith(deliveries: number, event = "push") {
@@ -47,7 +39,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     return ids;
   }
 
-  async function formOf({ at }: Pick<Made, "at">, query = built, member = bob) {
+  async function formOf({ at }: Pick<Made, "at">, query = built, member = pages.asBob) {
     const path = `${at}/rebuilds/new${query}`;
     const { status, text } = await member.get(path);
     assert.equal(status, 200, text);
@@ -61,7 +53,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
   }
 
   /** Returns the path of its page. */
-  async function ask(trigger: Pick<Made, "at">, query = built, member = bob): Promise<string> {
+  async function ask(trigger: Pick<Made, "at">, query = built, member = pages.asBob): Promise<string> {
     const { path, fields } = await formOf(trigger, query, member);
     const answer = await member.post(path, fields);
     assert.equal(answer.status, 303, answer.text);
@@ -108,14 +100,14 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const [evicted = "", ...kept] = trigger.ids;
     await pages.services.db.transaction((tx) => deletePayloads(tx, [evicted]));
 
-    const list = (await bob.get(`${trigger.at}?event=push`)).text;
+    const list = (await pages.asBob.get(`${trigger.at}?event=push`)).text;
     assert.match(list, new RegExp(`href="${trigger.at}/rebuilds/new\\?event=push"`));
     const { text } = await formOf(trigger, `${built}&event=push`);
     assert.match(text, new RegExp(`Build ${trigger.ids.length} deliveries again\\?`));
     assert.match(text, /status built, event push/);
     assert.match(text, /<button type="submit">Build again</);
     const path = await ask(trigger, `${built}&event=push`);
-    assert.match((await bob.get(trigger.at)).text, new RegExp(`href="${path}"`));
+    assert.match((await pages.asBob.get(trigger.at)).text, new RegExp(`href="${path}"`));
     const late = await deliver(trigger, 1, "push");
     await run(path);
 
@@ -127,12 +119,12 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
       kept,
     );
     assert.deepEqual([...new Set(made.map(({ creatorId }) => creatorId))], [pages.bob.id]);
-    const shown = (await bob.get(path)).text;
+    const shown = (await pages.asBob.get(path)).text;
     assert.match(shown, /class="state passed">finished</);
     assert.match(shown, new RegExp(`<dt>Built again</dt><dd>${kept.length}</dd>`));
     assert.match(shown, /<dt>Left out<\/dt><dd>1,/);
     assert.doesNotMatch(shown, />Cancel</);
-    assert.match((await bob.get(trigger.at)).text, /Bob asked to rebuild deliveries of/);
+    assert.match((await pages.asBob.get(trigger.at)).text, /Bob asked to rebuild deliveries of/);
   });
 
   it("goes on after a kill, and builds no delivery twice", async () => {
@@ -172,17 +164,17 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const path = await ask(trigger);
     await assert.rejects(run(path, dyingAfter(1)), /killed/);
 
-    assert.match((await bob.get(path)).text, />Cancel</);
-    const answer = await bob.post(`${path}/cancel`);
+    assert.match((await pages.asBob.get(path)).text, />Cancel</);
+    const answer = await pages.asBob.post(`${path}/cancel`);
     assert.deepEqual([answer.status, answer.headers.get("location")], [303, path]);
     await run(path);
-    await bob.post(`${path}/cancel`);
+    await pages.asBob.post(`${path}/cancel`);
 
     const last = trigger.ids.slice(-1);
     assert.deepEqual(await rebuildsOf({ ids: last }), [[0]]);
     assert.equal((await rowOf(path)).built, deliveriesPerTransaction);
-    assert.match((await bob.get(path)).text, /class="state canceled">.*canceled</);
-    const history = (await bob.get(trigger.at)).text.match(/canceled the rebuild of deliveries of/g);
+    assert.match((await pages.asBob.get(path)).text, /class="state canceled">.*canceled</);
+    const history = (await pages.asBob.get(trigger.at)).text.match(/canceled the rebuild of deliveries of/g);
     assert.equal(history?.length, 1);
   });
 
@@ -195,7 +187,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
 
     assert.ok((await rowOf(path)).canceledAt);
     assert.deepEqual(await rebuildsOf(trigger), [[0]]);
-    assert.equal((await bob.get(path)).status, 404);
+    assert.equal((await pages.asBob.get(path)).status, 404);
   });
 
   it("stops when who asked is deactivated", async () => {
@@ -214,10 +206,10 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const trigger = await triggerWith(1);
     const { path, fields } = await formOf(trigger);
 
-    const answers = await Promise.all([1, 2, 3].map(() => bob.post(path, fields)));
+    const answers = await Promise.all([1, 2, 3].map(() => pages.asBob.post(path, fields)));
     const [location = ""] = answers.map(({ headers }) => headers.get("location") ?? "");
     await run(location);
-    const late = await bob.post(path, fields);
+    const late = await pages.asBob.post(path, fields);
 
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([303]));
     assert.deepEqual(new Set([...answers, late].map(({ headers }) => headers.get("location"))).size, 1);
@@ -229,13 +221,13 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const [first, second, third, fourth] = triggers as [Made, Made, Made, Made];
     const running = [await ask(first)];
     const again = await formOf(first);
-    const answer = await bob.post(again.path, again.fields);
+    const answer = await pages.asBob.post(again.path, again.fields);
     assert.equal(answer.status, 422);
     assert.match(answer.text, /are being built again already\. Wait until that has finished, or cancel it\./);
 
     running.push(await ask(second), await ask(third));
     const more = await formOf(fourth);
-    const refused = await bob.post(more.path, more.fields);
+    const refused = await pages.asBob.post(more.path, more.fields);
     assert.equal(refused.status, 422);
     assert.match(refused.text, /Deliveries of 3 triggers of the organization/);
 
@@ -251,7 +243,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
   it("is refused for no deliveries, for those in process, and for too many", async () => {
     const trigger = await triggerWith(0);
     const refused = async (query: string, message: RegExp) => {
-      const { status, text } = await bob.get(`${trigger.at}/rebuilds/new${query}`);
+      const { status, text } = await pages.asBob.get(`${trigger.at}/rebuilds/new${query}`);
       assert.equal(status, 422);
       assert.match(text, message);
       assert.doesNotMatch(text, />Build again</);
@@ -287,8 +279,8 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const path = `${trigger.at}/rebuilds/new`;
     const { bulkRebuilds } = pages.services.db.tables;
 
-    const asked = await bob.get(path);
-    const unchosen = await bob.post(path, { ...fieldsIn(asked.text), total: "5" });
+    const asked = await pages.asBob.get(path);
+    const unchosen = await pages.asBob.post(path, { ...fieldsIn(asked.text), total: "5" });
     const notRun = await formOf(trigger, "?status=not+run");
     const chosen = await formOf(trigger);
 
@@ -312,7 +304,7 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const trigger = await triggerWith(3);
     const { path, fields } = await formOf(trigger);
     for (const total of ["", "2", "3.0", "three"]) {
-      const answer = await bob.post(path, { ...fields, total });
+      const answer = await pages.asBob.post(path, { ...fields, total });
       assert.equal(answer.status, 422, total);
       assert.match(answer.text, /The number of deliveries is 3: type it to confirm\./);
     }
@@ -323,8 +315,8 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
       const { deliveries } = tx.tables;
       return tx.update(deliveries).set({ status: "failed" }).where(eq(deliveries.id, first));
     });
-    const changed = await bob.post(path, fields);
-    const answer = await bob.post(path, fieldsIn(changed.text));
+    const changed = await pages.asBob.post(path, fields);
+    const answer = await pages.asBob.post(path, fieldsIn(changed.text));
     await run(answer.headers.get("location") ?? "");
 
     assert.equal(changed.status, 422);
@@ -351,8 +343,8 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     }
     assert.equal((await stranger.get(`${trigger.at}/rebuilds/new`)).status, 404);
     assert.equal((await stranger.post(`${trigger.at}/rebuilds/new${built}`)).status, 404);
-    assert.equal((await bob.get(`${second.at}/rebuilds/${idOf(path)}`)).status, 404);
-    assert.equal((await bob.get(`${trigger.at}/rebuilds/x`)).status, 404);
+    assert.equal((await pages.asBob.get(`${second.at}/rebuilds/${idOf(path)}`)).status, 404);
+    assert.equal((await pages.asBob.get(`${trigger.at}/rebuilds/x`)).status, 404);
     assert.equal((await rowOf(path)).canceledAt, null);
     await run(path);
     assert.deepEqual(await rebuildsOf(trigger), [[0, 1]]);
@@ -365,11 +357,11 @@ describeOnBothDatabases("a bulk rebuild", (database) => {
     const later = { ...pages.services, clock: { ...pages.services.clock, ...year } };
 
     await oldBulkRebuilds.purge(later);
-    assert.equal((await bob.get(path)).status, 200);
+    assert.equal((await pages.asBob.get(path)).status, 200);
     await run(path);
     await oldBulkRebuilds.purge(pages.services);
-    assert.equal((await bob.get(path)).status, 200);
+    assert.equal((await pages.asBob.get(path)).status, 200);
     await oldBulkRebuilds.purge(later);
-    assert.equal((await bob.get(path)).status, 404);
+    assert.equal((await pages.asBob.get(path)).status, 404);
   });
 });

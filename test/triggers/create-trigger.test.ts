@@ -1,20 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { base, graphqlId, timestamp, unknownId } from "../helpers/api.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { addPerson, setUpOrganization } from "../helpers/organization.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-describeOnSqlite("POST …/pipelines/{slug}/triggers", (database) => {
-  let api: TriggerApi;
-
-  before(async () => {
-    api = await openTriggerApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "POST …/pipelines/{slug}/triggers", openTriggerApi, (api, database) => {
   const freshPath = async () => api.triggersAt((await api.newPipeline()).slug);
   const full = {
     type: "github",

@@ -1,21 +1,15 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { findPayload } from "../../shared/triggers/payloads/store.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 
 const secret = "s3cret";
 const verification = { strategy: "hmac", secret };
 
-describeOnSqlite("triggers of type hmac", (database) => {
-  let api: TriggerApi;
-  before(async () => {
-    api = await openTriggerApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "triggers of type hmac", openTriggerApi, (api) => {
   const change = (id: string, body: object) => api.send("PATCH", `${api.triggersAt()}/${id}`, { body });
   const remove = (id: string) => api.send("DELETE", `${api.triggersAt()}/${id}`);
 

@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { and, eq, lt } from "drizzle-orm";
 import { createBuilds } from "../../shared/builds/create.ts";
 import { buildRequest } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 
 const rebuilds = 1200;
 const purged = 600;
 
-describeOnBothDatabases("a delivery that was built 1,201 times", (database) => {
-  let api: TriggerApi;
-
-  before(async () => {
-    api = await openTriggerApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("a delivery that was built 1,201 times", openTriggerApi, (api) => {
   it("has all of its builds in lists, in their order, beside deliveries with one and with none", async () => {
     const { db, clock } = api.world.services;
     const trigger = await api.newTrigger();

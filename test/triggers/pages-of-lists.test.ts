@@ -1,23 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { base } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 
 interface Page {
   items: { id: string }[];
   links: { self: string; first?: string; prev?: string; next?: string };
 }
 
-describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
-  let api: TriggerApi;
+describeWorld("lists of triggers and of deliveries", openTriggerApi, (api) => {
   const lists: Record<"triggers" | "deliveries", { path: string; ids: string[] }> = {
     triggers: { path: "", ids: [] },
     deliveries: { path: "", ids: [] },
   };
 
   before(async () => {
-    api = await openTriggerApi(database);
     const { slug } = await api.newPipeline();
     lists.triggers.path = api.triggersAt(slug);
     for (let made = 0; made < 10; made++) lists.triggers.ids.unshift((await api.newTrigger({}, slug)).id);
@@ -25,7 +23,6 @@ describeOnBothDatabases("lists of triggers and of deliveries", (database) => {
     lists.deliveries.path = `${api.triggersAt()}/${trigger.id}/deliveries`;
     for (let sent = 0; sent < 10; sent++) lists.deliveries.ids.unshift(await api.deliver(trigger));
   });
-  after(() => api.close());
 
   const read = async (address: string): Promise<Page> => {
     const answer = await api.send("GET", address.replace(base, ""));

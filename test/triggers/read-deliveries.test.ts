@@ -1,20 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import { base, timestamp, unknownId } from "../helpers/api.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 
-describeOnSqlite("…/triggers/{id}/deliveries", (database) => {
-  let api: TriggerApi;
+const settings = { PAYLOAD_RETENTION_DAYS: "7" };
 
-  before(async () => {
-    api = await openTriggerApi(database, { PAYLOAD_RETENTION_DAYS: "7" });
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "…/triggers/{id}/deliveries", withSettings(openTriggerApi, settings), (api) => {
   const fresh = async (body: object = {}) => {
     const { slug } = await api.newPipeline();
     const made = await api.newTrigger(body, slug);

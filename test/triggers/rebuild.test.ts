@@ -1,27 +1,22 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { issueReadingToken } from "../../shared/builds/meta-data.ts";
 import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import type { Step } from "../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { addPerson } from "../helpers/organization.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 
 interface Built {
   id: string;
   number: number;
 }
 
-describeOnSqlite("POST …/deliveries/{id}/rebuild", (database) => {
-  let api: TriggerApi;
+const settings = { PAYLOAD_RETENTION_DAYS: "7" };
 
-  before(async () => {
-    api = await openTriggerApi(database, { PAYLOAD_RETENTION_DAYS: "7" });
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "POST …/deliveries/{id}/rebuild", withSettings(openTriggerApi, settings), (api) => {
   const fresh = async (body: object = {}) => {
     const { slug } = await api.newPipeline();
     const made = await api.newTrigger(body, slug);

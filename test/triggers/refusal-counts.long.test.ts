@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { startIngress } from "../../ingress/server.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
@@ -11,11 +11,10 @@ import {
 } from "../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../shared/triggers/deliveries/refusal-counts-store.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
+import { openAcme, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
-import { startWorld, type World } from "../helpers/world.ts";
 
 const hourMs = 3_600_000;
 const causes: RefusalCause[] = [
@@ -23,16 +22,9 @@ const causes: RefusalCause[] = [
   ...(["rate_limited", "disabled", "too_slow", "wrong_encoding", "wrong_content_type"] as const),
 ];
 
-describeOnSqlite("counts of refused deliveries", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const openWorld = withSettings(openAcme, { MAX_PAYLOAD_BYTES: "100", MAX_PAYLOAD_DEPTH: "5" });
 
-  before(async () => {
-    world = await startWorld(database, { MAX_PAYLOAD_BYTES: "100", MAX_PAYLOAD_DEPTH: "5" });
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "counts of refused deliveries", openWorld, (world, database) => {
   type Trigger = Awaited<ReturnType<TestOrganization["trigger"]>>;
   const counted = async ({ id }: Trigger) => {
     const rows = await listRefusalCounts(world.services.db, id, refusalsSince(world.clock.now()));
@@ -52,8 +44,8 @@ describeOnSqlite("counts of refused deliveries", (database) => {
 
   it("count each trigger's refusals by cause, and no accepted delivery", async () => {
     const small = await setUpOrganization(world, `small-${database.dialect}`, 1);
-    const trigger = await acme.trigger({ type: "github", secret: "s" });
-    const [disabled, limited] = [await acme.trigger({ enabled: false }), await small.trigger()];
+    const trigger = await world.acme.trigger({ type: "github", secret: "s" });
+    const [disabled, limited] = [await world.acme.trigger({ enabled: false }), await small.trigger()];
     const send = async (to: Trigger, body: string, headers: Record<string, string> = {}) => {
       const signature = { "X-Hub-Signature-256": await sign("s", body || " ") };
       return (await post(world.url + to.path, body, { ...signature, ...headers })).status;
@@ -98,7 +90,7 @@ describeOnSqlite("counts of refused deliveries", (database) => {
   });
 
   it("add up over two processes, and are stored when a process ends", async () => {
-    const trigger = await acme.trigger({ enabled: false });
+    const trigger = await world.acme.trigger({ enabled: false });
     const second = await runSecondIngress(world);
     const third = await startIngress(world.services);
     const urls = [world.url, second.url, third.url];
@@ -113,7 +105,7 @@ describeOnSqlite("counts of refused deliveries", (database) => {
   });
 
   it("are exact when processes write the same counts at once", async () => {
-    const [one, two] = [await acme.trigger(), await acme.trigger()];
+    const [one, two] = [await world.acme.trigger(), await world.acme.trigger()];
     const other = await world.another();
     const all = [open(), open(other.services), open(), open(other.services)];
 
@@ -131,7 +123,7 @@ describeOnSqlite("counts of refused deliveries", (database) => {
   });
 
   it("lose nothing during a short database fault", async (t) => {
-    const trigger = await acme.trigger();
+    const trigger = await world.acme.trigger();
     const counts = open();
     noteTimes(counts, trigger, "invalid_json", 2);
     const away = t.mock.method(world.services.db, "transaction", async () => {
@@ -149,7 +141,7 @@ describeOnSqlite("counts of refused deliveries", (database) => {
   });
 
   it("are flushed before close() resolves, even if a flush fails", async (t) => {
-    const trigger = await acme.trigger();
+    const trigger = await world.acme.trigger();
     const counts = open();
     noteTimes(counts, trigger, "disabled", 4);
     const gate = Promise.withResolvers<void>();
@@ -169,7 +161,7 @@ describeOnSqlite("counts of refused deliveries", (database) => {
 
   it("are kept by the hour for seven days, and then purged", async () => {
     world.clock.freeze();
-    const trigger = await acme.trigger();
+    const trigger = await world.acme.trigger();
     const counts = open();
     const noteNow = async (times: number) => {
       noteTimes(counts, trigger, "too_large", times);
@@ -203,7 +195,7 @@ describeOnSqlite("counts of refused deliveries", (database) => {
   });
 
   it("of an organization that has very many leave room for those of others", async () => {
-    const flooded = await acme.trigger();
+    const flooded = await world.acme.trigger();
     const victim = await (await setUpOrganization(world, `victim-${database.dialect}`)).trigger();
     const counts = open();
     const flood = (hours: number) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { inArray } from "drizzle-orm";
 import { hourMs } from "../../shared/durations.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
@@ -13,10 +13,10 @@ import {
 } from "../../shared/triggers/deliveries/refused-requests.ts";
 import { findTrigger } from "../../shared/triggers/store.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+import { startQueuePages } from "../helpers/pages.ts";
 
 const causes: RefusalCause[] = [
   "wrong_content_type",
@@ -104,13 +104,7 @@ const secretQuery = [
 ].join("&");
 const secretBody = '{"password":"leak-1","nested":{"key":"leak-2"},"leak-3":"leak-4"}';
 
-describeOnBothDatabases("refused requests", (database) => {
-  let pages: QueuePages;
-  before(async () => {
-    pages = await startQueuePages(database);
-  });
-  after(() => pages.close());
-
+describeWorld("refused requests", startQueuePages, (pages) => {
   const isOn = { refusedBodiesUntil: new Date("2999-01-01") };
   const own = (id: string) => ({ id, organizationId: pages.acme.id, ...isOn });
   const latest = (id: string) => listLatestRefused(pages.services, id);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { count, eq } from "drizzle-orm";
 import { oldAuditEvents } from "../../shared/accounts/audit.ts";
 import { purgeBuilds } from "../../shared/builds/builds.ts";
@@ -8,35 +8,31 @@ import type { Services } from "../../shared/process/services.ts";
 import { purgeAll } from "../../shared/retention/expiring.ts";
 import { evictPayloads, oldDeliveries } from "../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, countBuilds, decide, findDelivery } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { openAcme, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 
 const purgeDeliveries = async (services: Services) =>
   (await purgeAll(services, oldDeliveries)).deliveries ?? 0;
 
-describeOnBothDatabases("retention", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = {
+  PAYLOAD_RETENTION_DAYS: "7",
+  PAYLOAD_BYTES_PER_ORGANIZATION: "10000",
+  DELIVERY_RETENTION_DAYS: "30",
+  BUILD_RETENTION_DAYS: "60",
+  AUDIT_RETENTION_DAYS: "90",
+};
+
+describeWorld("retention", withSettings(openAcme, settings), (world) => {
   let other: TestOrganization;
   let path: string;
   let otherPath: string;
 
   before(async () => {
-    world = await startWorld(database, {
-      PAYLOAD_RETENTION_DAYS: "7",
-      PAYLOAD_BYTES_PER_ORGANIZATION: "10000",
-      DELIVERY_RETENTION_DAYS: "30",
-      BUILD_RETENTION_DAYS: "60",
-      AUDIT_RETENTION_DAYS: "90",
-    });
-    acme = await setUpOrganization(world);
     other = await setUpOrganization(world, "other");
-    path = (await acme.trigger()).path;
+    path = (await world.acme.trigger()).path;
     otherPath = (await other.trigger()).path;
   });
-  after(() => world.close());
 
   const deliver = async (to = path, bytes = 100) =>
     (await post(world.url + to, JSON.stringify("x".repeat(bytes - 2)))).body.id as string;
@@ -93,7 +89,7 @@ describeOnBothDatabases("retention", (database) => {
     const rows = await db
       .select({ size: payloads.size })
       .from(payloads)
-      .where(eq(payloads.organizationId, acme.id));
+      .where(eq(payloads.organizationId, world.acme.id));
     assert.ok(rows.reduce((total, row) => total + row.size, 0) <= 10_000);
     assert.equal(await db.vacuum(10), 0, "nothing is left to give back");
   });

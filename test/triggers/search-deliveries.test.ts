@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { newId } from "../../shared/ids.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openTriggerApi } from "../helpers/trigger-api.ts";
 
-describeOnBothDatabases("GET …/triggers/{id}/deliveries, filtered", (database) => {
-  let api: TriggerApi;
+describeWorld("GET …/triggers/{id}/deliveries, filtered", openTriggerApi, (api) => {
   let trigger: { id: string; path: string; endpoint_url: string };
   const named: Record<string, string> = {};
 
   before(async () => {
-    api = await openTriggerApi(database);
     await api.features({ webhook_filtering: true });
     const { slug } = await api.newPipeline();
     const filter = { expression: "webhook.payload.a == 1" };
@@ -26,7 +24,6 @@ describeOnBothDatabases("GET …/triggers/{id}/deliveries, filtered", (database)
     await api.work(...Object.values(named));
     await send("four", "release", 1);
   });
-  after(() => api.close());
 
   const list = (query: Record<string, string>) =>
     api.send("GET", `${trigger.path}/deliveries?${new URLSearchParams(query)}`);

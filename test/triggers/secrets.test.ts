@@ -1,22 +1,23 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import Sqlite from "better-sqlite3";
 import { Client } from "pg";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
 import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { findTriggerWithOwners } from "../../shared/triggers/store.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 const signingSecrets = ["signing-secret-number-one", "signing-secret-number-two"];
 const values = ["environment-value-number-one", "environment-value-number-two"];
 const credentials = ["header-credential-number-one"];
 
-describeOnBothDatabases("the secrets of triggers", (database) => {
-  let api: TriggerApi;
+const settings = { LOG_LEVEL: "debug" };
+
+describeWorld("the secrets of triggers", withSettings(openTriggerApi, settings), (api, database) => {
   const answered: string[] = [];
   const tokens: string[] = [];
 
@@ -29,7 +30,6 @@ describeOnBothDatabases("the secrets of triggers", (database) => {
 
   /** Builds nothing, because builds show their variables. */
   before(async () => {
-    api = await openTriggerApi(database, { LOG_LEVEL: "debug" });
     const body = {
       type: "github",
       label: "Secrets",
@@ -64,7 +64,6 @@ describeOnBothDatabases("the secrets of triggers", (database) => {
     await send("DELETE", path);
     await api.post(made, "{}");
   });
-  after(() => api.close());
 
   const assertAbsent = (where: string, text: string) => {
     for (const secret of [...signingSecrets, ...values, ...credentials, ...tokens]) {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { minuteMs } from "../../shared/durations.ts";
 import { isSigned } from "../../shared/triggers/signatures.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
 import { openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
 
 /** True if the type takes these headers. */
@@ -129,13 +129,8 @@ describe("documented signatures", () => {
   });
 });
 
-describeOnBothDatabases("messages of Standard Webhooks", (database) => {
-  let api: TriggerApi;
-  before(async () => {
-    api = await openTriggerApi(database);
-    api.world.clock.freeze();
-  });
-  after(() => api.close());
+describeWorld("messages of Standard Webhooks", openTriggerApi, (api) => {
+  before(() => api.world.clock.freeze());
 
   const secret = `whsec_${Buffer.alloc(16, 7).toString("base64")}`;
   const verification = (of: string) => ({ type: "gitlab", verification: { strategy: "hmac", secret: of } });
@@ -225,13 +220,7 @@ describeOnBothDatabases("messages of Standard Webhooks", (database) => {
   });
 });
 
-describeOnBothDatabases("deliveries of hosts", (database) => {
-  let api: TriggerApi;
-  before(async () => {
-    api = await openTriggerApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("deliveries of hosts", openTriggerApi, (api) => {
   const secret = "s3cret";
   const body = '{"ref":"refs/heads/main"}';
   const hmac = createHmac("sha256", secret).update(body).digest("hex");

@@ -2,27 +2,24 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { ordinarySettings } from "../helpers/api.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { type Answer, untilNotBusy } from "../helpers/http.ts";
 import { runSecondIngress } from "../helpers/processes.ts";
-import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { type MadeTrigger, openTriggerApi } from "../helpers/trigger-api.ts";
 
-describeOnBothDatabases("triggers in two processes", (database) => {
-  let api: TriggerApi;
+const settings = { DATABASE_HOT_POOL_SIZE: "20" };
+
+describeWorld("triggers in two processes", withSettings(openTriggerApi, settings), (api) => {
   let second: Awaited<ReturnType<typeof runSecondIngress>>;
 
   before(async () => {
-    api = await openTriggerApi(database, { DATABASE_HOT_POOL_SIZE: "20" });
     second = await runSecondIngress(api.world, {
       ...ordinarySettings,
       WEBHOOK_URL: "https://hooks.example.com",
     });
     await api.send("GET", "/clusters", { url: second.url });
   });
-  after(async () => {
-    await second.close();
-    await api.close();
-  });
+  after(() => second.close());
 
   /** Alternates between both processes. */
   const together = (times: number, call: (url: string) => Promise<Answer>) =>

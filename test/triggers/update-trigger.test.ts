@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { buildOfDelivery } from "../helpers/builds.ts";
-import { describeOnSqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
-import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../helpers/trigger-api.ts";
+import { type MadeTrigger, openTriggerApi } from "../helpers/trigger-api.ts";
 
-describeOnSqlite("an existing trigger", (database) => {
-  let api: TriggerApi;
-
-  before(async () => {
-    api = await openTriggerApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "an existing trigger", openTriggerApi, (api) => {
   const secret = "It's a secret";
   const build = { message: "Pushed", commit: "abc123", branch: "dev", environment: { A: "1", B: "2" } };
   const fresh = async (body: object = {}) => {

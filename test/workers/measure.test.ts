@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { hourOf, minuteMs, secondMs } from "../../shared/durations.ts";
@@ -11,26 +11,22 @@ import { openMeasurement } from "../../workers/measure/measure.ts";
 import { maxNamed } from "../../workers/measure/queues.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { buildWebhook } from "../helpers/builds.ts";
-import { describeOnBothDatabases } from "../helpers/databases.ts";
+import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
-import { startWorld, type World } from "../helpers/world.ts";
+import { openAcme, setUpOrganization } from "../helpers/organization.ts";
 import { readMetric, seriesOf } from "../process/metrics/read.ts";
 
-describeOnBothDatabases("the worker that measures", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = { PAYLOAD_BYTES_PER_ORGANIZATION: "1000", QUEUES_PER_CLUSTER: "100" };
+
+describeWorld("the worker that measures", withSettings(openAcme, settings), (world) => {
   let measure: () => Promise<void>;
 
   before(async () => {
-    world = await startWorld(database, { PAYLOAD_BYTES_PER_ORGANIZATION: "1000", QUEUES_PER_CLUSTER: "100" });
-    acme = await setUpOrganization(world);
     measure = openMeasurement(world.services);
   });
-  after(() => world.close());
 
   it("shows how many deliveries wait, and the age of the oldest", async () => {
-    const { path } = await acme.trigger();
+    const { path } = await world.acme.trigger();
     await post(world.url + path, "{}");
     world.clock.advance(minuteMs);
     await post(world.url + path, "{}");
@@ -43,12 +39,12 @@ describeOnBothDatabases("the worker that measures", (database) => {
   });
 
   it("shows the jobs, agents and pause of a queue", async () => {
-    const agent = await startAgent(world.url, await agentTokenOf(world, acme.cluster));
-    const { path } = await acme.trigger();
+    const agent = await startAgent(world.url, await agentTokenOf(world, world.acme.cluster));
+    const { path } = await world.acme.trigger();
     for (let builds = 0; builds < 3; builds++) await buildWebhook(world, path);
     await agent.begin((await agent.offered()) ?? "");
     world.clock.advance(minuteMs);
-    await pauseDispatch(world.services, acme.operator, acme.queue, null);
+    await pauseDispatch(world.services, world.acme.operator, world.acme.queue, null);
 
     await measure();
 
@@ -65,15 +61,15 @@ describeOnBothDatabases("the worker that measures", (database) => {
     const rare = 3;
     for (let number = 0; number < maxNamed + rare; number++) {
       const key = `queue-${number}`;
-      await createQueue(world.services, acme.operator, acme.cluster, { key });
+      await createQueue(world.services, world.acme.operator, world.acme.cluster, { key });
       const jobs = number < rare ? 1 : 2;
-      await createPipeline(world.services, acme.operator, {
-        clusterId: acme.cluster.id,
+      await createPipeline(world.services, world.acme.operator, {
+        clusterId: world.acme.cluster.id,
         slug: key,
         name: key,
         steps: Array.from({ length: jobs }, () => ({ command: "true", agents: { queue: key } })),
       });
-      await buildWebhook(world, (await acme.trigger({}, key)).path);
+      await buildWebhook(world, (await world.acme.trigger({}, key)).path);
     }
 
     await measure();
@@ -90,7 +86,7 @@ describeOnBothDatabases("the worker that measures", (database) => {
     const { db, clock } = world.services;
     const hour = hourOf(clock.now());
     await db.transaction(async (tx) => {
-      const bytes = [{ organizationId: acme.id, bytes: 700 }];
+      const bytes = [{ organizationId: world.acme.id, bytes: 700 }];
       await addToTotals(tx, tx.tables.payloadTotals, hour, bytes);
       await addToTotals(tx, tx.tables.payloadTotals, new Date(hour.getTime() - 60 * minuteMs), bytes);
     });
@@ -116,7 +112,7 @@ describeOnBothDatabases("the worker that measures", (database) => {
       await tx
         .update(organizations)
         .set({ storedBytes: 700, keptBytes: 400 })
-        .where(eq(organizations.id, acme.id));
+        .where(eq(organizations.id, world.acme.id));
     });
     const fresh = await world.another();
     world.clock.advance(minuteMs); // the claim of the last one has ended

@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { endForcedJobs } from "../../../shared/agents/expire.ts";
 import { listJobsById } from "../../../shared/agents/lease-store.ts";
 import { issueReadingToken } from "../../../shared/builds/meta-data.ts";
 import { secondMs } from "../../../shared/durations.ts";
-import { type Api, openApi, unknownId } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi, unknownId } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { enterJob } from "./in-a-job.ts";
 
-describeOnBothDatabases("cancels from inside a job", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("cancels from inside a job", openApi, (api) => {
   const enter = (...steps: (string | object)[]) => enterJob(api, ...steps);
   const findJob = async (id: string) => {
     const [job] = await listJobsById(api.world.services.db, { ids: [id] });

@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { type Api, openApi, unknownId } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { it } from "node:test";
+import { openApi, unknownId } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { enterJob } from "./in-a-job.ts";
 
 const json = { format: "JSON" };
 
-describeOnSqlite("POST /v3/steps/{step}/export", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "POST /v3/steps/{step}/export", openApi, (api) => {
   it("has every attribute of a step, by its key and by its id", async () => {
     const { get, key, build, buildId } = await enterJob(
       api,

@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { timeOutJobs } from "../../../shared/agents/expire.ts";
 import { disconnectAgent } from "../../../shared/agents/lost.ts";
 import { findAgent } from "../../../shared/agents/store.ts";
 import { minuteMs } from "../../../shared/durations.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { enterJob } from "./in-a-job.ts";
 
-describeOnBothDatabases("PUT /v3/jobs/{job}/promise_failure", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("PUT /v3/jobs/{job}/promise_failure", openApi, (api) => {
   const enter = (...steps: (string | object)[]) => enterJob(api, ...steps);
   const promise = ({ job, send }: Awaited<ReturnType<typeof enter>>, exit_status: unknown = 3) =>
     send("PUT", `/jobs/${job}/promise_failure`, { exit_status });
@@ -122,14 +115,7 @@ describeOnBothDatabases("PUT /v3/jobs/{job}/promise_failure", (database) => {
   });
 });
 
-describeOnBothDatabases("PUT /v3/jobs/{job}", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("PUT /v3/jobs/{job}", openApi, (api) => {
   const setTimeout = (inside: Awaited<ReturnType<typeof enterJob>>, timeout: unknown) =>
     inside.send("PUT", `/jobs/${inside.job}`, { timeout });
   const statesAfter = async (inside: Awaited<ReturnType<typeof enterJob>>, minutes: number) => {

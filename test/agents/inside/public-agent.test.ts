@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { it } from "node:test";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { verify } from "../../identity/in-a-job.ts";
 import { type AcceptedJob, type PublicAgent, versions } from "../public-agent.ts";
 import { runJobs } from "../run-jobs.ts";
 
-describeOnSqlite("commands of the public agent in a job", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "commands of the public agent in a job", openApi, (api) => {
   /** Dots too, as agents write them. */
   const segment = (text: string) => encodeURIComponent(text).replaceAll(".", "%2E");
   const annotate = async (agent: PublicAgent, { id, token }: AcceptedJob, json: object) => {

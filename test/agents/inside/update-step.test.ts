@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { newIds } from "../../../shared/ids.ts";
-import { type Api, openApi, unknownId } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi, unknownId } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { enterJob, runAll } from "./in-a-job.ts";
 
-describeOnBothDatabases("PUT /v3/steps/{step}", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("PUT /v3/steps/{step}", openApi, (api) => {
   const enter = (...steps: (string | object)[]) => enterJob(api, ...steps);
 
   it("changes a label for all jobs of the step, and adds to it", async () => {

@@ -1,25 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { secondMs } from "../../../shared/durations.ts";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openAgentApi, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 
-describeOnBothDatabases("jobs with tags", (database) => {
-  let api: Api;
-  let token: string;
-
-  before(async () => {
-    api = await openApi(database);
-    token = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("jobs with tags", openAgentApi, (api) => {
   /** A queue, its agents, and builds with a step for each map of tags. */
   const setUp = async (settings: object = {}) => {
     const queue = await api.newQueue(settings);
     const agentOf = (tags: string[] = [], more: object = {}, url = api.world.url) =>
-      startAgent(url, token, { meta_data: [`queue=${queue.key}`, ...tags], ...more });
+      startAgent(url, api.agentToken, { meta_data: [`queue=${queue.key}`, ...tags], ...more });
     const build = async (...tags: object[]) => {
       const steps = tags.map((agents) => ({ command: "make", agents: { queue: queue.key, ...agents } }));
       const pipeline = await api.newPipeline({ steps });

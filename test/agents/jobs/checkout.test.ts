@@ -1,23 +1,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
-import { type Api, openApi, pipelineBody } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { it } from "node:test";
+import { openAgentApi, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
+import { pipelineBody } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 
-describeOnSqlite("the checkout of a job", (database) => {
-  let api: Api;
-  let registration: string;
-  before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "the checkout of a job", openAgentApi, (api) => {
   const repository = "https://git.example.com/site.git";
   const newAgent = async () => {
     const { key: queue } = await api.newQueue();
-    const agent = await startAgent(api.world.url, registration, { meta_data: [`queue=${queue}`] });
+    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${queue}`] });
     return { agent, step: { command: "make", agents: { queue } } };
   };
   const build = async (body: object) => {

@@ -1,20 +1,17 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { secondMs } from "../../../shared/durations.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 
-describeOnBothDatabases("the order of a queue's jobs", (database) => {
-  let api: Api;
+describeWorld("the order of a queue's jobs", openApi, (api) => {
   let token: string;
 
   before(async () => {
-    api = await openApi(database);
     token = await agentTokenOf(api.world, api.acme.cluster);
   });
-  after(() => api.close());
 
   const setUp = async () => {
     const queue = await api.newQueue();

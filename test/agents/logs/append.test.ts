@@ -1,27 +1,22 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { buffer } from "node:stream/consumers";
-import { after, before, beforeEach, it } from "node:test";
+import { beforeEach, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { asc, count, eq } from "drizzle-orm";
 import { openLogIntake } from "../../../shared/agents/logs/append.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorld, withSettings } from "../../helpers/databases.ts";
 import { type LoggedJob, leaseJob, newJob } from "./jobs-with-logs.ts";
 
 const limit = 4096;
 
-describeOnBothDatabases("chunks of a log", (database) => {
-  let api: Api;
+describeWorld("chunks of a log", withSettings(openApi, { JOB_LOG_BYTES: String(limit) }), (api) => {
   let job: LoggedJob;
 
-  before(async () => {
-    api = await openApi(database, { JOB_LOG_BYTES: String(limit) });
-  });
-  after(() => api.close());
   beforeEach(async () => {
     job = await leaseJob(api.world.services, await newJob(api.world.services, api.acme));
   });

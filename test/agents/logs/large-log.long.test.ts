@@ -1,25 +1,18 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import type { Db } from "../../../shared/db/database.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
 const logBytes = 100 * 1024 * 1024;
 const chunkBytes = 102_400;
 const line = `${"x".repeat(63)}\n`;
 
-describeOnSqlite("a log of 100 MB", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "a log of 100 MB", openApi, (api) => {
   it("shows any page after reading a few chunks, and is streamed", async () => {
     const { services } = api.world;
     const made = await newJob(services, api.acme);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { readPageBefore } from "../../../shared/agents/logs/page.ts";
 import { readBytes, readLog } from "../../../shared/agents/logs/read.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
 const chunkBytes = 102_400;
@@ -12,13 +12,7 @@ const chunks = 300;
 const size = chunkBytes + chunks - 1;
 
 /** As releases stored them that kept bytes twice. */
-describeOnBothDatabases("a log of chunks that bring one byte each", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("a log of chunks that bring one byte each", openApi, (api) => {
   const newLog = async () => {
     const { db } = api.world.services;
     const { lease } = await leaseJob(api.world.services, await newJob(api.world.services, api.acme));

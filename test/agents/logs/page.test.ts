@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { buffer } from "node:stream/consumers";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { logDocument } from "../../../ingress/logs/document.tsx";
 import {
   type LogPage,
@@ -12,20 +12,13 @@ import { LogParser } from "../../../shared/agents/logs/parse.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import { runFor } from "../../../shared/sharing/owner.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
 const maxPageBytes = 256 * 1024;
 
-describeOnBothDatabases("the pages of a log", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("the pages of a log", openApi, (api) => {
   const logged = async (text: string | Buffer, chunkBytes = 30_000, isOpen = false) => {
     const job = await leaseJob(api.world.services, await newJob(api.world.services, api.acme));
     await job.log(text, chunkBytes);

@@ -1,20 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { measureText } from "../../../shared/agents/logs/text.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
-describeOnBothDatabases("…/jobs/{id}/log in the form that a client asks for", (database) => {
-  let api: Api;
+describeWorld("…/jobs/{id}/log in the form that a client asks for", openApi, (api) => {
   let token: string;
 
   before(async () => {
-    api = await openApi(database);
     token = await api.tokenOf(api.admin, ["read_build_logs"]);
   });
-  after(() => api.close());
 
   const logged = async () => {
     const made = await newJob(api.world.services, api.acme);

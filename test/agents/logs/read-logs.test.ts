@@ -1,21 +1,18 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
-import { type Api, base, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { base, openApi } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
-describeOnBothDatabases("…/jobs/{id}/log", (database) => {
-  let api: Api;
+describeWorld("…/jobs/{id}/log", openApi, (api) => {
   let token: string;
 
   before(async () => {
-    api = await openApi(database);
     token = await api.tokenOf(api.admin, ["read_build_logs", "write_build_logs"]);
   });
-  after(() => api.close());
 
   const logged = async (text: string | Buffer, chunkBytes?: number) => {
     const made = await newJob(api.world.services, api.acme);
@@ -109,14 +106,7 @@ describeOnBothDatabases("…/jobs/{id}/log", (database) => {
   });
 });
 
-describeOnBothDatabases("POST /v3/jobs/{id}/chunks", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("POST /v3/jobs/{id}/chunks", openApi, (api) => {
   const begin = async () => {
     const queue = await api.newQueue();
     const pipeline = await api.newPipeline({ steps: [{ command: "make", agents: { queue: queue.key } }] });

@@ -1,22 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 
 const size = 12_000;
 const lineLength = 40;
 
-describeOnSqlite("a log of single bytes", (database) => {
-  let api: Api;
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "a log of single bytes", openApi, (api) => {
   const newLog = async (byteAt: (index: number) => string, tail = "") => {
     const { key } = await api.newQueue();
     const pipeline = await api.newPipeline({ steps: [{ command: "x", agents: { queue: key } }] });

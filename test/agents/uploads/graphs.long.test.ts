@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { expireJobs, timeOutJobs } from "../../../shared/agents/expire.ts";
 import { dayMs, minuteMs } from "../../../shared/durations.ts";
-import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { openAgentApi, startAgent } from "../../helpers/agent.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 
 interface ShownJob {
   id: string;
@@ -14,16 +13,7 @@ interface ShownJob {
   state: string;
 }
 
-describeOnSqlite("steps that jobs upload", (database) => {
-  let api: Api;
-  let registration: string;
-
-  before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "steps that jobs upload", openAgentApi, (api) => {
   /** A build on a queue of its own. Texts are steps that run this command. */
   const setUp = async (...given: (string | object)[]) => {
     const queue = await api.newQueue();
@@ -52,7 +42,7 @@ describeOnSqlite("steps that jobs upload", (database) => {
     /** Starts the job of a command. */
     const begin = async (command: string) => {
       const { id } = await jobOf(command);
-      const agent = await startAgent(api.world.url, registration, {
+      const agent = await startAgent(api.world.url, api.agentToken, {
         meta_data: [`queue=${queue.key}`],
         ignore_in_dispatches: true,
       });

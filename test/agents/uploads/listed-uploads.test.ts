@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { agentTokenOf, sendAsAgent, startAgent } from "../../helpers/agent.ts";
-import { type Api, base, graphqlId, openApi, unknownId } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { base, graphqlId, openApi, unknownId } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 
-describeOnBothDatabases("…/builds/{number}/step-uploads", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("…/builds/{number}/step-uploads", openApi, (api) => {
   /** A build whose first job runs. */
   const begin = async () => {
     const { key } = await api.newQueue();

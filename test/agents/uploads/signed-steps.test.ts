@@ -1,27 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { it } from "node:test";
+import { openAgentApi, startAgent } from "../../helpers/agent.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 
 const signature = { value: "eyJ…", algorithm: "EdDSA", signed_fields: ["command", "env", "matrix"] };
 
-describeOnSqlite("the answer to accept", (database) => {
-  let api: Api;
-  let registration: string;
-
-  before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "the answer to accept", openAgentApi, (api) => {
   /** Accepts the first job of a step. */
   const accept = async (step: object) => {
     const { key } = await api.newQueue();
     const { id } = await api.newPipeline({ steps: [{ ...step, agents: { queue: key } }] });
     await api.build(id);
-    const agent = await startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
+    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
     return agent.begin((await agent.offered()) as string) as Promise<
       Record<string, unknown> & { env: Record<string, string> }
     >;

@@ -1,21 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import type { Step } from "../../../shared/vocabulary.ts";
-import { agentTokenOf, type ScriptedAgent, sendAsAgent, startAgent } from "../../helpers/agent.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openAgentApi, type ScriptedAgent, sendAsAgent, startAgent } from "../../helpers/agent.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 
-describeOnBothDatabases("pipeline upload", (database) => {
-  let api: Api;
-  let registration: string;
-
-  before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("pipeline upload", openAgentApi, (api) => {
   /** A build on a queue of its own whose first job runs. */
   const setUp = async (...steps: (string | Partial<Step>)[]) => {
     const { key, id: queueId } = await api.newQueue();
@@ -27,7 +17,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
       ),
     });
     await api.build(pipeline.id);
-    const agent = await startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
+    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
     const job = (await agent.offered()) as string;
     const { token } = await agent.begin(job);
     const send = (body: object, { path = "", by = token } = {}) =>
@@ -91,7 +81,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
       ],
     });
     await api.build(pipeline.id);
-    const agent = await startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
+    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
     const job = (await agent.offered()) as string;
     await agent.begin(job);
 
@@ -182,7 +172,7 @@ describeOnBothDatabases("pipeline upload", (database) => {
   it("replaces no job that an agent has accepted, but one that it was only offered", async () => {
     const { key, upload, steps, commands } = await setUp("accepted", "offered");
     const others = await Promise.all(
-      [1, 2].map(() => startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] })),
+      [1, 2].map(() => startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] })),
     );
     const [first, second] = others as [ScriptedAgent, ScriptedAgent];
     await first.begin((await first.offered()) as string);
@@ -280,8 +270,8 @@ describeOnBothDatabases("pipeline upload", (database) => {
 
     const other = await setUp();
     assert.equal((await send(one, { by: other.token })).status, 404);
-    assert.equal((await send(one, { by: registration })).status, 401);
-    assert.equal((await state(one.uuid, registration)).status, 401);
+    assert.equal((await send(one, { by: api.agentToken })).status, 401);
+    assert.equal((await state(one.uuid, api.agentToken)).status, 401);
     assert.equal((await send(one, { by: agent.token })).status, 200);
     assert.equal((await state(one.uuid, other.token)).status, 404);
     await agent.finish(job, 0, token);

@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { agentTokenOf, sendAsAgent, startAgent } from "../../helpers/agent.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 
-describeOnSqlite("the answer to a pipeline upload", (database) => {
-  let api: Api;
+describeWorldOn(sqlite, "the answer to a pipeline upload", openApi, (api) => {
   let send: (pipeline: unknown, uuid?: string) => ReturnType<typeof sendAsAgent>;
 
   before(async () => {
-    api = await openApi(database);
     await api.build(api.acme.pipeline.id);
     const agent = await startAgent(api.world.url, await agentTokenOf(api.world, api.acme.cluster));
     const job = (await agent.offered()) as string;
@@ -22,7 +20,6 @@ describeOnSqlite("the answer to a pipeline upload", (database) => {
         body: { uuid, pipeline },
       });
   });
-  after(() => api.close());
 
   it("names the members that have no effect, and so does the build", async () => {
     const pipeline = {

@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { type Api, openApi, unknownId } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { it } from "node:test";
+import { openApi, unknownId } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 
-describeOnBothDatabases("…/builds/{number} with the id of a build", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("…/builds/{number} with the id of a build", openApi, (api) => {
   const newBuild = async () => {
     const { id, slug } = await api.newPipeline();
     await api.build(id);

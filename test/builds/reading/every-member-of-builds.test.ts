@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { buildSchema } from "../../../ingress/api/json/build.ts";
 import { jobSchema } from "../../../ingress/api/json/job.ts";
 import { pipelineSchema } from "../../../ingress/api/json/pipeline.ts";
 import { unknownId } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { documentedMembers } from "../../ingress/api/clients/members.ts";
-import { type Chain, openChain } from "../triggers/open-chain.ts";
+import { openChain } from "../triggers/open-chain.ts";
 
-describeOnBothDatabases("a build that has everything", (database) => {
-  let chain: Chain;
+describeWorld("a build that has everything", openChain, (chain) => {
   let slug: string;
   let path: string;
 
@@ -21,7 +20,6 @@ describeOnBothDatabases("a build that has everything", (database) => {
   };
 
   before(async () => {
-    chain = await openChain(database);
     const target = await chain.newPipeline([{ command: "make" }]);
     const configuration = `
       steps:
@@ -46,7 +44,6 @@ describeOnBothDatabases("a build that has everything", (database) => {
         .where(eq(builds.id, id));
     });
   });
-  after(() => chain.close());
 
   it("has every member set, and so has its pipeline", async () => {
     const build = await get(path);

@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { jobSchema } from "../../../ingress/api/json/job.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
-import { type Api, openApi, unknownId } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi, unknownId } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 
-describeOnBothDatabases("a job that has everything", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("a job that has everything", openApi, (api) => {
   const command = {
     ...{ command: "make", label: "L", artifact_paths: "a/*;b", signature: { value: "x" } },
     ...{ agents: ["os=linux"], concurrency: 2, concurrency_group: "c", concurrency_method: "eager" },

@@ -1,21 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
-import { type Api, base, openApi, timestamp, unknownId } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describe, it } from "node:test";
+import { openAgentApi, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
+import { base, timestamp, unknownId } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 
 type Job = Record<string, unknown> & { id: string; command: string | null; state: string };
 
-describeOnBothDatabases("jobs in REST", (database) => {
-  let api: Api;
-  let registration: string;
-
-  before(async () => {
-    api = await openApi(database);
-    registration = await agentTokenOf(api.world, api.acme.cluster);
-  });
-  after(() => api.close());
-
+describeWorld("jobs in REST", openAgentApi, (api) => {
   /** A build of steps on a queue of its own. */
   const make = async (...steps: (string | Record<string, unknown>)[]) => {
     const { key, id: queueId } = await api.newQueue();
@@ -28,7 +19,7 @@ describeOnBothDatabases("jobs in REST", (database) => {
     const path = `/pipelines/${slug}/builds/1`;
     const jobs = async () => (await api.send("GET", path)).body.jobs as Job[];
     const start = (tags: string[] = []) =>
-      startAgent(api.world.url, registration, { meta_data: [`queue=${key}`, ...tags] });
+      startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`, ...tags] });
     return { key, queueId, slug, path, jobs, start };
   };
   const reprioritize = (path: string, priority: unknown) =>

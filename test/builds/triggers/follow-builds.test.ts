@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { describeOnSqlite } from "../../helpers/databases.ts";
-import { type Chain, openChain } from "./open-chain.ts";
+import { it } from "node:test";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
+import { openChain } from "./open-chain.ts";
 
-describeOnSqlite("the job of a trigger step", (database) => {
-  let chain: Chain;
-  before(async () => {
-    chain = await openChain(database);
-  });
-  after(() => chain.close());
-
+describeWorldOn(sqlite, "the job of a trigger step", openChain, (chain) => {
   const setUp = async (targetSteps: object[] = [{ command: "make" }], more: object = {}) => {
     const target = await chain.newPipeline(targetSteps);
     const parent = await chain.newPipeline([

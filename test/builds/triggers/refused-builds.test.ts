@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
-import { type Chain, openChain } from "./open-chain.ts";
+import { describeWorld, withSettings } from "../../helpers/databases.ts";
+import { openChain } from "./open-chain.ts";
 
-describeOnBothDatabases("a trigger step whose build cannot be made", (database) => {
-  let chain: Chain;
-  before(async () => {
-    chain = await openChain(database);
-  });
-  after(() => chain.close());
-
+describeWorld("a trigger step whose build cannot be made", openChain, (chain) => {
   /** The state of the only step, and the reason that its page names. */
   const trigger = async (target: string, more: object = {}) => {
     const slug = await chain.newPipeline([{ trigger: target, ...more }]);
@@ -85,13 +79,9 @@ describeOnBothDatabases("a trigger step whose build cannot be made", (database) 
   });
 });
 
-describeOnBothDatabases("the builds of one first build", (database) => {
-  let chain: Chain;
-  before(async () => {
-    chain = await openChain(database, { TRIGGER_DEPTH: "4", BUILDS_PER_ROOT: "10" });
-  });
-  after(() => chain.close());
+const settings = { TRIGGER_DEPTH: "4", BUILDS_PER_ROOT: "10" };
 
+describeWorld("the builds of one first build", withSettings(openChain, settings), (chain) => {
   it("have a bound of their own, whatever the width of their chains", async () => {
     const bomb = await chain.newPipeline([{ command: "make" }]);
     const steps = [{ trigger: bomb, parallelism: 4, async: true }];

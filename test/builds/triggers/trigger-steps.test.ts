@@ -1,16 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { base, webBase } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
-import { type Chain, openChain } from "./open-chain.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
+import { openChain } from "./open-chain.ts";
 
-describeOnSqlite("a trigger step", (database) => {
-  let chain: Chain;
-  before(async () => {
-    chain = await openChain(database);
-  });
-  after(() => chain.close());
-
+describeWorldOn(sqlite, "a trigger step", openChain, (chain) => {
   const newTarget = (steps: object[] = [{ command: "make" }], more: object = {}) =>
     chain.newPipeline(steps, more);
   const trigger = async (target: string, more: object = {}, others: object[] = []) => {

@@ -1,37 +1,29 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { issueReadingToken } from "../../../shared/builds/meta-data.ts";
 import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
 import { newId } from "../../../shared/ids.ts";
 import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
 import { buildOfDelivery, decide } from "../../helpers/builds.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { type Answer, eventually, post, request } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme } from "../../helpers/organization.ts";
 
 const largest = 5 * 1024 * 1024 - 1;
 
-describeOnSqlite("POST /v3/{jobs,builds}/:id/data", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = {
+  META_DATA_READS_PER_MINUTE: "10",
+  META_DATA_CALLS_PER_MINUTE: "200",
+};
 
-  before(async () => {
-    world = await startWorld(database, {
-      META_DATA_READS_PER_MINUTE: "10",
-      META_DATA_CALLS_PER_MINUTE: "200",
-    });
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "POST /v3/{jobs,builds}/:id/data", withSettings(openAcme, settings), (world) => {
   /** Creates a webhook's build and a meta-data token. */
   async function setUpBuild(
     payload: string | Buffer<ArrayBuffer> = "{}",
     headers: Record<string, string> = {},
   ) {
-    const { path } = await acme.trigger();
+    const { path } = await world.acme.trigger();
     const { body } = await post(world.url + path, payload, headers);
     await decide(world.services, [body.id]);
     const build = await buildOfDelivery(world, body.id);
@@ -205,7 +197,7 @@ describeOnSqlite("POST /v3/{jobs,builds}/:id/data", (database) => {
       const { body } = await request(
         `${world.url}/v2/organizations/acme/pipelines/web/builds/${build.number}`,
         {
-          headers: { Authorization: `Bearer ${await acme.token("read_builds")}` },
+          headers: { Authorization: `Bearer ${await world.acme.token("read_builds")}` },
         },
       );
       assert.deepEqual(body.meta_data, { release: "1.1" });
@@ -304,7 +296,7 @@ describeOnSqlite("POST /v3/{jobs,builds}/:id/data", (database) => {
       await call(`jobs/${job.id}/data/set-batch`, writer, { items });
 
       const { body } = await request(`${world.url}/v2/organizations/acme/builds?commit=${sha256}`, {
-        headers: { Authorization: `Bearer ${await acme.token("read_builds")}` },
+        headers: { Authorization: `Bearer ${await world.acme.token("read_builds")}` },
       });
       assert.deepEqual(
         body.map(({ id }: { id: string }) => id),
@@ -384,7 +376,7 @@ describeOnSqlite("POST /v3/{jobs,builds}/:id/data", (database) => {
         "x",
         issueToken("job"),
         `${reader}x`,
-        await acme.token("read_builds"),
+        await world.acme.token("read_builds"),
       ]) {
         const { status, body, headers } = await call(path, token, webhook);
         assert.equal(status, 401);

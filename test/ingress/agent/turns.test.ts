@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import { loopTurn } from "../../../shared/sharing/resources.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
-import { sqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
-describe("calls of agents under /v3", () => {
-  let world: World;
-
-  before(async () => {
-    world = await startWorld(sqlite);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "calls of agents under /v3", startWorld, (world) => {
   const agentOf = async ({ cluster }: TestOrganization) =>
     startAgent(world.url, await agentTokenOf(world, cluster));
 

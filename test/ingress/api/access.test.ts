@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { recordUsage } from "../../../shared/accounts/access-tokens.ts";
 import { removeMember } from "../../../shared/accounts/members.ts";
 import { deactivateUser } from "../../../shared/accounts/users.ts";
@@ -7,34 +7,27 @@ import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { DatabaseUnavailable } from "../../../shared/db/database.ts";
 import { disableApplication, enableApplication } from "../../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../../shared/oauth/grants.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { setUpClient, signIn } from "../../helpers/device.ts";
 import { type Answer, get, request } from "../../helpers/http.ts";
-import { addPerson, setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { addPerson, openAcme } from "../../helpers/organization.ts";
 
 const unauthenticated = "Authentication required. Please supply a valid API Access Token";
 
-describeOnSqlite("access to the REST API", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = {
+  SERVICE_NAME: "acme-ci",
+};
 
-  before(async () => {
-    world = await startWorld(database, {
-      SERVICE_NAME: "acme-ci",
-    });
-    world.clock.freeze();
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
+describeWorldOn(sqlite, "access to the REST API", withSettings(openAcme, settings), (world) => {
+  before(() => world.clock.freeze());
 
   const at = (path: string, token?: string) => get(world.url + path, token);
   const signedIn = async (
-    user: { id: string } = acme.user,
+    user: { id: string } = world.acme.user,
     options: Parameters<typeof setUpClient>[1] = {},
   ) => {
     const client = await setUpClient(world, options);
-    const body = await signIn(world, client, { id: acme.id, user }, "read_user read_organizations");
+    const body = await signIn(world, client, { id: world.acme.id, user }, "read_user read_organizations");
     return { client, token: body.access_token as string, refreshToken: body.refresh_token as string };
   };
 
@@ -49,7 +42,7 @@ describeOnSqlite("access to the REST API", (database) => {
 
   describe("401", () => {
     it("answers 401 without a token in the Authorization header", async () => {
-      const token = await acme.token("read_user");
+      const token = await world.acme.token("read_user");
       assertUnauthenticated(await at("/v2/user"), "");
       assertUnauthenticated(await at(`/v2/user?access_token=${token}`), "");
       for (const header of [
@@ -68,13 +61,13 @@ describeOnSqlite("access to the REST API", (database) => {
     it("answers invalid_token for an unknown token and for another kind of token", async () => {
       const kinds = ["access", "refresh", "deviceCode", "clientSecret", "session", "trigger", "job"] as const;
       for (const kind of kinds) await ended(issueToken(kind));
-      const { refreshToken } = await signedIn(acme.user, { refreshTokens: true });
+      const { refreshToken } = await signedIn(world.acme.user, { refreshTokens: true });
       await ended(refreshToken);
       await ended("x".repeat(10_000));
     });
 
     it("is never the answer to a valid token, with the scheme in any case", async () => {
-      const token = await acme.token("read_user");
+      const token = await world.acme.token("read_user");
       for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR "]) {
         const headers = { Authorization: `${scheme} ${token}` };
         assert.equal((await request(`${world.url}/v2/user`, { headers })).status, 200);
@@ -93,12 +86,14 @@ describeOnSqlite("access to the REST API", (database) => {
 
     it("is the answer once the user has revoked the grant, or all grants of the application", async () => {
       const [one, another, third] = [await signedIn(), await signedIn(), await signedIn()];
-      const again = await signIn(world, third.client, acme);
-      const apps = await listConnectedApps(world.services, acme.user.id);
+      const again = await signIn(world, third.client, world.acme);
+      const apps = await listConnectedApps(world.services, world.acme.user.id);
       const grantOf = (clientId: string) => apps.find(({ application }) => application.clientId === clientId);
 
-      await revokeGrants(world.services, acme.user.id, { id: grantOf(one.client.clientId)?.grant.id ?? "" });
-      await revokeGrants(world.services, acme.user.id, { applicationId: third.client.id });
+      await revokeGrants(world.services, world.acme.user.id, {
+        id: grantOf(one.client.clientId)?.grant.id ?? "",
+      });
+      await revokeGrants(world.services, world.acme.user.id, { applicationId: third.client.id });
 
       await ended(one.token);
       await ended(third.token);
@@ -107,7 +102,7 @@ describeOnSqlite("access to the REST API", (database) => {
     });
 
     it("is the answer once the member was removed, or the user deactivated", async () => {
-      const [removed, gone] = [await addPerson(world, acme), await addPerson(world, acme)];
+      const [removed, gone] = [await addPerson(world, world.acme), await addPerson(world, world.acme)];
       const [ofRemoved, ofGone] = [await signedIn(removed), await signedIn(gone)];
 
       await removeMember(world.services, { organization: "acme", email: removed.email });
@@ -120,7 +115,7 @@ describeOnSqlite("access to the REST API", (database) => {
 
   describe("last used", () => {
     it("is recorded for the grant with time, address and user agent by a worker", async () => {
-      const user = await addPerson(world, acme);
+      const user = await addPerson(world, world.acme);
       const { token } = await signedIn(user);
       const useWith = (userAgent: string) =>
         request(`${world.url}/v2/user`, {
@@ -145,7 +140,7 @@ describeOnSqlite("access to the REST API", (database) => {
     });
 
     it("waits in Redis while the database is away", async () => {
-      const user = await addPerson(world, acme);
+      const user = await addPerson(world, world.acme);
       const { token } = await signedIn(user);
       const { db, usage } = world.services;
       const transaction = () => Promise.reject(new DatabaseUnavailable("away"));
@@ -163,7 +158,7 @@ describeOnSqlite("access to the REST API", (database) => {
     });
 
     it("is not recorded for a refused request, and never replaced by an older time", async () => {
-      const user = await addPerson(world, acme);
+      const user = await addPerson(world, world.acme);
       const { client, token } = await signedIn(user);
       const { usage } = world.services;
       const [app] = await listConnectedApps(world.services, user.id);

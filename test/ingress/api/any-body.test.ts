@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import fc from "fast-check";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { repeat } from "../../helpers/run-mode.ts";
 import { freshDelivery } from "./every-operation.ts";
 
@@ -87,16 +87,16 @@ const body = fc.oneof(
   fc.string(),
 );
 
-describeOnSqlite("any body of any write", (database) => {
-  let api: Api;
+const settings = {
+  ...{ PIPELINES_PER_ORGANIZATION: "100000", CLUSTERS_PER_ORGANIZATION: "100000" },
+  ...{ QUEUES_PER_CLUSTER: "100000", REGISTRATION_TOKENS_PER_CLUSTER: "100000" },
+};
+
+describeWorldOn(sqlite, "any body of any write", withSettings(openApi, settings), (api) => {
   let writes: [method: string, path: string][];
   let triggers: string;
 
   before(async () => {
-    api = await openApi(database, {
-      ...{ PIPELINES_PER_ORGANIZATION: "100000", CLUSTERS_PER_ORGANIZATION: "100000" },
-      ...{ QUEUES_PER_CLUSTER: "100000", REGISTRATION_TOKENS_PER_CLUSTER: "100000" },
-    });
     const { cluster } = api.acme;
     const hosted = await api.newQueue({ hostedAgents: { instanceShape: "LINUX_AMD64_2X4" } });
     const queue = `${api.queues}/${(await api.newQueue()).id}`;
@@ -120,7 +120,6 @@ describeOnSqlite("any body of any write", (database) => {
       ["POST", `${triggers}/${trigger}/rebuilds`],
     ];
   });
-  after(() => api.close());
 
   it("is accepted or refused with a message, and never causes a 5xx", async () => {
     await fc.assert(

@@ -1,17 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { type Api, openApi, timestamp } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { before, it } from "node:test";
+import { openApi, timestamp } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { addPerson } from "../../helpers/organization.ts";
 
-describeOnBothDatabases("GET …/audit_events", (database) => {
-  let api: Api;
+describeWorld("GET …/audit_events", openApi, (api) => {
   let token: string;
   before(async () => {
-    api = await openApi(database);
     token = await api.tokenOf(api.admin, ["read_audit_events"]);
   });
-  after(() => api.close());
 
   const list = (query = "", caller = token) => api.send("GET", `/audit_events${query}`, { token: caller });
 

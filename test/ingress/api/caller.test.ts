@@ -1,30 +1,25 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { listConnectedApps } from "../../../shared/oauth/grants.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { refresh, setUpClient, signIn } from "../../helpers/device.ts";
 import { type Answer, get, request } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme, setUpOrganization } from "../../helpers/organization.ts";
 
 const graphqlId = (type: string, id: string) => Buffer.from(`${type}---${id}`).toString("base64");
 const unauthenticated = "Authentication required. Please supply a valid API Access Token";
 
-describeOnSqlite("REST operations on the caller", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = {
+  BASE_URL: "https://api.example.com",
+  APP_URL: "https://app.example.com",
+  SERVICE_NAME: "acme-ci",
+};
 
+describeWorldOn(sqlite, "REST operations on the caller", withSettings(openAcme, settings), (world) => {
   before(async () => {
-    world = await startWorld(database, {
-      BASE_URL: "https://api.example.com",
-      APP_URL: "https://app.example.com",
-      SERVICE_NAME: "acme-ci",
-    });
     world.clock.freeze();
-    acme = await setUpOrganization(world);
     await setUpOrganization(world, "other");
   });
-  after(() => world.close());
 
   const at = (path: string, token?: string) => get(world.url + path, token);
   const remove = (token: string) =>
@@ -33,11 +28,11 @@ describeOnSqlite("REST operations on the caller", (database) => {
       headers: { Authorization: `Bearer ${token}` },
     });
   const signedIn = async (
-    user: { id: string } = acme.user,
+    user: { id: string } = world.acme.user,
     options: Parameters<typeof setUpClient>[1] = {},
   ) => {
     const client = await setUpClient(world, options);
-    const body = await signIn(world, client, { id: acme.id, user }, "read_user read_organizations");
+    const body = await signIn(world, client, { id: world.acme.id, user }, "read_user read_organizations");
     return { client, token: body.access_token as string, refreshToken: body.refresh_token as string };
   };
 
@@ -51,25 +46,25 @@ describeOnSqlite("REST operations on the caller", (database) => {
   };
 
   it("GET /v2/user answers with the user", async () => {
-    const { status, body } = await at("/v2/user", await acme.token("read_user"));
+    const { status, body } = await at("/v2/user", await world.acme.token("read_user"));
 
     assert.equal(status, 200);
     assert.deepEqual(body, {
-      id: acme.user.id,
-      graphql_id: graphqlId("User", acme.user.id),
+      id: world.acme.user.id,
+      graphql_id: graphqlId("User", world.acme.user.id),
       name: "Ada",
       email: "ada@acme.example.com",
       avatar_url: "https://app.example.com/avatars/A.svg",
-      created_at: acme.user.createdAt.toISOString(),
+      created_at: world.acme.user.createdAt.toISOString(),
     });
   });
 
   it("GET /v2/access-token answers with the token for any scope", async () => {
-    const { token } = await signedIn(acme.user, { name: "Deploy CLI", accessTokenMinutes: 60 });
+    const { token } = await signedIn(world.acme.user, { name: "Deploy CLI", accessTokenMinutes: 60 });
     const now = world.clock.now();
 
     const { status, body } = await at("/v2/access-token", token);
-    const own = await at("/v2/access-token", await acme.token("read_builds"));
+    const own = await at("/v2/access-token", await world.acme.token("read_builds"));
 
     assert.equal(status, 200);
     const { uuid, ...rest } = body;
@@ -85,7 +80,7 @@ describeOnSqlite("REST operations on the caller", (database) => {
   });
 
   it("DELETE /v2/access-token answers 204 and ends the token", async () => {
-    const token = await acme.token("read_user");
+    const token = await world.acme.token("read_user");
 
     const { status, text } = await remove(token);
 
@@ -96,9 +91,9 @@ describeOnSqlite("REST operations on the caller", (database) => {
 
   for (const refreshTokens of [true, false]) {
     it(`DELETE /v2/access-token ends the grant too, refresh tokens ${refreshTokens ? "on" : "off"}`, async () => {
-      const apps = () => listConnectedApps(world.services, acme.user.id);
+      const apps = () => listConnectedApps(world.services, world.acme.user.id);
       const before = (await apps()).length;
-      const { client, token, refreshToken } = await signedIn(acme.user, { refreshTokens });
+      const { client, token, refreshToken } = await signedIn(world.acme.user, { refreshTokens });
       assert.equal((await apps()).length, before + 1);
 
       const { status } = await remove(token);
@@ -112,21 +107,24 @@ describeOnSqlite("REST operations on the caller", (database) => {
   }
 
   it("GET /v2/organizations answers with the token's organization alone", async () => {
-    const { status, headers, body } = await at("/v2/organizations", await acme.token("read_organizations"));
+    const { status, headers, body } = await at(
+      "/v2/organizations",
+      await world.acme.token("read_organizations"),
+    );
 
     assert.equal(status, 200);
     assert.equal(headers.get("link"), null);
     assert.deepEqual(body, [
       {
-        id: acme.id,
-        graphql_id: graphqlId("Organization", acme.id),
+        id: world.acme.id,
+        graphql_id: graphqlId("Organization", world.acme.id),
         url: "https://api.example.com/v2/organizations/acme",
         web_url: "https://app.example.com/organizations/acme",
         name: "acme",
         slug: "acme",
         pipelines_url: "https://api.example.com/v2/organizations/acme/pipelines",
         agents_url: "https://api.example.com/v2/organizations/acme/agents",
-        created_at: acme.createdAt.toISOString(),
+        created_at: world.acme.createdAt.toISOString(),
       },
     ]);
   });
@@ -134,7 +132,7 @@ describeOnSqlite("REST operations on the caller", (database) => {
   it("GET /v2/organizations answers [] after the first page", async () => {
     const { status, headers, body } = await at(
       "/v2/organizations?page=3&per_page=1",
-      await acme.token("read_organizations"),
+      await world.acme.token("read_organizations"),
     );
 
     assert.deepEqual([status, body], [200, []]);
@@ -143,13 +141,13 @@ describeOnSqlite("REST operations on the caller", (database) => {
   });
 
   it("GET /v2/organizations/{org} answers with the organization, 404 for any other", async () => {
-    const token = await acme.token("read_organizations");
+    const token = await world.acme.token("read_organizations");
     const [listed] = (await at("/v2/organizations", token)).body;
 
     const { status, body } = await at("/v2/organizations/acme", token);
 
     assert.deepEqual([status, body], [200, listed]);
-    for (const slug of ["other", "nope", "ACME", "acme%00", "%F0%9F%98%80", acme.id]) {
+    for (const slug of ["other", "nope", "ACME", "acme%00", "%F0%9F%98%80", world.acme.id]) {
       const elsewhere = await at(`/v2/organizations/${slug}`, token);
       assert.deepEqual([elsewhere.status, elsewhere.body], [404, { message: "No organization found" }], slug);
     }
@@ -162,7 +160,10 @@ describeOnSqlite("REST operations on the caller", (database) => {
       ["/v2/organizations/acme", "read_organizations"],
     ] as const) {
       it(`names the scope that ${path} needs`, async () => {
-        const { status, headers, body } = await at(path, await acme.token("read_builds", "write_clusters"));
+        const { status, headers, body } = await at(
+          path,
+          await world.acme.token("read_builds", "write_clusters"),
+        );
 
         assert.equal(status, 403);
         assert.deepEqual(body, { message: `Your access token doesn't have the ${scope} scope` });
@@ -174,7 +175,7 @@ describeOnSqlite("REST operations on the caller", (database) => {
     }
 
     it("is checked after the organization's 404", async () => {
-      assert.equal((await at("/v2/organizations/other", await acme.token("read_builds"))).status, 404);
+      assert.equal((await at("/v2/organizations/other", await world.acme.token("read_builds"))).status, 404);
     });
   });
 

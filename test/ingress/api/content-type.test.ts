@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { it } from "node:test";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
-describeOnSqlite("a body of REST", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "a body of REST", openApi, (api) => {
   const post = (raw: string | Buffer<ArrayBuffer>, headers = form, path = "/clusters") =>
     api.send("POST", path, { raw, headers });
 

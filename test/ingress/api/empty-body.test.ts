@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { it } from "node:test";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 
-describeOnSqlite("an empty body", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "an empty body", openApi, (api) => {
   it("is refused with the members that are missing", async () => {
     const { cluster, queue } = api.acme;
     const trigger = await api.acme.trigger();

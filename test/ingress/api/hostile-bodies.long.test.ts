@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, it } from "node:test";
 import { agentOperations } from "../../../ingress/agent/operations.ts";
 import { restOperations } from "../../../ingress/api/operations.ts";
 import type { Operation } from "../../../ingress/operations/operation.ts";
 import { isMap } from "../../../shared/collections.ts";
 import { type Refusal, validationFailed } from "../../../shared/refusal.ts";
 import { toProblems } from "../../../shared/validation.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { sqlite } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { everyOperation, fill, freshBulkRebuild, freshToken } from "./every-operation.ts";
 import { hostileBodies } from "./hostile-bodies.ts";
 
@@ -26,19 +26,16 @@ function refusalOf({ schema, refuse = validationFailed }: Body, given: unknown):
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
-describe("a body below 64 KB with much that is wrong", () => {
-  let api: Api;
+describeWorldOn(sqlite, "a body below 64 KB with much that is wrong", openApi, (api) => {
   let declared: Operation[];
   /** The object that each operation refuses with the most words. */
   const worst = new Map<string, object>();
 
   before(async () => {
-    api = await openApi(sqlite);
     const { services } = api.world;
     declared = [...restOperations(services), ...agentOperations(services, noParts)];
     Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));
   });
-  after(() => api.close());
 
   function findWorst({ id, body }: Operation): void {
     if (!body) return;

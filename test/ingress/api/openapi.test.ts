@@ -1,26 +1,23 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, it } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { restOperations } from "../../../ingress/api/operations.ts";
 import { patterns } from "../../../shared/paths.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { sqlite } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { get, request } from "../../helpers/http.ts";
 import type { ApiDocument } from "./client-document.ts";
 import { everyOperation, tags } from "./every-operation.ts";
 
-describe("the OpenAPI document", () => {
-  let api: Api;
+describeWorldOn(sqlite, "the OpenAPI document", openApi, (api) => {
   let text: string;
   let document: ApiDocument;
 
   before(async () => {
-    api = await openApi(sqlite);
     text = (await get(`${api.world.url}/openapi.json`)).text;
     document = JSON.parse(text);
   });
-  after(() => api.close());
 
   const described = () =>
     Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import createClient from "openapi-fetch";
-import { type Api, openApi } from "../../helpers/api.ts";
+import { openApi } from "../../helpers/api.ts";
 import { decide } from "../../helpers/builds.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import type { paths } from "./client-types.d.ts";
 
@@ -13,14 +13,7 @@ const triggers = "/v2/organizations/{org}/pipelines/{slug}/triggers";
 const trigger = `${triggers}/{trigger}` as const;
 const delivery = `${trigger}/deliveries/{delivery}` as const;
 
-describeOnSqlite("a client generated from the OpenAPI document", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "a client generated from the OpenAPI document", openApi, (api) => {
   const open = () =>
     createClient<paths>({
       baseUrl: api.world.url,

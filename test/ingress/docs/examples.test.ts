@@ -1,34 +1,33 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { after, before, describe, it } from "node:test";
+import { before, it } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { type Examples, readExamples } from "../../../ingress/docs/examples.ts";
-import { sqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { get } from "../../helpers/http.ts";
-import { openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
+import { openTriggerApi } from "../../helpers/trigger-api.ts";
 import type { Recorder } from "./recorder.ts";
 import { tellStory } from "./story/tell.ts";
 
 const address = "https://ci.example.com";
 const file = new URL("../../../ingress/docs/examples.json", import.meta.url);
 
-describe("the examples of the OpenAPI document", () => {
-  let api: TriggerApi;
+const open = withSettings(openTriggerApi, {
+  PUBLIC_URL: address,
+  BASE_URL: address,
+  AUTH_URL: address,
+  WEBHOOK_URL: address,
+  APP_URL: address,
+});
+
+describeWorldOn(sqlite, "the examples of the OpenAPI document", open, (api) => {
   let recorder: Recorder;
 
   before(async () => {
-    api = await openTriggerApi(sqlite, {
-      PUBLIC_URL: address,
-      BASE_URL: address,
-      AUTH_URL: address,
-      WEBHOOK_URL: address,
-      APP_URL: address,
-    });
     api.world.clock.freeze();
     recorder = await tellStory(api);
     if (process.env.TEST_EXAMPLES === "write") writeFileSync(file, oneLineEach(recorder.examples));
   });
-  after(() => api.close());
 
   it("are the exchanges of the program as it is; if not, run npm run examples", () => {
     assert.deepEqual(recorder.examples, readExamples());

@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { sqlite } from "../../helpers/databases.ts";
+import { it } from "node:test";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
 type Paths = Record<string, Record<string, { responses: object }>>;
 
-describe("GET /openapi.json", () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld(sqlite);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "GET /openapi.json", startWorld, (world) => {
   const ask = (headers: Record<string, string> = {}, method = "GET") =>
     request(`${world.url}/openapi.json`, { method, headers });
 

@@ -1,25 +1,24 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { get as httpGet, type IncomingHttpHeaders } from "node:http";
-import { after, before, describe, it } from "node:test";
-import { sqlite } from "../../helpers/databases.ts";
+import { before, describe, it } from "node:test";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { get, request } from "../../helpers/http.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
-describe("GET /docs", () => {
-  let world: World;
+const settings = {
+  BASE_URL: "https://api.example.com",
+  AUTH_URL: "https://auth.example.com",
+  WEBHOOK_URL: "https://hooks.example.com",
+  APP_URL: "https://app.example.com",
+};
+
+describeWorldOn(sqlite, "GET /docs", withSettings(startWorld, settings), (world) => {
   let scripts: string[];
   before(async () => {
-    world = await startWorld(sqlite, {
-      BASE_URL: "https://api.example.com",
-      AUTH_URL: "https://auth.example.com",
-      WEBHOOK_URL: "https://hooks.example.com",
-      APP_URL: "https://app.example.com",
-    });
     const { text } = await get(`${world.url}/docs`);
     scripts = [...text.matchAll(/<script src="([^"]+)"/g)].map(([, path]) => path ?? "");
   });
-  after(() => world.close());
 
   it("lets the renderer call the API and nothing else", async () => {
     const { status, headers } = await get(`${world.url}/docs`);

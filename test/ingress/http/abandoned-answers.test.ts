@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import { resources } from "../../../shared/sharing/bounds.ts";
 import { longReads } from "../../../shared/sharing/resources.ts";
-import { sqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { eventually, get } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
+import { openAcme, setUpOrganization } from "../../helpers/organization.ts";
 import { sendRaw } from "../../helpers/sockets.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
 
 const path = "/v2/organizations/acme/pipelines";
 
@@ -17,19 +16,14 @@ const kinds: [kind: string, address: string][] = [
   ["a large pipeline", `${path}/large`],
 ];
 
-describe("answers that wait for a turn of their organization", () => {
-  let world: World;
-  let acme: TestOrganization;
+describeWorldOn(sqlite, "answers that wait for a turn of their organization", openAcme, (world) => {
   let token: string;
   before(async () => {
-    world = await startWorld(sqlite);
-    acme = await setUpOrganization(world);
-    token = await acme.token("read_pipelines");
+    token = await world.acme.token("read_pipelines");
     const steps = Array.from({ length: 40 }, () => ({ command: "x".repeat(10_000) }));
-    const input = { clusterId: acme.cluster.id, slug: "large", name: "Large", steps };
-    await createPipeline(world.services, acme.operator, input);
+    const input = { clusterId: world.acme.cluster.id, slug: "large", name: "Large", steps };
+    await createPipeline(world.services, world.acme.operator, input);
   });
-  after(() => world.close());
 
   const countClosed = () => world.logged.filter((line) => line.includes('"status":499')).length;
 
@@ -38,7 +32,7 @@ describe("answers that wait for a turn of their organization", () => {
       const { promise: over, resolve: end } = Promise.withResolvers<void>();
       const before = countClosed();
       const places = Array.from({ length: resources.longReads.max }, () =>
-        longReads.take(acme.id, () => over),
+        longReads.take(world.acme.id, () => over),
       );
       const head = `GET ${address} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
       const sent = await Promise.all(Array.from({ length: 5 }, () => sendRaw(world.url, head)));

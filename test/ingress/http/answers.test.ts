@@ -2,19 +2,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { openApi, unknownId } from "../../helpers/api.ts";
-import { sqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
 
-describe("every answer", () => {
-  let api: Awaited<ReturnType<typeof openApi>>;
-
-  before(async () => {
-    api = await openApi(sqlite, { SERVICE_NAME: "acme-ci" });
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "every answer", withSettings(openApi, { SERVICE_NAME: "acme-ci" }), (api) => {
   const authorization = () => ({ Authorization: `Bearer ${api.adminToken}` });
 
   it("has a status line with a reason phrase", async () => {

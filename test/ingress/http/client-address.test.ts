@@ -1,17 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { sqlite } from "../../helpers/databases.ts";
+import { describe, it } from "node:test";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
-describe("the client's address behind a proxy", () => {
-  let world: World;
+const open = withSettings(startWorld, { TRUSTED_PROXIES: "127.0.0.1,10.0.0.0/8,2001:db8:1::/48" });
 
-  before(async () => {
-    world = await startWorld(sqlite, { TRUSTED_PROXIES: "127.0.0.1,10.0.0.0/8,2001:db8:1::/48" });
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "the client's address behind a proxy", open, (world) => {
   const addressFor = async (forwarded: string): Promise<string> => {
     const from = world.logged.length;
     await request(`${world.url}/healthz`, { headers: { "X-Forwarded-For": forwarded } });

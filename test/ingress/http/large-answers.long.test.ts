@@ -1,26 +1,24 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, get as openGet } from "node:http";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { maxPerPage } from "../../../ingress/http/number-pager.ts";
 import { insertJobs } from "../../../shared/builds/job-store.ts";
 import { newScriptJob } from "../../../shared/builds/new-jobs.ts";
 import { newIds } from "../../../shared/ids.ts";
 import { createPipeline, updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { eventually } from "../../helpers/http.ts";
 
 const large = 12;
 const maxDownloads = 4;
 
-describeOnBothDatabases("answers of many megabytes", (database) => {
-  let api: Api;
+describeWorld("answers of many megabytes", openApi, (api) => {
   const pipelines: Pipeline[] = [];
 
   before(async () => {
-    api = await openApi(database);
     const { services } = api.world;
     const steps = Array.from({ length: 100 }, (_, index) => ({ command: `${index} é${"x".repeat(9900)}` }));
     for (let number = 1; number <= large; number++) {
@@ -29,7 +27,6 @@ describeOnBothDatabases("answers of many megabytes", (database) => {
       pipelines.push(await createPipeline(services, api.acme.operator, input));
     }
   });
-  after(() => api.close());
 
   /** Asks for the list. Its answer waits until it is read. */
   const open = async (): Promise<IncomingMessage> => {

@@ -2,30 +2,29 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { after, before, describe, it } from "node:test";
-import { sqlite } from "../../helpers/databases.ts";
+import { before, describe, it } from "node:test";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { eventually, post, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
-describe("the ingress under attack", () => {
-  let world: World;
+const settings = {
+  HEADERS_TIMEOUT_SECONDS: "1",
+  REQUEST_TIMEOUT_SECONDS: "5",
+  MAX_CONNECTIONS: "20",
+  // Else this address had a share of the connections.
+  TRUSTED_PROXIES: "127.0.0.1",
+  // Three quarters are for deliveries.
+  MAX_BODY_BYTES_IN_FLIGHT: "130000",
+  MIN_UPLOAD_BYTES_PER_SECOND: "0",
+};
+
+describeWorldOn(sqlite, "the ingress under attack", withSettings(startWorld, settings), (world) => {
   let path: string;
 
   before(async () => {
-    world = await startWorld(sqlite, {
-      HEADERS_TIMEOUT_SECONDS: "1",
-      REQUEST_TIMEOUT_SECONDS: "5",
-      MAX_CONNECTIONS: "20",
-      // Else this address had a share of the connections.
-      TRUSTED_PROXIES: "127.0.0.1",
-      // Three quarters are for deliveries.
-      MAX_BODY_BYTES_IN_FLIGHT: "130000",
-      MIN_UPLOAD_BYTES_PER_SECOND: "0",
-    });
     ({ path } = await (await setUpOrganization(world)).trigger());
   });
-  after(() => world.close());
 
   const open = async (): Promise<Socket> => {
     const socket = connect(Number(new URL(world.url).port), "127.0.0.1");

@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
-import { sqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
 const hsts = "strict-transport-security";
 
-describe("the head of a request", () => {
-  let world: World;
-
-  before(async () => {
-    world = await startWorld(sqlite);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "the head of a request", startWorld, (world) => {
   const send = async (lines: string[]): Promise<string> => {
     const socket = connect(Number(new URL(world.url).port), "127.0.0.1");
     socket.write(`${lines.join("\r\n")}\r\n\r\n`);

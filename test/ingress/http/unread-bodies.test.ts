@@ -2,21 +2,15 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
 import { seeOwner } from "../../../shared/sharing/presence.ts";
 import { loopTurn } from "../../../shared/sharing/resources.ts";
-import { sqlite } from "../../helpers/databases.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
+import { startWorld } from "../../helpers/world.ts";
 
-describe("a body that nobody reads", () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld(sqlite);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "a body that nobody reads", startWorld, (world) => {
   it("is dropped though many requests of its network wait to begin, so that its connection stays", async () => {
     const over = new AbortController();
     const isThere = setInterval(() => seeOwner("another organization"), 5);

@@ -1,20 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import { Redis } from "ioredis";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
-import { sqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { request } from "../../helpers/http.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
-describe("client authentication at the OAuth endpoints", () => {
-  let world: World;
+const open = withSettings(startWorld, { CLIENT_FAILURES_PER_MINUTE: "5" });
 
-  before(async () => {
-    world = await startWorld(sqlite, { CLIENT_FAILURES_PER_MINUTE: "5" });
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "client authentication at the OAuth endpoints", open, (world) => {
   const confidential = async () => {
     const { application, secret = "" } = await createApplication(world.services, {
       name: "Tool",

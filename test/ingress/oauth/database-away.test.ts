@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import Sqlite from "better-sqlite3";
 import { Client } from "pg";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import {
   approveCode,
   assertOAuthError,
@@ -16,20 +16,14 @@ import {
   type TestClient,
 } from "../../helpers/device.ts";
 import type { Answer } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme } from "../../helpers/organization.ts";
 
-describeOnBothDatabases("the OAuth endpoints with a missing database table", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+describeWorld("the OAuth endpoints with a missing database table", openAcme, (world, database) => {
   let client: TestClient;
 
   before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
     client = await setUpClient(world, { refreshTokens: true, confidential: true });
   });
-  after(() => world.close());
 
   async function change(statement: string): Promise<void> {
     const { databaseUrl } = world.config;
@@ -57,7 +51,7 @@ describeOnBothDatabases("the OAuth endpoints with a missing database table", (da
   };
 
   it("answer 503 server_error with Retry-After, and recover", async () => {
-    const { access_token } = await signIn(world, client, acme);
+    const { access_token } = await signIn(world, client, world.acme);
     const { deviceCode } = await startDevice(world, client);
     const ask = (path: string) =>
       postForm(`${world.url}/oauth/${path}`, { ...client.credentials, token: access_token });
@@ -75,7 +69,7 @@ describeOnBothDatabases("the OAuth endpoints with a missing database table", (da
 
   it("keep the approval if the tokens cannot be stored", async () => {
     const { deviceCode, userCode } = await startDevice(world, client);
-    await approveCode(world, acme, userCode);
+    await approveCode(world, world.acme, userCode);
 
     await without("refresh_tokens", () => unavailable(poll(world, client, deviceCode)));
 
@@ -83,7 +77,7 @@ describeOnBothDatabases("the OAuth endpoints with a missing database table", (da
   });
 
   it("do not rotate a refresh token if the next one cannot be stored", async () => {
-    const { refresh_token } = await signIn(world, client, acme);
+    const { refresh_token } = await signIn(world, client, world.acme);
 
     await without("access_tokens", () => unavailable(refresh(world, client, refresh_token)));
     world.clock.advance(31_000);

@@ -1,42 +1,26 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { scopes } from "../../../shared/accounts/scopes.ts";
 import { isWellFormedToken } from "../../../shared/crypto/tokens.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
-import {
-  assertOAuthError,
-  authorize,
-  enterCode,
-  setUpClient,
-  type TestClient,
-} from "../../helpers/device.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
+import { assertOAuthError, authorize, enterCode, openDevices, setUpClient } from "../../helpers/device.ts";
+import { setUpOrganization } from "../../helpers/organization.ts";
 
-describeOnSqlite("POST /oauth/device_authorization", (database) => {
-  let world: World;
-  let acme: TestOrganization;
-  let client: TestClient;
+const settings = {
+  AUTH_URL: "https://auth.example.com",
+  PUBLIC_URL: "https://www.example.com",
+  DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000",
+};
 
-  before(async () => {
-    world = await startWorld(database, {
-      AUTH_URL: "https://auth.example.com",
-      PUBLIC_URL: "https://www.example.com",
-      DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000",
-    });
-    acme = await setUpOrganization(world);
-    client = await setUpClient(world);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "POST /oauth/device_authorization", withSettings(openDevices, settings), (world) => {
   const ask = (more?: Record<string, string | undefined>, headers?: Record<string, string>) =>
-    authorize(world, client, more, headers);
+    authorize(world, world.client, more, headers);
   const refused = (scope: string | undefined) => assertOAuthError(ask({ scope }), 400, "invalid_scope");
   /** Returns the request that the user sees. */
   const requested = async (more: Record<string, string>, headers?: Record<string, string>) => {
     const { body } = await ask(more, headers);
-    return (await enterCode(world, acme.user.id, body.user_code)).code;
+    return (await enterCode(world, world.acme.user.id, body.user_code)).code;
   };
 
   describe("200", () => {
@@ -101,7 +85,7 @@ describeOnSqlite("POST /oauth/device_authorization", (database) => {
         (await requested(more)).preselectedOrganizationId;
 
       assert.equal(await hinted({}), null);
-      assert.equal(await hinted({ organization: "acme" }), acme.id);
+      assert.equal(await hinted({ organization: "acme" }), world.acme.id);
       assert.equal(await hinted({ organization_uuid: other.id }), other.id);
       assert.equal(await hinted({ organization_uuid: other.id.toUpperCase() }), other.id);
       assert.equal(await hinted({ organization: "acme", organization_uuid: other.id }), other.id);
@@ -110,7 +94,7 @@ describeOnSqlite("POST /oauth/device_authorization", (database) => {
     it("falls back to the slug when the UUID names no organization", async () => {
       const unknown = { organization: "acme", organization_uuid: randomUUID() };
 
-      assert.equal((await requested(unknown)).preselectedOrganizationId, acme.id);
+      assert.equal((await requested(unknown)).preselectedOrganizationId, world.acme.id);
     });
 
     it("ignores an unknown or malformed hint", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import {
   assertNotStored,
   assertOAuthError,
@@ -12,19 +12,18 @@ import {
   type TestClient,
 } from "../../helpers/device.ts";
 import { type Answer, request } from "../../helpers/http.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
 const paths = ["device_authorization", "token", "revoke", "introspect"].map((name) => `/oauth/${name}`);
 
-describeOnSqlite("forms at the OAuth endpoints", (database) => {
-  let world: World;
+const settings = { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" };
+
+describeWorldOn(sqlite, "forms at the OAuth endpoints", withSettings(startWorld, settings), (world) => {
   let client: TestClient;
 
   before(async () => {
-    world = await startWorld(database, { DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000" });
     client = await setUpClient(world);
   });
-  after(() => world.close());
 
   const send = (path: string, body: string | Buffer<ArrayBuffer> | undefined, type: string | undefined) =>
     request(world.url + path, {

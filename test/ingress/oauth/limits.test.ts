@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import {
   assertLimited,
   assertOAuthError,
@@ -19,21 +19,20 @@ import { countedByRedis } from "../../redis/counted-by-redis.ts";
 const count = (answers: Answer[], status: number) => answers.filter((each) => each.status === status).length;
 const invalidClient = (answering: Promise<Answer>) => assertOAuthError(answering, 401, "invalid_client");
 
-describeOnSqlite("limits of the OAuth endpoints", (database) => {
-  let world: World;
+const settings = {
+  DEVICE_AUTHORIZATIONS_PER_MINUTE: "4",
+  DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: "6",
+  CLIENT_FAILURES_PER_MINUTE: "3",
+  TRUSTED_PROXIES: "loopback",
+};
+
+describeWorldOn(sqlite, "limits of the OAuth endpoints", withSettings(startWorld, settings), (world) => {
   let second: Pick<World, "url" | "services">;
   let addresses = 0;
 
   before(async () => {
-    world = await startWorld(database, {
-      DEVICE_AUTHORIZATIONS_PER_MINUTE: "4",
-      DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: "6",
-      CLIENT_FAILURES_PER_MINUTE: "3",
-      TRUSTED_PROXIES: "loopback",
-    });
     second = await world.another();
   });
-  after(() => world.close());
 
   const newAddress = () => ({ "X-Forwarded-For": `192.0.${++addresses}.1` });
   const inTurns = (index: number) => (index % 2 ? world : second);

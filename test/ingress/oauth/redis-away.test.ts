@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { before, it } from "node:test";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import {
   approveCode,
   assertLimited,
@@ -14,23 +14,16 @@ import {
   startDevice,
 } from "../../helpers/device.ts";
 import { get } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme } from "../../helpers/organization.ts";
 
-describeOnSqlite("the OAuth endpoints while Redis is unavailable", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const open = withSettings(openAcme, {
+  REDIS_URL: "redis://127.0.0.1:1",
+  CLIENT_FAILURES_PER_MINUTE: "2",
+  DEVICE_AUTHORIZATIONS_PER_MINUTE: "2",
+});
 
-  before(async () => {
-    world = await startWorld(database, {
-      REDIS_URL: "redis://127.0.0.1:1",
-      CLIENT_FAILURES_PER_MINUTE: "2",
-      DEVICE_AUTHORIZATIONS_PER_MINUTE: "2",
-    });
-    world.clock.freeze();
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
+describeWorldOn(sqlite, "the OAuth endpoints while Redis is unavailable", open, (world) => {
+  before(() => world.clock.freeze());
 
   it("pace polls in memory, and sign in, refresh and revoke as usual", async () => {
     const client = await setUpClient(world, { refreshTokens: true });
@@ -47,7 +40,7 @@ describeOnSqlite("the OAuth endpoints while Redis is unavailable", (database) =>
     assert.deepEqual(await pollAfter(0, 4500, 5000), ["pending", "pending", "pending"]);
     assert.deepEqual(await pollAfter(4499, 9000, 8999), ["slow_down", "pending", "slow_down"]);
     assert.deepEqual(await pollAfter(13_500, 13_499, 18_000), ["pending", "slow_down", "pending"]);
-    await approveCode(world, acme, userCode);
+    await approveCode(world, world.acme, userCode);
     const first = await poll(world, client, deviceCode);
     const second = await refresh(world, client, first.body.refresh_token);
     assert.deepEqual([first.status, second.status], [200, 200]);
@@ -61,7 +54,7 @@ describeOnSqlite("the OAuth endpoints while Redis is unavailable", (database) =>
     const client = await setUpClient(world);
     const { deviceCode, userCode } = await startDevice(world, client);
     await assertOAuthError(poll(world, client, deviceCode), 400, "authorization_pending");
-    await denyCode(world, acme, userCode);
+    await denyCode(world, world.acme, userCode);
 
     await assertOAuthError(poll(world, client, deviceCode), 400, "access_denied");
     world.clock.advance(61_000);

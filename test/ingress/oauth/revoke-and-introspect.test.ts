@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { deactivateUser } from "../../../shared/accounts/users.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { listConnectedApps } from "../../../shared/oauth/grants.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeWorld, withSettings } from "../../helpers/databases.ts";
 import {
   assertOAuthError,
   postForm,
@@ -13,37 +13,33 @@ import {
   type TestClient,
 } from "../../helpers/device.ts";
 import { get } from "../../helpers/http.ts";
-import { addPerson, setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { addPerson, openAcme } from "../../helpers/organization.ts";
 
 const dayMs = 86_400_000;
 
-describeOnBothDatabases("revoking and introspecting tokens", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = {
+  AUTH_URL: "https://auth.example.com",
+  DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000",
+};
+
+describeWorld("revoking and introspecting tokens", withSettings(openAcme, settings), (world) => {
   let client: TestClient;
   let other: TestClient;
   let open: TestClient;
 
   before(async () => {
-    world = await startWorld(database, {
-      AUTH_URL: "https://auth.example.com",
-      DEVICE_AUTHORIZATIONS_PER_MINUTE: "1000",
-    });
     world.clock.freeze();
-    acme = await setUpOrganization(world);
     client = await setUpClient(world, { refreshTokens: true, confidential: true });
     other = await setUpClient(world, { refreshTokens: true, confidential: true });
     open = await setUpClient(world);
   });
-  after(() => world.close());
 
   const revoke = (token: string, more: Record<string, string> = {}, as = client) =>
     postForm(`${world.url}/oauth/revoke`, { ...as.credentials, token, ...more });
   const introspect = (token: string, more: Record<string, string> = {}, as = client) =>
     postForm(`${world.url}/oauth/introspect`, { ...as.credentials, token, ...more });
   const statusOf = async (token: string) => (await get(`${world.url}/v2/access-token`, token)).status;
-  const grantsOfAda = async () => (await listConnectedApps(world.services, acme.user.id)).length;
+  const grantsOfAda = async () => (await listConnectedApps(world.services, world.acme.user.id)).length;
   const revoked = async (...args: Parameters<typeof revoke>) => {
     const { status, text } = await revoke(...args);
     assert.deepEqual([status, text], [200, ""]);
@@ -64,7 +60,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
 
   describe("POST /oauth/revoke", () => {
     it("ends only the access token; its grant and refresh token stay", async () => {
-      const { access_token, refresh_token } = await signIn(world, client, acme);
+      const { access_token, refresh_token } = await signIn(world, client, world.acme);
       const before = await grantsOfAda();
 
       await revoked(access_token);
@@ -76,7 +72,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
 
     it("ends the grant with its last token", async () => {
       const before = await grantsOfAda();
-      const { access_token } = await signIn(world, open, acme);
+      const { access_token } = await signIn(world, open, world.acme);
       assert.equal(await grantsOfAda(), before + 1);
 
       await revoked(access_token, {}, open);
@@ -86,7 +82,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
     });
 
     it("ends the grant and all its tokens when given a refresh token", async () => {
-      const first = await signIn(world, client, acme);
+      const first = await signIn(world, client, world.acme);
       const before = await grantsOfAda();
       const second = (await refresh(world, client, first.refresh_token)).body;
 
@@ -98,7 +94,10 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
     });
 
     it("ends the grant even if the refresh token was rotated or has expired", async () => {
-      const [rotated, expired] = [await signIn(world, client, acme), await signIn(world, client, acme)];
+      const [rotated, expired] = [
+        await signIn(world, client, world.acme),
+        await signIn(world, client, world.acme),
+      ];
       const second = (await refresh(world, client, rotated.refresh_token)).body;
       const before = await grantsOfAda();
 
@@ -111,7 +110,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
     });
 
     it("answers 200 to unknown and ended tokens, with any token_type_hint", async () => {
-      const { access_token, refresh_token } = await signIn(world, client, acme);
+      const { access_token, refresh_token } = await signIn(world, client, world.acme);
       for (const token of oddTokens) await revoked(token);
 
       await revoked(access_token, { token_type_hint: "refresh_token" });
@@ -124,8 +123,8 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
     });
 
     it("refuses another client's tokens and API access tokens, and keeps them", async () => {
-      const { access_token, refresh_token } = await signIn(world, client, acme);
-      const personal = await acme.token("read_user");
+      const { access_token, refresh_token } = await signIn(world, client, world.acme);
+      const personal = await world.acme.token("read_user");
 
       for (const token of [access_token, refresh_token, personal]) {
         await assertOAuthError(revoke(token, {}, other), 400, "invalid_client");
@@ -138,7 +137,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
     });
 
     it("lets public clients revoke their own tokens", async () => {
-      const { access_token } = await signIn(world, open, acme);
+      const { access_token } = await signIn(world, open, world.acme);
 
       await revoked(access_token, {}, open);
 
@@ -155,7 +154,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
 
   describe("POST /oauth/introspect", () => {
     it("describes an access token", async () => {
-      const { access_token } = await signIn(world, client, acme, "read_user read_builds");
+      const { access_token } = await signIn(world, client, world.acme, "read_user read_builds");
       const now = Math.floor(world.clock.now().getTime() / 1000);
 
       const { status, body } = await introspect(access_token);
@@ -165,8 +164,8 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
         active: true,
         iss: "https://auth.example.com",
         client_id: client.clientId,
-        sub: acme.user.id,
-        username: acme.user.email,
+        sub: world.acme.user.id,
+        username: world.acme.user.email,
         scope: "read_user read_builds",
         token_type: "Bearer",
         iat: now,
@@ -175,7 +174,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
     });
 
     it("describes a refresh token", async () => {
-      const { refresh_token } = await signIn(world, client, acme);
+      const { refresh_token } = await signIn(world, client, world.acme);
       const now = Math.floor(world.clock.now().getTime() / 1000);
 
       const { body } = await introspect(refresh_token, { token_type_hint: "access_token" });
@@ -184,8 +183,8 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
         active: true,
         iss: "https://auth.example.com",
         client_id: client.clientId,
-        sub: acme.user.id,
-        username: acme.user.email,
+        sub: world.acme.user.id,
+        username: world.acme.user.email,
         scope: "read_user",
         iat: now,
         exp: now + (30 * dayMs) / 1000,
@@ -194,7 +193,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
 
     it("leaves exp out of a token that does not expire", async () => {
       const lasting = await setUpClient(world, { confidential: true });
-      const { access_token } = await signIn(world, lasting, acme);
+      const { access_token } = await signIn(world, lasting, world.acme);
 
       const { body } = await introspect(access_token, {}, lasting);
 
@@ -203,7 +202,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
     });
 
     it("answers only active=false for an expired, rotated, revoked, foreign or unknown token", async () => {
-      const { access_token, refresh_token } = await signIn(world, client, acme);
+      const { access_token, refresh_token } = await signIn(world, client, world.acme);
       await inactive(access_token, {}, other);
       await inactive(refresh_token, {}, other);
       const rotated = (await refresh(world, client, refresh_token)).body;
@@ -214,13 +213,13 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
       await inactive(access_token);
       world.clock.advance(30 * dayMs);
       await inactive(rotated.refresh_token);
-      await inactive(await acme.token("read_user"));
+      await inactive(await world.acme.token("read_user"));
       for (const token of oddTokens) await inactive(token);
     });
 
     it("answers active=false for the tokens of a deactivated user", async () => {
-      const user = await addPerson(world, acme);
-      const { access_token, refresh_token } = await signIn(world, client, { id: acme.id, user });
+      const user = await addPerson(world, world.acme);
+      const { access_token, refresh_token } = await signIn(world, client, { id: world.acme.id, user });
 
       await deactivateUser(world.services, user.email);
 
@@ -229,7 +228,7 @@ describeOnBothDatabases("revoking and introspecting tokens", (database) => {
     });
 
     it("answers 401 invalid_client to public clients, 400 invalid_request without a token", async () => {
-      const { access_token } = await signIn(world, open, acme);
+      const { access_token } = await signIn(world, open, world.acme);
 
       await assertOAuthError(introspect(access_token, {}, open), 401, "invalid_client");
       await assertOAuthError(introspect("", {}), 400, "invalid_request");

@@ -2,17 +2,16 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeWorld, withSettings } from "../../helpers/databases.ts";
 import { type Answer, post, request, untilNotBusy } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme, setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
 import { countedByRedis } from "../../redis/counted-by-redis.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -21,17 +20,14 @@ function hmac(secret: string, body: string | Buffer): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
-describeOnBothDatabases("POST /deliver/:token", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = { MAX_PAYLOAD_BYTES: "100000", MAX_PAYLOAD_DEPTH: "20" };
+
+describeWorld("POST /deliver/:token", withSettings(openAcme, settings), (world, database) => {
   let trigger: Awaited<ReturnType<TestOrganization["trigger"]>>;
 
   before(async () => {
-    world = await startWorld(database, { MAX_PAYLOAD_BYTES: "100000", MAX_PAYLOAD_DEPTH: "20" });
-    acme = await setUpOrganization(world);
-    trigger = await acme.trigger();
+    trigger = await world.acme.trigger();
   });
-  after(() => world.close());
 
   const send = (body: string | Buffer<ArrayBuffer>, headers?: Record<string, string>, path = trigger.path) =>
     post(world.url + path, body, headers);
@@ -186,25 +182,25 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
     });
 
     it("refuses a disabled trigger at once in every process, and accepts it once enabled", async () => {
-      const toggled = await acme.trigger();
+      const toggled = await world.acme.trigger();
       const other = await world.another();
       const both = [world.url, other.url].map((url) => url + toggled.path);
       for (const url of both) assert.equal((await post(url, "{}")).status, 201);
 
-      await updateTrigger(world.services, acme.operator, toggled, { enabled: false });
+      await updateTrigger(world.services, world.acme.operator, toggled, { enabled: false });
       for (const url of both) await assertRefused(post(url, "{}"), 403, "Pipeline trigger is disabled");
 
-      await updateTrigger(other.services, acme.operator, toggled, { enabled: true });
+      await updateTrigger(other.services, world.acme.operator, toggled, { enabled: true });
       for (const url of both) assert.equal((await post(url, "{}")).status, 201);
     });
 
     it("refuses a deleted trigger at once in every process", async () => {
-      const doomed = await acme.trigger();
+      const doomed = await world.acme.trigger();
       const other = await world.another();
       for (const url of [world.url, other.url])
         assert.equal((await post(url + doomed.path, "{}")).status, 201);
 
-      await deleteTrigger(world.services, acme.operator, doomed);
+      await deleteTrigger(world.services, world.acme.operator, doomed);
 
       for (const url of [world.url, other.url]) {
         await assertRefused(post(url + doomed.path, "{}"), 404, "Pipeline trigger not found");
@@ -212,7 +208,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
     });
 
     it("never accepts after the answer to a disable, even in a race", async () => {
-      const raced = await acme.trigger();
+      const raced = await world.acme.trigger();
       let isDisabled = false;
       const late: number[] = [];
       const sender = async () => {
@@ -224,7 +220,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
       };
 
       const senders = Array.from({ length: 10 }, sender);
-      await updateTrigger(world.services, acme.operator, raced, { enabled: false });
+      await updateTrigger(world.services, world.acme.operator, raced, { enabled: false });
       isDisabled = true;
       await Promise.all(senders);
 
@@ -317,7 +313,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
     const message = "Invalid webhook signature";
 
     it("accepts a GitHub signature over exactly these bytes and nothing else", async () => {
-      const signed = await acme.trigger({ type: "github", secret: "s3cret" });
+      const signed = await world.acme.trigger({ type: "github", secret: "s3cret" });
       const body = '{"a": 1}';
       const good = `sha256=${hmac("s3cret", body)}`;
       const sign = (signature: string | undefined, sent = body) =>
@@ -341,7 +337,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
     });
 
     it("refuses every one-byte change of a signed body", async () => {
-      const signed = await acme.trigger({ type: "github", secret: "s3cret" });
+      const signed = await world.acme.trigger({ type: "github", secret: "s3cret" });
       const body = Buffer.from('{"abc":[1,2]}');
       const signature = `sha256=${hmac("s3cret", body)}`;
 
@@ -357,7 +353,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
     });
 
     it("accepts the issue tracker's bare hex signature", async () => {
-      const signed = await acme.trigger({ type: "linear", secret: "s3cret" });
+      const signed = await world.acme.trigger({ type: "linear", secret: "s3cret" });
       const good = hmac("s3cret", "{}");
 
       assert.equal((await send("{}", { "Linear-Signature": good }, signed.path)).status, 201);
@@ -366,7 +362,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
     });
 
     it("requires no signature when verification is off", async () => {
-      const unsigned = await acme.trigger({ type: "github" });
+      const unsigned = await world.acme.trigger({ type: "github" });
       assert.equal((await send("{}", { "X-Hub-Signature-256": "sha256=wrong" }, unsigned.path)).status, 201);
     });
   });
@@ -463,7 +459,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
     });
 
     it("applies to one trigger and for 24 hours", async () => {
-      const elsewhere = await acme.trigger();
+      const elsewhere = await world.acme.trigger();
       const first = await send("{}", { "Idempotency-Key": "k2" });
       const other = await send("{}", { "Idempotency-Key": "k2" }, elsewhere.path);
       world.clock.advance(24 * 3_600_000);
@@ -476,14 +472,14 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
 
     it("is refused in every process once the trigger is disabled or deleted", async () => {
       const other = await world.another();
-      const doomed = await acme.trigger();
+      const doomed = await world.acme.trigger();
       const again = () => post(other.url + doomed.path, "{}", { "Idempotency-Key": "k3" });
       assert.equal((await again()).status, 201);
       assert.equal((await again()).headers.get("idempotent-replayed"), "true");
 
-      await updateTrigger(world.services, acme.operator, doomed, { enabled: false });
+      await updateTrigger(world.services, world.acme.operator, doomed, { enabled: false });
       await assertRefused(again(), 403, "Pipeline trigger is disabled");
-      await deleteTrigger(world.services, acme.operator, doomed);
+      await deleteTrigger(world.services, world.acme.operator, doomed);
       await assertRefused(again(), 404, "Pipeline trigger not found");
     });
 
@@ -499,7 +495,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
 
   describe("order of the checks", () => {
     it("reports the first problem in order", async () => {
-      const signed = await acme.trigger({ type: "github", secret: "s3cret" });
+      const signed = await world.acme.trigger({ type: "github", secret: "s3cret" });
       const huge = JSON.stringify("x".repeat(100_001));
       const text = { "Content-Type": "text/plain" };
 
@@ -565,7 +561,7 @@ describeOnBothDatabases("POST /deliver/:token", (database) => {
   });
 
   it("writes neither the token nor the signing secret into any log line", async () => {
-    const signed = await acme.trigger({ type: "github", secret: "s3cret-never-logged" });
+    const signed = await world.acme.trigger({ type: "github", secret: "s3cret-never-logged" });
     await send("{}", {}, signed.path);
     await send("{}", {}, `${signed.path}x`);
 

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { before, beforeEach, describe, it } from "node:test";
 import { LINEAR_WEBHOOK_SIGNATURE_HEADER, LinearWebhookClient } from "@linear/sdk/webhooks";
 import { sign, verify } from "@octokit/webhooks-methods";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { post, untilNotBusy } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme, type TestOrganization } from "../../helpers/organization.ts";
 
 const secret = "It's a Secret to Everybody ✓";
 const linear = new LinearWebhookClient(secret);
@@ -28,20 +27,17 @@ async function linearSign(sent: Buffer): Promise<string> {
   return signature;
 }
 
-describeOnSqlite("signatures of third-party libraries", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = { DELIVERY_REFUSALS_PER_MINUTE: "1000000" };
+
+describeWorldOn(sqlite, "signatures of third-party libraries", withSettings(openAcme, settings), (world) => {
   let github: Awaited<ReturnType<TestOrganization["trigger"]>>;
   let tracker: typeof github;
   let body: Buffer;
 
   before(async () => {
-    world = await startWorld(database, { DELIVERY_REFUSALS_PER_MINUTE: "1000000" });
-    acme = await setUpOrganization(world);
-    github = await acme.trigger({ type: "github", secret });
-    tracker = await acme.trigger({ type: "linear", secret });
+    github = await world.acme.trigger({ type: "github", secret });
+    tracker = await world.acme.trigger({ type: "linear", secret });
   });
-  after(() => world.close());
   beforeEach(() => {
     // The issue tracker's library refuses signatures older than a minute.
     body = Buffer.from(`{"é": [1, 2.0], "webhookTimestamp":${Date.now()}}\n`);

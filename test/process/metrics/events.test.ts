@@ -1,34 +1,24 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import { visitor } from "../../../scripts/scratch/visitor.ts";
 import { loseUnseenAgents, markListening } from "../../../shared/agents/lost.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { decide } from "../../helpers/builds.ts";
-import { sqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { poll, setUpClient, startDevice } from "../../helpers/device.ts";
 import { post } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme } from "../../helpers/organization.ts";
 import { countObserved, readMetric } from "./read.ts";
 
-describe("metrics of events", () => {
-  let world: World;
-  let acme: TestOrganization;
-
-  before(async () => {
-    world = await startWorld(sqlite);
-    acme = await setUpOrganization(world);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "metrics of events", openAcme, (world) => {
   it("count the delays from a delivery to its build, and on to its agent, once", async () => {
-    const { path } = await acme.trigger();
+    const { path } = await world.acme.trigger();
     const { body } = await post(world.url + path, "{}");
     await decide(world.services, [body.id]);
     await decide(world.services, [body.id]);
 
-    const agent = await startAgent(world.url, await agentTokenOf(world, acme.cluster));
+    const agent = await startAgent(world.url, await agentTokenOf(world, world.acme.cluster));
     const jobId = (await agent.offered()) ?? "";
     await agent.send("PUT", `/jobs/${jobId}/accept`);
     await agent.send("PUT", `/jobs/${jobId}/accept`);
@@ -38,7 +28,7 @@ describe("metrics of events", () => {
   });
 
   it("count agents that are lost", async () => {
-    await startAgent(world.url, await agentTokenOf(world, acme.cluster), { name: "lost" });
+    await startAgent(world.url, await agentTokenOf(world, world.acme.cluster), { name: "lost" });
     const before = (await readMetric(world.services, "agents_lost_total")) ?? 0;
     for (let steps = 0; steps < 10; steps++) {
       world.clock.advance(20 * secondMs);
@@ -51,7 +41,7 @@ describe("metrics of events", () => {
 
   it("count refused sign-ins by cause", async () => {
     const somebody = visitor(world.url);
-    const signIn = () => somebody.post("/sign-in", { email: acme.user.email, password: "wrong" });
+    const signIn = () => somebody.post("/sign-in", { email: world.acme.user.email, password: "wrong" });
     await somebody.get("/sign-in");
     for (let tries = 0; tries < world.config.signInFailures; tries++) await signIn();
     const { status } = await signIn();

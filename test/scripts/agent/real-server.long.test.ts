@@ -1,37 +1,33 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { createAgentToken } from "../../../shared/agents/tokens.ts";
 import { cancelBuild } from "../../../shared/builds/cancel.ts";
 import { createPipeline, requirePipeline } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import { buildOfDelivery, buildWebhook } from "../../helpers/builds.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
 import { eventually, get, post } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme } from "../../helpers/organization.ts";
 import { startAgent, startProgram } from "./agent.ts";
 
-describeOnSqlite("npm run agent with the real server", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+const settings = { AGENT_PING_SECONDS: "1", AGENT_STATUS_SECONDS: "1" };
+
+describeWorldOn(sqlite, "npm run agent with the real server", withSettings(openAcme, settings), (world) => {
   let token: string;
   let url: string;
 
   before(async () => {
-    world = await startWorld(database, { AGENT_PING_SECONDS: "1", AGENT_STATUS_SECONDS: "1" });
-    acme = await setUpOrganization(world);
     const options = { description: "", queueId: null, expiresAt: null };
-    ({ token } = await createAgentToken(world.services, acme.operator, acme.cluster, options));
+    ({ token } = await createAgentToken(world.services, world.acme.operator, world.acme.cluster, options));
     url = `${world.url}/v3`;
   });
-  after(() => world.close());
 
   const start = () => startAgent({ endpoint: url }, ["--token", token]);
 
   const newPipeline = (slug: string, command: string) =>
-    createPipeline(world.services, acme.operator, {
-      clusterId: acme.cluster.id,
+    createPipeline(world.services, world.acme.operator, {
+      clusterId: world.acme.cluster.id,
       slug,
       name: slug,
       steps: [{ command }],
@@ -39,7 +35,7 @@ describeOnSqlite("npm run agent with the real server", (database) => {
   /** Posts a webhook to a pipeline of its own. */
   const build = async (slug: string, command: string, payload = "{}") => {
     await newPipeline(slug, command);
-    const { path } = await acme.trigger({}, slug);
+    const { path } = await world.acme.trigger({}, slug);
     return buildWebhook(world, path, payload);
   };
   const findBuild = async (id: string) => {
@@ -57,7 +53,7 @@ describeOnSqlite("npm run agent with the real server", (database) => {
     });
   const readLog = async (slug: string, number: number, jobId: string) => {
     const path = `/v2/organizations/acme/pipelines/${slug}/builds/${number}/jobs/${jobId}/log.txt`;
-    return (await get(world.url + path, await acme.token("read_build_logs"))).text;
+    return (await get(world.url + path, await world.acme.token("read_build_logs"))).text;
   };
 
   it("runs the build that a worker makes of a signed webhook; the log has the payload's bytes", async () => {
@@ -65,7 +61,7 @@ describeOnSqlite("npm run agent with the real server", (database) => {
     await using agent = start();
     const [secret, payload] = ["a secret of the sender", '{"hello":  "wörld",\t"n": 1.0}\n'];
     await newPipeline("payload", "buildkite-agent meta-data get service:webhook");
-    const { path } = await acme.trigger({ type: "github", secret }, "payload");
+    const { path } = await world.acme.trigger({ type: "github", secret }, "payload");
     const send = async (signature: string) =>
       post(world.url + path, payload, { "X-GitHub-Event": "push", "X-Hub-Signature-256": signature });
 
@@ -92,8 +88,8 @@ describeOnSqlite("npm run agent with the real server", (database) => {
     const { id, number } = await build("canceled", "sleep 1000");
     await finished(id, ["running"]);
 
-    const pipeline = await requirePipeline(world.services.db, acme.id, "canceled");
-    await cancelBuild(world.services, acme.operator, pipeline, number);
+    const pipeline = await requirePipeline(world.services.db, world.acme.id, "canceled");
+    await cancelBuild(world.services, world.acme.operator, pipeline, number);
 
     assert.equal((await finished(id)).state, "canceled");
   });
@@ -114,8 +110,11 @@ describeOnSqlite("npm run agent with the real server", (database) => {
     const { services } = world;
     const shapes = { huge: "LINUX_AMD64_64X256", mac: "MACOS_ARM64_M4_6X28" } as const;
     for (const key of ["huge", "mac"] as const)
-      await createQueue(services, acme.operator, acme.cluster, { key, instanceShape: shapes[key] });
-    const apiToken = await acme.token("read_clusters");
+      await createQueue(services, world.acme.operator, world.acme.cluster, {
+        key,
+        instanceShape: shapes[key],
+      });
+    const apiToken = await world.acme.token("read_clusters");
     await using agent = startProgram({ endpoint: url }, [
       "hosted",
       ...["--token", token, "--api-token", apiToken],

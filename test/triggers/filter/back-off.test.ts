@@ -8,33 +8,27 @@ import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { findDelivery } from "../../helpers/builds.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme } from "../../helpers/organization.ts";
 
 const late: Evaluation = { outcome: { error: "too late" }, isLate: true };
 const inTime: Evaluation = { outcome: { verdict: true }, isLate: false };
 const [second, minute] = [1000, 60_000];
 
-describeOnBothDatabases("a filter that keeps missing its deadline", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+describeWorld("a filter that keeps missing its deadline", openAcme, (world) => {
   let actor: Actor;
   let evaluations: string[];
   let answer: Evaluation;
   const workers: DueDeliveries[] = [];
 
   before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
     const features = { webhook_filtering: true };
     const organization = await updateOrganization(world.services, "acme", { features });
-    actor = { ...acme.operator, organization };
+    actor = { ...world.acme.operator, organization };
   });
   after(async () => {
     for (const worker of workers) await worker.close();
-    await world.close();
   });
 
   /** Opens a worker of its own. */
@@ -53,7 +47,7 @@ describeOnBothDatabases("a filter that keeps missing its deadline", (database) =
   const setUp = async (count: number) => {
     evaluations = [];
     answer = late;
-    const trigger = await acme.trigger({ filter: "webhook.payload.a == 1" });
+    const trigger = await world.acme.trigger({ filter: "webhook.payload.a == 1" });
     const answers = await Promise.all(
       Array.from({ length: count }, () => post(world.url + trigger.path, '{"a":1}')),
     );

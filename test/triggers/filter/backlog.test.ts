@@ -1,28 +1,25 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { inArray } from "drizzle-orm";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
 import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
 import { claimMs } from "../../../shared/triggers/filter/slice.ts";
 import { findDelivery } from "../../helpers/builds.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 import { eventually, post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
-describeOnBothDatabases("deliveries that wait for their filter", (database) => {
-  let world: World;
+describeWorld("deliveries that wait for their filter", startWorld, (world) => {
   const organizations: TestOrganization[] = [];
 
   before(async () => {
-    world = await startWorld(database);
     for (const slug of ["a", "b"]) {
       organizations.push(await setUpOrganization(world, slug));
       await updateOrganization(world.services, slug, { features: { webhook_filtering: true } });
     }
   });
-  after(() => world.close());
 
   const deliver = async ({ path }: { path: string }, count: number) => {
     const answers = await Promise.all(Array.from({ length: count }, () => post(world.url + path, "{}")));

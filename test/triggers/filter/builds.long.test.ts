@@ -1,31 +1,25 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { deletePayloads } from "../../../shared/triggers/payloads/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { buildOfDelivery, decideDue, findDelivery } from "../../helpers/builds.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
-import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { openAcme } from "../../helpers/organization.ts";
 
-describeOnSqlite("builds of a trigger with a filter", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+describeWorldOn(sqlite, "builds of a trigger with a filter", openAcme, (world) => {
   let actor: Actor;
 
   before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
     const features = { webhook_filtering: true };
     actor = {
-      ...acme.operator,
+      ...world.acme.operator,
       organization: await updateOrganization(world.services, "acme", { features }),
     };
   });
-  after(() => world.close());
 
   const send = async (path: string, payload: string, headers = {}) =>
     (await post(world.url + path, payload, headers)).body.id as string;
@@ -36,10 +30,10 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
   };
 
   it("are created for passing deliveries in order of arrival, after unfiltered ones", async () => {
-    const filtered = await acme.trigger({
+    const filtered = await world.acme.trigger({
       filter: "webhook.payload.n > 2 || webhook.headers.HTTP_X_RUN == 'yes'",
     });
-    const other = await acme.trigger();
+    const other = await world.acme.trigger();
     const ids = [
       await send(filtered.path, '{"n":3}'),
       await send(filtered.path, '{"n":1}'),
@@ -67,14 +61,14 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
   });
 
   it("record a mismatch only for false", async () => {
-    const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
+    const { path } = await world.acme.trigger({ filter: "webhook.payload.a == 1" });
     const ids = [await send(path, '{"a":2}'), await send(path, '{"a":"1"}'), await send(path, '{"a":null}')];
     await decideDue(world.services);
     for (const id of ids) assert.deepEqual(await outcomeOf(id), ["not_run", "filter_mismatch", false]);
   });
 
   it("use the trigger's filter at the time of the decision", async () => {
-    const trigger = await acme.trigger({ filter: "webhook.payload.a == 1" });
+    const trigger = await world.acme.trigger({ filter: "webhook.payload.a == 1" });
     const id = await send(trigger.path, '{"a":1}');
     const evaluate = openFilterEvaluator(60_000);
     let evaluations = 0;
@@ -91,7 +85,7 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
   });
 
   it("stay pending while filters are unavailable, and follow later", async () => {
-    const { path } = await acme.trigger({ filter: "webhook.payload.a == 1" });
+    const { path } = await world.acme.trigger({ filter: "webhook.payload.a == 1" });
     const id = await send(path, '{"a":1}');
 
     await decideDue(world.services, () => Promise.reject(new Error("The thread could not start")));
@@ -103,7 +97,7 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
   });
 
   it("do not run without a payload", async () => {
-    const { path } = await acme.trigger({ filter: "true" });
+    const { path } = await world.acme.trigger({ filter: "true" });
     const id = await send(path, "{}");
     await world.services.db.transaction((tx) => deletePayloads(tx, [id]));
 
@@ -113,7 +107,7 @@ describeOnSqlite("builds of a trigger with a filter", (database) => {
   });
 
   it("are created from many large payloads, with few in memory at once", async () => {
-    const { path } = await acme.trigger({ filter: "size(webhook.payload.text) > 3000000" });
+    const { path } = await world.acme.trigger({ filter: "size(webhook.payload.text) > 3000000" });
     const large = JSON.stringify({ text: "x".repeat(3_500_000) });
     const ids: string[] = [];
     for (let sent = 0; sent < 12; sent++) ids.push(await send(path, large));

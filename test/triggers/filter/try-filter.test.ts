@@ -1,21 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";
 import { unknownId } from "../../helpers/api.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
-import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../helpers/databases.ts";
+import { type MadeTrigger, openTriggerApi } from "../../helpers/trigger-api.ts";
 
-describeOnSqlite("POST …/triggers/{id}/filter/test", (database) => {
-  let api: TriggerApi;
+const settings = { PAYLOAD_RETENTION_DAYS: "7" };
+
+describeWorldOn(sqlite, "POST …/triggers/{id}/filter/test", withSettings(openTriggerApi, settings), (api) => {
   let trigger: MadeTrigger;
   let delivery: string;
 
   before(async () => {
-    api = await openTriggerApi(database, { PAYLOAD_RETENTION_DAYS: "7" });
     trigger = await api.newTrigger({ type: "github" });
     delivery = await api.deliver(trigger, '{"a":1}', { "X-GitHub-Event": "push" });
   });
-  after(() => api.close());
 
   const test = (body: object, of: MadeTrigger = trigger) =>
     api.send("POST", `${api.triggersAt()}/${of.id}/filter/test`, { body });

@@ -1,23 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import type { Refusal } from "../../../shared/refusal.ts";
 import { type EvaluateFilters, openFilterEvaluator } from "../../../shared/triggers/filter/evaluator.ts";
 import { type FilterTestOptions, testFilterOnLatest } from "../../../shared/triggers/filter/filter-tests.ts";
 import { deletePayloads } from "../../../shared/triggers/payloads/store.ts";
 import { listTriggersById } from "../../../shared/triggers/store.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
-import { openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
+import { openTriggerApi } from "../../helpers/trigger-api.ts";
 
 const never = new AbortController().signal;
 
-describeOnSqlite("a filter that is tried on the latest deliveries", (database) => {
-  let api: TriggerApi;
-
-  before(async () => {
-    api = await openTriggerApi(database);
-  });
-  after(() => api.close());
-
+describeWorldOn(sqlite, "a filter that is tried on the latest deliveries", openTriggerApi, (api) => {
   /** Makes a trigger with a delivery of each body. */
   const setUp = async (bodies: string[], options: FilterTestOptions = {}) => {
     const made = await api.newTrigger();

@@ -1,24 +1,21 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { findPayload, findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
-import { describeOnSqlite } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { post } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import { startWorld } from "../../helpers/world.ts";
 
 const megabyte = 1024 * 1024;
 
-describeOnSqlite("the start of a payload", (database) => {
-  let world: World;
+describeWorldOn(sqlite, "the start of a payload", startWorld, (world) => {
   let path: string;
 
   before(async () => {
-    world = await startWorld(database);
     const acme: TestOrganization = await setUpOrganization(world);
     ({ path } = await acme.trigger());
   });
-  after(() => world.close());
 
   const payloads: [title: string, text: string][] = [
     ["shorter than wanted", '{"a":"é"}'],

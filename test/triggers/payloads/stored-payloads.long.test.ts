@@ -1,24 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { readWebhookPayload } from "../../../shared/triggers/payloads/payloads.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import { buildOfDelivery, findDelivery } from "../../helpers/builds.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
-import { type MadeTrigger, openTriggerApi, type TriggerApi } from "../../helpers/trigger-api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
+import { type MadeTrigger, openTriggerApi } from "../../helpers/trigger-api.ts";
 
 const payload = (n: number) => `{"pad":"${"é ".repeat(10_000)}", "n":${n}, "big":12345678901234567890}`;
 
-describeOnBothDatabases("payloads of 4 KB and more", (database) => {
-  let api: TriggerApi;
+describeWorld("payloads of 4 KB and more", openTriggerApi, (api) => {
   let trigger: MadeTrigger;
 
   before(async () => {
-    api = await openTriggerApi(database);
     await api.features({ webhook_filtering: true });
     trigger = await api.newTrigger({ filter: { expression: "webhook.payload.n == 1" } });
   });
-  after(() => api.close());
 
   const rowOf = async (id: string) => {
     const { db } = api.world.services;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import { type Api, openApi } from "../../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describe, it } from "node:test";
+import { openApi } from "../../../helpers/api.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
 import { build, type GoType, pipeline, undecodable } from "./decode.ts";
 
 /** Each member in each form that people write. */
@@ -53,14 +53,7 @@ const kinds: Record<string, object> = {
   group: { group: "G", steps: [{ command: "x" }] },
 };
 
-describeOnBothDatabases("the public Go client decodes", (database) => {
-  let api: Api;
-
-  before(async () => {
-    api = await openApi(database);
-  });
-  after(() => api.close());
-
+describeWorld("the public Go client decodes", openApi, (api) => {
   const assertDecodes = (type: GoType, value: unknown) => assert.equal(undecodable(type, value), undefined);
 
   for (const [kind, step] of Object.entries(kinds))

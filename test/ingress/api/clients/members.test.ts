@@ -1,21 +1,19 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { leaveArtifact } from "../../../artifacts/left-by-job.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../../../helpers/agent.ts";
-import { type Api, openApi } from "../../../helpers/api.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { openApi } from "../../../helpers/api.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
 import { membersOfGoClient } from "./members.ts";
 
-describeOnSqlite("answers to the public Go client", (database) => {
-  let api: Api;
+describeWorldOn(sqlite, "answers to the public Go client", openApi, (api) => {
   let token: string;
   let agent: ScriptedAgent;
   let jobId: string;
   let artifactId: string;
 
   before(async () => {
-    api = await openApi(database);
     const scopes = ["read_organizations", "read_pipelines", "read_builds", "read_agents"] as const;
     const ofJobs = ["read_artifacts", "read_secrets_details"] as const;
     token = await api.tokenOf(api.admin, [...scopes, ...ofJobs]);
@@ -28,7 +26,6 @@ describeOnSqlite("answers to the public Go client", (database) => {
     await api.send("POST", "/pipelines/web/builds/1/annotations", { body: { body: "x" } });
     await api.send("POST", `/clusters/${api.acme.cluster.id}/secrets`, { body: { key: "A", value: "x" } });
   });
-  after(() => api.close());
 
   const at = (path: string) => get(`${api.world.url}/v2${path}`, token);
   const addresses: Record<keyof typeof membersOfGoClient, () => string> = {

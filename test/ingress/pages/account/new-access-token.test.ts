@@ -1,31 +1,25 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { restOperations } from "../../../../ingress/api/operations.ts";
 import { type Visitor, visitor } from "../../../../scripts/scratch/visitor.ts";
 import { insertAccessTokens, revokeTokensOfMember } from "../../../../shared/accounts/access-token-store.ts";
 import { usedScopes } from "../../../../shared/accounts/scopes.ts";
 import { newIds } from "../../../../shared/ids.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
-import { startWorld, type World } from "../../../helpers/world.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { openAcme } from "../../../helpers/organization.ts";
 
-describeOnSqlite("POST /user/api-access-tokens/new", (database) => {
-  let world: World;
-  let acme: TestOrganization;
+describeWorldOn(sqlite, "POST /user/api-access-tokens/new", openAcme, (world) => {
   let ada: Visitor;
 
   before(async () => {
-    world = await startWorld(database);
-    acme = await setUpOrganization(world);
     ada = visitor(world.url);
-    await ada.signIn(acme.user.email);
+    await ada.signIn(world.acme.user.email);
   });
-  after(() => world.close());
 
   const newForm = async (description: string) => {
     const { text } = await ada.get("/user/api-access-tokens/new");
     const id = /name="id" value="([^"]+)"/.exec(text)?.[1] ?? "";
-    return { id, description, organization: acme.id, scopes: "read_user" };
+    return { id, description, organization: world.acme.id, scopes: "read_user" };
   };
   const send = (fields: Record<string, string>) => ada.post("/user/api-access-tokens/new", fields);
 
@@ -49,7 +43,7 @@ describeOnSqlite("POST /user/api-access-tokens/new", (database) => {
     assert.equal(answer.status, 200);
     assert.deepEqual(chosen(answer), ["read_pipelines", "read_builds", "read_build_logs", "write_builds"]);
     assert.match(answer.text, /value="Script".*<option value="30" selected/s);
-    assert.match(answer.text, new RegExp(`<option value="${acme.id}" selected`));
+    assert.match(answer.text, new RegExp(`<option value="${world.acme.id}" selected`));
     assert.deepEqual(chosen(await send({ ...fields, preset: "none" })), []);
     assert.deepEqual(chosen(await send({ ...fields, preset: "all" })).sort(), [...usedScopes].sort());
     assert.match((await ada.get("/user/api-access-tokens")).text, /You have no tokens yet|Once/);
@@ -74,7 +68,13 @@ describeOnSqlite("POST /user/api-access-tokens/new", (database) => {
     const fields = await newForm("One more");
     const now = clock.now();
     const tokens = newIds(now, 100).map((id) => ({
-      ...{ id, tokenHash: id, userId: acme.user.id, organizationId: acme.id, scopes: ["read_user"] },
+      ...{
+        id,
+        tokenHash: id,
+        userId: world.acme.user.id,
+        organizationId: world.acme.id,
+        scopes: ["read_user"],
+      },
       ...{
         description: "x",
         createdAt: now,
@@ -93,7 +93,7 @@ describeOnSqlite("POST /user/api-access-tokens/new", (database) => {
       refused.text,
       /Member has reached their limit of 100 API access tokens in this organization: revoke one, or/,
     );
-    await services.db.transaction((tx) => revokeTokensOfMember(tx, acme.id, acme.user.id, now));
+    await services.db.transaction((tx) => revokeTokensOfMember(tx, world.acme.id, world.acme.user.id, now));
     assert.equal((await send(fields)).status, 200);
   });
 });

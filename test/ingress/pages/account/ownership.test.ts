@@ -1,33 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { it } from "node:test";
 import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
 import { removeMember, updateMember } from "../../../../shared/accounts/members.ts";
 import { deactivateUser } from "../../../../shared/accounts/users.ts";
 import { newId } from "../../../../shared/ids.ts";
 import { disableApplication } from "../../../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../../../shared/oauth/grants.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
-import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
+import { addApplication, startPages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("another user's property", (database) => {
-  let pages: Pages;
-  let ada: Visitor;
-  let bob: Visitor;
-
-  before(async () => {
-    pages = await startPages(database);
-    ada = await pages.visitor(pages.ada);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "another user's property", startPages, (pages) => {
   const connect = async () => {
     const codes = await pages.authorize();
-    await ada.post("/oauth/device", { user_code: codes.user_code });
+    await pages.asAda.post("/oauth/device", { user_code: codes.user_code });
     const form = { decision: "authorize", organization: pages.acme.id };
-    await ada.post(`/oauth/device/${codes.user_code}/review`, form);
+    await pages.asAda.post(`/oauth/device/${codes.user_code}/review`, form);
     const { access_token } = await pages.poll(codes);
     const [app] = await listConnectedApps(pages.services, pages.ada.id);
     if (!app) throw new Error("not connected");
@@ -55,15 +43,15 @@ describeOnSqlite("another user's property", (database) => {
       `/user/connected-apps/applications/${applicationId}/revoke`,
       `/user/api-access-tokens/${own.id}/revoke`,
     ]) {
-      assert.equal((await ada.get(path)).status, 200, path);
-      assert.equal((await bob.get(path)).status, 404, path);
-      if (path !== grants) await bob.post(path);
+      assert.equal((await pages.asAda.get(path)).status, 200, path);
+      assert.equal((await pages.asBob.get(path)).status, 404, path);
+      if (path !== grants) await pages.asBob.post(path);
     }
-    assert.equal((await bob.post(`/user/api-access-tokens/${own.id}/revoke`)).status, 404);
+    assert.equal((await pages.asBob.post(`/user/api-access-tokens/${own.id}/revoke`)).status, 404);
 
     assert.ok((await works(token)) && (await works(own.token)));
     for (const path of ["/user/connected-apps", "/user/api-access-tokens"])
-      assert.doesNotMatch((await bob.get(path)).text, /Deploy CLI|Ada's/);
+      assert.doesNotMatch((await pages.asBob.get(path)).text, /Deploy CLI|Ada's/);
   });
 
   it("includes application tokens: they are not API access tokens", async () => {
@@ -73,42 +61,42 @@ describeOnSqlite("another user's property", (database) => {
     const issued = rows.find(({ grantId, revokedAt }) => grantId !== null && revokedAt === null);
     const path = `/user/api-access-tokens/${issued?.id}/revoke`;
 
-    assert.equal((await ada.get(path)).status, 404);
-    assert.equal((await ada.post(path)).status, 404);
+    assert.equal((await pages.asAda.get(path)).status, 404);
+    assert.equal((await pages.asAda.post(path)).status, 404);
 
     assert.ok(await works(token));
-    assert.doesNotMatch((await ada.get("/user/api-access-tokens")).text, /Deploy CLI/);
+    assert.doesNotMatch((await pages.asAda.get("/user/api-access-tokens")).text, /Deploy CLI/);
   });
 
   it("is unchanged by a form with its id", async () => {
     const own = await ownToken();
     const fields = { id: own.id, organization: pages.acme.id, scopes: "read_builds", description: "Bob's" };
 
-    assert.equal((await bob.post("/user/api-access-tokens/new", fields)).status, 409);
+    assert.equal((await pages.asBob.post("/user/api-access-tokens/new", fields)).status, 409);
 
     assert.ok(await works(own.token));
-    assert.match((await ada.get("/user/api-access-tokens")).text, /Ada&#39;s|Ada's/);
+    assert.match((await pages.asAda.get("/user/api-access-tokens")).text, /Ada&#39;s|Ada's/);
   });
 
   it("answers 404 when revoked or unknown", async () => {
     const { grantId } = await connect();
-    assert.equal((await ada.post(`/user/connected-apps/${grantId}/revoke`)).status, 303);
-    assert.equal((await ada.get(`/user/connected-apps/${grantId}`)).status, 404);
+    assert.equal((await pages.asAda.post(`/user/connected-apps/${grantId}/revoke`)).status, 303);
+    assert.equal((await pages.asAda.get(`/user/connected-apps/${grantId}`)).status, 404);
     // Revocation is idempotent.
-    assert.equal((await ada.post(`/user/connected-apps/${grantId}/revoke`)).status, 303);
+    assert.equal((await pages.asAda.post(`/user/connected-apps/${grantId}/revoke`)).status, 303);
     const unused = newId(pages.clock.now());
     for (const id of [unused, unused.toUpperCase(), "1", "..%2f..", "%00"])
-      assert.equal((await ada.get(`/user/connected-apps/${id}`)).status, 404, id);
+      assert.equal((await pages.asAda.get(`/user/connected-apps/${id}`)).status, 404, id);
   });
 
   it("includes a disabled application's request, shown as expired", async () => {
     await addApplication(pages, { name: "Gone", clientId: "gone" });
     const codes = await pages.authorize({ client_id: "gone" });
-    await ada.post("/oauth/device", { user_code: codes.user_code });
+    await pages.asAda.post("/oauth/device", { user_code: codes.user_code });
     await disableApplication(pages.services, "gone");
 
     const path = `/oauth/device/${codes.user_code}/review`;
-    const answer = await ada.post(path, { decision: "authorize", organization: pages.acme.id });
+    const answer = await pages.asAda.post(path, { decision: "authorize", organization: pages.acme.id });
 
     assert.equal(answer.status, 409);
     assert.match(answer.text, /It has expired/);
@@ -117,9 +105,9 @@ describeOnSqlite("another user's property", (database) => {
   it("includes organizations of an ended membership: nothing is authorized there", async () => {
     const member = { organization: "acme", email: pages.bob.email };
     const codes = await pages.authorize({ scope: "write_clusters" });
-    await bob.post("/oauth/device", { user_code: codes.user_code });
+    await pages.asBob.post("/oauth/device", { user_code: codes.user_code });
     const decide = () =>
-      bob.post(`/oauth/device/${codes.user_code}/review`, {
+      pages.asBob.post(`/oauth/device/${codes.user_code}/review`, {
         decision: "authorize",
         organization: pages.acme.id,
       });
@@ -132,7 +120,7 @@ describeOnSqlite("another user's property", (database) => {
 
     assert.match((await decide()).text, /Choose the organization/);
     assert.match(
-      (await bob.get(`/oauth/device/${codes.user_code}/review`)).text,
+      (await pages.asBob.get(`/oauth/device/${codes.user_code}/review`)).text,
       /belong to no organization/,
     );
     await deactivateUser(pages.services, pages.bob.email);

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { it } from "node:test";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 
 const foreign = [
   "//evil.example",
@@ -48,17 +47,9 @@ const ours: Record<string, string> = {
   "/é": "/%C3%A9",
 };
 
-describeOnSqlite("the return path of a sign-in", (database) => {
-  let pages: Pages;
-  let ada: Visitor;
-  before(async () => {
-    pages = await startPages(database);
-    ada = await pages.visitor(pages.ada);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "the return path of a sign-in", startPages, (pages) => {
   const linkTo = async (to: string) => {
-    const { text } = await ada.get(`/sign-in?${new URLSearchParams({ to })}`);
+    const { text } = await pages.asAda.get(`/sign-in?${new URLSearchParams({ to })}`);
     return /<a class="button" href="([^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
   };
   const fieldOf = async (to: string) => {

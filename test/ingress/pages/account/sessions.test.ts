@@ -1,27 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { csrfTokenIn, type Visitor, visitor } from "../../../../scripts/scratch/visitor.ts";
 import { isKnownBrowser } from "../../../../shared/accounts/known-browser.ts";
 import { startSession } from "../../../../shared/accounts/sessions.ts";
 import { findUser } from "../../../../shared/accounts/user-store.ts";
 import { deactivateUser, setPassword } from "../../../../shared/accounts/users.ts";
 import { issueToken } from "../../../../shared/crypto/tokens.ts";
-import { describeOnBothDatabases, sqlite } from "../../../helpers/databases.ts";
+import { describeWorld, describeWorldOn, sqlite, withSettings } from "../../../helpers/databases.ts";
 import { type Answer, request } from "../../../helpers/http.ts";
 import { password } from "../../../helpers/organization.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 
 const dayMs = 86_400_000;
 const token = /sbss_[0-9A-Za-z]{49}/;
 
-describeOnBothDatabases("a session at the pages", (database) => {
-  let pages: Pages;
-
-  before(async () => {
-    pages = await startPages(database, { SIGN_IN_FAILURES: "1000" });
-  });
-  after(() => pages.close());
-
+describeWorld("a session at the pages", withSettings(startPages, { SIGN_IN_FAILURES: "1000" }), (pages) => {
   const signIn = (person: Visitor, more: Record<string, string> = {}) =>
     person.post("/sign-in", { email: pages.ada.email, password, ...more });
   const isSignedIn = async (person: Visitor) => (await person.get("/user/password")).status === 200;
@@ -216,14 +209,9 @@ describeOnBothDatabases("a session at the pages", (database) => {
   });
 });
 
-describe("a session at pages whose address is https", () => {
-  let pages: Pages;
+const open = withSettings(startPages, { PUBLIC_URL: "https://ci.example.com" });
 
-  before(async () => {
-    pages = await startPages(sqlite, { PUBLIC_URL: "https://ci.example.com" });
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "a session at pages whose address is https", open, (pages) => {
   it("has a Secure cookie with the __Host- prefix, so a sibling domain cannot plant it", async () => {
     const [cookie = ""] = (await request(pages.url)).headers.getSetCookie();
     assert.match(

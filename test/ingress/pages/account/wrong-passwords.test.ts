@@ -1,22 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import { Redis } from "ioredis";
 import { visitor } from "../../../../scripts/scratch/visitor.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { startWorld, type World } from "../../../helpers/world.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../../helpers/databases.ts";
+import { startWorld } from "../../../helpers/world.ts";
 
-describe("POST /sign-in, wrong passwords", () => {
-  let world: World;
+const settings = {
+  SIGN_IN_FAILURES: "2",
+  SIGN_IN_FAILURES_PER_IP: "3",
+  TRUSTED_PROXIES: "127.0.0.1",
+};
 
-  before(async () => {
-    world = await startWorld(sqlite, {
-      SIGN_IN_FAILURES: "2",
-      SIGN_IN_FAILURES_PER_IP: "3",
-      TRUSTED_PROXIES: "127.0.0.1",
-    });
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "POST /sign-in, wrong passwords", withSettings(startWorld, settings), (world) => {
   const guess = async (email: string, ip: string) => {
     const headers = { "X-Forwarded-For": ip };
     return (await visitor(world.url).post("/sign-in", { email, password: "wrong" }, headers)).status;

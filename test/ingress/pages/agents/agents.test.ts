@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { before, it } from "node:test";
 import {
   descriptionsOfEndedAgents,
   loseUnseenAgents,
@@ -10,21 +9,14 @@ import { findRegistrar } from "../../../../shared/agents/tokens.ts";
 import { minuteMs, secondMs } from "../../../../shared/durations.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import { build } from "../../../helpers/api.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the pages of agents", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
-  let bob: Visitor;
+describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
   let registrationToken: string;
   before(async () => {
-    pages = await startQueuePages(database);
-    ada = await pages.visitor(pages.ada);
-    bob = await pages.visitor(pages.bob);
     registrationToken = await agentTokenOf(pages, pages.acme.cluster);
   });
-  after(() => pages.close());
 
   const start = (given = {}) => startAgent(pages.url, registrationToken, given);
   const agentPath = ({ id }: { id: string }) => `/organizations/acme/agents/${id}`;
@@ -32,18 +24,18 @@ describeOnSqlite("the pages of agents", (database) => {
   it("says that jobs wait and no agent is connected, until one is", async () => {
     await build(pages, pages.acme.pipeline.id, 22);
 
-    const waiting = (await ada.get(pages.paths.queue)).text;
+    const waiting = (await pages.asAda.get(pages.paths.queue)).text;
 
     assert.match(waiting, /no agent of this queue is connected/);
     assert.match(waiting, /Web #2\b/);
     const agent = await start({ name: "builder-7", hostname: "basement", meta_data: ["gpu=yes"] });
     const { token } = await agent.begin((await agent.offered()) ?? "");
-    const running = (await ada.get(pages.paths.queue)).text;
+    const running = (await pages.asAda.get(pages.paths.queue)).text;
     assert.doesNotMatch(running, /no agent of this queue is connected/);
     for (const text of ["builder-7", "basement", "gpu=yes", "Running jobs", "Waiting jobs"])
       assert.ok(running.includes(text), text);
-    assert.match((await ada.get(pages.paths.cluster)).text, /builder-7/);
-    assert.match((await ada.get(agentPath(agent))).text, /Web #1/);
+    assert.match((await pages.asAda.get(pages.paths.cluster)).text, /builder-7/);
+    assert.match((await pages.asAda.get(agentPath(agent))).text, /Web #1/);
     await agent.finish((await agent.offered()) ?? "", 0, token);
   });
 
@@ -51,21 +43,21 @@ describeOnSqlite("the pages of agents", (database) => {
     const agent = await start({ name: "paused" });
     const at = agentPath(agent);
 
-    const paused = await bob.post(`${at}/pause`, { note: "New <disks>", minutes: "5" });
+    const paused = await pages.asBob.post(`${at}/pause`, { note: "New <disks>", minutes: "5" });
 
     assert.equal(paused.headers.get("location"), `${at}?notice=agent_paused`);
-    assert.match((await bob.get(at)).text, /Paused by Bob.*New &lt;disks>|New &lt;disks&gt;/s);
+    assert.match((await pages.asBob.get(at)).text, /Paused by Bob.*New &lt;disks>|New &lt;disks&gt;/s);
     assert.equal((await agent.ping()).action, "pause");
-    assert.equal((await bob.post(`${at}/pause`, {})).status, 422);
-    await bob.post(`${at}/resume`, {});
+    assert.equal((await pages.asBob.post(`${at}/pause`, {})).status, 422);
+    await pages.asBob.post(`${at}/resume`, {});
     assert.equal((await agent.ping()).action, "run");
     for (const minutes of ["0", "x", "99999"]) {
-      const refused = await bob.post(`${at}/pause`, { note: "kept", minutes });
+      const refused = await pages.asBob.post(`${at}/pause`, { note: "kept", minutes });
       assert.equal(refused.status, 422);
       assert.match(refused.text, /Timeout in minutes must be a whole number from 1 to 10080/);
       assert.match(refused.text, /kept/);
     }
-    const stopped = await bob.post(`${at}/stop`, {});
+    const stopped = await pages.asBob.post(`${at}/stop`, {});
     assert.equal(stopped.headers.get("location"), `${at}?notice=agent_stopped`);
     assert.equal((await agent.ping()).action, "disconnect");
   });
@@ -73,7 +65,7 @@ describeOnSqlite("the pages of agents", (database) => {
   it("says that the description of an agent that ended is no longer kept", async () => {
     const agent = await start({ name: "ended", hostname: "attic" });
     await agent.send("POST", "/disconnect");
-    assert.match((await ada.get(agentPath(agent))).text, /attic/);
+    assert.match((await pages.asAda.get(agentPath(agent))).text, /attic/);
     pages.clock.advance(24 * 60 * minuteMs);
 
     await descriptionsOfEndedAgents.purge(pages.services);
@@ -97,55 +89,59 @@ describeOnSqlite("the pages of agents", (database) => {
     await agent.send("POST", "/heartbeat", {});
 
     for (const path of [agentPath(agent), pages.paths.queue, pages.paths.cluster]) {
-      const { text } = await ada.get(path);
+      const { text } = await pages.asAda.get(path);
       assert.match(text, /lost its job/, path);
       assert.match(text, new RegExp(`/jobs/${jobId}"[^>]*>[^<]+</a>.*\\(lost\\)`), path);
     }
-    assert.match((await ada.get(agentPath(agent))).text, /may still run the command/);
+    assert.match((await pages.asAda.get(agentPath(agent))).text, /may still run the command/);
     await agent.ping();
-    assert.doesNotMatch((await ada.get(agentPath(agent))).text, /lost its job|\(lost\)/);
+    assert.doesNotMatch((await pages.asAda.get(agentPath(agent))).text, /lost its job|\(lost\)/);
   });
 
   it("answers 404 for agents of other organizations, and 403 without the form's token", async () => {
     const agent = await start();
     const path = `/organizations/globex/agents/${agent.id}`;
 
-    assert.equal((await ada.get(path)).status, 404);
-    assert.equal((await ada.get("/organizations/acme/agents/x")).status, 404);
-    assert.equal((await ada.post(`${path}/stop`, {})).status, 404);
-    const foreign = await ada.post(`${agentPath(agent)}/stop`, { csrf_token: "wrong" });
+    assert.equal((await pages.asAda.get(path)).status, 404);
+    assert.equal((await pages.asAda.get("/organizations/acme/agents/x")).status, 404);
+    assert.equal((await pages.asAda.post(`${path}/stop`, {})).status, 404);
+    const foreign = await pages.asAda.post(`${agentPath(agent)}/stop`, { csrf_token: "wrong" });
     assert.equal(foreign.status, 403);
     assert.equal((await agent.ping()).action, "run");
   });
 
   it("creates a registration token, shows it once, and revokes it", async () => {
     const at = `${pages.paths.cluster}/tokens`;
-    const created = await ada.post(at, { description: "Basement", queue: pages.acme.queue.id, days: "30" });
+    const created = await pages.asAda.post(at, {
+      description: "Basement",
+      queue: pages.acme.queue.id,
+      days: "30",
+    });
 
     const token = /sbct_[0-9A-Za-z]{49}/.exec(created.text)?.[0] ?? "";
     const registrar = await findRegistrar(pages.services, token);
     assert.equal(registrar?.queue?.id, pages.acme.queue.id);
-    const cluster = (await ada.get(pages.paths.cluster)).text;
+    const cluster = (await pages.asAda.get(pages.paths.cluster)).text;
     assert.match(cluster, /Basement/);
     assert.doesNotMatch(cluster, /sbct_/);
     const revoke = `${at}/${registrar?.token.id}/revoke`;
-    assert.equal((await bob.get(revoke)).status, 403);
-    assert.match((await ada.get(revoke)).text, /Revoke this token/);
-    const revoked = await ada.post(revoke, {});
+    assert.equal((await pages.asBob.get(revoke)).status, 403);
+    assert.match((await pages.asAda.get(revoke)).text, /Revoke this token/);
+    const revoked = await pages.asAda.post(revoke, {});
     assert.equal(revoked.headers.get("location"), `${pages.paths.cluster}?notice=agent_token_revoked`);
     assert.equal(await findRegistrar(pages.services, token), undefined);
-    assert.equal((await ada.get(revoke)).status, 404);
+    assert.equal((await pages.asAda.get(revoke)).status, 404);
   });
 
   it("lets only admins create tokens, and says what is wrong with one", async () => {
     const at = `${pages.paths.cluster}/tokens`;
 
-    assert.equal((await bob.post(at, { description: "Mine" })).status, 403);
-    assert.doesNotMatch((await bob.get(pages.paths.cluster)).text, /New token/);
-    const long = await ada.post(at, { description: "x".repeat(256) });
+    assert.equal((await pages.asBob.post(at, { description: "Mine" })).status, 403);
+    assert.doesNotMatch((await pages.asBob.get(pages.paths.cluster)).text, /New token/);
+    const long = await pages.asAda.post(at, { description: "x".repeat(256) });
     assert.equal(long.status, 422);
     assert.match(long.text, /Description is too long/);
-    const queue = await ada.post(at, { description: "x", queue: pages.acme.cluster.id });
+    const queue = await pages.asAda.post(at, { description: "x", queue: pages.acme.cluster.id });
     assert.match(queue.text, /Queue must be a queue of the cluster/);
   });
 
@@ -155,43 +151,44 @@ describeOnSqlite("the pages of agents", (database) => {
     const jobId = (await agent.offered()) ?? "";
     const { token } = await agent.begin(jobId);
     const path =
-      new RegExp(`"([^"]+/jobs/${jobId})"`).exec((await ada.get(agentPath(agent))).text)?.[1] ?? "";
+      new RegExp(`"([^"]+/jobs/${jobId})"`).exec((await pages.asAda.get(agentPath(agent))).text)?.[1] ?? "";
 
     const ending = { exit_status: "-1", signal: "SIGTERM", signal_reason: "agent_stop" };
     await agent.send("PUT", `/jobs/${jobId}/finish`, ending, token);
 
-    assert.match((await ada.get(path)).text, /-1 \(SIGTERM, agent stop\)/);
+    assert.match((await pages.asAda.get(path)).text, /-1 \(SIGTERM, agent stop\)/);
   });
 
   it("cancels and retries a job, and folds the retried one", async () => {
-    const created = await bob.post(`${pages.paths.pipeline}/builds`, {
+    const created = await pages.asBob.post(`${pages.paths.pipeline}/builds`, {
       message: "By hand",
       branch: "topic",
       commit: "",
       environment: "REGION=eu",
     });
     const path = (created.headers.get("location") ?? "").replace("?notice=build_created", "");
-    const jobOf = async () => /jobs\/([\w-]{36})\/(cancel|retry)/.exec((await bob.get(path)).text)?.[1];
+    const jobOf = async () =>
+      /jobs\/([\w-]{36})\/(cancel|retry)/.exec((await pages.asBob.get(path)).text)?.[1];
     const job = await jobOf();
 
-    const canceled = await bob.post(`${path}/jobs/${job}/cancel`, {});
+    const canceled = await pages.asBob.post(`${path}/jobs/${job}/cancel`, {});
     assert.equal(canceled.headers.get("location"), `${path}?notice=job_canceled`);
-    assert.equal((await bob.post(`${path}/jobs/${job}/cancel`, {})).status, 422);
-    const retried = await bob.post(`${path}/jobs/${job}/retry`, {});
+    assert.equal((await pages.asBob.post(`${path}/jobs/${job}/cancel`, {})).status, 422);
+    const retried = await pages.asBob.post(`${path}/jobs/${job}/retry`, {});
     assert.equal(retried.headers.get("location"), `${path}?notice=job_retried`);
 
-    const shown = (await bob.get(path)).text;
+    const shown = (await pages.asBob.get(path)).text;
     for (const text of ["By hand", "topic", "1 earlier attempt", "REGION"])
       assert.ok(shown.includes(text), text);
     assert.notEqual(await jobOf(), job);
-    assert.equal((await bob.post(`${path}/jobs/x/cancel`, {})).status, 404);
-    const again = await bob.post(`${path}/rebuild`, {});
+    assert.equal((await pages.asBob.post(`${path}/jobs/x/cancel`, {})).status, 404);
+    const again = await pages.asBob.post(`${path}/rebuild`, {});
     assert.match(again.headers.get("location") ?? "", /builds\/\d+\?notice=build_created$/);
     assert.notEqual(again.headers.get("location")?.split("?")[0], path);
   });
 
   it("says what is wrong with a new build", async () => {
-    const refused = await ada.post(`${pages.paths.pipeline}/builds`, {
+    const refused = await pages.asAda.post(`${pages.paths.pipeline}/builds`, {
       message: "Kept message",
       environment: "no equals sign",
     });

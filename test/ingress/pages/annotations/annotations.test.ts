@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import type { Annotating } from "../../../../shared/annotations/annotations.ts";
 import { annotateByHand } from "../../../../shared/annotations/by-hand.ts";
 import { newJob } from "../../../agents/logs/jobs-with-logs.ts";
 import { leaveArtifact } from "../../../artifacts/left-by-job.ts";
 import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
-import { describeOnSqlite, sqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../../helpers/databases.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { assertLooks } from "../looks/assert-looks.ts";
 
@@ -18,16 +17,9 @@ async function makeJob(pages: QueuePages) {
   return { ...job, annotate, build: `/organizations/acme/pipelines/${job.slug}/builds/1` };
 }
 
-describeOnSqlite("the annotations of a page", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
+const settings = { BASE_URL: "https://api.example.com" };
 
-  before(async () => {
-    pages = await startQueuePages(database, { BASE_URL: "https://api.example.com" });
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "the annotations of a page", withSettings(startQueuePages, settings), (pages) => {
   const bodiesOf = (html: string) =>
     [...html.matchAll(/<div class="body">(.*?)<\/div><\/article>/gs)].map(([, body]) => body?.trim());
 
@@ -39,7 +31,7 @@ describeOnSqlite("the annotations of a page", (database) => {
     await annotate({ body: "high", context: "d", priority: 10 });
     await annotate({ body: "of the job", context: "a" }, id);
 
-    const [ofBuild, ofJob] = [await bob.get(build), await bob.get(page)];
+    const [ofBuild, ofJob] = [await pages.asBob.get(build), await pages.asBob.get(page)];
 
     assert.deepEqual(bodiesOf(ofBuild.text), [
       "<p>high</p>",
@@ -59,16 +51,16 @@ describeOnSqlite("the annotations of a page", (database) => {
     const large = await annotate({ body: "x".repeat(64 * 1024 + 1), context: "<large>" });
     for (const context of ["a", "b", "c"]) await annotate({ body: "y".repeat(50 * 1024), context });
 
-    const { text } = await bob.get(build);
+    const { text } = await pages.asBob.get(build);
 
     assert.equal(bodiesOf(text).length, 2);
     assert.match(text, /2 more annotations/);
     const path = `/organizations/acme/pipelines/${slug}/builds/1/annotations/${large}`;
     assert.ok(text.includes(`<a href="${path}">&lt;large></a>`));
-    const alone = await bob.get(path);
+    const alone = await pages.asBob.get(path);
     assert.equal(bodiesOf(alone.text)[0]?.length, 64 * 1024 + 1 + "<p></p>".length);
     const other = await makeJob(pages);
-    assert.equal((await bob.get(`${other.build}/annotations/${large}`)).status, 404);
+    assert.equal((await pages.asBob.get(`${other.build}/annotations/${large}`)).status, 404);
   });
 
   it("have pages of their own if their HTML is large, however small their bodies are", async () => {
@@ -77,7 +69,7 @@ describeOnSqlite("the annotations of a page", (database) => {
     for (let index = 0; index < 10; index++) await annotate({ body, context: `c${index}` });
     await annotate({ body: "small", context: "last" });
 
-    const { text } = await bob.get(build);
+    const { text } = await pages.asBob.get(build);
 
     assert.ok(text.length < 2 * 1024 * 1024, `${text.length}`);
     assert.match(text, /<summary>7 more annotations<\/summary>/);
@@ -98,7 +90,7 @@ describeOnSqlite("the annotations of a page", (database) => {
         .where(eq(annotations.id, ids[0] ?? "")),
     );
 
-    const { text } = await bob.get(build);
+    const { text } = await pages.asBob.get(build);
 
     assert.deepEqual([bodiesOf(text).length, ...new Set(bodiesOf(text))], [50, "<p>small</p>"]);
     assert.match(text, /<summary>2 more annotations<\/summary>/);
@@ -117,13 +109,16 @@ describeOnSqlite("the annotations of a page", (database) => {
     const id = await annotate({ body, context: "cut" });
     const path = `${build}/annotations/${id}`;
 
-    const { text } = await bob.get(path);
-    const file = await bob.get(`${path}/body.txt`);
+    const { text } = await pages.asBob.get(path);
+    const file = await pages.asBob.get(`${path}/body.txt`);
 
     assert.ok(text.includes(`href="${path}/body.txt"`));
     assert.equal(file.text, body);
     assert.equal(file.headers.get("content-type"), "text/plain;charset=UTF-8");
-    assert.equal((await bob.get(`${(await makeJob(pages)).build}/annotations/${id}/body.txt`)).status, 404);
+    assert.equal(
+      (await pages.asBob.get(`${(await makeJob(pages)).build}/annotations/${id}/body.txt`)).status,
+      404,
+    );
   });
 
   it("show and link the newest artifact of a path, and nothing of other builds", async () => {
@@ -140,7 +135,7 @@ describeOnSqlite("the annotations of a page", (database) => {
       body: "![pic](<artifact://out/ü b.png>) [link](artifact://out%5C%C3%BC%20b.png) [other](artifact://other.txt) ![none](artifact://none.png) ![e](artifact://e.png) [e](artifact://e.png)",
     });
 
-    const { text, headers } = await bob.get(job.build);
+    const { text, headers } = await pages.asBob.get(job.build);
 
     const [html = ""] = bodiesOf(text);
     const address = /src="(https:\/\/api\.example\.com\/v3\/artifacts\/([^/]+)\/[^"]*)"/.exec(html);
@@ -152,7 +147,7 @@ describeOnSqlite("the annotations of a page", (database) => {
       `<p><img src="${same}" alt="pic"> <a href="${same}" ${rel}>link</a> <a ${rel}>other</a> none e <a href="https://b.example/e.png" ${rel}>e</a></p>`,
     );
     assert.match(headers.get("content-security-policy") ?? "", /img-src 'self' https:\/\/api\.example\.com;/);
-    const again = await bob.get(job.build);
+    const again = await pages.asBob.get(job.build);
     assert.deepEqual(bodiesOf(again.text), [html], "a refresh has the same addresses");
   });
 
@@ -162,7 +157,7 @@ describeOnSqlite("the annotations of a page", (database) => {
     for (const path of paths) await leaveArtifact(pages.services, job, { path });
     await job.annotate({ body: paths.map((path) => `[a](artifact://${path})`).join(" ") });
 
-    const { text } = await bob.get(job.build);
+    const { text } = await pages.asBob.get(job.build);
 
     assert.equal([...text.matchAll(/<a href="https:\/\/api\.example\.com\/v3\/artifacts\//g)].length, 10);
   });

@@ -1,29 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { foldersOf } from "../../../../ingress/pages/artifacts/folders.ts";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { evictArtifacts } from "../../../../shared/artifacts/evict.ts";
 import { dayMs } from "../../../../shared/durations.ts";
 import { newJob } from "../../../agents/logs/jobs-with-logs.ts";
 import { leaveArtifact, leaveBytes } from "../../../artifacts/left-by-job.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorld, withSettings } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
 
-describeOnBothDatabases("the pages of artifacts", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
+const settings = { BASE_URL: "https://api.example.com" };
 
-  before(async () => {
-    pages = await startQueuePages(database, { BASE_URL: "https://api.example.com" });
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
-
+describeWorld("the pages of artifacts", withSettings(startQueuePages, settings), (pages) => {
   const makeJob = async () => {
     const job = await newJob(pages.services, pages.acme);
     const build = `/organizations/acme/pipelines/${job.slug}/builds/1`;
@@ -45,7 +37,7 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
       await leaveArtifact(pages.services, job, { path, size: 2048 });
     await leaveArtifact(pages.services, job, { path: "gone.txt", state: "expired", isCounted: false });
 
-    const { status, text } = await bob.get(job.at);
+    const { status, text } = await pages.asBob.get(job.at);
 
     assert.equal(status, 200);
     const [, list = ""] = /<ul class="files">(.*)<\/ul>/s.exec(text) ?? [];
@@ -58,8 +50,8 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
       [job.build, job.at],
       [job.page, `${job.at}?job=${job.id}`],
     ] as const)
-      assert.ok((await bob.get(page)).text.includes(`<a href="${link}">6</a>`), page);
-    assert.equal((await bob.get(`${job.at}?job=${job.id}`)).status, 200);
+      assert.ok((await pages.asBob.get(page)).text.includes(`<a href="${link}">6</a>`), page);
+    assert.equal((await pages.asBob.get(`${job.at}?job=${job.id}`)).status, 200);
   });
 
   it("give folders of the same name in two jobs ids of their own", async () => {
@@ -67,7 +59,7 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
     for (const id of [job.id, other.id])
       await leaveArtifact(pages.services, { ...job, id }, { path: "log/a.txt", size: 1 });
 
-    const { text } = await bob.get(job.at);
+    const { text } = await pages.asBob.get(job.at);
 
     const ids = [...text.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
     assert.deepEqual(
@@ -85,7 +77,7 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
       contentType: "text/html",
     });
 
-    const { text, headers } = await bob.get(`${job.at}/${id}`);
+    const { text, headers } = await pages.asBob.get(`${job.at}/${id}`);
 
     assert.ok(text.includes("&lt;script>alert(document.cookie)&lt;/script>xxx"));
     assert.ok(!text.includes("<script>alert"));
@@ -101,15 +93,15 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
     });
     const broken = await leaveArtifact(pages.services, job, { path: "lost.txt" });
 
-    assert.doesNotMatch((await bob.get(`${job.at}/${id}`)).text, /<pre/);
-    assert.doesNotMatch((await bob.get(`${job.at}/${broken.id}`)).text, /<pre/);
+    assert.doesNotMatch((await pages.asBob.get(`${job.at}/${id}`)).text, /<pre/);
+    assert.doesNotMatch((await pages.asBob.get(`${job.at}/${broken.id}`)).text, /<pre/);
   });
 
   it("show pictures from a signed address on the address of the API", async () => {
     const job = await makeJob();
     const { id } = await leaveBytes(pages.services, job, png, { path: "a.png", contentType: "image/png" });
 
-    const { text, headers } = await bob.get(`${job.at}/${id}`);
+    const { text, headers } = await pages.asBob.get(`${job.at}/${id}`);
 
     const [, address = ""] = /<img class="picture" src="([^"]*)"/.exec(text) ?? [];
     assert.ok(address.startsWith("https://api.example.com/v3/artifacts/"));
@@ -125,7 +117,7 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
     const html = "<script>alert(1)</script>";
     const { id } = await leaveBytes(pages.services, job, html, { path: "a.html", contentType: "text/html" });
 
-    const { status, headers } = await bob.get(`${job.at}/${id}/download`);
+    const { status, headers } = await pages.asBob.get(`${job.at}/${id}/download`);
 
     assert.equal(status, 303);
     const file = await fetchSigned(headers.get("location") ?? "");
@@ -139,13 +131,13 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
   it("delete one, which then is 410", async () => {
     const job = await makeJob();
     const { id } = await leaveBytes(pages.services, job, "x", { path: "secret.txt" });
-    await bob.get(`${job.at}/${id}`);
+    await pages.asBob.get(`${job.at}/${id}`);
 
-    const { status, headers } = await bob.post(`${job.at}/${id}/delete`);
+    const { status, headers } = await pages.asBob.post(`${job.at}/${id}/delete`);
 
     assert.deepEqual([status, headers.get("location")], [303, `${job.at}?notice=artifact_deleted`]);
-    assert.match(textOf((await bob.get(job.at)).text), /secret\.txt deleted/);
-    assert.equal((await bob.get(`${job.at}/${id}/download`)).status, 410);
+    assert.match(textOf((await pages.asBob.get(job.at)).text), /secret\.txt deleted/);
+    assert.equal((await pages.asBob.get(`${job.at}/${id}/download`)).status, 410);
   });
 
   it("say so if one is no longer kept", async () => {
@@ -154,7 +146,7 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
     const { id } = await leaveArtifact(pages.services, job, { createdAt });
     await evictArtifacts(pages.services);
 
-    const { text } = await bob.get(`${job.at}/${id}`);
+    const { text } = await pages.asBob.get(`${job.at}/${id}`);
 
     assert.match(textOf(text), /State no longer kept/);
     assert.doesNotMatch(text, /Delete<|>\s*Download/);
@@ -165,10 +157,10 @@ describeOnBothDatabases("the pages of artifacts", (database) => {
     const { id } = await leaveArtifact(pages.services, other);
 
     for (const path of [`${mine.at}/${id}`, `${mine.at}/${id}/download`, `${mine.at}/x`])
-      assert.equal((await bob.get(path)).status, 404, path);
-    assert.equal((await bob.get(`${other.at}/${id}`.replace("/acme", "/globex"))).status, 404);
-    await bob.get(mine.build);
-    assert.equal((await bob.post(`${mine.at}/${id}/delete`)).status, 404);
+      assert.equal((await pages.asBob.get(path)).status, 404, path);
+    assert.equal((await pages.asBob.get(`${other.at}/${id}`.replace("/acme", "/globex"))).status, 404);
+    await pages.asBob.get(mine.build);
+    assert.equal((await pages.asBob.post(`${mine.at}/${id}/delete`)).status, 404);
   });
 });
 

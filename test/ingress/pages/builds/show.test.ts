@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { asc, eq } from "drizzle-orm";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import {
   failedBuild,
   failedJobs,
@@ -19,17 +18,10 @@ import {
 
 const maxPageBytes = 300_000;
 
-describeOnSqlite("the page of a build", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
+describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
   let builds = 0;
 
-  before(async () => {
-    pages = await startQueuePages(database);
-    pages.clock.freeze();
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
+  before(() => pages.clock.freeze());
 
   const make = async (given: Omit<TimedBuild, "name" | "clusterId">) => {
     const name = `timed-${++builds}`;
@@ -45,7 +37,7 @@ describeOnSqlite("the page of a build", (database) => {
       .replace(/<[^>]*>/g, " ")
       .replace(/\s+/g, " ");
   const headlineOf = async (path: string) => {
-    const [, headline = ""] = /<p class="headline">(.*?)<\/p>/.exec((await bob.get(path)).text) ?? [];
+    const [, headline = ""] = /<p class="headline">(.*?)<\/p>/.exec((await pages.asBob.get(path)).text) ?? [];
     return headline.replace(/<[^>]*>/g, "");
   };
   const jobsOf = async (buildId: string) => {
@@ -78,13 +70,13 @@ describeOnSqlite("the page of a build", (database) => {
     const passed = await make({ ...passedBuild, jobs: passedJobs });
     const running = await make({ ...runningBuild, jobs: runningJobs });
 
-    const { text } = await bob.get(passed.path);
+    const { text } = await pages.asBob.get(passed.path);
     assert.match(
       textOf(text),
       /Unit tests npm ci npm test -- --coverage passed .* waited 1 min · ran 2 min 10 s/,
     );
     assert.match(text, /aria-label="From 3 min 50 s to 4 min 47 s after the build began"/);
-    const now = textOf((await bob.get(running.path)).text);
+    const now = textOf((await pages.asBob.get(running.path)).text);
     assert.match(
       now,
       /Unit tests .* running .* waited 1 min · runs 1 min 5 s .* Tests in a browser .* scheduled/,
@@ -95,7 +87,7 @@ describeOnSqlite("the page of a build", (database) => {
   it("has bars that share a scale from the first job to the last", async () => {
     const { path } = await make({ ...passedBuild, jobs: passedJobs });
 
-    const { text } = await bob.get(path);
+    const { text } = await pages.asBob.get(path);
 
     const bars = [...text.matchAll(/<rect class="(\w+)" x="([\d.]+)%" width="([\d.]+)%"/g)];
     const ends = bars.map(([, kind, x, width]) => `${kind} ${x} ${Math.round(Number(x) + Number(width))}`);
@@ -108,9 +100,9 @@ describeOnSqlite("the page of a build", (database) => {
 
   it("retries all failed jobs at once, and only them", async () => {
     const { id, path } = await make({ ...failedBuild, jobs: failedJobs });
-    assert.match((await bob.get(path)).text, /Retry 2 failed jobs/);
+    assert.match((await pages.asBob.get(path)).text, /Retry 2 failed jobs/);
 
-    const answer = await bob.post(`${path}/retry`);
+    const answer = await pages.asBob.post(`${path}/retry`);
 
     assert.equal(answer.headers.get("location"), `${path}?notice=failed_jobs_retried`);
     const jobs = await jobsOf(id);
@@ -124,7 +116,7 @@ describeOnSqlite("the page of a build", (database) => {
       [null, null, idOf(3), null, idOf(5), null, null, null],
     );
     assert.equal(await headlineOf(path), "Running for 16 min 5 s · waited 35 s");
-    const again = await bob.post(`${path}/retry`);
+    const again = await pages.asBob.post(`${path}/retry`);
     assert.equal(again.status, 422);
     assert.match(again.text, /No failed job can be retried: there is none/);
     assert.equal((await jobsOf(id)).length, 8);
@@ -137,7 +129,7 @@ describeOnSqlite("the page of a build", (database) => {
       jobs: [{ ...(failedJobs[2] as (typeof failedJobs)[0]), step: { command: "make", retry } }],
     });
 
-    const answer = await bob.post(`${path}/retry`);
+    const answer = await pages.asBob.post(`${path}/retry`);
 
     assert.equal(answer.status, 422);
     assert.match(answer.text, /their steps do not allow it/);
@@ -157,14 +149,14 @@ describeOnSqlite("the page of a build", (database) => {
     const sizes: number[] = [];
     const seen = new Set<string>();
     for (let page = 1; page <= 20; page++) {
-      const { text } = await bob.get(`${path}?page=${page}`);
+      const { text } = await pages.asBob.get(`${path}?page=${page}`);
       sizes.push(Buffer.byteLength(text));
       for (const [, id = ""] of text.matchAll(/<li id="([\w-]{36})"/g)) seen.add(id);
     }
 
     assert.ok(Math.max(...sizes) < maxPageBytes, `${Math.max(...sizes)} bytes`);
     assert.equal(seen.size, 2000);
-    assert.match((await bob.get(path)).text, /Page 1 of (20|1,000\+ entries)/);
-    assert.equal((await bob.get(`${path}?page=99`)).status, 200);
+    assert.match((await pages.asBob.get(path)).text, /Page 1 of (20|1,000\+ entries)/);
+    assert.equal((await pages.asBob.get(`${path}?page=99`)).status, 200);
   });
 });

@@ -1,23 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { before, it } from "node:test";
 import type { CommandStep, Step } from "../../../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { diamond, groups, makeStagedBuild, matrix, type StagedBuild } from "./staged-builds.ts";
 
 const maxPageBytes = 300_000;
 
-describeOnSqlite("the stages on the page of a build", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    pages.clock.freeze();
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
+describeWorldOn(sqlite, "the stages on the page of a build", startQueuePages, (pages) => {
+  before(() => pages.clock.freeze());
 
   const make = async (given: Omit<StagedBuild, "clusterId">) => {
     await makeStagedBuild(pages, pages.actor, { clusterId: pages.acme.cluster.id, ...given });
@@ -39,7 +30,7 @@ describeOnSqlite("the stages on the page of a build", (database) => {
   it("have what waits for what, with states and durations", async () => {
     const states = { Build: "passed", "Unit tests": "failed", "Tests in a browser": "running" } as const;
 
-    const { text } = await bob.get(await make({ name: "Diamond", steps: diamond, states }));
+    const { text } = await pages.asBob.get(await make({ name: "Diamond", steps: diamond, states }));
 
     assert.deepEqual(stagesOf(text), [
       "Stage 1 Build passed 1 min 6 s",
@@ -50,8 +41,8 @@ describeOnSqlite("the stages on the page of a build", (database) => {
   });
 
   it("have a matrix and a group as one thing each", async () => {
-    const ofMatrix = await bob.get(await make({ name: "Matrix", steps: matrix }));
-    const ofGroups = await bob.get(await make({ name: "Groups", steps: groups }));
+    const ofMatrix = await pages.asBob.get(await make({ name: "Matrix", steps: matrix }));
+    const ofGroups = await pages.asBob.get(await make({ name: "Groups", steps: groups }));
 
     const [first = "", second = ""] = stagesOf(ofMatrix.text);
     assert.match(
@@ -73,7 +64,7 @@ describeOnSqlite("the stages on the page of a build", (database) => {
   });
 
   it("are left out where a list says it all", async () => {
-    const { text } = await bob.get(
+    const { text } = await pages.asBob.get(
       await make({ name: "Plain", steps: [{ command: "a" }, { command: "b" }] }),
     );
     assert.doesNotMatch(text, /class="stages"/);
@@ -87,7 +78,9 @@ describeOnSqlite("the stages on the page of a build", (database) => {
       { label: "None", command: "a", skip: true },
     ];
 
-    const text = textOf((await bob.get(await make({ name: "Left out", steps, state: "not_run" }))).text);
+    const text = textOf(
+      (await pages.asBob.get(await make({ name: "Left out", steps, state: "not_run" }))).text,
+    );
 
     assert.match(text, /Build #1 not run/);
     assert.match(text, /Condition a skipped Left out by its condition/);
@@ -100,7 +93,7 @@ describeOnSqlite("the stages on the page of a build", (database) => {
     const others = { notify: "*.log", cache: "node_modules" };
     const steps: Step[] = [{ label: "Build", command: "a", others }, { command: "b" }];
 
-    const text = textOf((await bob.get(await make({ name: "Warned", steps }))).text);
+    const text = textOf((await pages.asBob.get(await make({ name: "Warned", steps }))).text);
 
     assert.match(text, /One member of the steps has no effect notify of Build/);
   });
@@ -110,7 +103,7 @@ describeOnSqlite("the stages on the page of a build", (database) => {
     const seen: string[] = [];
     let next: string | undefined = `${path}?stage=1`;
     while (next) {
-      const { text } = await bob.get(next);
+      const { text } = await pages.asBob.get(next);
       seen.push(...stagesOf(text).map((stage) => stage.replace(/^Stage (\d+) of 100 .*/, "$1")));
       [, next] = /<a href="([^"]*)#stages">Later stages/.exec(text) ?? [];
     }
@@ -126,7 +119,7 @@ describeOnSqlite("the stages on the page of a build", (database) => {
         .slice(0, 50)
         .map(({ label = "" }) => [label, "passed" as const]),
     );
-    const { text } = await bob.get(await make({ name: "Half a chain", steps: chain(100), states }));
+    const { text } = await pages.asBob.get(await make({ name: "Half a chain", steps: chain(100), states }));
     assert.match(stagesOf(text)[0] ?? "", /^Stage 50 of 100 Step 49 .* passed/);
   });
 
@@ -143,7 +136,7 @@ describeOnSqlite("the stages on the page of a build", (database) => {
       "Long matrices": [...many(40, () => ({ parallelism: 50 })), ...last],
       "Many groups": inGroups,
     })) {
-      const { text } = await bob.get(await make({ name, steps }));
+      const { text } = await pages.asBob.get(await make({ name, steps }));
       sizes[name] = Buffer.byteLength(text);
       if (name === "Long row") assert.match(textOf(text), /458 more steps: 458 waiting/);
     }

@@ -1,23 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { it } from "node:test";
 import { tasksOfBuilds } from "../../../../shared/builds/due/handlers.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { openTasks } from "../../../../shared/tasks/runner.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the pages of a trigger step and its build", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
-  before(async () => {
-    pages = await startQueuePages(database);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "the pages of a trigger step and its build", startQueuePages, (pages) => {
   const newPipeline = (name: string, steps: Step[]) =>
     createPipeline(pages.services, pages.actor, { clusterId: pages.acme.cluster.id, name, steps });
   const build = async (name: string, steps: Step[]) => {
@@ -34,23 +25,23 @@ describeOnSqlite("the pages of a trigger step and its build", (database) => {
     const path = await build("tests", [{ type: "trigger", trigger: "deploy" }]);
     const child = `${pages.paths.pipelines}/deploy/builds/1`;
 
-    const parent = (await bob.get(path)).text;
+    const parent = (await pages.asBob.get(path)).text;
     assert.match(parent, new RegExp(`<a href="${child}">deploy #1</a>`));
     assert.match(parent, />Trigger deploy</);
     const job = pathOfJob(parent);
-    const jobPage = (await bob.get(job)).text;
+    const jobPage = (await pages.asBob.get(job)).text;
     assert.match(jobPage, new RegExp(`<a href="${child}">deploy #1</a>`));
     assert.doesNotMatch(jobPage, /<h2 id="log-heading">/);
 
-    const childPage = (await bob.get(child)).text;
+    const childPage = (await pages.asBob.get(child)).text;
     assert.match(childPage, new RegExp(`<dt>Triggered by</dt>\\s*<dd[^>]*><a href="${path}">tests #1</a>`));
     assert.ok(childPage.includes(`href="${job}"`));
   });
 
   it("say why there is no build", async () => {
     const path = await build("broken", [{ type: "trigger", trigger: "nowhere" }]);
-    const page = (await bob.get(path)).text;
+    const page = (await pages.asBob.get(path)).text;
     assert.match(page, /There is no pipeline nowhere/);
-    assert.match((await bob.get(pathOfJob(page))).text, /There is no pipeline nowhere/);
+    assert.match((await pages.asBob.get(pathOfJob(page))).text, /There is no pipeline nowhere/);
   });
 });

@@ -1,24 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { it } from "node:test";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../../../shared/pipelines/steps.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnBothDatabases("the page of a blocked build", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
-  let bob: Visitor;
+describeWorld("the page of a blocked build", startQueuePages, (pages) => {
   let made = 0;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    ada = await pages.visitor(pages.ada);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
 
   const newBuild = async (...steps: unknown[]) => {
     const name = `blocked-${++made}`;
@@ -55,7 +44,7 @@ describeOnBothDatabases("the page of a blocked build", (database) => {
 
   it("has a form, which any member sends without JavaScript", async () => {
     const { path, id, form, metaData } = await newBuild(release, { command: "make" });
-    const { text } = await bob.get(path);
+    const { text } = await pages.asBob.get(path);
     for (const part of [
       "Waits for you",
       "Think twice.",
@@ -68,10 +57,10 @@ describeOnBothDatabases("the page of a blocked build", (database) => {
 
     const name = (key: string) => `${id}.${key}`;
     const answers = { [name("version")]: "v2", [name("notes")]: "a\r\nb", [name("where")]: "there" };
-    const sent = await bob.post(form, { ...answers, [name("who")]: "there" });
+    const sent = await pages.asBob.post(form, { ...answers, [name("who")]: "there" });
     assert.equal(sent.status, 303);
     assert.deepEqual(await metaData(), { version: "v2", notes: "a\nb", where: "there", who: "there" });
-    const after = (await bob.get(path)).text;
+    const after = (await pages.asBob.get(path)).text;
     assert.match(after, /unblocked<\/span>/);
     assert.doesNotMatch(after, /Ship it/);
     assert.match(after, new RegExp(`by ${pages.bob.name}`));
@@ -80,7 +69,7 @@ describeOnBothDatabases("the page of a blocked build", (database) => {
   it("says which answer is wrong, and keeps the others", async () => {
     const { id, form, metaData } = await newBuild(release);
     const name = (key: string) => `${id}.${key}`;
-    const refused = await bob.post(form, {
+    const refused = await pages.asBob.post(form, {
       [name("version")]: "x<y",
       [name("notes")]: "kept",
       [name("where")]: "there",
@@ -95,31 +84,34 @@ describeOnBothDatabases("the page of a blocked build", (database) => {
 
   it("has a form for admins alone if the step names allowed_teams, and says so", async () => {
     const { path, form } = await newBuild({ block: "Release?", allowed_teams: ["ops"] });
-    const shown = (await bob.get(path)).text;
+    const shown = (await pages.asBob.get(path)).text;
     assert.match(shown, /Only admins of the organization can unblock it: its step names allowed_teams/);
     assert.ok(!shown.includes(`action="${form}"`));
-    assert.equal((await bob.post(form, {})).status, 403);
-    assert.ok((await ada.get(path)).text.includes(`action="${form}"`));
-    assert.equal((await ada.post(form, {})).status, 303);
-    const again = await ada.post(form, {});
+    assert.equal((await pages.asBob.post(form, {})).status, 403);
+    assert.ok((await pages.asAda.get(path)).text.includes(`action="${form}"`));
+    assert.equal((await pages.asAda.post(form, {})).status, 303);
+    const again = await pages.asAda.post(form, {});
     assert.equal(again.status, 422);
     assert.match(again.text, /somebody has unblocked it already/);
   });
 
   it("is where the page of a manual job leads", async () => {
     const { path, id } = await newBuild({ block: "Release?" }, { command: "make", label: "Make" });
-    const { status, headers } = await bob.get(`${path}/jobs/${id}`);
+    const { status, headers } = await pages.asBob.get(`${path}/jobs/${id}`);
     assert.deepEqual([status, headers.get("location")], [303, `${path}#${id}`]);
     assert.match(
-      (await bob.get(path)).text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " "),
+      (await pages.asBob.get(path)).text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " "),
       /Waits for Release\?/,
     );
   });
 
   it("is counted on the home page, and has a chip", async () => {
-    const home = (await bob.get("/")).text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+    const home = (await pages.asBob.get("/")).text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
     assert.match(home, /\d+ builds wait for people/);
-    assert.match((await bob.get("/organizations/acme/builds?state=blocked")).text, /state blocked_passed/);
+    assert.match(
+      (await pages.asBob.get("/organizations/acme/builds?state=blocked")).text,
+      /state blocked_passed/,
+    );
   });
 
   it("shows few forms with many options: further ones follow when these are unblocked", async () => {
@@ -131,7 +123,7 @@ describeOnBothDatabases("the page of a blocked build", (database) => {
     const steps = Array.from({ length: 5 }, (_, index) => ({ input: `Input ${index}`, fields }));
     const { path } = await newBuild(...steps);
 
-    const { text } = await bob.get(path);
+    const { text } = await pages.asBob.get(path);
 
     assert.match(text, /Input 0/);
     assert.match(text, /More steps wait/);

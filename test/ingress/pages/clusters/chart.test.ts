@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { minuteMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { FigureName } from "../../../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the chart of a cluster", (database) => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePagesAtHalfPast(database);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "the chart of a cluster", startQueuePagesAtHalfPast, (pages) => {
   const show = async (page = "") =>
     (await (await pages.visitor(pages.bob)).get(pages.paths.cluster + page)).text;
   const sample = (subjectId: string, figure: FigureName, minutesAgo: number, value: number) =>

@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the list of clusters", (database) => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "the list of clusters", startQueuePages, (pages) => {
   const entries = async () => {
     const bob = await pages.visitor(pages.bob);
     const { text } = await bob.get("/organizations/acme/clusters");

@@ -8,7 +8,7 @@ import { newId } from "../../../../shared/ids.ts";
 import { deletePayloads } from "../../../../shared/triggers/payloads/store.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
 import { allBuilds, buildWebhook, countBuilds, decideDue } from "../../../helpers/builds.ts";
-import { describeOnSqlite, sqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 import { onlyInFullRun } from "../../../helpers/run-mode.ts";
@@ -18,14 +18,10 @@ const triggerPath = (id: string) => `${pipeline}/triggers/${id}`;
 const hidden = (html: string, name: string) =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? "";
 
-describeOnSqlite("the pages of deliveries", (database) => {
-  let pages: QueuePages;
-
+describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
   before(async () => {
-    pages = await startQueuePages(database);
     await updateOrganization(pages.services, "acme", { features: { webhook_filtering: true } });
   });
-  after(() => pages.close());
 
   const trigger = async (input: Parameters<typeof pages.acme.trigger>[0] = {}) => {
     const made = await pages.acme.trigger({ type: "github", label: "Hook", ...input });

@@ -1,29 +1,23 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { before, it } from "node:test";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnBothDatabases("the search for deliveries", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
+describeWorld("the search for deliveries", startQueuePages, (pages) => {
   let path: string;
 
   before(async () => {
-    pages = await startQueuePages(database);
-    bob = await pages.visitor(pages.bob);
     const trigger = await pages.acme.trigger({ type: "github" });
     path = `${pages.paths.pipeline}/triggers/${trigger.id}`;
     await buildWebhook(pages, trigger.path);
     for (const name of ["<1>", "2"])
       await post(pages.url + trigger.path, "{}", { "X-GitHub-Event": "push", "X-GitHub-Delivery": name });
   });
-  after(() => pages.close());
 
   const read = async (query: Record<string, string>) => {
-    const { status, text } = await bob.get(`${path}?${new URLSearchParams(query)}`);
+    const { status, text } = await pages.asBob.get(`${path}?${new URLSearchParams(query)}`);
     assert.equal(status, 200, text);
     return { text, count: text.match(/\/deliveries\/[0-9a-f-]{36}"/g)?.length ?? 0 };
   };
@@ -44,7 +38,7 @@ describeOnBothDatabases("the search for deliveries", (database) => {
   it("says that nothing matches, and what is wrong with an address", async () => {
     const { text } = await read({ event: "release" });
     assert.match(text, /No delivery matches\. <a href="[^"?]*">Show all deliveries/);
-    const refused = await bob.get(`${path}?status=paused`);
+    const refused = await pages.asBob.get(`${path}?status=paused`);
     assert.equal(refused.status, 422);
     assert.match(refused.text, /Status paused is not one of built, not run, failed, in process/);
   });

@@ -1,24 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
-import { type Codes, type Pages, startPages } from "../../../helpers/pages.ts";
+import { type Codes, startPages } from "../../../helpers/pages.ts";
 
 const plenty = { USER_CODE_FAILURES: "1000", USER_CODE_FAILURES_PER_IP: "1000" };
 
-describeOnSqlite("entering a user code", (database) => {
-  let pages: Pages;
-  let ada: Visitor;
-  let bob: Visitor;
-
-  before(async () => {
-    pages = await startPages(database, plenty);
-    ada = await pages.visitor(pages.ada);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "entering a user code", withSettings(startPages, plenty), (pages) => {
   const enter = (person: Visitor, code: string, more = {}) =>
     person.post("/oauth/device", { user_code: code, ...more });
   const decide = (person: Visitor, { user_code }: Codes, form: Record<string, string>) =>
@@ -29,15 +18,15 @@ describeOnSqlite("entering a user code", (database) => {
   const useless = async (): Promise<Record<string, string>> => {
     const [denied, used, claimed, expired] = await Promise.all([1, 2, 3, 4].map(() => pages.authorize()));
     if (!denied || !used || !claimed || !expired) throw new Error("no codes");
-    await enter(ada, denied.user_code);
-    await decide(ada, denied, { decision: "deny" });
-    await enter(ada, used.user_code);
-    await decide(ada, used, { decision: "authorize" });
+    await enter(pages.asAda, denied.user_code);
+    await decide(pages.asAda, denied, { decision: "deny" });
+    await enter(pages.asAda, used.user_code);
+    await decide(pages.asAda, used, { decision: "authorize" });
     await pages.poll(used);
-    await enter(ada, claimed.user_code);
+    await enter(pages.asAda, claimed.user_code);
     pages.clock.advance(601_000);
     const live = await pages.authorize();
-    await enter(ada, live.user_code);
+    await enter(pages.asAda, live.user_code);
     return {
       unknown: "BCDF-GHJK",
       denied: denied.user_code,
@@ -56,7 +45,7 @@ describeOnSqlite("entering a user code", (database) => {
       (code: string) => `${code.slice(0, 2)}–_.0aei1${code.slice(2)}`,
     ]) {
       const { user_code } = await pages.authorize();
-      const answer = await enter(ada, change(user_code));
+      const answer = await enter(pages.asAda, change(user_code));
       assert.equal(answer.status, 303);
       assert.equal(answer.headers.get("location"), `/oauth/device/${user_code}/review`);
     }
@@ -65,7 +54,7 @@ describeOnSqlite("entering a user code", (database) => {
   it("answers every invalid code alike, with one status", async () => {
     const codes = await useless();
     const answers = await Promise.all(
-      Object.values(codes).map(async (code) => ({ code, answer: await enter(bob, code) })),
+      Object.values(codes).map(async (code) => ({ code, answer: await enter(pages.asBob, code) })),
     );
 
     const said = answers.map(({ code, answer }) => `${answer.status} ${answer.text.replaceAll(code, "")}`);
@@ -73,7 +62,7 @@ describeOnSqlite("entering a user code", (database) => {
     assert.match(said[0] ?? "", /^422 .*This code is not valid\./s);
     assert.equal(new Set(said).size, 1);
     for (const nonsense of ["", "x", "BCDF-GHJ", "BCDF-GHJK-L", "%", "🙂".repeat(40)]) {
-      const answer = await enter(bob, nonsense);
+      const answer = await enter(pages.asBob, nonsense);
       assert.equal(answer.status, 422, nonsense);
       assert.match(answer.text, /This code is not valid\./);
     }
@@ -89,15 +78,15 @@ describeOnSqlite("entering a user code", (database) => {
     const said = new Set<string>();
     for (const code of Object.values(codes)) {
       for (const answer of [
-        await bob.get(`/oauth/device/${code}/review`),
-        await bob.get(`/oauth/device/${code}/result`),
-        await bob.post(`/oauth/device/${code}/review`, {
+        await pages.asBob.get(`/oauth/device/${code}/review`),
+        await pages.asBob.get(`/oauth/device/${code}/result`),
+        await pages.asBob.post(`/oauth/device/${code}/review`, {
           decision: "authorize",
           organization: pages.acme.id,
           mine: "1",
         }),
-        await bob.post(`/oauth/device/${code}/review`, { decision: "deny" }),
-        await bob.post(`/oauth/device/${code}/review`, { decision: "release" }),
+        await pages.asBob.post(`/oauth/device/${code}/review`, { decision: "deny" }),
+        await pages.asBob.post(`/oauth/device/${code}/review`, { decision: "release" }),
       ])
         said.add(`${answer.status} ${answer.text}`);
     }
@@ -109,31 +98,31 @@ describeOnSqlite("entering a user code", (database) => {
 
   it("requires the checkbox only if the code came in the address", async () => {
     const [linked, typed] = [await pages.authorize(), await pages.authorize()];
-    const page = await ada.get(`/oauth/device/${linked.user_code}`);
+    const page = await pages.asAda.get(`/oauth/device/${linked.user_code}`);
     assert.match(page.text, /name="came_by_link" value="1"/);
-    await enter(ada, linked.user_code, { came_by_link: "1" });
-    await enter(ada, typed.user_code);
+    await enter(pages.asAda, linked.user_code, { came_by_link: "1" });
+    await enter(pages.asAda, typed.user_code);
 
-    assert.equal((await decide(ada, linked, { decision: "authorize" })).status, 422);
-    assert.equal((await decide(ada, linked, { decision: "authorize", mine: "1" })).status, 303);
-    assert.equal((await decide(ada, typed, { decision: "authorize" })).status, 303);
+    assert.equal((await decide(pages.asAda, linked, { decision: "authorize" })).status, 422);
+    assert.equal((await decide(pages.asAda, linked, { decision: "authorize", mine: "1" })).status, 303);
+    assert.equal((await decide(pages.asAda, typed, { decision: "authorize" })).status, 303);
   });
 
   it("refuses another organization, and a form without one", async () => {
     const codes = await pages.authorize();
-    await enter(bob, codes.user_code);
+    await enter(pages.asBob, codes.user_code);
     for (const organization of [pages.globex.id, "", "acme"]) {
-      const answer = await decide(bob, codes, { decision: "authorize", organization });
+      const answer = await decide(pages.asBob, codes, { decision: "authorize", organization });
       assert.equal(answer.status, 422);
       assert.match(answer.text, /Choose the organization/);
     }
-    assert.equal((await decide(bob, codes, { decision: "maybe" })).status, 400);
+    assert.equal((await decide(pages.asBob, codes, { decision: "maybe" })).status, 400);
     assert.equal((await pages.poll(codes)).error, "authorization_pending");
   });
 
   it("changes nothing by GET or HEAD: no claim, no decision, no sign-out, no revocation", async () => {
     const [fresh, claimed] = [await pages.authorize(), await pages.authorize()];
-    await enter(ada, claimed.user_code);
+    await enter(pages.asAda, claimed.user_code);
     const before = await deviceCodes();
     for (const path of [
       `/oauth/device/${fresh.user_code}`,
@@ -144,20 +133,20 @@ describeOnSqlite("entering a user code", (database) => {
       "/sign-out",
       "/sign-in?email=bob@acme.example.com&password=x",
     ]) {
-      await ada.get(path);
-      await fetch(pages.url + path, { method: "HEAD", headers: { cookie: ada.cookie } });
+      await pages.asAda.get(path);
+      await fetch(pages.url + path, { method: "HEAD", headers: { cookie: pages.asAda.cookie } });
     }
 
     assert.deepEqual(await deviceCodes(), before);
-    assert.match((await ada.get("/")).text, /Hello, Ada/);
-    assert.equal((await enter(bob, fresh.user_code)).status, 303);
+    assert.match((await pages.asAda.get("/")).text, /Hello, Ada/);
+    assert.equal((await enter(pages.asBob, fresh.user_code)).status, 303);
   });
 
   it("answers 404 for a request a day after it expired", async () => {
     const codes = await pages.authorize();
-    await enter(ada, codes.user_code);
-    await decide(ada, codes, { decision: "deny" });
-    const result = () => ada.get(`/oauth/device/${codes.user_code}/result`);
+    await enter(pages.asAda, codes.user_code);
+    await decide(pages.asAda, codes, { decision: "deny" });
+    const result = () => pages.asAda.get(`/oauth/device/${codes.user_code}/result`);
     assert.match((await result()).text, /Request denied/);
 
     pages.clock.advance(25 * 3_600_000);
@@ -168,14 +157,9 @@ describeOnSqlite("entering a user code", (database) => {
   });
 });
 
-describeOnSqlite("guessing user codes", (database) => {
-  let pages: Pages;
+const settings = { USER_CODE_FAILURES: "3", USER_CODE_FAILURES_PER_IP: "5" };
 
-  before(async () => {
-    pages = await startPages(database, { USER_CODE_FAILURES: "3", USER_CODE_FAILURES_PER_IP: "5" });
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "guessing user codes", withSettings(startPages, settings), (pages) => {
   const enter = (person: Visitor, code: string): Promise<Answer> =>
     person.post("/oauth/device", { user_code: code });
 

@@ -1,23 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { it } from "node:test";
 import { tasksOfBuilds } from "../../../../shared/builds/due/handlers.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { openTasks } from "../../../../shared/tasks/runner.ts";
 import type { CommandStep } from "../../../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the pages of concurrency groups", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
+describeWorldOn(sqlite, "the pages of concurrency groups", startQueuePages, (pages) => {
   const groups = "/organizations/acme/groups";
-  before(async () => {
-    pages = await startQueuePages(database);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
 
   const inGroup = (name: string): CommandStep => ({
     ...{ command: "make", concurrency: 1, concurrency_group: name },
@@ -37,45 +29,48 @@ describeOnSqlite("the pages of concurrency groups", (database) => {
     new RegExp(`<a href="([^"]+/groups/[^"]+)">${group}</a>`).exec(html)?.[1] ?? "";
 
   it("are led to by the clusters, and are empty at first", async () => {
-    assert.match((await bob.get("/organizations/acme/clusters")).text, new RegExp(`<a href="${groups}">`));
-    assert.match((await bob.get(groups)).text, /No job belongs to a group now/);
-    assert.equal((await bob.get(`${groups}?after=%00`)).status, 200);
+    assert.match(
+      (await pages.asBob.get("/organizations/acme/clusters")).text,
+      new RegExp(`<a href="${groups}">`),
+    );
+    assert.match((await pages.asBob.get(groups)).text, /No job belongs to a group now/);
+    assert.equal((await pages.asBob.get(`${groups}?after=%00`)).status, 200);
   });
 
   it("name the jobs that hold a group, and those that wait in their order", async () => {
     await build("site", "deploys");
     await build("app", "deploys");
 
-    const list = (await bob.get(groups)).text;
+    const list = (await pages.asBob.get(groups)).text;
     assert.match(list, /1 job holds it · 3 wait/);
-    const [, holding = "", limited = "", waiting = ""] = (await bob.get(pathOf(list, "deploys"))).text.split(
-      "<section",
-    );
+    const [, holding = "", limited = "", waiting = ""] = (
+      await pages.asBob.get(pathOf(list, "deploys"))
+    ).text.split("<section");
     assert.match(holding, /hold the group.*\/pipelines\/site\/builds\/1\/jobs\//s);
     assert.match(limited, /wait for the group alone.*\/pipelines\/app\/builds\/1\/jobs\//s);
     assert.match(waiting, /keep their place.*\/pipelines\/site\/.*\/pipelines\/app\//s);
   });
 
   it("are named by the job that waits, with who holds the group", async () => {
-    const page = (await bob.get("/organizations/acme/pipelines/app/builds/1")).text;
+    const page = (await pages.asBob.get("/organizations/acme/pipelines/app/builds/1")).text;
     const job = /href="([^"]*\/jobs\/[0-9a-f-]{36})"/.exec(page)?.[1] ?? "";
-    const text = (await bob.get(job)).text;
+    const text = (await pages.asBob.get(job)).text;
     assert.match(text, /Waits for its concurrency group <a href="[^"]+\/groups\/[^"]+">deploys<\/a>/);
     assert.match(text, /it is held by.*<a href="\/organizations\/acme\/pipelines\/site\/builds\/1\/jobs\//s);
   });
 
   it("have further pages", async () => {
     await build("many", "crowded", 33);
-    const path = pathOf((await bob.get(groups)).text, "crowded");
-    const first = (await bob.get(path)).text;
+    const path = pathOf((await pages.asBob.get(groups)).text, "crowded");
+    const first = (await pages.asBob.get(path)).text;
     assert.match(first, /limited_page=2/);
-    const second = (await bob.get(`${path}?limited_page=2`)).text;
+    const second = (await pages.asBob.get(`${path}?limited_page=2`)).text;
     assert.match(second, /many #32/);
     assert.match(second, /many #33/);
   });
 
   it("are unknown in another organization", async () => {
-    const path = pathOf((await bob.get(groups)).text, "deploys");
-    assert.equal((await bob.get(path.replace("acme", "globex"))).status, 404);
+    const path = pathOf((await pages.asBob.get(groups)).text, "deploys");
+    assert.equal((await pages.asBob.get(path.replace("acme", "globex"))).status, 404);
   });
 });

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { leaseJob, newJob } from "../../../agents/logs/jobs-with-logs.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { startPages } from "../../../helpers/pages.ts";
 
-describeOnBothDatabases("the page of a job, opened at a line", (database) => {
-  let pages: Pages;
-
-  before(async () => {
-    pages = await startPages(database);
-  });
-  after(() => pages.close());
-
+describeWorld("the page of a job, opened at a line", startPages, (pages) => {
   const logOf = (word: string) =>
     ["--- First", ...Array(9000).fill("first"), "--- Second", ...Array(9000).fill(word), ""].join("\n");
   const open = async (job: { page: string }, query: string) => {

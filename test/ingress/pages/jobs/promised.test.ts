@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnBothDatabases("the page of a job that promised to fail", (database) => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-  });
-  after(() => pages.close());
-
+describeWorld("the page of a job that promised to fail", startQueuePages, (pages) => {
   it("has the promised exit status while the job runs, and then the real one", async () => {
     const { services, actor, acme, paths } = pages;
     const steps = [{ command: "make" }, { command: "make install" }];

@@ -2,26 +2,21 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { openSettling } from "../../../helpers/builds.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { assertRefused, read } from "../triggers/trigger-pages.ts";
 
 const at = "/organizations/acme";
 
-describeOnSqlite("a queue that a variable names", (database) => {
-  let pages: QueuePages;
+describeWorldOn(sqlite, "a queue that a variable names", startQueuePages, (pages) => {
   let settling: ReturnType<typeof openSettling>;
   let bob: Visitor;
 
   before(async () => {
-    pages = await startQueuePages(database);
     settling = openSettling(pages.services);
     bob = await pages.visitor(pages.bob);
   });
-  after(async () => {
-    await settling.close();
-    await pages.close();
-  });
+  after(() => settling.close());
 
   const make = (name: string, queue: string) =>
     bob.post(`${at}/new-pipeline`, {

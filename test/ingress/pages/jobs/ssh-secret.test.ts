@@ -1,20 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createSecret } from "../../../../shared/secrets/secrets.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the page of a job whose checkout needs a secret", (database) => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "the page of a job whose checkout needs a secret", startQueuePages, (pages) => {
   it("says why the job failed, and never has the value", async () => {
     const { services, actor, acme, paths } = pages;
     await createSecret(services, actor, acme.cluster, {

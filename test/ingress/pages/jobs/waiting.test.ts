@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { loseUnseenAgents, markListening } from "../../../../shared/agents/lost.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
@@ -7,23 +7,14 @@ import { minuteMs, secondMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { makeStagedBuild } from "../builds/staged-builds.ts";
 
-describeOnSqlite("the page of a job that waits", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
-  let bob: Visitor;
+describeWorldOn(sqlite, "the page of a job that waits", startQueuePages, (pages) => {
   let made = 0;
 
-  before(async () => {
-    pages = await startQueuePages(database);
-    pages.clock.freeze();
-    ada = await pages.visitor(pages.ada);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
+  before(() => pages.clock.freeze());
 
   const newQueue = (key: string) => createQueue(pages.services, pages.actor, pages.acme.cluster, { key });
   /** The path of the last job of a new build. */
@@ -47,14 +38,17 @@ describeOnSqlite("the page of a job that waits", (database) => {
       { type: "wait" },
       { label: "Deploy", command: "c" },
     );
-    const text = await textOf(bob, path);
+    const text = await textOf(pages.asBob, path);
     assert.match(text, /Waits for Unit and Lint \./);
     assert.match(text, /Queue default Agent none yet/);
   });
 
   it("names a key that no step has", async () => {
     const { path } = await lastJob({ command: "a" }, { command: "b", depends_on: [{ step: "build" }] });
-    assert.match(await textOf(bob, path), /Waits for a step with the key build , which no step has yet \./);
+    assert.match(
+      await textOf(pages.asBob, path),
+      /Waits for a step with the key build , which no step has yet \./,
+    );
   });
 
   it("has the button that resumes its queue for admins", async () => {
@@ -62,12 +56,15 @@ describeOnSqlite("the page of a job that waits", (database) => {
     await pauseDispatch(pages.services, pages.actor, queue, "New disks");
     const { path } = await lastJob({ command: "a", agents: { queue: "disks" } });
 
-    assert.match(await textOf(bob, path), /The queue disks is paused\. New disks Admins can resume it\./);
-    assert.match(await textOf(ada, path), /The queue disks is paused\. New disks Resume the queue/);
-    const [, resume = ""] = /action="([^"]*\/resume)"/.exec((await ada.get(path)).text) ?? [];
-    await ada.post(resume);
+    assert.match(
+      await textOf(pages.asBob, path),
+      /The queue disks is paused\. New disks Admins can resume it\./,
+    );
+    assert.match(await textOf(pages.asAda, path), /The queue disks is paused\. New disks Resume the queue/);
+    const [, resume = ""] = /action="([^"]*\/resume)"/.exec((await pages.asAda.get(path)).text) ?? [];
+    await pages.asAda.post(resume);
 
-    assert.match(await textOf(ada, path), /No agent of the queue disks is connected/);
+    assert.match(await textOf(pages.asAda, path), /No agent of the queue disks is connected/);
   });
 
   it("has the command that starts an agent with its queue and tags", async () => {
@@ -75,7 +72,7 @@ describeOnSqlite("the page of a job that waits", (database) => {
     const agents = { queue: "tagged", os: "linux", place: "it's here" };
     const { path } = await lastJob({ command: "a", agents });
     assert.match(
-      await textOf(bob, path),
+      await textOf(pages.asBob, path),
       /is connected\. Start one .* npm run agent -- start --token … --queue tagged --tags/,
     );
 
@@ -83,10 +80,13 @@ describeOnSqlite("the page of a job that waits", (database) => {
       meta_data: ["os=linux"],
     });
 
-    const text = (await textOf(bob, path)).replaceAll("&#39;", "'");
+    const text = (await textOf(pages.asBob, path)).replaceAll("&#39;", "'");
     assert.match(text, /No connected agent of the queue tagged has the tag place=it's here \./);
     assert.match(text, /--queue tagged --tags 'os=linux,place=it'\\''s here'/);
-    const ofQueue = (await textOf(bob, `${pages.paths.cluster}/queues/${queue.id}`)).replaceAll("&#39;", "'");
+    const ofQueue = (await textOf(pages.asBob, `${pages.paths.cluster}/queues/${queue.id}`)).replaceAll(
+      "&#39;",
+      "'",
+    );
     assert.match(ofQueue, /scheduled No connected agent of the queue tagged has the tag place=it's here/);
   });
 
@@ -96,7 +96,7 @@ describeOnSqlite("the page of a job that waits", (database) => {
     const agent = await startAgent(pages.url, token, { name: "build-1" });
     const { path } = await lastJob({ command: "a", agents: { queue: "unsteady" } });
     await agent.begin((await agent.offered()) ?? "");
-    assert.match(await textOf(bob, path), /Queue unsteady Agent build-1/);
+    assert.match(await textOf(pages.asBob, path), /Queue unsteady Agent build-1/);
 
     for (let passed = 0; passed < 2 * minuteMs; passed += 10 * secondMs) {
       pages.clock.advance(10 * secondMs);
@@ -104,7 +104,7 @@ describeOnSqlite("the page of a job that waits", (database) => {
     }
     await loseUnseenAgents(pages.services);
 
-    assert.match(await textOf(bob, path), /Lost by build-1 , waiting again\./);
-    assert.match(await textOf(bob, path.replace(/\/jobs.*/, "")), /Lost by its agent, waiting again/);
+    assert.match(await textOf(pages.asBob, path), /Lost by build-1 , waiting again\./);
+    assert.match(await textOf(pages.asBob, path.replace(/\/jobs.*/, "")), /Lost by its agent, waiting again/);
   });
 });

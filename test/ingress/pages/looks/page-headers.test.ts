@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { it } from "node:test";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { type Answer, request } from "../../../helpers/http.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 
 const expected = {
   "content-type": "text/html;charset=UTF-8",
@@ -14,13 +14,7 @@ const expected = {
   "cache-control": "no-store",
 };
 
-describeOnSqlite("every page", (database) => {
-  let pages: Pages;
-  before(async () => {
-    pages = await startPages(database);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "every page", startPages, (pages) => {
   const assertHeaders = ({ headers }: { headers: Headers }, what: string) => {
     const given = Object.keys(expected).map((name) => [name, headers.get(name)]);
     assert.deepEqual(Object.fromEntries(given), expected, what);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { expiredInvitations } from "../../../../shared/accounts/invitations.ts";
@@ -12,25 +12,22 @@ import { hashToken } from "../../../../shared/crypto/tokens.ts";
 import { dayMs, minuteMs } from "../../../../shared/durations.ts";
 import { newId } from "../../../../shared/ids.ts";
 import type { Role } from "../../../../shared/vocabulary.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
 import { addPerson } from "../../../helpers/organization.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { assertRefused } from "../triggers/trigger-pages.ts";
 
 const at = "/organizations/acme";
 const password = "a long enough password";
 
-describeOnBothDatabases("members", (database) => {
-  let pages: QueuePages;
+describeWorld("members", startQueuePages, (pages) => {
   let ada: Visitor;
   let bob: Visitor;
 
   before(async () => {
-    pages = await startQueuePages(database);
     ada = await pages.visitor(pages.ada);
     bob = await pages.visitor(pages.bob);
   });
-  after(() => pages.close());
 
   const roleOf = ({ id }: { id: string }) => findRole(pages.services.db, pages.acme.id, id);
   const join = (role: Role) => addPerson(pages, pages.acme, role);

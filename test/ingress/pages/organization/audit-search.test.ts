@@ -1,32 +1,25 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { readAuditRows } from "../../../../ingress/pages/organization/audit-file.ts";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { newIds } from "../../../../shared/ids.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
 const path = "/organizations/acme/audit";
 
-describeOnBothDatabases("the search of the audit log", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
-
+describeWorld("the search of the audit log", startQueuePages, (pages) => {
   before(async () => {
-    pages = await startQueuePages(database);
-    ada = await pages.visitor(pages.ada);
     const { services, actor, acme } = pages;
     await pauseDispatch(services, actor, acme.queue, null);
     await acme.trigger({ label: "=SUM(1)" });
     const gone = await createQueue(services, actor, acme.cluster, { key: "gone" });
     await deleteQueue(services, actor, gone);
   });
-  after(() => pages.close());
 
   const entries = async (query: Record<string, string>) => {
-    const { status, text } = await ada.get(`${path}?${new URLSearchParams(query)}`);
+    const { status, text } = await pages.asAda.get(`${path}?${new URLSearchParams(query)}`);
     assert.equal(status, 200, text);
     return [...text.matchAll(/<li><span>(.*?)<\/span>/g)].map(([, html = ""]) =>
       html.replace(/<[^>]*>/g, ""),
@@ -46,11 +39,11 @@ describeOnBothDatabases("the search of the audit log", (database) => {
     ]);
     assert.deepEqual(await entries({ actor: "nobody@example.com" }), []);
     assert.deepEqual(await entries({ to: "2000-01-01" }), []);
-    assert.equal((await ada.get(`${path}?type=planet`)).status, 422);
+    assert.equal((await pages.asAda.get(`${path}?type=planet`)).status, 422);
   });
 
   it("links things that are still there", async () => {
-    const { text } = await ada.get(`${path}?type=queue`);
+    const { text } = await pages.asAda.get(`${path}?type=queue`);
     assert.ok(text.includes(`<a href="${pages.paths.queue}"><strong>default</strong></a>`));
     assert.match(text, /deleted the queue <strong>gone<\/strong>/);
   });
@@ -58,10 +51,12 @@ describeOnBothDatabases("the search of the audit log", (database) => {
   it("is downloaded as CSV, without formulas, by admins only", async () => {
     const query = "?actor=operator&type=trigger";
     assert.ok(
-      (await ada.get(path + query)).text.includes(`href="${path}.csv?actor=operator&amp;type=trigger"`),
+      (await pages.asAda.get(path + query)).text.includes(
+        `href="${path}.csv?actor=operator&amp;type=trigger"`,
+      ),
     );
 
-    const { headers, text } = await ada.get(`${path}.csv${query}`);
+    const { headers, text } = await pages.asAda.get(`${path}.csv${query}`);
 
     assert.match(headers.get("content-type") ?? "", /^text\/csv/);
     assert.match(headers.get("content-disposition") ?? "", /attachment; filename="audit-acme\.csv"/);
@@ -84,7 +79,7 @@ describeOnBothDatabases("the search of the audit log", (database) => {
     }));
     await services.db.transaction((tx) => tx.insertMany(tx.tables.auditEvents, rows));
 
-    const { text } = await ada.get(`${path}.csv?action=renamed`);
+    const { text } = await pages.asAda.get(`${path}.csv?action=renamed`);
 
     const cells = [...text.matchAll(/"cluster","[^"]*","((?:[^"]|"")*)"/g)].map(([, cell]) => cell);
     assert.deepEqual(
@@ -102,9 +97,9 @@ describeOnBothDatabases("the search of the audit log", (database) => {
       ...{ subjectId: id, subject: index === 0 ? "first" : "other", changes: null, createdAt: clock.now() },
     }));
     await services.db.transaction((tx) => tx.insertMany(tx.tables.auditEvents, rows));
-    assert.equal((await ada.get(`${path}?actor=me&name=first`)).status, 503);
+    assert.equal((await pages.asAda.get(`${path}?actor=me&name=first`)).status, 503);
 
-    const { status, text } = await ada.get(`${path}.csv?actor=me&name=first`);
+    const { status, text } = await pages.asAda.get(`${path}.csv?actor=me&name=first`);
 
     assert.equal(status, 200);
     assert.match(text, /^[^\n]*\n[^\n]*"queue","[0-9a-f-]{36}","first","\[\]"\r\n$/);

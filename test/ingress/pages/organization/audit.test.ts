@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { it } from "node:test";
 import {
   createAccessToken,
   createOwnAccessToken,
@@ -11,22 +10,13 @@ import { audit } from "../../../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { setPassword } from "../../../../shared/accounts/users.ts";
 import { newId } from "../../../../shared/ids.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
 const path = "/organizations/acme/audit";
 
-describeOnBothDatabases("the audit log", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    ada = await pages.visitor(pages.ada);
-  });
-  after(() => pages.close());
-
-  const read = async (at = path) => (await ada.get(at)).text;
+describeWorld("the audit log", startQueuePages, (pages) => {
+  const read = async (at = path) => (await pages.asAda.get(at)).text;
   const words = (html: string) => html.replace(/<[^>]*>/g, "").replace(/\s+/g, " ");
 
   it("names a trigger's pipeline, and shows a token without a name as a token", async () => {
@@ -92,7 +82,7 @@ describeOnBothDatabases("the audit log", (database) => {
     const last = await read(/href="([^"]*\?before=[^"]*)">Older</.exec(second)?.[1]);
     assert.match(last, /number 30\..*number 1\..*created the/s);
     assert.doesNotMatch(last, /Older/);
-    assert.equal((await ada.get(`${path}?before=x`)).status, 200);
+    assert.equal((await pages.asAda.get(`${path}?before=x`)).status, 200);
   });
 
   it("is linked from every page of the organization, for admins only", async () => {

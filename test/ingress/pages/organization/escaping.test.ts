@@ -1,24 +1,21 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue, updateQueue } from "../../../../shared/queues/queues.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the pages of an organization", (database) => {
-  let pages: QueuePages;
+describeWorldOn(sqlite, "the pages of an organization", startQueuePages, (pages) => {
   let ada: Visitor;
 
   before(async () => {
-    pages = await startQueuePages(database);
     await updateOrganization(pages.services, "acme", { features: { custom_agent_images: true } });
     ada = await pages.visitor(pages.ada);
   });
-  after(() => pages.close());
 
   it("escape text from other users", async () => {
     const { services, actor, acme, paths } = pages;

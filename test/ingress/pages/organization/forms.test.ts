@@ -1,31 +1,23 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import { findQueue } from "../../../../shared/queues/store.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../../helpers/organization.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the pages of an organization", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
-  let bob: Visitor;
+describeWorldOn(sqlite, "the pages of an organization", startQueuePages, (pages) => {
   let other: TestOrganization;
 
   before(async () => {
-    pages = await startQueuePages(database);
-    ada = await pages.visitor(pages.ada);
-    bob = await pages.visitor(pages.bob);
     other = await setUpOrganization(pages, "initech");
     await buildWebhook(pages, (await pages.acme.trigger()).path);
   });
-  after(() => pages.close());
 
   /** Admin addresses show or take a form. */
   const addresses = (of: TestOrganization) => {
@@ -85,22 +77,23 @@ describeOnSqlite("the pages of an organization", (database) => {
       for (const path of [...adminForms, ...memberForms]) {
         const { status, headers } = await nobody.post(path);
         assert.deepEqual([status, headers.get("location")], [303, `/sign-in?to=${encodeURIComponent(path)}`]);
-        assert.ok([200, 303].includes((await ada.get(path)).status), `there is something at ${path}`);
+        assert.ok([200, 303].includes((await pages.asAda.get(path)).status), `there is something at ${path}`);
       }
     });
 
     it("404 for another organization and its resources", async () => {
       const { reading, adminPages, adminForms, memberForms } = addresses(other);
-      for (const path of [...reading, ...adminPages]) assert.equal((await ada.get(path)).status, 404, path);
+      for (const path of [...reading, ...adminPages])
+        assert.equal((await pages.asAda.get(path)).status, 404, path);
       for (const path of [...adminForms, ...memberForms])
-        assert.equal((await ada.post(path, { name: "x", key: "x" })).status, 404, path);
+        assert.equal((await pages.asAda.post(path, { name: "x", key: "x" })).status, 404, path);
 
       const foreign = [
         `/clusters/${other.cluster.id}`,
         `/clusters/${pages.acme.cluster.id}/queues/${other.queue.id}`,
       ];
       for (const path of [...foreign, ...foreign.map((each) => `${each}/edit`)])
-        assert.equal((await ada.get(`/organizations/acme${path}`)).status, 404, path);
+        assert.equal((await pages.asAda.get(`/organizations/acme${path}`)).status, 404, path);
       for (const odd of [
         "clusters/x",
         "clusters/%00",
@@ -108,17 +101,17 @@ describeOnSqlite("the pages of an organization", (database) => {
         "pipelines/Nope",
         "pipelines/web/builds/0",
       ])
-        assert.equal((await ada.get(`/organizations/acme/${odd}`)).status, 404, odd);
+        assert.equal((await pages.asAda.get(`/organizations/acme/${odd}`)).status, 404, odd);
       for (const odd of ["pipelines/web/builds/99999999999", "pipelines/web/builds/1e0", "clusters/%f0"])
-        assert.ok([400, 404].includes((await ada.get(`/organizations/acme/${odd}`)).status), odd);
+        assert.ok([400, 404].includes((await pages.asAda.get(`/organizations/acme/${odd}`)).status), odd);
     });
 
     it("403 for members without the admin role, and nothing changes", async () => {
       const { reading, adminPages, adminForms } = addresses(pages.acme);
-      for (const path of reading) assert.equal((await bob.get(path)).status, 200, path);
-      for (const path of adminPages) assert.equal((await bob.get(path)).status, 403, path);
+      for (const path of reading) assert.equal((await pages.asBob.get(path)).status, 200, path);
+      for (const path of adminPages) assert.equal((await pages.asBob.get(path)).status, 403, path);
       for (const path of adminForms) {
-        const answer = await bob.post(path, { name: "x", key: "x", note: "x" });
+        const answer = await pages.asBob.post(path, { name: "x", key: "x", note: "x" });
         assert.equal(answer.status, 403, path);
         assert.match(answer.text, /Only admins of the organization may do this/);
       }
@@ -128,47 +121,50 @@ describeOnSqlite("the pages of an organization", (database) => {
     it("403 without the CSRF token of their own page", async () => {
       const { adminForms, memberForms } = addresses(pages.acme);
       for (const path of [...adminForms, ...memberForms])
-        assert.equal((await ada.post(path, { csrf_token: "x" })).status, 403, path);
+        assert.equal((await pages.asAda.post(path, { csrf_token: "x" })).status, 403, path);
     });
   });
 
   describe("refuse with the reason, and keep what was typed", () => {
     it("422 for a cluster", async () => {
       const { clusters, cluster } = pages.paths;
-      refused(await ada.post(clusters, { name: " " }), "Name can't be blank.");
+      refused(await pages.asAda.post(clusters, { name: " " }), "Name can't be blank.");
       refused(
-        await ada.post(clusters, { name: "x".repeat(101) }),
+        await pages.asAda.post(clusters, { name: "x".repeat(101) }),
         "Name is too long (maximum is 100 characters).",
       );
       for (const name of ["Primary", " Primary\t"])
-        refused(await ada.post(clusters, { name }), "Name has already been taken.");
-      const kept = await ada.post(clusters, { name: "Kept", description: "x".repeat(2001) });
+        refused(await pages.asAda.post(clusters, { name }), "Name has already been taken.");
+      const kept = await pages.asAda.post(clusters, { name: "Kept", description: "x".repeat(2001) });
       refused(kept, "Description is too long (maximum is 2,000 characters).");
       assert.match(kept.text, /value="Kept"/);
       const form = { name: "Primary", default_queue: other.queue.id };
-      refused(await ada.post(`${cluster}/edit`, form), "Default queue must be a queue of the cluster.");
+      refused(
+        await pages.asAda.post(`${cluster}/edit`, form),
+        "Default queue must be a queue of the cluster.",
+      );
     });
 
     it("422 for a queue", async () => {
       const path = `${pages.paths.cluster}/queues/new`;
-      refused(await ada.post(path, { key: "" }), "Key can't be blank.");
+      refused(await pages.asAda.post(path, { key: "" }), "Key can't be blank.");
       refused(
-        await ada.post(path, { key: "Default", shape: "LINUX" }),
+        await pages.asAda.post(path, { key: "Default", shape: "LINUX" }),
         "Instance shape is not a valid instance shape.",
       );
       const windows = { key: "w", shape: "WINDOWS_AMD64_2X8" };
       refused(
-        await ada.post(path, windows),
+        await pages.asAda.post(path, windows),
         "Windows instance shapes are not available to this organization.",
       );
-      assert.match((await ada.post(path, { key: "a b", description: "Kept" })).text, /value="Kept"/);
+      assert.match((await pages.asAda.post(path, { key: "a b", description: "Kept" })).text, /value="Kept"/);
 
       const { queue } = pages.paths;
       const affinity = "Retry agent affinity must be prefer-warmest or prefer-different.";
-      refused(await ada.post(`${queue}/edit`, { affinity: "x" }), affinity);
+      refused(await pages.asAda.post(`${queue}/edit`, { affinity: "x" }), affinity);
       const description = { description: "x".repeat(2001) };
       refused(
-        await ada.post(`${queue}/edit`, description),
+        await pages.asAda.post(`${queue}/edit`, description),
         "Description is too long (maximum is 2,000 characters).",
       );
     });
@@ -180,48 +176,51 @@ describeOnSqlite("the pages of an organization", (database) => {
         instanceShape: "LINUX_AMD64_2X4",
       });
       const path = `${paths.cluster}/queues/${hosted.id}/edit`;
-      assert.doesNotMatch((await ada.get(path)).text, /name="image"/);
+      assert.doesNotMatch((await pages.asAda.get(path)).text, /name="image"/);
       const form = { shape: "LINUX_AMD64_4X16", image: "x" };
-      refused(await ada.post(path, form), "Custom agent images are not available to this organization.");
       refused(
-        await ada.post(path, { shape: "LINUX_ARM64_2X4" }),
+        await pages.asAda.post(path, form),
+        "Custom agent images are not available to this organization.",
+      );
+      refused(
+        await pages.asAda.post(path, { shape: "LINUX_ARM64_2X4" }),
         "Instance shape cannot be changed to LINUX_ARM64_2X4.",
       );
 
       await updateOrganization(services, "acme", { features: { custom_agent_images: true } });
-      assert.match((await ada.get(path)).text, /name="image"/);
-      assert.equal((await ada.post(path, form)).status, 303);
+      assert.match((await pages.asAda.get(path)).text, /name="image"/);
+      assert.equal((await pages.asAda.post(path, form)).status, 303);
     });
 
     it("422 for a pause with a long note, and for a second pause", async () => {
       const { queue } = pages.paths;
-      const long = await ada.post(`${queue}/pause`, { note: `Kept ${"x".repeat(2000)}` });
+      const long = await pages.asAda.post(`${queue}/pause`, { note: `Kept ${"x".repeat(2000)}` });
       refused(long, "Note is too long (maximum is 2,000 characters).");
       assert.match(long.text, />Kept x+<\/textarea>/);
       assert.doesNotMatch(long.text, /data-events/, "its address cannot be asked for again");
 
       const answers = await Promise.all(
-        ["first", "second"].map((note) => ada.post(`${queue}/pause`, { note })),
+        ["first", "second"].map((note) => pages.asAda.post(`${queue}/pause`, { note })),
       );
       assert.deepEqual(answers.map(({ status }) => status).sort(), [303, 422]);
       const { dispatchPausedNote } = await present();
       refused(
-        await ada.post(`${queue}/pause`, { note: "<third>" }),
+        await pages.asAda.post(`${queue}/pause`, { note: "<third>" }),
         'It is already paused. Your note was not saved: <span class="note">&lt;third></span>',
       );
       assert.equal((await present()).dispatchPausedNote, dispatchPausedNote);
-      assert.equal((await ada.post(`${queue}/resume`)).status, 303);
+      assert.equal((await pages.asAda.post(`${queue}/resume`)).status, 303);
     });
 
     it("303 for a note of 2,000 characters, counting a line break as one", async () => {
       const { queue } = pages.paths;
       const lines = `${"x".repeat(99)}\n`.repeat(20);
 
-      const answer = await ada.post(`${queue}/pause`, { note: lines.replaceAll("\n", "\r\n") });
+      const answer = await pages.asAda.post(`${queue}/pause`, { note: lines.replaceAll("\n", "\r\n") });
 
       assert.equal(answer.status, 303);
       assert.equal((await present()).dispatchPausedNote, lines);
-      assert.equal((await ada.post(`${queue}/resume`)).status, 303);
+      assert.equal((await pages.asAda.post(`${queue}/resume`)).status, 303);
     });
 
     it("303 for a second click on Pause or Resume", async () => {
@@ -229,15 +228,15 @@ describeOnSqlite("the pages of an organization", (database) => {
       for (const note of ["", "Why"]) {
         const forms = ["pause", "pause", "resume", "resume"].map((action) => [action, { note }] as const);
         for (const [action, form] of forms) {
-          const { status, headers } = await ada.post(`${queue}/${action}`, form);
+          const { status, headers } = await pages.asAda.post(`${queue}/${action}`, form);
           assert.equal(status, 303);
           assert.equal(headers.get("location")?.split("?")[0], queue, action);
         }
       }
-      await ada.post(`${queue}/pause`, { note: "Somebody else's" });
-      assert.equal((await ada.post(`${queue}/pause`, { note: "" })).status, 303);
+      await pages.asAda.post(`${queue}/pause`, { note: "Somebody else's" });
+      assert.equal((await pages.asAda.post(`${queue}/pause`, { note: "" })).status, 303);
       assert.equal((await present()).dispatchPausedNote, "Somebody else's");
-      assert.equal((await ada.post(`${queue}/resume`)).status, 303);
+      assert.equal((await pages.asAda.post(`${queue}/resume`)).status, 303);
     });
 
     it("422 for deleting a queue that pipelines use, naming the first ten", async () => {
@@ -247,7 +246,7 @@ describeOnSqlite("the pages of an organization", (database) => {
       for (let i = 1; i <= 12; i++)
         await createPipeline(services, actor, { clusterId: acme.cluster.id, name: `Used ${i}`, steps });
 
-      const { status, text } = await ada.post(`${paths.cluster}/queues/${queue.id}/delete`);
+      const { status, text } = await pages.asAda.post(`${paths.cluster}/queues/${queue.id}/delete`);
 
       assert.equal(status, 422);
       assert.match(text, /12 pipelines still use it: <a href="[^"]*\/pipelines\/used-\d+">Used \d+<\/a>, /);
@@ -257,14 +256,23 @@ describeOnSqlite("the pages of an organization", (database) => {
 
     it("303 to a page with a notice; names are trimmed", async () => {
       const { services, paths } = pages;
-      const cluster = await ada.post(paths.clusters, { name: " Spaced\u00a0", description: "\n" });
+      const cluster = await pages.asAda.post(paths.clusters, { name: " Spaced\u00a0", description: "\n" });
       const at = cluster.headers.get("location")?.split("?")[0] ?? "";
-      const queue = await ada.post(`${at}/queues/new`, { key: " spaced ", description: " About " });
-      const edited = await ada.post(`${at}/edit`, { name: "\tRenamed " });
+      const queue = await pages.asAda.post(`${at}/queues/new`, { key: " spaced ", description: " About " });
+      const edited = await pages.asAda.post(`${at}/edit`, { name: "\tRenamed " });
 
-      assert.match((await ada.get(cluster.headers.get("location") ?? "")).text, /The cluster is created\./);
-      assert.match((await ada.get(queue.headers.get("location") ?? "")).text, /The queue is created\./);
-      assert.match((await ada.get(edited.headers.get("location") ?? "")).text, /The cluster is saved\./);
+      assert.match(
+        (await pages.asAda.get(cluster.headers.get("location") ?? "")).text,
+        /The cluster is created\./,
+      );
+      assert.match(
+        (await pages.asAda.get(queue.headers.get("location") ?? "")).text,
+        /The queue is created\./,
+      );
+      assert.match(
+        (await pages.asAda.get(edited.headers.get("location") ?? "")).text,
+        /The cluster is saved\./,
+      );
       const { clusters, queues } = services.db.tables;
       const [{ name, description } = assert.fail()] = await services.db
         .select()
@@ -281,12 +289,12 @@ describeOnSqlite("the pages of an organization", (database) => {
         [`${pages.paths.queue}/resume`, pages.paths.queue],
         [`${pages.paths.build(1)}/cancel`, pages.paths.build(1)],
       ] as const)
-        assert.equal((await ada.get(path)).headers.get("location"), page);
+        assert.equal((await pages.asAda.get(path)).headers.get("location"), page);
     });
   });
 
   it("show only a cluster's own history", async () => {
-    const { text } = await bob.get(pages.paths.cluster);
+    const { text } = await pages.asBob.get(pages.paths.cluster);
     assert.match(text, /created the queue/);
     assert.doesNotMatch(text, /the (trigger|access token|member|pipeline)/);
   });
@@ -302,8 +310,8 @@ describeOnSqlite("the pages of an organization", (database) => {
     });
     await buildWebhook(pages, (await acme.trigger({}, pipeline.slug)).path);
     const build = `${paths.pipelines}/gone/builds/1`;
-    assert.match((await ada.get(build)).text, new RegExp(`href="[^"]*${queue.id}"`));
-    assert.equal((await bob.post(`${build}/cancel`)).status, 303);
+    assert.match((await pages.asAda.get(build)).text, new RegExp(`href="[^"]*${queue.id}"`));
+    assert.equal((await pages.asBob.post(`${build}/cancel`)).status, 303);
     await services.db.transaction((tx) =>
       tx
         .update(tx.tables.queues)
@@ -311,7 +319,7 @@ describeOnSqlite("the pages of an organization", (database) => {
         .where(eq(tx.tables.queues.id, queue.id)),
     );
 
-    const { text } = await ada.get(build);
+    const { text } = await pages.asAda.get(build);
 
     assert.doesNotMatch(text, new RegExp(`href="[^"]*${queue.id}"`));
     assert.match(text, /<p class="place">gone<\/p>/);

@@ -1,24 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { addMember } from "../../../../shared/accounts/members.ts";
 import { createOrganization } from "../../../../shared/accounts/organizations.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { openRefusalCounts } from "../../../../shared/triggers/deliveries/refusal-counts.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { addPerson } from "../../../helpers/organization.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
 const hourMs = 3_600_000;
 
-describeOnSqlite("home", (database) => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
   const read = async (user = pages.ada) => (await (await pages.visitor(user)).get("/")).text;
   const words = (html: string) => html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 

@@ -1,33 +1,25 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import {
   changeOrganization,
   requireOrganization,
   updateOrganization,
 } from "../../../../shared/accounts/organizations.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite, withSettings } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
 const path = "/organizations/acme/settings";
 
-describeOnSqlite("the settings of an organization", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
+const open = withSettings(startQueuePages, { DELIVERIES_PER_HOUR: "1000000000" });
 
-  before(async () => {
-    pages = await startQueuePages(database, { DELIVERIES_PER_HOUR: "1000000000" });
-    ada = await pages.visitor(pages.ada);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "the settings of an organization", open, (pages, database) => {
   const read = () => requireOrganization(pages.services.db, "acme");
 
   it("are changed by admins, in the audit log", async () => {
-    assert.match((await ada.get(path)).text, /value="acme".*value="1000000"/s);
+    assert.match((await pages.asAda.get(path)).text, /value="acme".*value="1000000"/s);
 
-    const answer = await ada.post(path, [
+    const answer = await pages.asAda.post(path, [
       ["name", " Acme & Sons "],
       ["deliveries_per_hour", "450"],
       ["feature", "webhook_filtering"],
@@ -46,7 +38,7 @@ describeOnSqlite("the settings of an organization", (database) => {
       [event?.actor, event?.event.action, event?.event.subjectType],
       ["Ada", "updated", "organization"],
     );
-    await ada.post(path, { name: "Acme", deliveries_per_hour: "450" });
+    await pages.asAda.post(path, { name: "Acme", deliveries_per_hour: "450" });
     assert.deepEqual((await read()).features, []);
   });
 
@@ -70,9 +62,9 @@ describeOnSqlite("the settings of an organization", (database) => {
     const { path: deliver } = await pages.acme.trigger();
     const send = () => fetch(pages.url + deliver, { method: "POST", headers: json, body: "{}" });
     const json = { "content-type": "application/json" };
-    await ada.post(path, { name: "Acme", deliveries_per_hour: "1" });
+    await pages.asAda.post(path, { name: "Acme", deliveries_per_hour: "1" });
     assert.deepEqual([(await send()).status, (await send()).status], [201, 429]);
-    await ada.post(path, { name: "Acme", deliveries_per_hour: "1000" });
+    await pages.asAda.post(path, { name: "Acme", deliveries_per_hour: "1000" });
     assert.equal((await send()).status, 201);
   });
 
@@ -89,7 +81,11 @@ describeOnSqlite("the settings of an organization", (database) => {
         "Deliveries per hour must be a whole number from 1 to 1,000,000,000",
       ],
     ] as const) {
-      const answer = await ada.post(path, { name: "Kept", deliveries_per_hour: "77", [field]: value });
+      const answer = await pages.asAda.post(path, {
+        name: "Kept",
+        deliveries_per_hour: "77",
+        [field]: value,
+      });
       assert.equal(answer.status, 422);
       assert.ok(answer.text.includes(`id="field-${field}-problem">${reason}.`), answer.text);
     }

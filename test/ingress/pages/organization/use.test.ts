@@ -1,24 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { dayMs, hourMs } from "../../../../shared/durations.ts";
 import { newId } from "../../../../shared/ids.ts";
 import type { FigureName } from "../../../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 import { exhibitUse } from "../looks/figures.ts";
 
-describeOnSqlite("the use of an organization", (database) => {
-  let pages: Pages;
-
+describeWorldOn(sqlite, "the use of an organization", startPages, (pages) => {
   before(async () => {
-    pages = await startPages(database);
     const { clock } = pages;
     clock.freeze();
     // At 12:30.
     clock.advance(dayMs + dayMs / 2 + hourMs / 2 - (clock.now().getTime() % dayMs));
   });
-  after(() => pages.close());
 
   const read = async (path = "/organizations/acme") =>
     (await (await pages.visitor(pages.ada)).get(path)).text;

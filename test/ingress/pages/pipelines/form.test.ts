@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { environmentOfPipeline } from "../../../../shared/pipelines/environment.ts";
 import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import type { Answer } from "../../../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { assertRefused, read } from "../triggers/trigger-pages.ts";
 
 const at = "/organizations/acme";
@@ -30,16 +29,8 @@ function valuesOf(answer: Answer): Record<string, string> {
   return Object.fromEntries([...inputs, ...areas]);
 }
 
-describeOnSqlite("the form of a pipeline", (database) => {
-  let pages: QueuePages;
+describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
   /** Bob is a member, not an admin. */
-  let bob: Visitor;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
 
   const find = (slug: string) => requirePipeline(pages.services.db, pages.acme.id, slug);
   const fields = (given: Record<string, string> = {}) => ({
@@ -52,7 +43,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
 
   describe("that is new", () => {
     it("creates what its fields say, by a member", async () => {
-      const answer = await bob.post(
+      const answer = await pages.asBob.post(
         newPath,
         fields({
           name: "The Shop",
@@ -103,7 +94,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
     it("takes steps as JSON by the rules of REST", async () => {
       const { rows: _, ...rest } = fields({ name: "As JSON" });
       const steps = '\ufeff[{"commands": ["a", "b"], "id": "x"}, "wait", {"command": "c"}]';
-      assert.equal((await bob.post(newPath, { ...rest, steps })).status, 303);
+      assert.equal((await pages.asBob.post(newPath, { ...rest, steps })).status, 303);
       assert.deepEqual((await find("as-json")).steps, [
         { command: "a\nb", key: "x" },
         { type: "wait" },
@@ -111,7 +102,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
       ]);
 
       const refused = async (given: string, reason: string) =>
-        assertRefused(await bob.post(newPath, { ...rest, name: "Not", steps: given }), reason);
+        assertRefused(await pages.asBob.post(newPath, { ...rest, name: "Not", steps: given }), reason);
       await refused('[{"command": "a"},', "Steps are not valid JSON.");
       await refused("{}", "Steps must be a list.");
       await refused('[{"block": []}]', "Step block must be text.");
@@ -121,19 +112,19 @@ describeOnSqlite("the form of a pipeline", (database) => {
     it("takes groups as JSON only", async () => {
       const { rows: _, ...rest } = fields({ name: "Grouped" });
       const steps = [{ type: "group", label: "All", steps: [{ command: "a", artifact_paths: "x" }] }];
-      const answer = await bob.post(newPath, { ...rest, steps: JSON.stringify(steps) });
+      const answer = await pages.asBob.post(newPath, { ...rest, steps: JSON.stringify(steps) });
       assert.equal(answer.status, 303);
 
-      const edit = await bob.get(`${at}/pipelines/grouped/edit`);
+      const edit = await pages.asBob.get(`${at}/pipelines/grouped/edit`);
       assert.deepEqual(JSON.parse(valuesOf(edit).steps ?? ""), steps);
-      const refused = await bob.post(newPath, { ...rest, steps: JSON.stringify(steps), do: "rows" });
+      const refused = await pages.asBob.post(newPath, { ...rest, steps: JSON.stringify(steps), do: "rows" });
       assertRefused(refused, "Steps other than commands and waits can be edited as JSON only.");
-      const shown = await bob.get(`${at}/pipelines/grouped`);
+      const shown = await pages.asBob.get(`${at}/pipelines/grouped`);
       assert.match(read(shown), /All<ol class="steps"><li><code>a<\/code>/);
     });
 
     it("says each problem beside its field, and keeps what was typed", async () => {
-      const answer = await bob.post(
+      const answer = await pages.asBob.post(
         newPath,
         fields({
           name: " ",
@@ -176,7 +167,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
 
     it("refuses what the organization does not have, beside the field", async () => {
       const refused = async (given: Record<string, string>, field: string, reason: string) => {
-        const answer = await bob.post(newPath, fields({ name: "Refused", ...given }));
+        const answer = await pages.asBob.post(newPath, fields({ name: "Refused", ...given }));
         assert.equal(answer.status, 422);
         assert.match(read(answer), new RegExp(`id="field-${field}-problem">${reason}\\.<`));
       };
@@ -204,7 +195,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
       ...{ "step-0-command": "a", "step-1-kind": "wait", "step-2-command": "c", "step-2-label": "C" },
     };
     const press = async (button: string, given: Record<string, string> = three) => {
-      const answer = await bob.post(newPath, fields({ name: "Unsaved", ...given, do: button }));
+      const answer = await pages.asBob.post(newPath, fields({ name: "Unsaved", ...given, do: button }));
       assert.equal(answer.status, 200, answer.text);
       const values = valuesOf(answer);
       assert.equal(values.name, "Unsaved");
@@ -236,7 +227,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
       ]);
 
       const { rows: _, ...rest } = fields({ name: "Unsaved" });
-      const back = await bob.post(newPath, { ...rest, steps: values.steps ?? "", do: "rows" });
+      const back = await pages.asBob.post(newPath, { ...rest, steps: values.steps ?? "", do: "rows" });
       const again = valuesOf(back);
       assert.deepEqual(
         [again.rows, again["step-0-command"], again["step-1-kind"], again["step-2-label"]],
@@ -247,7 +238,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
 
     it("keep JSON that no row can show", async () => {
       const { rows: _, ...rest } = fields({ name: "Unsaved" });
-      const answer = await bob.post(newPath, { ...rest, steps: "[oops", do: "rows" });
+      const answer = await pages.asBob.post(newPath, { ...rest, steps: "[oops", do: "rows" });
       assertRefused(answer, "Steps are not valid JSON.");
       assert.equal(valuesOf(answer).steps, "[oops");
     });
@@ -283,10 +274,10 @@ describeOnSqlite("the form of a pipeline", (database) => {
         ...{ description: "Two\nlines", repository: "https://example.com/x.git", environment: { C: "1\n2" } },
       });
       const before = await find(slug);
-      const page = await bob.get(`${at}/pipelines/${slug}/edit`);
+      const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);
       const { csrf_token: _, ...values } = valuesOf(page);
 
-      const answer = await bob.post(`${at}/pipelines/${slug}/edit`, {
+      const answer = await pages.asBob.post(`${at}/pipelines/${slug}/edit`, {
         ...values,
         cluster: before.clusterId,
         environment_choice: "keep",
@@ -304,20 +295,20 @@ describeOnSqlite("the form of a pipeline", (database) => {
       const { slug } = await make("Variables");
       const { services, actor } = pages;
       await updatePipeline(services, actor, await find(slug), { environment: { TOKEN: "hidden-value" } });
-      const page = await bob.get(`${at}/pipelines/${slug}/edit`);
+      const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);
       assert.match(page.text, /<code>TOKEN<\/code>/);
       assert.doesNotMatch(page.text, /hidden-value/);
       const given = fields({ name: "Variables", environment_choice: "replace", environment: "NEW=1" });
-      assert.equal((await bob.post(`${at}/pipelines/${slug}/edit`, given)).status, 303);
+      assert.equal((await pages.asBob.post(`${at}/pipelines/${slug}/edit`, given)).status, 303);
       assert.deepEqual(environmentOfPipeline(services.cipher, await find(slug)), { NEW: "1" });
     });
 
     it("keeps steps that are too large for a page", async () => {
       const { slug, steps } = await make("Large", [{ command: "x".repeat(60_000) }]);
-      const page = await bob.get(`${at}/pipelines/${slug}/edit`);
+      const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);
       assert.match(page.text, /too large for this page/);
       const { rows: _, ...rest } = fields({ name: "Larger" });
-      assert.equal((await bob.post(`${at}/pipelines/${slug}/edit`, rest)).status, 303);
+      assert.equal((await pages.asBob.post(`${at}/pipelines/${slug}/edit`, rest)).status, 303);
       const saved = await find(slug);
       assert.deepEqual([saved.name, saved.steps], ["Larger", steps]);
     });
@@ -327,7 +318,7 @@ describeOnSqlite("the form of a pipeline", (database) => {
         "Many",
         Array.from({ length: 100 }, () => ({ label: "l", command: "x".repeat(350) })),
       );
-      const page = await bob.get(`${at}/pipelines/${slug}/edit`);
+      const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);
       assert.match(page.text, /step-99-command/);
       assert.ok(page.text.length < 300 * 1024, `${page.text.length}`);
     });
@@ -338,19 +329,19 @@ describeOnSqlite("the form of a pipeline", (database) => {
       const globex = await pages.visitor(pages.bob);
       for (const page of ["edit", "delete"])
         assert.equal((await globex.get(`/organizations/globex/pipelines/doomed/${page}`)).status, 404);
-      assert.equal((await bob.get(`${at}/pipelines/nope/edit`)).status, 404);
+      assert.equal((await pages.asBob.get(`${at}/pipelines/nope/edit`)).status, 404);
       await buildWebhook(pages, trigger.path, "{}");
 
       assertRefused(
-        await bob.post(`${path}/delete`),
+        await pages.asBob.post(`${path}/delete`),
         `Pipeline has 1 unfinished jobs. <a href="${path}">Wait for its builds, or cancel them</a>.`,
       );
-      await bob.post(`${path}/builds/1/cancel`);
-      assert.match((await bob.get(`${path}/delete`)).text, /Delete the pipeline Doomed\?/);
-      const answer = await bob.post(`${path}/delete`);
+      await pages.asBob.post(`${path}/builds/1/cancel`);
+      assert.match((await pages.asBob.get(`${path}/delete`)).text, /Delete the pipeline Doomed\?/);
+      const answer = await pages.asBob.post(`${path}/delete`);
 
       assert.equal(answer.headers.get("location"), `${at}/pipelines?notice=pipeline_deleted`);
-      assert.equal((await bob.get(path)).status, 404);
+      assert.equal((await pages.asBob.get(path)).status, 404);
     });
   });
 });

@@ -1,24 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { and, eq } from "drizzle-orm";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { minuteMs } from "../../../../shared/durations.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState } from "../../../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the last builds on the page of a pipeline", (database) => {
-  let pages: QueuePages;
-  let visitor: Visitor;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    pages.clock.freeze();
-    visitor = await pages.visitor(pages.ada);
-  });
-  after(() => pages.close());
+describeWorldOn(sqlite, "the last builds on the page of a pipeline", startQueuePages, (pages) => {
+  before(() => pages.clock.freeze());
 
   /** A pipeline whose builds ended in these states, after these minutes. Undefined: never ran. */
   const pipelineWith = async (slug: string, ended: [state: BuildState, minutes?: number][]) => {
@@ -42,7 +33,7 @@ describeOnSqlite("the last builds on the page of a pipeline", (database) => {
     return `/organizations/acme/pipelines/${slug}`;
   };
   const figureOf = async (path: string) =>
-    /<figure.*<\/figure>/s.exec((await visitor.get(path)).text)?.[0] ?? "";
+    /<figure.*<\/figure>/s.exec((await pages.asAda.get(path)).text)?.[0] ?? "";
 
   it("are bars as high as they ran, which link to the builds, newest on the right", async () => {
     const path = await pipelineWith("bars", [["passed", 4], ["failed", 2], ["canceled"], ["running", 1]]);

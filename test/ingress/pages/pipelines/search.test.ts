@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuilds } from "../../../../shared/builds/create.ts";
 import { createBuildByHand, newBuild } from "../../../../shared/builds/new-build.ts";
 import { requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState } from "../../../../shared/vocabulary.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
 const builds: { state: BuildState; branch: string; commit: string; message: string }[] = [
   { state: "passed", branch: "main", commit: "9f2c1e07", message: "Faster loops" },
@@ -19,16 +18,10 @@ const builds: { state: BuildState; branch: string; commit: string; message: stri
 
 const allBuilds = "/organizations/acme/builds";
 
-describeOnBothDatabases("the search for builds", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
-
+describeWorld("the search for builds", startQueuePages, (pages) => {
   before(async () => {
-    pages = await startQueuePages(database);
-    bob = await pages.visitor(pages.bob);
     for (const build of builds) await make(build);
   });
-  after(() => pages.close());
 
   const make = async ({ state, ...texts }: (typeof builds)[number], amount = 1) => {
     const { services, acme, clock } = pages;
@@ -50,7 +43,7 @@ describeOnBothDatabases("the search for builds", (database) => {
   const found = async (query: Record<string, string>) => {
     const [first, second] = await Promise.all(
       [pages.paths.pipeline, allBuilds].map(async (path) => {
-        const { status, text } = await bob.get(`${path}?${new URLSearchParams(query)}`);
+        const { status, text } = await pages.asBob.get(`${path}?${new URLSearchParams(query)}`);
         assert.equal(status, 200, text);
         return numbersIn(text);
       }),
@@ -82,7 +75,7 @@ describeOnBothDatabases("the search for builds", (database) => {
   it("asks for more of a commit that too many begin with", async () => {
     for (let i = 0; i < 6; i++)
       await make({ state: "canceled", branch: "many", commit: `99999990${i}`, message: "" });
-    const refused = await bob.get(`${allBuilds}?commit=9999999`);
+    const refused = await pages.asBob.get(`${allBuilds}?commit=9999999`);
     assert.equal(refused.status, 422);
     assert.match(refused.text, /More than 5 commits begin with 9999999\. Give more characters/);
     assert.equal((await found({ commit: "999999903" }))?.length, 1);
@@ -110,19 +103,22 @@ describeOnBothDatabases("the search for builds", (database) => {
   });
 
   it("counts the builds of each state, as far as the other filters go", async () => {
-    const { text } = await bob.get(`${allBuilds}?branch=main&message=prices`);
+    const { text } = await pages.asBob.get(`${allBuilds}?branch=main&message=prices`);
     assert.match(text, />failed<span class="count"> 1</);
     assert.match(text, />passed<span class="count"> 0</);
     await make({ state: "passed", branch: "counted", commit: "HEAD", message: "" }, 100);
     for (const path of [allBuilds, pages.paths.pipeline]) {
-      assert.match((await bob.get(`${path}?branch=counted`)).text, />passed<span class="count"> 99\+</);
-      assert.match((await bob.get(`${path}?branch=counted`)).text, />failed<span class="count"> 0</);
+      assert.match(
+        (await pages.asBob.get(`${path}?branch=counted`)).text,
+        />passed<span class="count"> 99\+</,
+      );
+      assert.match((await pages.asBob.get(`${path}?branch=counted`)).text, />failed<span class="count"> 0</);
     }
   });
 
   it("links a commit where the repository is known", async () => {
     const { services, actor, acme } = pages;
-    const links = async () => (await bob.get(`${allBuilds}?commit=a1b2c3d4`)).text;
+    const links = async () => (await pages.asBob.get(`${allBuilds}?commit=a1b2c3d4`)).text;
     assert.doesNotMatch(await links(), /git\.example/);
     const web = await requirePipeline(services.db, acme.id, "web");
     await updatePipeline(services, actor, web, { repository: "https://me:secret@git.example.com/site.git" });
@@ -143,22 +139,22 @@ describeOnBothDatabases("the search for builds", (database) => {
     await make({ state: "canceled", branch: "bulk", commit: "HEAD", message: "One of many" }, 31);
     const query = "state=canceled&branch=bulk";
 
-    const { text } = await bob.get(`${pages.paths.pipeline}?${query}`);
+    const { text } = await pages.asBob.get(`${pages.paths.pipeline}?${query}`);
 
     assert.match(text, /name="state" value="canceled"/);
     assert.match(text, /name="branch" value="bulk"/);
     assert.match(text, /\?state=canceled&amp;branch=bulk" aria-current="page">canceled</);
     assert.match(text, /href="[^"]*\?state=failed&amp;branch=bulk">failed</);
     const [, next = ""] = /href="([^"]*page=2[^"]*)">Next/.exec(text) ?? [];
-    const second = await bob.get(next.replaceAll("&amp;", "&"));
+    const second = await pages.asBob.get(next.replaceAll("&amp;", "&"));
     assert.equal(numbersIn(second.text).length, 1);
     assert.match(second.text, /name="branch" value="bulk"/);
-    const odd = await bob.get(`${pages.paths.pipeline}?branch=${encodeURIComponent("topic/<b>")}`);
+    const odd = await pages.asBob.get(`${pages.paths.pipeline}?branch=${encodeURIComponent("topic/<b>")}`);
     assert.ok(!odd.text.includes("topic/<b>"), "escaped");
   });
 
   it("says that nothing matches, and what is wrong with an address", async () => {
-    const none = await bob.get(`${pages.paths.pipeline}?message=nowhere`);
+    const none = await pages.asBob.get(`${pages.paths.pipeline}?message=nowhere`);
     assert.match(none.text, /No build matches/);
     for (const [query, message] of [
       ["state=blocked_passed", /State blocked_passed is not one of scheduled, running/],
@@ -166,7 +162,7 @@ describeOnBothDatabases("the search for builds", (database) => {
       ["message=%00", /message to search for/],
       [`branch=${"x".repeat(1001)}`, /branch to search for is too long/],
     ] as const) {
-      const refused = await bob.get(`${pages.paths.pipeline}?${query}`);
+      const refused = await pages.asBob.get(`${pages.paths.pipeline}?${query}`);
       assert.equal(refused.status, 422, query);
       assert.match(refused.text, message);
     }

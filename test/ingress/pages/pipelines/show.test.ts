@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../../../shared/pipelines/steps.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the page of a pipeline", (database) => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "the page of a pipeline", startQueuePages, (pages) => {
   it("shows its steps, its repository and the names of its variables", async () => {
     const { services, actor, acme } = pages;
     const visitor = await pages.visitor(pages.ada);

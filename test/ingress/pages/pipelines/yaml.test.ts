@@ -1,32 +1,22 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { it } from "node:test";
 import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { assertRefused, read } from "../triggers/trigger-pages.ts";
 
 const at = "/organizations/acme";
 const newPath = `${at}/new-pipeline`;
 const yaml = "# Tests\nsteps:\n  - command: make # all\n";
 
-describeOnSqlite("the YAML of a pipeline's form", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "the YAML of a pipeline's form", startQueuePages, (pages) => {
   const find = (slug: string) => requirePipeline(pages.services.db, pages.acme.id, slug);
   const fields = (given: Record<string, string>) => ({ name: "x", cluster: pages.acme.cluster.id, ...given });
   /** The text of the YAML field. */
   const shown = (text: string) => /<textarea\b[^>]*?name="configuration"[^>]*>([^<]*)</.exec(text)?.[1];
 
   it("is saved as it was written, and shown again", async () => {
-    const made = await bob.post(
+    const made = await pages.asBob.post(
       newPath,
       fields({ name: "Written", configuration: yaml.replaceAll("\n", "\r\n") }),
     );
@@ -34,16 +24,16 @@ describeOnSqlite("the YAML of a pipeline's form", (database) => {
     assert.equal(made.headers.get("location"), `${at}/pipelines/written?notice=pipeline_created`, made.text);
     const { configuration, steps } = await find("written");
     assert.deepEqual([configuration, steps], [yaml, [{ command: "make" }]]);
-    assert.equal(shown(read(await bob.get(`${at}/pipelines/written/edit`))), yaml);
+    assert.equal(shown(read(await pages.asBob.get(`${at}/pipelines/written/edit`))), yaml);
   });
 
   it("is written of rows and of JSON, and becomes JSON", async () => {
     const row = { rows: "1", "step-0-kind": "command", "step-0-command": "make" };
     const written = "steps:\n  - command: make\n";
 
-    const ofRows = await bob.post(newPath, fields({ ...row, do: "yaml" }));
-    const ofJson = await bob.post(newPath, fields({ steps: '[{"command": "make"}]', do: "yaml" }));
-    const back = await bob.post(newPath, fields({ configuration: yaml, do: "json" }));
+    const ofRows = await pages.asBob.post(newPath, fields({ ...row, do: "yaml" }));
+    const ofJson = await pages.asBob.post(newPath, fields({ steps: '[{"command": "make"}]', do: "yaml" }));
+    const back = await pages.asBob.post(newPath, fields({ configuration: yaml, do: "json" }));
 
     assert.deepEqual([shown(read(ofRows)), shown(read(ofJson))], [written, written]);
     assert.match(read(back), /name="steps"[^>]*>\[\s*\{\s*"command": "make"\s*\}\s*\]</);
@@ -58,7 +48,7 @@ describeOnSqlite("the YAML of a pipeline's form", (database) => {
       ["steps:\n  - label: a\n", "configuration: line 2, column 5: Step command can't be blank."],
       ["", "Steps can't be blank."],
     ] as const) {
-      const answer = await bob.post(newPath, fields({ configuration }));
+      const answer = await pages.asBob.post(newPath, fields({ configuration }));
       assertRefused(answer, message);
       assert.match(read(answer), /<textarea\b[^>]*name="configuration"[^>]*aria-invalid="true"/);
       assert.equal(shown(read(answer)), configuration);
@@ -66,7 +56,10 @@ describeOnSqlite("the YAML of a pipeline's form", (database) => {
   });
 
   it("with variables of its own does not become JSON, which has none", async () => {
-    const answer = await bob.post(newPath, fields({ configuration: `env: {A: b}\n${yaml}`, do: "json" }));
+    const answer = await pages.asBob.post(
+      newPath,
+      fields({ configuration: `env: {A: b}\n${yaml}`, do: "json" }),
+    );
     assertRefused(answer, "Variables of the document (env) can be edited as YAML only.");
   });
 });

@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { samplingId } from "../../../../shared/dispatch/figures.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { hourMs, minuteMs } from "../../../../shared/durations.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { FigureName } from "../../../../shared/vocabulary.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { startQueuePagesAtHalfPast } from "../../../helpers/pages.ts";
 import { exhibitQueue } from "../looks/figures.ts";
 
-describeOnBothDatabases("the charts of a queue", (database) => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePagesAtHalfPast(database);
-  });
-  after(() => pages.close());
-
+describeWorld("the charts of a queue", startQueuePagesAtHalfPast, (pages) => {
   const newQueue = (key: string) => createQueue(pages.services, pages.actor, pages.acme.cluster, { key });
   const show = async ({ id, clusterId }: { id: string; clusterId: string }) => {
     const bob = await pages.visitor(pages.bob);

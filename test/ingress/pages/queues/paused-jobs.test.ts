@@ -1,32 +1,22 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { asc, eq, inArray } from "drizzle-orm";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createBuilds } from "../../../../shared/builds/create.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import type { Queue } from "../../../../shared/queues/store.ts";
 import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnBothDatabases("a job of a paused queue", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
-
+describeWorld("a job of a paused queue", startQueuePages, (pages) => {
   const pause = async (queue: Queue) => {
     await pauseDispatch(pages.services, pages.actor, queue, null);
     await fanOut(pages.services, queue.id);
   };
   const textOf = async (path: string) =>
-    (await bob.get(path)).text
+    (await pages.asBob.get(path)).text
       .replace(/^.*<main/s, "")
       .replace(/<[^>]*>/g, " ")
       .replace(/\s+/g, " ");
@@ -78,7 +68,7 @@ describeOnBothDatabases("a job of a paused queue", (database) => {
     const walk = async (start: string, name: string) => {
       const found: { at: string; jobs: (string | undefined)[] }[] = [];
       for (let at: string | undefined = start; at; ) {
-        const { text } = await bob.get(at);
+        const { text } = await pages.asBob.get(at);
         found.push({ at, jobs: jobsOn(text) });
         at = linkOn(text, name);
       }
@@ -115,7 +105,7 @@ describeOnBothDatabases("a job of a paused queue", (database) => {
     );
     for (const { at } of [...forth, ...back])
       assert.deepEqual(
-        jobsOn((await bob.get(at)).text),
+        jobsOn((await pages.asBob.get(at)).text),
         ids.slice(0, 20),
         "the first page, if the jobs are gone",
       );

@@ -1,22 +1,14 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { before, it } from "node:test";
 import { sealedPlaces } from "../../../../shared/crypto/sealed-places.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("the pages of secrets", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
-  let bob: Visitor;
+describeWorldOn(sqlite, "the pages of secrets", startQueuePages, (pages) => {
   let at: string;
   before(async () => {
-    pages = await startQueuePages(database);
-    ada = await pages.visitor(pages.ada);
-    bob = await pages.visitor(pages.bob);
     at = `${pages.paths.cluster}/secrets`;
   });
-  after(() => pages.close());
 
   const find = async (key: string) => {
     const { db, cipher } = pages.services;
@@ -27,23 +19,28 @@ describeOnSqlite("the pages of secrets", (database) => {
 
   it("create a secret, and show its value nowhere", async () => {
     const value = "-----BEGIN KEY-----\r\nswordfish\r\n-----END KEY-----\r\n";
-    const created = await ada.post(at, { key: "DEPLOY_KEY", value, description: "To deploy", policy: "" });
+    const created = await pages.asAda.post(at, {
+      key: "DEPLOY_KEY",
+      value,
+      description: "To deploy",
+      policy: "",
+    });
 
     assert.equal(created.headers.get("location"), `${at}?notice=secret_created`);
     const secret = await find("DEPLOY_KEY");
     assert.equal(secret.value, value.replaceAll("\r\n", "\n"));
-    for (const visitor of [ada, bob]) {
+    for (const visitor of [pages.asAda, pages.asBob]) {
       const { text } = await visitor.get(at);
       assert.match(text, /DEPLOY_KEY/);
       assert.match(text, /For every job of the cluster/);
       assert.doesNotMatch(text, /swordfish/);
     }
-    assert.doesNotMatch((await ada.get(`${at}/${secret.id}`)).text, /swordfish/);
-    assert.match((await ada.get(pages.paths.cluster)).text, new RegExp(`href="${at}"`));
+    assert.doesNotMatch((await pages.asAda.get(`${at}/${secret.id}`)).text, /swordfish/);
+    assert.match((await pages.asAda.get(pages.paths.cluster)).text, new RegExp(`href="${at}"`));
   });
 
   it("say what is wrong, and do not repeat the value", async () => {
-    const refused = await ada.post(at, { key: "A-B", value: "swordfish", policy: "x: y" });
+    const refused = await pages.asAda.post(at, { key: "A-B", value: "swordfish", policy: "x: y" });
 
     assert.equal(refused.status, 422);
     assert.match(refused.text, /Key can only contain letters/);
@@ -53,13 +50,13 @@ describeOnSqlite("the pages of secrets", (database) => {
   });
 
   it("change description and policy, and the value apart from them", async () => {
-    await ada.post(at, { key: "CHANGED", value: "one", description: "", policy: "" });
+    await pages.asAda.post(at, { key: "CHANGED", value: "one", description: "", policy: "" });
     const { id } = await find("CHANGED");
     const policy = "- pipeline_slug: web\r\n";
 
-    const saved = await ada.post(`${at}/${id}`, { description: "<b>New</b>", policy });
+    const saved = await pages.asAda.post(`${at}/${id}`, { description: "<b>New</b>", policy });
     assert.equal(saved.headers.get("location"), `${at}/${id}?notice=secret_saved`);
-    const replaced = await ada.post(`${at}/${id}/value`, { value: "two" });
+    const replaced = await pages.asAda.post(`${at}/${id}/value`, { value: "two" });
     assert.equal(replaced.headers.get("location"), `${at}/${id}?notice=secret_replaced`);
 
     const secret = await find("CHANGED");
@@ -67,33 +64,37 @@ describeOnSqlite("the pages of secrets", (database) => {
       [secret.description, secret.policy, secret.value],
       ["<b>New</b>", "- pipeline_slug: web\n", "two"],
     );
-    assert.doesNotMatch((await ada.get(at)).text, /<b>New/);
-    assert.match((await ada.get(at)).text, /For jobs that its policy allows/);
-    assert.equal((await ada.post(`${at}/${id}/value`, { value: "" })).status, 422);
-    assert.equal((await ada.post(`${at}/${id}`, { policy: "[]" })).status, 422);
+    assert.doesNotMatch((await pages.asAda.get(at)).text, /<b>New/);
+    assert.match((await pages.asAda.get(at)).text, /For jobs that its policy allows/);
+    assert.equal((await pages.asAda.post(`${at}/${id}/value`, { value: "" })).status, 422);
+    assert.equal((await pages.asAda.post(`${at}/${id}`, { policy: "[]" })).status, 422);
   });
 
   it("delete a secret after a question", async () => {
-    await ada.post(at, { key: "GONE", value: "one", description: "", policy: "" });
+    await pages.asAda.post(at, { key: "GONE", value: "one", description: "", policy: "" });
     const { id } = await find("GONE");
 
-    assert.match((await ada.get(`${at}/${id}/delete`)).text, /Delete the secret GONE\?/);
-    const deleted = await ada.post(`${at}/${id}/delete`, {});
+    assert.match((await pages.asAda.get(`${at}/${id}/delete`)).text, /Delete the secret GONE\?/);
+    const deleted = await pages.asAda.post(`${at}/${id}/delete`, {});
 
     assert.equal(deleted.headers.get("location"), `${at}?notice=secret_deleted`);
-    assert.equal((await ada.get(`${at}/${id}`)).status, 404);
+    assert.equal((await pages.asAda.get(`${at}/${id}`)).status, 404);
   });
 
   it("let only admins change secrets, and nobody see those of other organizations", async () => {
-    await ada.post(at, { key: "KEPT", value: "one", description: "", policy: "" });
+    await pages.asAda.post(at, { key: "KEPT", value: "one", description: "", policy: "" });
     const { id } = await find("KEPT");
 
-    for (const path of [`${at}/${id}`, `${at}/${id}/delete`]) assert.equal((await bob.get(path)).status, 403);
+    for (const path of [`${at}/${id}`, `${at}/${id}/delete`])
+      assert.equal((await pages.asBob.get(path)).status, 403);
     for (const path of [at, `${at}/${id}`, `${at}/${id}/value`, `${at}/${id}/delete`])
-      assert.equal((await bob.post(path, { key: "B", value: "x" })).status, 403, path);
-    assert.doesNotMatch((await bob.get(at)).text, /New secret/);
-    assert.equal((await ada.get(at.replace("acme", "globex"))).status, 404);
-    assert.equal((await ada.post(`${at}/${id}/value`, { csrf_token: "wrong", value: "x" })).status, 403);
+      assert.equal((await pages.asBob.post(path, { key: "B", value: "x" })).status, 403, path);
+    assert.doesNotMatch((await pages.asBob.get(at)).text, /New secret/);
+    assert.equal((await pages.asAda.get(at.replace("acme", "globex"))).status, 404);
+    assert.equal(
+      (await pages.asAda.post(`${at}/${id}/value`, { csrf_token: "wrong", value: "x" })).status,
+      403,
+    );
     assert.equal((await find("KEPT")).value, "one");
   });
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, it } from "node:test";
+import { before, beforeEach, it } from "node:test";
 import { hourMs, hourOf } from "../../../../shared/durations.ts";
 import type { FigureName, RefusalCause } from "../../../../shared/vocabulary.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { exhibitWeek } from "../looks/figures.ts";
-import { startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pages.ts";
+import { startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
 const allCauses = [
   ...["disabled", "wrong_content_type", "form_content_type", "wrong_encoding", "too_large", "too_slow"],
@@ -12,15 +12,10 @@ const allCauses = [
   ...["too_deep", "busy"],
 ] as RefusalCause[];
 
-describeOnSqlite("the charts of a trigger", (database) => {
-  let pages: TriggerPages;
+describeWorldOn(sqlite, "the charts of a trigger", startTriggerPages, (pages) => {
   let triggerId: string;
 
-  before(async () => {
-    pages = await startTriggerPages(database);
-    pages.clock.freeze();
-  });
-  after(() => pages.close());
+  before(() => pages.clock.freeze());
   beforeEach(async () => {
     await pages.clear();
     triggerId = (await pages.acme.trigger()).id;

@@ -1,27 +1,13 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, describe, it } from "node:test";
+import { afterEach, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
 import { environmentOf, secretOf } from "../../../../shared/triggers/members.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
-import {
-  assertRefused,
-  form,
-  hiddenId,
-  shownUrl,
-  startTriggerPages,
-  type TriggerPages,
-  triggersPath,
-} from "./trigger-pages.ts";
+import { assertRefused, form, hiddenId, shownUrl, startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
-describeOnSqlite("a trigger", (database) => {
-  let pages: TriggerPages;
-
-  before(async () => {
-    pages = await startTriggerPages(database);
-  });
+describeWorldOn(sqlite, "a trigger", startTriggerPages, (pages) => {
   afterEach(() => pages.clear());
-  after(() => pages.close());
 
   describe("editing", () => {
     it("takes the 64 KB of variables that a trigger may have", async () => {

@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, it } from "node:test";
+import { afterEach, it } from "node:test";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { secretOf } from "../../../../shared/triggers/members.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import { form, read, startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { form, read, startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
-describeOnSqlite("the secret of a trigger", (database) => {
-  let pages: TriggerPages;
-
-  before(async () => {
-    pages = await startTriggerPages(database);
-  });
+describeWorldOn(sqlite, "the secret of a trigger", startTriggerPages, (pages) => {
   afterEach(() => pages.clear());
-  after(() => pages.close());
 
   const secretIn = (text: string) =>
     /name="secret"[^>]*type="text" value="([\w-]{43})"/.exec(text)?.[1] ?? "";

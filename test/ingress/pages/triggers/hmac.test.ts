@@ -1,24 +1,11 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, it } from "node:test";
+import { afterEach, it } from "node:test";
 import { secretOf } from "../../../../shared/triggers/members.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import {
-  assertRefused,
-  form,
-  read,
-  startTriggerPages,
-  type TriggerPages,
-  triggersPath,
-} from "./trigger-pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { assertRefused, form, read, startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
-describeOnSqlite("the form of a trigger of type hmac", (database) => {
-  let pages: TriggerPages;
-
-  before(async () => {
-    pages = await startTriggerPages(database);
-  });
+describeWorldOn(sqlite, "the form of a trigger of type hmac", startTriggerPages, (pages) => {
   afterEach(() => pages.clear());
-  after(() => pages.close());
 
   const settings = {
     signature_header: " X-Hash ",

@@ -1,30 +1,16 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { after, afterEach, before, it } from "node:test";
+import { afterEach, it } from "node:test";
 import { promisify } from "node:util";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { environmentOf, secretOf } from "../../../../shared/triggers/members.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
-import {
-  assertRefused,
-  form,
-  read,
-  shownUrl,
-  startTriggerPages,
-  type TriggerPages,
-  triggersPath,
-} from "./trigger-pages.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { assertRefused, form, read, shownUrl, startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
 const run = promisify(execFile);
 
-describeOnSqlite("the form of a new trigger", (database) => {
-  let pages: TriggerPages;
-
-  before(async () => {
-    pages = await startTriggerPages(database);
-  });
+describeWorldOn(sqlite, "the form of a new trigger", startTriggerPages, (pages) => {
   afterEach(() => pages.clear());
-  after(() => pages.close());
 
   it("creates a trigger with the form's values and a working URL", async () => {
     const fields = await pages.newForm({

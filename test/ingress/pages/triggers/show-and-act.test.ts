@@ -1,27 +1,14 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, describe, it } from "node:test";
+import { afterEach, describe, it } from "node:test";
 import { newId } from "../../../../shared/ids.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import { setUpOrganization } from "../../../helpers/organization.ts";
-import {
-  assertRefused,
-  form,
-  hiddenId,
-  startTriggerPages,
-  type TriggerPages,
-  triggersPath,
-} from "./trigger-pages.ts";
+import { assertRefused, form, hiddenId, startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
-describeOnBothDatabases("the pages of triggers", (database) => {
-  let pages: TriggerPages;
-
-  before(async () => {
-    pages = await startTriggerPages(database);
-  });
+describeWorld("the pages of triggers", startTriggerPages, (pages) => {
   afterEach(() => pages.clear());
-  after(() => pages.close());
 
   describe("the list", () => {
     it("explains triggers when empty, and is linked from the pipeline", async () => {

@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { it } from "node:test";
 import { avatarPath } from "../../../../shared/accounts/avatar.ts";
-import { sqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
-import { startWorld, type World } from "../../../helpers/world.ts";
+import { startWorld } from "../../../helpers/world.ts";
 
-describe("files of the pages", () => {
-  let world: World;
-  before(async () => {
-    world = await startWorld(sqlite);
-  });
-  after(() => world.close());
-
+describeWorldOn(sqlite, "files of the pages", startWorld, (world) => {
   const file = async (path: string) => request(world.url + path);
   const harmless = "default-src 'none'; style-src 'unsafe-inline'";
 

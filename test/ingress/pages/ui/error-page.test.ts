@@ -1,21 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import { csrfTokenIn, type Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { it } from "node:test";
+import { csrfTokenIn } from "../../../../scripts/scratch/visitor.ts";
 import { newId } from "../../../../shared/ids.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("an error page", (database) => {
-  let pages: QueuePages;
-  let bob: Visitor;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    bob = await pages.visitor(pages.bob);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "an error page", startQueuePages, (pages) => {
   const menu = /<nav aria-label="Your account">.*bob@acme\.example\.com/;
   const bar = /<nav class="organization" aria-label="acme">/;
 
@@ -28,7 +19,7 @@ describeOnSqlite("an error page", (database) => {
       [`${paths.pipelines}/nope`, "This pipeline does not exist, or was deleted."],
       [paths.build(99), "This build does not exist, or was deleted."],
     ] as const) {
-      const { status, text } = await bob.get(path);
+      const { status, text } = await pages.asBob.get(path);
       assert.equal(status, 404);
       assert.ok(text.includes(`<p>${words}</p>`), path);
       assert.match(text, menu);
@@ -37,7 +28,7 @@ describeOnSqlite("an error page", (database) => {
   });
 
   it("hides an organization from users outside of it", async () => {
-    const { status, text } = await bob.get("/organizations/globex/clusters");
+    const { status, text } = await pages.asBob.get("/organizations/globex/clusters");
 
     assert.equal(status, 404);
     assert.match(text, /This organization does not exist, or you are not a member of it\./);
@@ -46,7 +37,7 @@ describeOnSqlite("an error page", (database) => {
   });
 
   it("tells members which pages are for admins", async () => {
-    const { status, text } = await bob.get(`${pages.paths.queue}/edit`);
+    const { status, text } = await pages.asBob.get(`${pages.paths.queue}/edit`);
 
     assert.equal(status, 403);
     assert.match(text, /<h1>No access<\/h1><p>Only admins of the organization can see this page\.</);
@@ -56,16 +47,16 @@ describeOnSqlite("an error page", (database) => {
 
   it("shows the menu for an unknown page, a wrong method and an outdated form", async () => {
     for (const [answer, status] of [
-      [await bob.get("/nowhere"), 404],
-      [await bob.get("/sign-out"), 405],
-      [await bob.post("/oauth/device", { csrf_token: "x" }), 403],
+      [await pages.asBob.get("/nowhere"), 404],
+      [await pages.asBob.get("/sign-out"), 405],
+      [await pages.asBob.post("/oauth/device", { csrf_token: "x" }), 403],
     ] as const) {
       assert.equal(answer.status, status);
       assert.match(answer.text, menu);
     }
-    const token = csrfTokenIn((await bob.get("/nowhere")).text) ?? "none";
+    const token = csrfTokenIn((await pages.asBob.get("/nowhere")).text) ?? "none";
     assert.equal(
-      (await bob.post("/oauth/device", { csrf_token: token })).status,
+      (await pages.asBob.post("/oauth/device", { csrf_token: token })).status,
       422,
       "its forms are accepted",
     );
@@ -85,7 +76,7 @@ describeOnSqlite("an error page", (database) => {
       throw new Error("the look-up fails");
     });
 
-    const { status, text } = await bob.get("/nowhere");
+    const { status, text } = await pages.asBob.get("/nowhere");
 
     assert.equal(status, 404);
     assert.match(text, /There is nothing at this address/);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { recordUsage } from "../../../../shared/accounts/access-tokens.ts";
 import { createOrganization } from "../../../../shared/accounts/organizations.ts";
 import type { User } from "../../../../shared/accounts/user-store.ts";
 import { createUser } from "../../../../shared/accounts/users.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
-import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
+import { addApplication, startPages } from "../../../helpers/pages.ts";
 
 /** Breaks out of text, titles and quoted attributes. The number identifies the place. */
 const attack = (place: number) =>
@@ -17,14 +17,12 @@ const [application, deviceAgent, browserAgent, organization, person, apiAgent, d
   1, 2, 3, 4, 5, 6, 7,
 ];
 
-describeOnSqlite("untrusted text on pages", (database) => {
-  let pages: Pages;
+describeWorldOn(sqlite, "untrusted text on pages", startPages, (pages) => {
   let mallory: User;
   let browser: Visitor;
   let organizationId: string;
 
   before(async () => {
-    pages = await startPages(database);
     const made = await createOrganization(pages.services, { slug: "evil", name: attack(organization) });
     organizationId = made.id;
     mallory = await createUser(pages.services, {
@@ -37,7 +35,6 @@ describeOnSqlite("untrusted text on pages", (database) => {
     await addApplication(pages, { name: attack(application), clientId: "evil" });
     browser = await pages.visitor(mallory);
   });
-  after(() => pages.close());
 
   const agent = { "user-agent": attack(browserAgent) };
   /** Expects these places as text, none as markup. */

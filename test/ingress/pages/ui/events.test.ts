@@ -1,25 +1,22 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { Redis } from "ioredis";
 import { addMember, expelMember, removeMember } from "../../../../shared/accounts/members.ts";
 import { deactivateUser } from "../../../../shared/accounts/users.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { redisKeys } from "../../../../shared/redis/keys.ts";
-import { describeOnSqlite, sqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { eventually, request } from "../../../helpers/http.ts";
 import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("GET /events", (database) => {
-  let pages: QueuePages;
+describeWorldOn(sqlite, "GET /events", startQueuePages, (pages) => {
   let elsewhere: Awaited<ReturnType<QueuePages["another"]>>;
 
   before(async () => {
-    pages = await startQueuePages(database);
     elsewhere = await pages.another();
   });
-  after(() => pages.close());
 
   const addressIn = (html: string) =>
     /data-events="([^"]*)"/.exec(html)?.[1]?.replaceAll("&amp;", "&") ?? assert.fail("not live");

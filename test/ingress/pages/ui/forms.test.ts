@@ -1,20 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { csrfTokenIn, type Visitor } from "../../../../scripts/scratch/visitor.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { request } from "../../../helpers/http.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("a form", (database) => {
-  let pages: Pages;
-  let ada: Visitor;
-
-  before(async () => {
-    pages = await startPages(database);
-    ada = await pages.visitor(pages.ada);
-  });
-  after(() => pages.close());
-
+describeWorldOn(sqlite, "a form", startPages, (pages) => {
   /** Lists form addresses with valid fields. */
   const everyForm = (): [path: string, fields: Record<string, string>][] => {
     const id = pages.acme.id;
@@ -35,7 +26,7 @@ describeOnSqlite("a form", (database) => {
       method: "POST",
       redirect: "manual",
       body: new URLSearchParams(fields),
-      headers: { cookie: ada.cookie, ...headers },
+      headers: { cookie: pages.asAda.cookie, ...headers },
     });
   const tokenOf = async (person: Visitor) => csrfTokenIn((await person.get("/sign-in")).text) ?? "";
 
@@ -43,7 +34,7 @@ describeOnSqlite("a form", (database) => {
     it("without the page's token, with a wrong one, and with that of another session", async () => {
       const bobs = await tokenOf(await pages.visitor(pages.bob));
       const strangers = await tokenOf(await pages.visitor());
-      const own = await tokenOf(ada);
+      const own = await tokenOf(pages.asAda);
       for (const [path, fields] of everyForm()) {
         for (const given of [undefined, "", own.slice(1), `${own}x`, bobs, strangers]) {
           const answer = await send(path, { ...fields, ...(given !== undefined && token(given)) });
@@ -60,7 +51,7 @@ describeOnSqlite("a form", (database) => {
         assert.equal(status, 403);
         assert.ok(text.includes(`Open ${appUrl} and send it there.`), text);
       };
-      const own = token(await tokenOf(ada));
+      const own = token(await tokenOf(pages.asAda));
       for (const [path, fields] of everyForm())
         assertNamed(await send(path, { ...fields, ...own }, { origin }));
       // A browser keeps Secure cookies to itself there.
@@ -68,7 +59,7 @@ describeOnSqlite("a form", (database) => {
     });
 
     it("from other sites, whatever the token", async () => {
-      const own = token(await tokenOf(ada));
+      const own = token(await tokenOf(pages.asAda));
       const { host } = new URL(pages.url);
       for (const headers of [
         { "sec-fetch-site": "cross-site" },
@@ -94,13 +85,13 @@ describeOnSqlite("a form", (database) => {
     });
 
     it("when the token is in the address instead of the form", async () => {
-      const own = await tokenOf(ada);
+      const own = await tokenOf(pages.asAda);
       assert.equal((await send(`/oauth/device?csrf_token=${own}`, { user_code: "x" })).status, 403);
     });
   });
 
   it("is accepted from our own pages, and from clients that send no origin", async () => {
-    const own = token(await tokenOf(ada));
+    const own = token(await tokenOf(pages.asAda));
     for (const headers of [
       { "sec-fetch-site": "same-origin" },
       { "sec-fetch-site": "none" },
@@ -121,7 +112,7 @@ describeOnSqlite("a form", (database) => {
 
   it("is answered 413 over 64 KB, declared or not", async () => {
     const body = (length: number) => `csrf_token=x&user_code=${"x".repeat(length)}`;
-    const headers = { cookie: ada.cookie, "content-type": "application/x-www-form-urlencoded" };
+    const headers = { cookie: pages.asAda.cookie, "content-type": "application/x-www-form-urlencoded" };
     const post = (init: RequestInit) =>
       request(`${pages.url}/oauth/device`, { method: "POST", headers, redirect: "manual", ...init });
 
@@ -140,7 +131,7 @@ describeOnSqlite("a form", (database) => {
           method: "POST",
           redirect: "manual",
           body: Buffer.from("csrf_token=x"),
-          headers: { cookie: ada.cookie, ...(type && { "content-type": type }) },
+          headers: { cookie: pages.asAda.cookie, ...(type && { "content-type": type }) },
         });
         assert.equal(answer.status, 415, `${path} ${type}`);
         assert.match(answer.text, /This address takes forms only/);
@@ -166,12 +157,12 @@ describeOnSqlite("a form", (database) => {
     const names = ["email", "password", "user_code", "to", "decision", "organization", "id", "description"];
     const more = ["scopes", "days", "present", "wanted", "again"];
     const fields = (text: string) => Object.fromEntries([...names, ...more].map((name) => [name, text]));
-    const withNul = await Promise.all(everyForm().map(([path]) => ada.post(path, fields("a\0b"))));
+    const withNul = await Promise.all(everyForm().map(([path]) => pages.asAda.post(path, fields("a\0b"))));
     assert.deepEqual([...new Set(withNul.map(({ status }) => status))], [400]);
 
     for (const text of ["\u202e🙂' or 1=1 --%00\r\nSet-Cookie: a=b", "x".repeat(4900)]) {
       for (const [path] of everyForm().filter(([each]) => each !== "/sign-out")) {
-        const answer = await ada.post(path, fields(text));
+        const answer = await pages.asAda.post(path, fields(text));
         assert.ok(answer.status < 500, `${path}: ${answer.status}`);
         assert.equal(answer.headers.getSetCookie().length, 0);
       }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
-import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
+import { it } from "node:test";
 import { insertAccessTokens } from "../../../../shared/accounts/access-token-store.ts";
 import { insertAgentToken } from "../../../../shared/agents/token-store.ts";
 import { newId, newIds } from "../../../../shared/ids.ts";
@@ -9,22 +8,13 @@ import { rebuildDelivery } from "../../../../shared/triggers/deliveries/rebuild.
 import { findDelivery } from "../../../../shared/triggers/deliveries/store.ts";
 import { findTrigger } from "../../../../shared/triggers/store.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { describeOnBothDatabases } from "../../../helpers/databases.ts";
-import { addApplication, type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { addApplication, startQueuePages } from "../../../helpers/pages.ts";
 
 const things = 65;
 const perPage = 30;
 
-describeOnBothDatabases("a list that is longer than a page", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
-
-  before(async () => {
-    pages = await startQueuePages(database);
-    ada = await pages.visitor(pages.ada);
-  });
-  after(() => pages.close());
-
+describeWorld("a list that is longer than a page", startQueuePages, (pages) => {
   const names = Array.from({ length: things }, (_, number) => `Thing number ${number} `);
   const named = (text: string) => [...new Set(text.match(/Thing number \d+ /g))];
 
@@ -33,7 +23,7 @@ describeOnBothDatabases("a list that is longer than a page", (database) => {
     const seen: string[][] = [];
     const link = new RegExp(`<a href="([^"]+)">${text}</a>`);
     for (let next: string | undefined = path; next; ) {
-      const answer = await ada.get(next);
+      const answer = await pages.asAda.get(next);
       assert.equal(answer.status, 200);
       seen.push(named(answer.text));
       next = link.exec(answer.text)?.[1]?.replaceAll("&amp;", "&");
@@ -59,7 +49,10 @@ describeOnBothDatabases("a list that is longer than a page", (database) => {
       [perPage, perPage, things - 2 * perPage],
     );
     assert.deepEqual(seen.flat(), names);
-    assert.match((await ada.get(`${pages.paths.cluster}?tokens_page=3`)).text, /Only for the queue default/);
+    assert.match(
+      (await pages.asAda.get(`${pages.paths.cluster}?tokens_page=3`)).text,
+      /Only for the queue default/,
+    );
   });
 
   it("has pages of API access tokens, newest first, and each can be revoked", async () => {
@@ -77,9 +70,9 @@ describeOnBothDatabases("a list that is longer than a page", (database) => {
     assert.deepEqual(seen.flat(), names.toReversed());
     assert.equal(seen[0]?.length, perPage);
     const revoke = `/user/api-access-tokens/${ids[0]}/revoke`;
-    assert.match((await ada.get(revoke)).text, /Thing number 0 /);
-    await ada.post(revoke, {});
-    assert.equal((await ada.get(revoke)).status, 404);
+    assert.match((await pages.asAda.get(revoke)).text, /Thing number 0 /);
+    await pages.asAda.post(revoke, {});
+    assert.equal((await pages.asAda.get(revoke)).status, 404);
   });
 
   it("has pages of connected apps, newest first, and all of an application can be revoked", async () => {
@@ -97,13 +90,15 @@ describeOnBothDatabases("a list that is longer than a page", (database) => {
 
     assert.deepEqual(seen.flat(), names.toReversed());
     assert.equal(seen[0]?.length, perPage);
-    assert.match((await ada.get(`/user/connected-apps/${ids[0]}`)).text, /Thing number 0 /);
+    assert.match((await pages.asAda.get(`/user/connected-apps/${ids[0]}`)).text, /Thing number 0 /);
     const revoke = `/user/connected-apps/applications/${application.id}/revoke`;
-    assert.match((await ada.get(revoke)).text, /All 65 of its sign-ins end/);
-    await ada.post(revoke, {});
-    assert.equal((await ada.get(revoke)).status, 404);
+    assert.match((await pages.asAda.get(revoke)).text, /All 65 of its sign-ins end/);
+    await pages.asAda.post(revoke, {});
+    assert.equal((await pages.asAda.get(revoke)).status, 404);
     assert.deepEqual((await follow("/user/connected-apps", "Older")).flat(), []);
-    const audited = await ada.get("/organizations/acme/audit?action=revoked&type=grant&name=Terraform");
+    const audited = await pages.asAda.get(
+      "/organizations/acme/audit?action=revoked&type=grant&name=Terraform",
+    );
     assert.equal(audited.text.match(/revoked the grant/g)?.length, things);
   });
 
@@ -120,10 +115,13 @@ describeOnBothDatabases("a list that is longer than a page", (database) => {
 
     const path = `/organizations/acme/pipelines/web/triggers/${trigger.id}`;
     for (const address of [path, `${path}/deliveries/${deliveryId}`]) {
-      const { text } = await ada.get(address);
+      const { text } = await pages.asAda.get(address);
       assert.equal(text.match(/class="build" href/g)?.length, 10);
       assert.match(text, /earlier ones, /);
     }
-    assert.match((await ada.get(`${path}/deliveries/${deliveryId}`)).text, /name="rebuild" value="13"/);
+    assert.match(
+      (await pages.asAda.get(`${path}/deliveries/${deliveryId}`)).text,
+      /name="rebuild" value="13"/,
+    );
   });
 });

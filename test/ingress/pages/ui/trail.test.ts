@@ -1,25 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Visitor } from "../../../../scripts/scratch/visitor.ts";
 import { createOrganization } from "../../../../shared/accounts/organizations.ts";
-import { describeOnSqlite } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { addPerson } from "../../../helpers/organization.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeOnSqlite("breadcrumbs and titles", (database) => {
-  let pages: QueuePages;
-  let ada: Visitor;
+describeWorldOn(sqlite, "breadcrumbs and titles", startQueuePages, (pages) => {
   let trigger: string;
 
   before(async () => {
-    pages = await startQueuePages(database);
-    ada = await pages.visitor(pages.ada);
     const { id } = await pages.acme.trigger({ label: "GitHub push" });
     trigger = `${pages.paths.pipeline}/triggers/${id}`;
   });
-  after(() => pages.close());
 
-  const read = async (path: string, visitor = ada) => {
+  const read = async (path: string, visitor = pages.asAda) => {
     const { text } = await visitor.get(path);
     const trail = /<nav class="trail".*?<\/nav>/s.exec(text)?.[0] ?? "";
     return {
@@ -60,7 +55,7 @@ describeOnSqlite("breadcrumbs and titles", (database) => {
   });
 
   it("leave out the page itself where a form answers with it, and stay on an error page", async () => {
-    const refused = await ada.post(`${pages.paths.queue}/pause`, { note: "x".repeat(2001) });
+    const refused = await pages.asAda.post(`${pages.paths.queue}/pause`, { note: "x".repeat(2001) });
     assert.equal(refused.status, 422);
     assert.match(refused.text, /<title>default · Primary · acme</);
 
@@ -83,7 +78,7 @@ describeOnSqlite("breadcrumbs and titles", (database) => {
         (await visitor.get(pages.paths.pipelines)).text,
       )?.[0] ?? "";
 
-    const [ofAda, ofBob] = [await bar(ada), await bar(bob)];
+    const [ofAda, ofBob] = [await bar(pages.asAda), await bar(bob)];
 
     assert.match(ofAda, /<a href="\/organizations\/acme">acme<\/a><details/);
     assert.match(ofAda, /<a href="\/organizations\/globex">Globex Corporation<\/a>/);
