@@ -8,6 +8,7 @@ import {
   type Response,
 } from "playwright-core";
 import { findChromium } from "../servers/chromium.ts";
+import { type Closable, openForSuite, sqlite, type TestDatabase } from "./databases.ts";
 
 const patienceMs = 60_000;
 const maxTabs = 60;
@@ -19,12 +20,18 @@ const program = "program" in found ? found.program : undefined;
 const missing = "missing" in found ? found.missing : false;
 if (missing && process.env.TEST_REQUIRE === "all") throw new Error(missing);
 
-/** Skips without Chromium, or fails with TEST_REQUIRE=all. */
-export function describeInBrowser(title: string, body: () => void): void {
-  describe(title, { skip: missing }, () => {
-    body();
-    after(closeWindows);
-  });
+/** Like `describeWorldOn(sqlite, …)`. Skips without Chromium, or fails with TEST_REQUIRE=all. */
+export function describeInBrowser<Opened extends Closable>(
+  title: string,
+  open: (database: TestDatabase) => Promise<Opened>,
+  body: (world: Opened) => void,
+): void {
+  describe(title, { skip: missing }, () =>
+    openForSuite(sqlite, open, (world) => {
+      body(world);
+      after(closeWindows);
+    }),
+  );
 }
 
 let launching: Promise<Browser> | undefined;

@@ -66,11 +66,12 @@ export function withSettings<Opened>(
   return (database) => open(database, settings);
 }
 
-interface Closable {
+export interface Closable {
   close: () => Promise<void>;
 }
 
-function openForSuite<Opened extends Closable>(
+/** Opens a world before the tests of the suite that is being declared, and closes it after them. */
+export function openForSuite<Opened extends Closable>(
   database: TestDatabase,
   open: (database: TestDatabase) => Promise<Opened>,
   body: (world: Opened, database: TestDatabase) => void,

@@ -1,30 +1,24 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import { onFreePort } from "../../../scripts/scratch/ports.ts";
 import { findViolations } from "../../helpers/accessibility.ts";
 import { describeInBrowser, openWindow } from "../../helpers/browser.ts";
-import { sqlite } from "../../helpers/databases.ts";
-import { setUpOrganization } from "../../helpers/organization.ts";
-import { startWorld, type World } from "../../helpers/world.ts";
+import type { TestDatabase } from "../../helpers/databases.ts";
+import { openAcme } from "../../helpers/organization.ts";
 
 /** Faults of the renderer in its own controls. */
 const ofRenderer = ["button-name", "label-content-name-mismatch", "scrollable-region-focusable"];
 const queueAddress = "/docs#tag/queues/POST/v2/organizations/{org}/clusters/{cluster}/queues";
 
-describeInBrowser("/docs in a browser", () => {
-  let world: World;
-  let token: string;
-
-  before(async () => {
-    world = await onFreePort((port) => {
-      const address = `http://127.0.0.1:${port}`;
-      return startWorld(sqlite, { PORT: String(port), PUBLIC_URL: address });
-    });
-    token = await (await setUpOrganization(world)).token("read_user");
+const open = (database: TestDatabase) =>
+  onFreePort(async (port) => {
+    const address = `http://127.0.0.1:${port}`;
+    const world = await openAcme(database, { PORT: String(port), PUBLIC_URL: address });
+    return { ...world, token: await world.acme.token("read_user") };
   });
-  after(() => world.close());
 
+describeInBrowser("/docs in a browser", open, (world) => {
   /** Collects errors, and requests to other hosts. */
   async function openDocs(path: string, options: Parameters<typeof openWindow>[1] = {}) {
     const page = await openWindow(world.url, options);
@@ -87,7 +81,7 @@ describeInBrowser("/docs in a browser", () => {
     });
 
     it("sends a request with the reader's token, and stores none", async () => {
-      await page.getByPlaceholder("Token").first().fill(token);
+      await page.getByPlaceholder("Token").first().fill(world.token);
       await page.goto("/docs#tag/user/GET/v2/user");
       const operation = page.getByRole("button", { name: /Test Request.*\/v2\/user\)?$/ });
       await operation.first().click();
@@ -98,7 +92,10 @@ describeInBrowser("/docs in a browser", () => {
       ]);
 
       assert.deepEqual([answer.status(), (await answer.json()).name], [200, "Ada"]);
-      assert.equal((await page.evaluate<string>("JSON.stringify(localStorage)")).includes(token), false);
+      assert.equal(
+        (await page.evaluate<string>("JSON.stringify(localStorage)")).includes(world.token),
+        false,
+      );
       assert.deepEqual(faults, []);
     });
 

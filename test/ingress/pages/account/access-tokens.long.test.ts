@@ -1,20 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 
-describeInBrowser("API access tokens", () => {
-  let pages: Pages;
+describeInBrowser("API access tokens", startPages, (pages) => {
   let page: Page;
 
   before(async () => {
-    pages = await startPages(sqlite);
     page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
   });
-  after(() => pages.close());
 
   const fillIn = async (name: string, organization: string, ...scopes: string[]) => {
     await page.goto("/user/api-access-tokens/new");

@@ -1,28 +1,24 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { recordUsage } from "../../../../shared/accounts/access-tokens.ts";
 import type { User } from "../../../../shared/accounts/user-store.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
-import { addApplication, type Pages, startPages } from "../../../helpers/pages.ts";
+import { addApplication, startPages } from "../../../helpers/pages.ts";
 
 const browserAgent = "Mozilla/5.0 (test) Firefox/140";
 
-describeInBrowser("connected apps", () => {
-  let pages: Pages;
+describeInBrowser("connected apps", startPages, (pages) => {
   let ada: Page;
 
   before(async () => {
-    pages = await startPages(sqlite);
     await addApplication(pages, { name: "Terraform", clientId: "terraform", refreshTokens: true });
     ada = await openWindow(pages.url, {
       cookie: await pages.cookieOf(pages.ada),
       userAgent: browserAgent,
     });
   });
-  after(() => pages.close());
 
   const connect = async (user: User, fields: Record<string, string>) => {
     const codes = await pages.authorize(fields);

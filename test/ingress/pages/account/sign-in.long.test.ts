@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import type { Page } from "playwright-core";
 import { describeInBrowser, follow, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
+import { withSettings } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 
-describeInBrowser("signing in and out", () => {
-  let pages: Pages;
-
-  before(async () => {
-    pages = await startPages(sqlite, { SIGN_IN_FAILURES: "2" });
-  });
-  after(() => pages.close());
-
+describeInBrowser("signing in and out", withSettings(startPages, { SIGN_IN_FAILURES: "2" }), (pages) => {
   const signIn = async (page: Page, email: string, secret = password) => {
     await page.getByLabel("Email address").fill(email);
     await page.getByLabel("Password").fill(secret);

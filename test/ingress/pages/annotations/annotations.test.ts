@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import type { Annotating } from "../../../../shared/annotations/annotations.ts";
 import { annotateByHand } from "../../../../shared/annotations/by-hand.ts";
@@ -163,14 +163,7 @@ describeWorldOn(sqlite, "the annotations of a page", withSettings(startQueuePage
   });
 });
 
-describeInBrowser("annotations in a browser", () => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePages(sqlite);
-  });
-  after(() => pages.close());
-
+describeInBrowser("annotations in a browser", startQueuePages, (pages) => {
   const open = async (path: string) => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
     await page.goto(path);

@@ -1,24 +1,20 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { createBuilds } from "../../../../shared/builds/create.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { deletePayloads } from "../../../../shared/triggers/payloads/store.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeInBrowser("a member of an organization", () => {
-  let pages: QueuePages;
+describeInBrowser("a member of an organization", startQueuePages, (pages) => {
   let page: Page;
 
   before(async () => {
-    pages = await startQueuePages(sqlite);
     page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob) });
   });
-  after(() => pages.close());
 
   const pipeline = (name: string, steps = [{ command: "make" }]) =>
     createPipeline(pages.services, pages.actor, { clusterId: pages.acme.cluster.id, name, steps });

@@ -1,26 +1,22 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import type { JobState } from "../../../../shared/vocabulary.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import { click, describeInBrowser, heading, mainText, openWindow, tabTo } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { assertLooks } from "../looks/assert-looks.ts";
 import { diamond, groups, makeStagedBuild, matrix, type StagedBuild } from "./staged-builds.ts";
 
-describeInBrowser("the stages of a build", () => {
-  let pages: QueuePages;
+describeInBrowser("the stages of a build", startQueuePages, (pages) => {
   let page: Page;
   let withoutScripts: Page;
 
   before(async () => {
-    pages = await startQueuePages(sqlite);
     const cookie = await pages.cookieOf(pages.ada);
     page = await openWindow(pages.url, { cookie, reducedMotion: "reduce" });
     withoutScripts = await openWindow(pages.url, { cookie, javaScriptEnabled: false });
   });
-  after(() => pages.close());
 
   const make = async (given: Omit<StagedBuild, "clusterId">) => {
     const { jobs } = await makeStagedBuild(pages, pages.actor, {

@@ -1,19 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { describeInBrowser, openWindow, tabTo } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { makeTimedBuild, passedBuild, passedJobs, runningBuild, runningJobs } from "./timed-builds.ts";
 
 const timesOfUnitTests = "waited 1 min · ran 2 min 10 s";
 
-describeInBrowser("the times of a build", () => {
-  let pages: QueuePages;
+describeInBrowser("the times of a build", startQueuePages, (pages) => {
   let passed: Awaited<ReturnType<typeof makeTimedBuild>>;
 
   before(async () => {
-    pages = await startQueuePages(sqlite);
     const common = { clusterId: pages.acme.cluster.id };
     passed = await makeTimedBuild(pages, pages.actor, {
       ...{ ...common, ...passedBuild, name: "Passed", jobs: passedJobs },
@@ -22,7 +19,6 @@ describeInBrowser("the times of a build", () => {
       ...{ ...common, ...runningBuild, name: "Running", jobs: runningJobs },
     });
   });
-  after(() => pages.close());
 
   const open = async (name: string, options: BrowserContextOptions = {}) => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob), ...options });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { csrfTokenIn } from "../../../../scripts/scratch/visitor.ts";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import { insertUser } from "../../../../shared/accounts/user-store.ts";
@@ -10,7 +10,7 @@ import { click, describeInBrowser, heading, mainText, openWindow, press } from "
 import { allBuilds, buildWebhook, countBuilds, decideDue } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { onlyInFullRun } from "../../../helpers/run-mode.ts";
 
 const pipeline = "/organizations/acme/pipelines/web";
@@ -208,14 +208,8 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
   });
 });
 
-describeInBrowser("a test delivery", () => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePages(sqlite);
-    await pages.startWorkers();
-  });
-  after(() => pages.close());
+describeInBrowser("a test delivery", startQueuePages, (pages) => {
+  before(() => pages.startWorkers());
 
   it("is sent, leads to its build, and is rebuilt", onlyInFullRun, async () => {
     const { id } = await pages.acme.trigger({ type: "github", label: "Pushes", secret: "a secret of ours" });

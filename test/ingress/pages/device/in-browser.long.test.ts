@@ -1,24 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import type { User } from "../../../../shared/accounts/user-store.ts";
 import { describeInBrowser, follow, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
 import { get } from "../../../helpers/http.ts";
 import { password } from "../../../helpers/organization.ts";
-import { type Codes, type Pages, startPages } from "../../../helpers/pages.ts";
+import { type Codes, startPages } from "../../../helpers/pages.ts";
 
 const notValid = /This code is not valid. Check it on your device, or start there again for a new one./;
 
-describeInBrowser("connecting a device", () => {
-  let pages: Pages;
+describeInBrowser("connecting a device", startPages, (pages) => {
   let ada: Page;
 
   before(async () => {
-    pages = await startPages(sqlite);
     ada = await windowOf(pages.ada);
   });
-  after(() => pages.close());
 
   const windowOf = async (user: User) => openWindow(pages.url, { cookie: await pages.cookieOf(user) });
   const enter = async (page: Page, code: string) => {

@@ -1,18 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { describeInBrowser, follow, heading, openWindow, tabTo } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 import { exhibitSteps } from "../looks/step-looks.ts";
 
-describeInBrowser("the pages of concurrency groups in a browser", () => {
-  let pages: Pages;
-
-  before(async () => {
-    pages = await startPages(sqlite);
-    await exhibitSteps(pages);
-  });
-  after(() => pages.close());
+describeInBrowser("the pages of concurrency groups in a browser", startPages, (pages) => {
+  before(() => exhibitSteps(pages));
 
   it("lead from the clusters to a job that holds a group, by keyboard alone", async () => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });

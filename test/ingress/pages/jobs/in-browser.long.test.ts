@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { leaseJob, newJob } from "../../../agents/logs/jobs-with-logs.ts";
 import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 import { assertLooks } from "../looks/assert-looks.ts";
 
 const mark = (second: number) => `\x1b_bk;t=${Date.UTC(2026, 10, 21, 16, 12, second)}\x07`;
@@ -24,18 +23,15 @@ const log = [
   "",
 ].join("\r\n");
 
-describeInBrowser("the log of a job", () => {
-  let pages: Pages;
+describeInBrowser("the log of a job", startPages, (pages) => {
   let page: Page;
 
   before(async () => {
-    pages = await startPages(sqlite);
     page = await openWindow(pages.url, {
       cookie: await pages.cookieOf(pages.ada),
       viewport: { width: 1100, height: 800 },
     });
   });
-  after(() => pages.close());
 
   const newLog = async (text: string) => {
     const made = await newJob(pages.services, pages.acme);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { requireOrganization } from "../../../../shared/accounts/organizations.ts";
 import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
@@ -14,24 +14,20 @@ import {
   pressUntil,
   tabTo,
 } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
 import { eventually, post } from "../../../helpers/http.ts";
-import { startTriggerPages, type TriggerPages, triggersPath } from "../triggers/trigger-pages.ts";
+import { startTriggerPages, triggersPath } from "../triggers/trigger-pages.ts";
 
 const at = "/organizations/acme";
 
 // The later walks need what the earlier ones made.
-describeInBrowser("by keyboard alone and without JavaScript", () => {
-  let pages: TriggerPages;
+describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages, (pages) => {
   let page: Page;
   let trigger: { id: string; path: string; secret: string };
 
   before(async () => {
-    pages = await startTriggerPages(sqlite);
     const cookie = await pages.cookieOf(pages.ada);
     page = await openWindow(pages.url, { cookie, javaScriptEnabled: false });
   });
-  after(() => pages.close());
 
   /** Tabs to a link or button, and presses Enter. */
   const enter = async (name: string | RegExp) => {

@@ -1,18 +1,15 @@
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 import { assertLooks, lookAtDesk } from "./assert-looks.ts";
 import { type Exhibits, everyPage, exhibit } from "./every-page.ts";
 
-describeInBrowser("accessibility in light, in dark and on a phone", () => {
-  let pages: Pages;
+describeInBrowser("accessibility in light, in dark and on a phone", startPages, (pages) => {
   let exhibits: Exhibits;
   let windows: Record<"ada" | "bob" | "nobody", Page>;
 
   before(async () => {
-    pages = await startPages(sqlite);
     exhibits = await exhibit(pages);
     const open = (cookie?: string) =>
       openWindow(pages.url, { reducedMotion: "reduce", ...(cookie && { cookie }) });
@@ -23,7 +20,6 @@ describeInBrowser("accessibility in light, in dark and on a phone", () => {
     };
     await Promise.all(Object.values(windows).map(lookAtDesk));
   });
-  after(() => pages.close());
 
   for (const { name, as, visit } of everyPage) {
     it(name, async () => {

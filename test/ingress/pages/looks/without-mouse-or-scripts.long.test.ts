@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import {
   click,
   describeInBrowser,
@@ -9,18 +9,10 @@ import {
   press,
   tabTo,
 } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
 import { password } from "../../../helpers/organization.ts";
-import { type Pages, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 
-describeInBrowser("the pages", () => {
-  let pages: Pages;
-
-  before(async () => {
-    pages = await startPages(sqlite);
-  });
-  after(() => pages.close());
-
+describeInBrowser("the pages", startPages, (pages) => {
   it("work without JavaScript", async () => {
     const page = await openWindow(pages.url, { javaScriptEnabled: false });
     const codes = await pages.authorize({ organization: "acme" });

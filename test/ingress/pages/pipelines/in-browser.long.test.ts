@@ -1,18 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { it } from "node:test";
 import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { describeInBrowser, follow, heading, openWindow, press, tabTo } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeInBrowser("a user who makes pipelines in a browser", () => {
-  let pages: QueuePages;
-
-  before(async () => {
-    pages = await startQueuePages(sqlite);
-  });
-  after(() => pages.close());
-
+describeInBrowser("a user who makes pipelines in a browser", startQueuePages, (pages) => {
   const stepsOf = async (slug: string) =>
     (await requirePipeline(pages.services.db, pages.acme.id, slug)).steps;
 

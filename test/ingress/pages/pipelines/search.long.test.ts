@@ -1,20 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
 import { click, describeInBrowser, follow, mainText, openWindow, tabTo } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeInBrowser("by keyboard, without JavaScript, the search for builds", () => {
-  let pages: QueuePages;
-
+describeInBrowser("by keyboard, without JavaScript, the search for builds", startQueuePages, (pages) => {
   before(async () => {
-    pages = await startQueuePages(sqlite);
     const { services, actor, acme } = pages;
     for (const message of ["Faster loops", "New prices"])
       await createBuildByHand(services, actor, acme.pipeline, { message, branch: "topic" });
   });
-  after(() => pages.close());
 
   it("has addresses that others can open", async () => {
     const page = await openWindow(pages.url, {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
 import {
@@ -13,19 +13,15 @@ import {
   press,
 } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeInBrowser("an admin of an organization", () => {
-  let pages: QueuePages;
+describeInBrowser("an admin of an organization", startQueuePages, (pages) => {
   let page: Page;
 
   before(async () => {
-    pages = await startQueuePages(sqlite);
     await updateOrganization(pages.services, "acme", { features: { custom_agent_images: true } });
     page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
   });
-  after(() => pages.close());
 
   const submit = async (button: string) => (await press(page, button)).status();
   const problem = () => page.getByRole("alert").innerText();

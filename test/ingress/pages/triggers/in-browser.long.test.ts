@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, it } from "node:test";
+import { afterEach, it } from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import {
   click,
@@ -12,18 +12,11 @@ import {
   press,
   tabTo,
 } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
-import { startTriggerPages, type TriggerPages, triggersPath } from "./trigger-pages.ts";
+import { startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
-describeInBrowser("a user who manages triggers in a browser", () => {
-  let pages: TriggerPages;
-
-  before(async () => {
-    pages = await startTriggerPages(sqlite);
-  });
+describeInBrowser("a user who manages triggers in a browser", startTriggerPages, (pages) => {
   afterEach(() => pages.clear());
-  after(() => pages.close());
 
   const open = async (path: string, options: BrowserContextOptions = {}) => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob), ...options });

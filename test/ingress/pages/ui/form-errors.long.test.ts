@@ -1,20 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { describeInBrowser, openWindow, press } from "../../../helpers/browser.ts";
-import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
-describeInBrowser("a form that is refused", () => {
-  let pages: QueuePages;
+describeInBrowser("a form that is refused", startQueuePages, (pages) => {
   let page: Page;
 
   before(async () => {
-    pages = await startQueuePages(sqlite);
     const cookie = await pages.cookieOf(pages.ada);
     page = await openWindow(pages.url, { cookie, javaScriptEnabled: false });
   });
-  after(() => pages.close());
 
   it("marks and focuses the field of the error", async () => {
     await page.goto(`${pages.paths.cluster}/queues/new`);

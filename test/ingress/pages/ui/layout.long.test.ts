@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
@@ -7,19 +7,16 @@ import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
 import { describeInBrowser, openWindow } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
-import { sqlite } from "../../../helpers/databases.ts";
 import { eventually } from "../../../helpers/http.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 
 const long = `queue-${"of-many-words-".repeat(6)}`;
 
-describeInBrowser("the layout", () => {
-  let pages: QueuePages;
+describeInBrowser("the layout", startQueuePages, (pages) => {
   let page: Page;
   let queuePath: string;
 
   before(async () => {
-    pages = await startQueuePages(sqlite);
     const { services, actor, acme, ada } = pages;
     const queue = await createQueue(services, actor, acme.cluster, { key: long, description: "About it" });
     const steps = [{ command: "npm ci\nnpm test", agents: { queue: long } }];
@@ -31,7 +28,6 @@ describeInBrowser("the layout", () => {
     await createOwnAccessToken(services, ada.id, { ...token, scopes: ["read_user"] });
     page = await openWindow(pages.url, { cookie: await pages.cookieOf(ada) });
   });
-  after(() => pages.close());
 
   const visit = async (path: string, width: number) => {
     await page.setViewportSize({ width, height: 800 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cancelBuild } from "../../../../shared/builds/cancel.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
@@ -8,22 +8,19 @@ import { findQueue } from "../../../../shared/queues/store.ts";
 import { describeInBrowser, heading, openWindow, press } from "../../../helpers/browser.ts";
 import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
 import { sqlite } from "../../../helpers/databases.ts";
-import { type QueuePages, startQueuePages } from "../../../helpers/pages.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
 import { onlyInFullRun } from "../../../helpers/run-mode.ts";
 
 /** Exceeds the page's delay before it fetches itself. */
 const lookMs = 1200;
 
-describeInBrowser("a page that is open", () => {
-  let pages: QueuePages;
+describeInBrowser("a page that is open", startQueuePages, (pages) => {
   let webhook: string;
 
   before(async () => {
-    pages = await startQueuePages(sqlite);
     webhook = (await pages.acme.trigger()).path;
     await buildWebhook(pages, webhook);
   });
-  after(() => pages.close());
 
   const window = async (path: string, options = {}, user = pages.ada) => {
     const page = await openWindow(pages.url, { cookie: await pages.cookieOf(user), ...options });
