@@ -40,27 +40,6 @@ describeInBrowser("API access tokens", startPages, (pages) => {
     assert.equal((await user()).status, 401);
   });
 
-  it("create one token when a form is sent twice", async () => {
-    await fillIn("Nightly", "acme", "read_user");
-    const form = await page.locator("main form").evaluate((element) => {
-      const data = new FormData(element as HTMLFormElement);
-      return [...data].map(([name, value]) => [name, String(value)] as [string, string]);
-    });
-    await press(page, "Create token");
-
-    const cookies = await page.context().cookies();
-    const again = await fetch(`${pages.url}/user/api-access-tokens/new`, {
-      method: "POST",
-      body: new URLSearchParams(form),
-      headers: { cookie: cookies.map(({ name, value }) => `${name}=${value}`).join("; ") },
-    });
-
-    assert.equal(again.status, 409);
-    assert.match(await again.text(), /This token was already created/);
-    await page.goto("/user/api-access-tokens");
-    assert.equal(await page.getByRole("listitem").filter({ hasText: "Nightly" }).count(), 1);
-  });
-
   it("report missing fields and keep filled ones", async () => {
     await fillIn("Half done", "Choose one", "read_builds");
     await press(page, "Create token");

@@ -17,29 +17,6 @@ describeInBrowser("signing in and out", withSettings(startPages, { SIGN_IN_FAILU
     return follow(page, () => page.getByRole("button", { name: "Sign out" }).click());
   };
 
-  it("redirects to the requested page", async () => {
-    const page = await openWindow(pages.url);
-    await page.goto("/user/api-access-tokens/new?from=a%26b");
-    assert.equal(await heading(page), "Sign in");
-
-    await signIn(page, ` ${pages.ada.email.toUpperCase()} `);
-
-    assert.equal(page.url(), `${pages.url}/user/api-access-tokens/new?from=a%26b`);
-    await page.context().close();
-  });
-
-  it("requires the password again after sign-out", async () => {
-    const page = await openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
-    await page.goto("/user/password");
-
-    await signOut(page);
-
-    assert.match(await page.getByRole("status").innerText(), /You have signed out/);
-    await page.goto("/user/password");
-    assert.equal(await heading(page), "Sign in");
-    await page.context().close();
-  });
-
   it("refuses every password after too many wrong ones, and shows the wait", async () => {
     const page = await openWindow(pages.url);
     await page.goto("/sign-in");
@@ -63,31 +40,5 @@ describeInBrowser("signing in and out", withSettings(startPages, { SIGN_IN_FAILU
     await signIn(page, pages.ada.email); // other users may sign in
     assert.match(await heading(page), /Hello, Ada/);
     await page.context().close();
-  });
-
-  it("ends the sessions of all other browsers when the password is changed", async () => {
-    const open = async () => openWindow(pages.url, { cookie: await pages.cookieOf(pages.ada) });
-    const [here, elsewhere] = [await open(), await open()];
-    await here.goto("/user/password");
-    const change = async (present: string, wanted: string, again = wanted) => {
-      await here.getByLabel("Current password").fill(present);
-      await here.getByLabel("New password", { exact: true }).fill(wanted);
-      await here.getByLabel("New password once more").fill(again);
-      return press(here, "Change password");
-    };
-    assert.equal((await change("wrong password", "another good one")).status(), 422);
-    assert.match(await here.getByRole("alert").innerText(), /current password is wrong/);
-    await change(password, "another good one", "another good 1");
-    assert.match(await here.getByRole("alert").innerText(), /are not the same/);
-
-    await change(password, "another good one");
-
-    assert.match(await here.getByRole("status").innerText(), /Your password is changed/);
-    await elsewhere.goto("/user/password");
-    assert.equal(await heading(elsewhere), "Sign in");
-    await signIn(elsewhere, pages.ada.email, "another good one");
-    assert.equal(await heading(elsewhere), "Change password");
-    await here.goto("/user/connected-apps");
-    assert.equal(await heading(here), "Connected apps");
   });
 });

@@ -4,8 +4,7 @@ import { before, it } from "node:test";
 import type { Page } from "playwright-core";
 import { createBuilds } from "../../../../shared/builds/create.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
-import { deletePayloads } from "../../../../shared/triggers/payloads/store.ts";
-import { click, describeInBrowser, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
+import { click, describeInBrowser, heading, mainText, openWindow } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 
@@ -55,15 +54,6 @@ describeInBrowser("a member of an organization", startQueuePages, (pages) => {
       );
   });
 
-  it("sees on an empty pipeline how to create a build", async () => {
-    await pipeline("Brand new");
-    await page.goto("/organizations/acme/pipelines/brand-new");
-    assert.match(await mainText(page), /No build yet/);
-    await click(page, "trigger of this pipeline");
-    await click(page, "New trigger");
-    assert.equal(await heading(page), "New trigger of Brand new");
-  });
-
   it("sees a build's jobs, queues, environment and creator", async () => {
     await pipeline("Two steps", [{ command: "make" }, { command: "make install" }]);
     await build("{}", "two-steps");
@@ -104,47 +94,5 @@ describeInBrowser("a member of an organization", startQueuePages, (pages) => {
     ]);
     assert.equal(download.suggestedFilename(), `build-${number}-payload.json`);
     assert.deepEqual(await readFile(await download.path()), Buffer.from(payload));
-  });
-
-  it("sees the beginning of a payload over 256 KB", async () => {
-    const payload = JSON.stringify({ list: Array.from({ length: 100_000 }, (_, i) => i) });
-    const { number } = await build(payload);
-    await page.goto(pages.paths.build(number));
-
-    const shown = await page.locator("pre.payload").innerText();
-    assert.equal(shown.length, 256 * 1024);
-    assert.match(await mainText(page), /Only the first 256 KB are shown/);
-    const file = await page.request.get(`${pages.paths.build(number)}/payload`);
-    assert.equal(await file.text(), payload);
-  });
-
-  it("sees no payload once it is evicted", async () => {
-    const { number, deliveryId } = await build("{}");
-    await pages.services.db.transaction((tx) => deletePayloads(tx, [deliveryId ?? ""]));
-
-    await page.goto(pages.paths.build(number));
-
-    assert.match(await mainText(page), /payload of the webhook that made this build is no longer kept/);
-    assert.equal((await page.request.get(`${pages.paths.build(number)}/payload`)).status(), 404);
-  });
-
-  it("cancels a build, and sees the user who canceled it", async () => {
-    const { number } = await build("{}");
-    await page.goto(pages.paths.build(number));
-    const options = { cookie: await pages.cookieOf(pages.bob), javaScriptEnabled: false };
-    const stale = await openWindow(pages.url, options);
-    await stale.goto(pages.paths.build(number));
-
-    await press(page, "Cancel build");
-
-    assert.equal(await heading(page), `Build #${number} canceled`);
-    assert.match(await mainText(page), /Canceled just now by Bob/);
-    assert.equal(await page.getByRole("button", { name: "Cancel build" }).count(), 0);
-
-    assert.equal((await press(stale, "Cancel build")).status(), 422);
-    assert.match(await stale.getByRole("alert").innerText(), /it has finished already/);
-    await stale.goto(`${pages.paths.build(number)}/cancel`);
-    assert.equal(await heading(stale), `Build #${number} canceled`);
-    await stale.context().close();
   });
 });

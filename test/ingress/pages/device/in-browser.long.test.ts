@@ -5,7 +5,7 @@ import type { User } from "../../../../shared/accounts/user-store.ts";
 import { describeInBrowser, follow, heading, mainText, openWindow, press } from "../../../helpers/browser.ts";
 import { get } from "../../../helpers/http.ts";
 import { password } from "../../../helpers/organization.ts";
-import { type Codes, startPages } from "../../../helpers/pages.ts";
+import { startPages } from "../../../helpers/pages.ts";
 
 const notValid = /This code is not valid. Check it on your device, or start there again for a new one./;
 
@@ -22,8 +22,6 @@ describeInBrowser("connecting a device", startPages, (pages) => {
     await page.getByLabel("Code").fill(code);
     return press(page, "Continue");
   };
-  const openLink = (page: Page, { verification_uri_complete }: Codes) =>
-    page.goto(new URL(verification_uri_complete).pathname);
 
   it("shows the request after the code is typed, then asks to return to the device", async () => {
     const codes = await pages.authorize({ scope: "read_user read_builds" }, "deploy-cli/2.3 (linux)");
@@ -55,36 +53,6 @@ describeInBrowser("connecting a device", startPages, (pages) => {
     assert.equal(body.email, pages.ada.email);
   });
 
-  it("fills in the code of an address, and requires a confirmation of the device", async () => {
-    const codes = await pages.authorize({ organization: "acme" });
-    await openLink(ada, codes);
-    assert.equal(await ada.getByLabel("Code").inputValue(), codes.user_code);
-    await press(ada, "Continue");
-
-    const refused = await press(ada, "Authorize");
-
-    assert.equal(refused.status(), 422);
-    assert.match(await ada.getByRole("alert").innerText(), /Tick the box if you started this/);
-    assert.equal((await pages.poll(codes)).error, "authorization_pending");
-
-    await ada.getByLabel("I started this on a device of mine").check();
-    await press(ada, "Authorize");
-    assert.equal(await heading(ada), "Device connected");
-    assert.ok((await pages.poll(codes)).access_token);
-  });
-
-  it("refuses a wrong code, then accepts the right one", async () => {
-    const codes = await pages.authorize();
-
-    const answer = await enter(ada, "BCDF-GHJK");
-
-    assert.equal(answer.status(), 422);
-    assert.match(await ada.getByRole("alert").innerText(), notValid);
-    await ada.getByLabel("Code").fill(codes.user_code);
-    await press(ada, "Continue");
-    assert.equal(await heading(ada), "Authorize Deploy CLI?");
-  });
-
   it("shows an expired code as invalid, and an expired request as expired", async () => {
     const [reviewed, late] = [await pages.authorize({ organization: "acme" }), await pages.authorize()];
     await enter(ada, reviewed.user_code);
@@ -98,22 +66,6 @@ describeInBrowser("connecting a device", startPages, (pages) => {
     assert.equal((await enter(ada, late.user_code)).status(), 422);
     assert.match(await mainText(ada), notValid);
     assert.equal((await pages.poll(reviewed)).error, "expired_token");
-  });
-
-  it("denies without a choice of organization", async () => {
-    const codes = await pages.authorize();
-    await openLink(ada, codes);
-    await press(ada, "Continue");
-    const [authorize, deny] = await Promise.all(
-      ["Authorize", "Deny"].map((name) => ada.getByRole("button", { name, exact: true }).boundingBox()),
-    );
-    assert.deepEqual([deny?.width, deny?.height], [authorize?.width, authorize?.height]);
-
-    await press(ada, "Deny");
-
-    assert.equal(await heading(ada), "Request denied");
-    assert.equal((await pages.poll(codes)).error, "access_denied");
-    assert.equal((await enter(ada, codes.user_code)).status(), 422);
   });
 
   it("shows the first decision after Back or a repeated form", async () => {
@@ -132,21 +84,6 @@ describeInBrowser("connecting a device", startPages, (pages) => {
     assert.equal(await heading(ada), "This request was already handled");
     assert.ok((await pages.poll(codes)).access_token);
     await other.close();
-  });
-
-  it("assigns the code to the first user; others see an invalid code", async () => {
-    const codes = await pages.authorize({ organization: "acme" });
-    const bob = await windowOf(pages.bob);
-    await enter(ada, codes.user_code);
-
-    assert.equal((await enter(bob, codes.user_code)).status(), 422);
-    assert.match(await mainText(bob), notValid);
-    assert.equal((await bob.goto(new URL(ada.url()).pathname))?.status(), 404);
-    assert.equal(await heading(bob), "This code is not valid");
-
-    await press(ada, "Authorize");
-    assert.equal(await heading(ada), "Device connected");
-    await bob.context().close();
   });
 
   it("lets another user sign in and decide", async () => {

@@ -3,14 +3,12 @@ import { afterEach, it } from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import {
   click,
-  climb,
   describeInBrowser,
   follow,
   heading,
   mainText,
   openWindow,
   press,
-  tabTo,
 } from "../../../helpers/browser.ts";
 import { post } from "../../../helpers/http.ts";
 import { startTriggerPages, triggersPath } from "./trigger-pages.ts";
@@ -125,37 +123,6 @@ describeInBrowser("a user who manages triggers in a browser", startTriggerPages,
     await page.context().close();
   });
 
-  it("switches one off and on, replaces it, and deletes it, without JavaScript", async () => {
-    const page = await open(`${triggersPath}/new`, { javaScriptEnabled: false });
-    await create(page, "Hook");
-    assert.equal(await page.getByRole("button", { name: "Copy URL" }).isVisible(), false);
-    const url = await urlOn(page);
-    await click(page, "Set up the sender");
-    assert.match(await mainText(page), /Post JSON to the URL/);
-    await climb(page, "Hook");
-
-    await press(page, "Disable");
-    assert.match(await mainText(page), /The trigger is disabled/);
-    assert.equal(await deliver(url), 403);
-    await press(page, "Enable");
-    assert.equal(await deliver(url), 201);
-
-    await click(page, /^Replace/);
-    await press(page, "Replace");
-    assert.equal(await heading(page), "Trigger replaced");
-    const fresh = await urlOn(page);
-    assert.deepEqual([await deliver(url), await deliver(fresh)], [404, 201]);
-    await follow(page, () => page.reload());
-    assert.equal(await heading(page), "This trigger was already created");
-
-    await click(page, "Go to “Hook”");
-    await click(page, "Delete");
-    await press(page, "Delete");
-    assert.match(await mainText(page), /The trigger is deleted.*No trigger yet/);
-    assert.equal(await deliver(fresh), 404);
-    await page.context().close();
-  });
-
   it("sees changes by other users without a reload", async () => {
     const list = await open(triggersPath);
     await list.evaluate(() => Object.assign(globalThis, { same: 1 }));
@@ -170,27 +137,5 @@ describeInBrowser("a user who manages triggers in a browser", startTriggerPages,
 
     assert.ok(await list.evaluate(() => "same" in globalThis), "was not loaded again");
     await list.context().close();
-  });
-
-  it("creates a trigger by keyboard alone", async () => {
-    const page = await open(triggersPath);
-    const { keyboard } = page;
-    await tabTo(page, "New trigger");
-    await follow(page, () => keyboard.press("Enter"));
-    await tabTo(page, /^Webhook/);
-    await keyboard.press("ArrowDown"); // GitHub
-    await tabTo(page, "Description");
-    await keyboard.type("Typed");
-    await tabTo(page, /^Verify deliveries/);
-    await keyboard.press("Space");
-    await tabTo(page, "Secret");
-    await keyboard.type("s3cret");
-    await tabTo(page, "Create trigger");
-    await follow(page, () => keyboard.press("Enter"));
-
-    assert.equal(await heading(page), "Trigger created");
-    const [made] = await pages.present();
-    assert.deepEqual([made?.type, made?.label, made?.secretSealed !== null], ["github", "Typed", true]);
-    await page.context().close();
   });
 });
