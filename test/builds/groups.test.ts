@@ -3,12 +3,10 @@ import { randomUUID } from "node:crypto";
 import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { createBuilds } from "../../shared/builds/create.ts";
-import { viewGroup } from "../../shared/builds/groups/decide-store.ts";
 import { deleteEmptyGroups } from "../../shared/builds/groups/list-store.ts";
 import { startLimitedJobs } from "../../shared/builds/groups/start.ts";
 import { findJob } from "../../shared/builds/progress-store.ts";
 import { secondMs } from "../../shared/durations.ts";
-import { newIds } from "../../shared/ids.ts";
 import { openAgentApi, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
@@ -335,39 +333,5 @@ describeWorld("a concurrency group", openAgentApi, (api) => {
     );
     const path = await build(...steps);
     assert.deepEqual(new Set(await statesOf(path)), new Set(["scheduled"]));
-  });
-
-  it("looks at a bounded number of members, whatever their limits are", async () => {
-    const { id: pipelineId } = await api.newPipeline({
-      steps: Array.from({ length: 20 }, () => on({ command: "a", parallelism: 100 })),
-    });
-    for (let made = 0; made < 3; made++) await api.build(pipelineId);
-    const { db } = api.world.services;
-    const { builds, jobs, concurrencyGroups, concurrencyMembers } = db.tables;
-    const found = await db
-      .select({ jobId: jobs.id, buildId: jobs.buildId, position: jobs.position })
-      .from(jobs)
-      .innerJoin(builds, eq(builds.id, jobs.buildId))
-      .where(eq(builds.pipelineId, pipelineId));
-    const now = api.world.clock.now();
-    const [ordered, eager] = newIds(now, 2) as [string, string];
-    await db.transaction(async (tx) => {
-      const common = { organizationId: api.acme.id, createdAt: now, reachedAt: null, reachedBuildId: null };
-      const groups = [ordered, eager].map((id) => ({ id, name: id, ...common }));
-      await tx.insertMany(concurrencyGroups, groups);
-      const members = found.map((job, index) => ({
-        ...job,
-        groupId: index < 5800 ? ordered : eager,
-        standing: index === 0 ? ("holding" as const) : ("limited" as const),
-        limit: index === 0 ? 1_000_000 : index < 5800 ? 1 : index,
-        isEager: index >= 5800,
-        priority: 0,
-        orderedAt: now,
-      }));
-      await tx.insertMany(concurrencyMembers, members);
-    });
-
-    assert.equal((await viewGroup(db, ordered, 100_000)).limited.length, 5000);
-    assert.equal((await viewGroup(db, eager, 200)).eager.length, 100);
   });
 });

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { eq, inArray, isNotNull } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
 import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import { fanOutPause } from "../../shared/dispatch/fan-out.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
-import type { Services } from "../../shared/process/services.ts";
 import type { Topic } from "../../shared/redis/events.ts";
 import { openTasks, type TaskHandler } from "../../shared/tasks/runner.ts";
 import { openTaker } from "../helpers/agent.ts";
@@ -240,39 +239,6 @@ describeWorld("a job that waits on a paused queue", openApi, (api) => {
       await sweep();
       assert.deepEqual(await differences(of), [], `round ${round}`);
     }
-  });
-
-  it("is changed in batches of 20 jobs", async () => {
-    const of = await waiting(1, 50);
-    const [id = ""] = of.ids;
-    const { services } = api.world;
-    const { jobs } = services.db.tables;
-    const marked: number[] = [];
-    const db: Services["db"] = {
-      ...services.db,
-      async transaction(work) {
-        const result = await services.db.transaction(work);
-        const rows = await services.db
-          .select({ id: jobs.id })
-          .from(jobs)
-          .where(isNotNull(jobs.dispatchPausedAt));
-        marked.push(rows.length);
-        return result;
-      },
-    };
-    await sweep();
-    const others = (await services.db.select().from(jobs).where(isNotNull(jobs.dispatchPausedAt))).length;
-
-    await dispatch(id, "pause");
-    await fanOutOf({ ...services, db }, id);
-    await dispatch(id, "resume");
-    await fanOutOf({ ...services, db }, id);
-
-    assert.deepEqual(
-      marked.map((total) => total - others),
-      [20, 40, 50, 50, 30, 10, 0, 0],
-    );
-    assert.deepEqual(await differences(of), []);
   });
 });
 

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
-import { createHook } from "node:async_hooks";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { Redis } from "ioredis";
 import { type Visitor, visitor } from "../../scripts/scratch/visitor.ts";
-import { createPasswords, type Passwords } from "../../shared/crypto/passwords.ts";
-import { Refusal } from "../../shared/refusal.ts";
+import { createPasswords } from "../../shared/crypto/passwords.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { type Answer, eventually } from "../helpers/http.ts";
 import { password, setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
@@ -21,30 +19,8 @@ describe("many wrong passwords at once", () => {
   let acme: TestOrganization;
   let redis: Redis;
   let visitors: Visitor[];
-  /** Checks of passwords that callers asked for. */
-  let asked = 0;
-  /** Checks that lost their place to another network, or found none. */
-  let lost = 0;
-
-  /** Its hashes have the usual cost. */
-  const countingPasswords = (): Passwords => {
-    const passwords = createPasswords();
-    return {
-      ...passwords,
-      async matches(...check) {
-        asked++;
-        try {
-          return await passwords.matches(...check);
-        } catch (error) {
-          if (error instanceof Refusal && error.status === 503) lost++;
-          throw error;
-        }
-      },
-    };
-  };
-
   before(async () => {
-    world = await startWorld(sqlite, { TRUSTED_PROXIES: "127.0.0.1" }, countingPasswords);
+    world = await startWorld(sqlite, { TRUSTED_PROXIES: "127.0.0.1" }, createPasswords); // of the usual cost
     acme = await setUpOrganization(world);
     redis = new Redis(process.env.TEST_REDIS_URL ?? "");
   });
@@ -112,57 +88,6 @@ describe("many wrong passwords at once", () => {
       assert.equal((await signIn(visitor(world.url), ipOf(0))).status, 303, "recovers");
     });
 
-  it("from eight addresses leave places to a newcomer and to a browser of an earlier sign-in", async () => {
-    const [newcomer, person] = [visitor(world.url), visitor(world.url)];
-    await Promise.all([newcomer, person].map(({ get }) => get("/sign-in")));
-    const known = knownCookieOf(await signIn(person, "198.51.100.7"));
-    await person.post("/sign-out");
-    await person.get("/sign-in");
-    asked = 0;
-    const { statuses, ended } = attack((index) => `10.0.${index % 8}.1`);
-    await eventually("all attempts", async () => asked === attempts);
-    lost = 0; // attempts of some networks may have come first, and then lost places to the others
-
-    // From the network of an attacker, which has its share.
-    const from = "10.0.1.1";
-    const answers = await Promise.all([
-      signIn(newcomer, "198.51.100.8"),
-      signIn(person, from, `${person.cookie}; ${known}`),
-    ]);
-
-    const given = answers.map(({ status }) => status);
-    assert.deepEqual(given, [303, 303]);
-    assert.ok(count(statuses, 422) < places, "they did not wait for all the others");
-    await ended;
-    assert.ok(statuses.includes(429), "attempts beyond the share of a network are refused");
-    assert.ok(lost <= answers.length, "one lost its place to each of the two at most");
-  });
-
-  it("from 24 networks, each with one on its way, give way to people of networks without any", async () => {
-    const people = Array.from({ length: 3 }, () => visitor(world.url));
-    await Promise.all(people.map(({ get }) => get("/sign-in")));
-    let isOver = false;
-    const wrong = new Set<number>();
-    const guess = async (person: Visitor, network: number) => {
-      for (let nth = 0; !isOver; nth++) {
-        const fields = { email: `${network}-${nth}@example.com`, password: "wrong" };
-        const { status } = await person.post("/sign-in", fields, { "X-Forwarded-For": `10.1.${network}.1` });
-        if (status === 422) wrong.add(network);
-      }
-    };
-    const guesses = visitors.slice(0, places).map(guess);
-    await eventually("a wrong password of each network", async () => wrong.size === places);
-
-    const answers = await Promise.all(people.map((person) => signIn(person, "198.51.100.20")));
-
-    isOver = true;
-    await Promise.all(guesses);
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [303, 303, 303],
-    );
-  });
-
   it("with the cookie of an earlier sign-in are limited too", async () => {
     const person = visitor(world.url);
     await person.get("/sign-in");
@@ -190,29 +115,6 @@ describe("many wrong passwords at once", () => {
     }
     assert.equal((await signIn(visitor(world.url), "198.51.100.7")).status, 303, "recovers");
   });
-
-  const callers: [title: string, ipOf: (index: number) => string, max: number][] = [
-    ["one at a time for a wide network", (index) => `192.0.2.${index}`, 1],
-    ["two at a time for all", (index) => `192.0.${index % 4}.1`, 2],
-  ];
-  for (const [title, ipOf, max] of callers)
-    it(`are checked ${title}`, async () => {
-      const running = new Set<number>();
-      let maxRunning = 0;
-      const hook = createHook({
-        init(id, type) {
-          if (type !== "SCRYPTREQUEST") return;
-          running.add(id);
-          maxRunning = Math.max(maxRunning, running.size);
-        },
-        after: (id) => void running.delete(id),
-      }).enable();
-
-      await attack(ipOf).ended;
-      hook.disable();
-
-      assert.equal(maxRunning, max);
-    });
 });
 
 describe("wrong passwords of a wide network, one after the other", () => {

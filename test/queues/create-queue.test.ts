@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { shapes } from "../../shared/queues/shapes.ts";
 import { base, graphqlId, openApi, timestamp, unique, webBase } from "../helpers/api.ts";
-import { describeOnBothDatabases, describeWorld, describeWorldOn, sqlite } from "../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
 const removed = ["MACOS_M2_4X7", "MACOS_M2_6X14", "MACOS_M2_12X28", "MACOS_M4_12X56"];
 const charset = "Key can only contain letters, numbers, hyphens and underscores";
@@ -219,39 +219,5 @@ describeWorldOn(sqlite, "POST …/queues", openApi, (api) => {
           "Windows instance shapes are not available to this organization",
         );
     });
-  });
-});
-
-describeWorld("the limit of queues in a cluster", openApi, (api) => {
-  const message = "Validation failed: Cluster has reached its limit of 50 queues";
-
-  it("is 50, even in a race, and a deleted queue frees a place", async () => {
-    const cluster = await api.newCluster();
-    const path = `/clusters/${cluster.id}/queues`;
-    for (let made = 0; made < 48; made++) await api.newQueue({}, cluster.id);
-
-    const create = () => api.send("POST", path, { body: { key: unique("racing") } });
-    const answers = await Promise.all(Array.from({ length: 6 }, create));
-
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 422, 422, 422, 422]);
-    for (const { body } of answers.filter(({ status }) => status === 422))
-      assert.deepEqual(body, { message });
-    const listed = (await api.send("GET", `${path}?per_page=100`)).body;
-    assert.equal(listed.length, 50);
-
-    await api.send("DELETE", `${path}/${listed[0].id}`);
-    assert.deepEqual([(await create()).status, (await create()).status], [201, 422]);
-  });
-});
-
-describeOnBothDatabases("the limit of queues, configured", (database) => {
-  it("is named in the message", async () => {
-    const api = await openApi(database, { QUEUES_PER_CLUSTER: "2" });
-    await api.newQueue();
-    const { status, body } = await api.send("POST", api.queues, { body: { key: "third" } });
-
-    const message = "Validation failed: Cluster has reached its limit of 2 queues";
-    assert.deepEqual([status, body], [422, { message }]);
-    await api.close();
   });
 });

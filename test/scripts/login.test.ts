@@ -94,15 +94,6 @@ describeLogin("npm run login", () => {
     assert.deepEqual([code, paused], [0, [1, 1, 1]]);
   });
 
-  it("waits 5 seconds longer after each slow_down", async (t) => {
-    const here = moveIn(world, t);
-
-    const pauses = [nothing, nothing, nothing, here.approve];
-    const { code, paused } = await login(here, [], { pauses, hurried: true });
-
-    assert.deepEqual([code, paused], [0, [1, 1, 6, 11]]);
-  });
-
   it("requests the given scopes and organization, and stores the grant", async (t) => {
     const here = moveIn(world, t);
 
@@ -135,19 +126,6 @@ describeLogin("npm run login", () => {
     assert.deepEqual(paused, [5, 5, 5]);
   });
 
-  it("redeems an approval of the last moment", async (t) => {
-    const here = moveIn(shortLived, t);
-    const approveInTime = async (output: string) => {
-      here.clock.advance(-4000);
-      await here.approve(output);
-      here.clock.advance(4000);
-    };
-
-    const { code } = await login(here, [], { pauses: [nothing, nothing, approveInTime] });
-
-    assert.equal(code, 0);
-  });
-
   it("backs off while the server is unavailable, and continues afterwards", async (t) => {
     const here = moveIn(world, t);
 
@@ -160,16 +138,6 @@ describeLogin("npm run login", () => {
     assert.match(stdout, /^The server does not answer at the moment; this goes on trying\.$/m);
   });
 
-  it("reports a code that expires while the server is unavailable", async (t) => {
-    const here = moveIn(shortLived, t);
-
-    const { code, stderr, paused } = await login(here, [], { pauses: [here.door.shut] });
-
-    assert.equal(code, 1);
-    assert.match(stderr, /^The code has expired/);
-    assert.deepEqual(paused, [5, 7]);
-  });
-
   it("advises the user when the server is unavailable from the start", async (t) => {
     const here = moveIn(world, t);
     await here.door.shut();
@@ -178,18 +146,6 @@ describeLogin("npm run login", () => {
 
     assert.deepEqual([code, stdout], [1, ""]);
     assert.equal(stderr, `Nothing answers at ${here.door.url}: start it with npm start, or give --server.\n`);
-  });
-
-  it("exits with 130 and prints nothing on Ctrl-C", async (t) => {
-    const here = moveIn(world, t);
-    const interrupt = new AbortController();
-
-    const pauses = [nothing, () => interrupt.abort()];
-    const { code, stdout, stderr } = await login(here, [], { pauses, interrupt });
-
-    assert.deepEqual([code, stderr], [130, ""]);
-    assert.match(stdout, /Ctrl-C gives up\.\n$/);
-    assert.equal(existsSync(here.file), false);
   });
 
   it("explains bad input in one sentence", async (t) => {

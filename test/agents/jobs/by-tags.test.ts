@@ -128,29 +128,6 @@ describeWorld("jobs with tags", openAgentApi, (api) => {
     }
   });
 
-  it("open no transaction in a ping that finds none", async () => {
-    const { agentOf, build } = await setUp();
-    const agent = await agentOf(["os=mac"]);
-    await build({ os: "linux" });
-    assert.equal(await agent.offered(), undefined);
-    const { db } = api.world.services;
-    const { transaction } = db;
-    let transactions = 0;
-    db.transaction = ((run) => {
-      transactions++;
-      return transaction.call(db, run);
-    }) as typeof transaction;
-    try {
-      for (let ping = 0; ping < 20; ping++) assert.equal(await agent.offered(), undefined);
-      assert.ok(transactions < 5, "none of a ping: a process writes late what it counted before");
-      await build({ os: "mac" });
-      assert.ok(await agent.offered());
-      assert.ok(transactions > 0);
-    } finally {
-      db.transaction = transaction;
-    }
-  });
-
   it("prefer another agent for a retry only if it has them", async () => {
     const { agentOf, build } = await setUp({ retry_agent_affinity: "prefer-different" });
     const [own, plain] = [await agentOf(["gpu=1"]), await agentOf()];

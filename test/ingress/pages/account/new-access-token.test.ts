@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { restOperations } from "../../../../ingress/api/operations.ts";
 import { type Visitor, visitor } from "../../../../scripts/scratch/visitor.ts";
-import { insertAccessTokens, revokeTokensOfMember } from "../../../../shared/accounts/access-token-store.ts";
 import { usedScopes } from "../../../../shared/accounts/scopes.ts";
-import { newIds } from "../../../../shared/ids.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { openAcme } from "../../../helpers/organization.ts";
 
@@ -61,39 +59,5 @@ describeWorldOn(sqlite, "POST /user/api-access-tokens/new", openAcme, (world) =>
 
   it("answers 400 to a name with a NUL", async () => {
     assert.equal((await send(await newForm("a\0b"))).status, 400);
-  });
-
-  it("creates no token beyond 100 active ones of the organization", async () => {
-    const { services, clock } = world;
-    const fields = await newForm("One more");
-    const now = clock.now();
-    const tokens = newIds(now, 100).map((id) => ({
-      ...{
-        id,
-        tokenHash: id,
-        userId: world.acme.user.id,
-        organizationId: world.acme.id,
-        scopes: ["read_user"],
-      },
-      ...{
-        description: "x",
-        createdAt: now,
-        expiresAt: null,
-        revokedAt: null,
-        grantId: null,
-        lastUsedAt: null,
-      },
-    }));
-    await services.db.transaction((tx) => insertAccessTokens(tx, tokens));
-
-    const refused = await send(fields);
-
-    assert.equal(refused.status, 422, refused.text);
-    assert.match(
-      refused.text,
-      /Member has reached their limit of 100 API access tokens in this organization: revoke one, or/,
-    );
-    await services.db.transaction((tx) => revokeTokensOfMember(tx, world.acme.id, world.acme.user.id, now));
-    assert.equal((await send(fields)).status, 200);
   });
 });

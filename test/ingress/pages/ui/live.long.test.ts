@@ -3,7 +3,6 @@ import { before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cancelBuild } from "../../../../shared/builds/cancel.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
-import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
 import { findQueue } from "../../../../shared/queues/store.ts";
 import { describeInBrowser, heading, openWindow, press } from "../../../helpers/browser.ts";
 import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
@@ -55,17 +54,6 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
     for (const page of [...others, cluster])
       assert.ok(await page.evaluate(() => "same" in globalThis), "was not loaded again");
     for (const page of [hers, ...others, cluster]) await page.context().close();
-  });
-
-  it("shows queues that are created and deleted", onlyInFullRun, async () => {
-    const page = await window(pages.paths.cluster, {}, pages.bob);
-    const made = await createQueue(pages.services, pages.actor, pages.acme.cluster, { key: "passing" });
-    await page.getByRole("link", { name: "passing" }).waitFor();
-
-    await deleteQueue(pages.services, pages.actor, made);
-
-    await page.getByRole("link", { name: "passing" }).waitFor({ state: "detached" });
-    await page.context().close();
   });
 
   it("keeps typed text, and updates the rest", async () => {
