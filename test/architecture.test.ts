@@ -212,11 +212,6 @@ describe("the code", () => {
     assert.deepEqual(makers.sort(), ["shared/process/services.ts", "workers/run.ts"]);
   });
 
-  it("has default exports only where a tool needs one", () => {
-    const exporters = files.filter((file) => /^export default/m.test(sources.get(file) ?? ""));
-    assert.deepEqual(exporters.sort(), ["shared/db/postgres.config.ts", "shared/db/sqlite.config.ts"]);
-  });
-
   it("has at most 20 files in a folder, besides those with a reason", () => {
     const all = globSync("{ingress,workers,shared,scripts,test}/**/*.*").map(dirname);
     const numbered = /^shared\/(db\/migrations\/|decisions$)/; // they keep their places

@@ -6,7 +6,6 @@ import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
-import { isId, lowestIdAt, newId, newIds } from "../../shared/ids.ts";
 import { createLog, describeError, redactTokens } from "../../shared/process/log.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
 import { startWorld } from "../helpers/world.ts";
@@ -126,18 +125,6 @@ describe("passwords", () => {
       assert.ok(!(await ordinary.matches("", none, operatorNetworks)));
       await assert.rejects(tooCostly.matches("", none, operatorNetworks), /memory limit exceeded/);
     }
-  });
-});
-
-describe("ids", () => {
-  it("rise with time, also within a millisecond", () => {
-    const now = new Date();
-    const ids = [...newIds(now, 500), newId(now), newId(new Date(now.getTime() + 1))];
-    assert.deepEqual(ids.toSorted(), ids);
-    assert.equal(new Set(ids).size, ids.length);
-    assert.ok(lowestIdAt(now) <= (ids[0] ?? "") && (ids[0] ?? "") < lowestIdAt(new Date(now.getTime() + 2)));
-    assert.ok(isId(ids[0] ?? ""));
-    assert.ok(!isId((ids[0] ?? "").toUpperCase()) && !isId("x"));
   });
 });
 

@@ -151,11 +151,6 @@ describeWorldOn(sqlite, "POST …/queues", openApi, (api) => {
       await api.features({ windows_hosted_agents: false });
     });
 
-    it("has the vCPUs and memory of the shape's name", () => {
-      for (const { name, cpu, memoryGb } of shapes)
-        assert.equal(name.split("_").at(-1), `${cpu}X${memoryGb}`);
-    });
-
     it("ignores an agentImageRef and any affinity", async () => {
       const { status, body } = await create(
         hosted(

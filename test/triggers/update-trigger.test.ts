@@ -153,31 +153,18 @@ describeWorldOn(sqlite, "an existing trigger", openTriggerApi, (api) => {
       const hmac = { strategy: "hmac", secret: "s" };
       const cases: [string, object, { path: string }?][] = [
         ["Type cannot be changed", { type: "linear" }],
-        ["Type cannot be changed", { type: "gitlab", label: "x" }],
-        ["Type must be text", { type: null }],
         ["Label can't be blank", { label: "" }],
-        ["Label can't be blank", { label: null }],
-        ["Label is too long (maximum is 255 characters)", { label: "x".repeat(256) }],
         ["Enabled must be true or false", { enabled: null }],
         ["Build must be an object", { build: null }],
-        ["Build branch must be text", { label: "x", build: { branch: 1 } }],
-        ["Build has no environment_variables", { build: { environment_variables: ["A"] } }],
-        ["Environment must be an object of names and text", { build: { environment: null } }],
-        ["Environment variable A must be text, not null", { build: { environment: { A: null } } }],
-        ["Filter expression can't be blank", { filter: {} }],
-        ["Verification strategy must be hmac", { verification: { strategy: "HMAC" } }],
         [
           "Label can't be blank, Type cannot be changed, Filters are not available to this organization",
           { label: "", type: "linear", filter: { expression: "true" } },
         ],
         ["Secret can't be blank", { verification: { strategy: "hmac", secret: "" } }],
-        ["Secret can't be blank", { verification: { strategy: "hmac", secret: null } }],
-        ["Verification has no x", { verification: { ...hmac, x: 1 } }],
         ["Verification is not available for webhook triggers", { verification: hmac }, plain],
         ["Verification is not available for webhook triggers", { verification: { strategy: "hmac" } }, plain],
         ["Trigger has no id", { id: trigger.id }],
         ["Trigger has no endpoint_url", { endpoint_url: "x" }],
-        ["Trigger has no pipeline", { pipeline: {} }],
       ];
       for (const [reason, body, of = trigger] of cases) {
         const answer = await api.send("PATCH", of.path, { body });

@@ -9,13 +9,13 @@ import { newIds } from "../../../shared/ids.ts";
 import { createPipeline, updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { openApi } from "../../helpers/api.ts";
-import { describeWorld } from "../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { eventually } from "../../helpers/http.ts";
 
 const large = 12;
 const maxDownloads = 4;
 
-describeWorld("answers of many megabytes", openApi, (api) => {
+describeWorldOn(sqlite, "answers of many megabytes", openApi, (api) => {
   const pipelines: Pipeline[] = [];
 
   before(async () => {

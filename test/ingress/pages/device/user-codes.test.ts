@@ -37,20 +37,6 @@ describeWorldOn(sqlite, "entering a user code", withSettings(startPages, plenty)
     };
   };
 
-  it("accepts lower case, spaces, dashes and other separators", async () => {
-    for (const change of [
-      (code: string) => code.toLowerCase(),
-      (code: string) => code.replace("-", ""),
-      (code: string) => ` ${[...code].join(" ")}\u00a0`,
-      (code: string) => `${code.slice(0, 2)}–_.0aei1${code.slice(2)}`,
-    ]) {
-      const { user_code } = await pages.authorize();
-      const answer = await enter(pages.asAda, change(user_code));
-      assert.equal(answer.status, 303);
-      assert.equal(answer.headers.get("location"), `/oauth/device/${user_code}/review`);
-    }
-  });
-
   it("answers every invalid code alike, with one status", async () => {
     const codes = await useless();
     const answers = await Promise.all(

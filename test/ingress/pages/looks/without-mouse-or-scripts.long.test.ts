@@ -1,48 +1,10 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import {
-  click,
-  describeInBrowser,
-  follow,
-  heading,
-  openWindow,
-  press,
-  tabTo,
-} from "../../../helpers/browser.ts";
+import { describeInBrowser, follow, heading, openWindow, tabTo } from "../../../helpers/browser.ts";
 import { password } from "../../../helpers/organization.ts";
 import { startPages } from "../../../helpers/pages.ts";
 
 describeInBrowser("the pages", startPages, (pages) => {
-  it("work without JavaScript", async () => {
-    const page = await openWindow(pages.url, { javaScriptEnabled: false });
-    const codes = await pages.authorize({ organization: "acme" });
-    await page.goto(`/oauth/device/${codes.user_code}`);
-    await page.getByLabel("Email address").fill(pages.ada.email);
-    await page.getByLabel("Password").fill(password);
-    await press(page, "Sign in");
-    await press(page, "Continue");
-    await page.getByLabel("I started this").check();
-    await press(page, "Authorize");
-    assert.equal(await heading(page), "Device connected");
-    assert.ok((await pages.poll(codes)).access_token);
-
-    await click(page, "connected apps");
-    await click(page, "Revoke Deploy CLI");
-    await press(page, "Revoke");
-    assert.match(await page.getByRole("status").innerText(), /Access is revoked/);
-
-    await page.goto("/user/api-access-tokens/new");
-    await page.getByRole("textbox", { name: "Name" }).fill("Script");
-    await page.getByRole("combobox", { name: "Organization" }).selectOption({ label: "acme" });
-    await page.locator('input[value="read_user"]').check();
-    await press(page, "Create token");
-    assert.equal(await heading(page), "Token created");
-
-    await page.locator("summary").click();
-    await follow(page, () => page.getByRole("button", { name: "Sign out" }).click());
-    assert.match(await page.getByRole("status").innerText(), /You have signed out/);
-  });
-
   it("connect a device by keyboard alone", async () => {
     const page = await openWindow(pages.url);
     const { keyboard } = page;
