@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, it } from "node:test";
 import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
-import { evictArtifacts, purgeArtifactsOfBuilds } from "../../shared/artifacts/evict.ts";
-import { artifactBlob } from "../../shared/blobs/blobs.ts";
-import { purgeBuilds } from "../../shared/builds/builds.ts";
-import { dayMs, hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
+import { evictArtifacts } from "../../shared/artifacts/evict.ts";
+import { dayMs, hourMs, hourOf } from "../../shared/durations.ts";
 import { countStoredBytes } from "../../shared/retention/organizations.ts";
 import { addToTotals } from "../../shared/retention/totals-store.ts";
 import { newJob } from "../agents/logs/jobs-with-logs.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
-import { flatBytes } from "../retention/flat-bytes.ts";
-import { leaveArtifact, leaveBytes } from "./left-by-job.ts";
+import { leaveArtifact } from "./left-by-job.ts";
 
 describeOnBothDatabases("artifacts that expire", (database) => {
   let world: World;
@@ -85,42 +82,6 @@ describeOnBothDatabases("artifacts that expire", (database) => {
     const finished = Object.entries(await states()).filter(([, state]) => state === "finished");
     assert.deepEqual(finished.map(([path]) => Number(path)).sort((a, b) => a - b)[0], 350);
     assert.equal(finished.length, 100);
-  });
-
-  it("of a purged build leave the totals in small transactions, and their rows and bytes go", async () => {
-    const { db } = world.services;
-    const { id } = await leaveBytes(world.services, job, "bytes", { path: "with bytes" });
-    await leave({ path: "elsewhere", uploadDestination: "s3://other", isCounted: false });
-    for (let index = 0; index < 450; index++)
-      await leave({ path: `${index}`, size: 2, createdAt: ago(index * minuteMs) });
-    await db.transaction(async (tx) => {
-      await tx.update(tx.tables.builds).set({ state: "passed", finishedAt: tx.now });
-    });
-    world.clock.advance(2 * minuteMs);
-    await countStoredBytes(world.services);
-    assert.ok(((await organization())?.recordBytes ?? 0) > 450 * 700);
-    world.clock.advance(world.config.buildRetentionDays * dayMs + dayMs);
-    const sizes: number[] = [];
-    const counting = async (ids: string[]) => {
-      const { transaction } = db;
-      const countRows = async () => Object.keys(await states()).length;
-      db.transaction = async (work) => {
-        const before = await countRows();
-        const result = await transaction.call(db, work);
-        sizes.push(before - (await countRows()));
-        return result as never;
-      };
-      await purgeArtifactsOfBuilds(world.services, ids);
-      db.transaction = transaction;
-    };
-
-    assert.equal(await purgeBuilds(world.services, counting), 1);
-
-    assert.deepEqual(sizes, [200, 200, 52]);
-    assert.equal(await totalBytes(), 0);
-    assert.deepEqual(await states(), {});
-    assert.equal(await world.services.blobs.find(artifactBlob(id)), undefined);
-    assert.equal((await organization())?.recordBytes, await flatBytes(db, acme.id));
   });
 
   it("count in what their organization stores, also those whose bytes still come", async () => {

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
-import { gzipSync } from "node:zlib";
-import { measureText } from "../../../shared/agents/logs/text.ts";
 import { openApi } from "../../helpers/api.ts";
 import { describeWorld } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
@@ -91,41 +89,5 @@ describeWorld("…/jobs/{id}/log in the form that a client asks for", openApi, (
       assert.equal(text, whole.slice(start, start + 9));
       assert.equal(part, `bytes ${start}-${Math.min(start + 8, length - 1)}/${length}`);
     }
-  });
-
-  it("is measured a thousand chunks at a time, each in a turn", async () => {
-    const { db } = api.world.services;
-    const { id: jobId } = await newJob(api.world.services, api.acme);
-    const size = 2500;
-    const chunk = { jobId, attempt: 1, lines: 0, body: gzipSync("x") };
-    const single = Array.from({ length: size }, (_, start) => ({
-      ...chunk,
-      sequence: start,
-      start,
-      size: 1,
-    }));
-    const longer = { ...chunk, sequence: size, start: 999, size: 3 };
-    const late = { ...chunk, sequence: size + 1, start: size + 10, size: 1 };
-    await db.transaction((tx) => tx.insertMany(tx.tables.jobLogChunks, [...single, longer, late]));
-    const log = {
-      jobId,
-      attempt: 1,
-      organizationId: api.acme.id,
-      createdAt: new Date(),
-      size: late.start + 1,
-    };
-    const counts = { storedBytes: size, droppedBytes: 0, isCounted: false, evictedAt: null };
-    const measure = async (isOpen: boolean) => {
-      let turns = 0;
-      const text = await measureText(db, { log: { ...log, ...counts }, isOpen }, (read) => {
-        turns++;
-        return read();
-      });
-      return { ...text, turns };
-    };
-
-    assert.deepEqual(await measure(true), { length: size, firstRemark: Number.POSITIVE_INFINITY, turns: 3 });
-    const remark = "\n[10 bytes of the log did not arrive.]\n";
-    assert.deepEqual(await measure(false), { length: size + remark.length + 1, firstRemark: size, turns: 3 });
   });
 });

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
-import { readAuditRows } from "../../../../ingress/pages/organization/audit-file.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";
 import { newIds } from "../../../../shared/ids.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
@@ -103,14 +102,5 @@ describeWorld("the search of the audit log", startQueuePages, (pages) => {
 
     assert.equal(status, 200);
     assert.match(text, /^[^\n]*\n[^\n]*"queue","[0-9a-f-]{36}","first","\[\]"\r\n$/);
-  });
-
-  it("is read and written in small parts, however long it is", async () => {
-    const parts: number[] = [];
-    for await (const part of readAuditRows(pages.services, { organizationId: pages.acme.id }))
-      parts.push(Buffer.from(part).toString().split("\r\n").length - 1);
-
-    assert.ok(parts.reduce((sum, rows) => sum + rows) > 2500);
-    assert.ok(Math.max(...parts) <= 100);
   });
 });
