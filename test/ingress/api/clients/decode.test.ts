@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { openApi } from "../../../helpers/api.ts";
-import { describeWorld } from "../../../helpers/databases.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { build, type GoType, pipeline, undecodable } from "./decode.ts";
 
 /** Each member in each form that people write. */
@@ -53,7 +53,7 @@ const kinds: Record<string, object> = {
   group: { group: "G", steps: [{ command: "x" }] },
 };
 
-describeWorld("the public Go client decodes", openApi, (api) => {
+describeWorldOn(sqlite, "the public Go client decodes", openApi, (api) => {
   const assertDecodes = (type: GoType, value: unknown) => assert.equal(undecodable(type, value), undefined);
 
   for (const [kind, step] of Object.entries(kinds))
