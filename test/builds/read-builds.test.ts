@@ -7,6 +7,7 @@ import { createBuilds } from "../../shared/builds/create.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../shared/pipelines/steps.ts";
+import type { BuildState } from "../../shared/vocabulary.ts";
 import { linkHeader } from "../helpers/api.ts";
 import { allBuilds, fanOut } from "../helpers/builds.ts";
 import { describeOnBothDatabases, describeWorld, withSettings } from "../helpers/databases.ts";
@@ -214,6 +215,39 @@ describeWorld("GET builds and pipelines", withSettings(openAcme, settings), (wor
         new Set(body.map((each: { pipeline: { id: string } }) => each.pipeline.id)),
         new Set([world.acme.pipeline.id]),
       );
+    });
+
+    it("filter by state, branch, commit and time", async () => {
+      await build(world.acme, 2, { branch: "release", commit: "abc" });
+      const { db } = world.services;
+      await db.transaction(async (tx) => {
+        const { builds } = tx.tables;
+        await tx.update(builds).set({ state: "failed" }).where(eq(builds.number, 1));
+        await tx.update(builds).set({ state: "running" }).where(eq(builds.number, 2));
+      });
+      const found = async (query: string) => numbers((await acmeGet(`/pipelines/web/builds?${query}`)).body);
+
+      const setState = (number: number, state: BuildState) =>
+        db.transaction(async ({ tables: { builds }, update }) => {
+          await update(builds).set({ state }).where(eq(builds.number, number));
+        });
+      await setState(3, "failing");
+      await setState(4, "canceling");
+      assert.deepEqual(await found("state=running"), [4, 3, 2]);
+      for (const number of [3, 4]) await setState(number, "scheduled");
+
+      assert.deepEqual(await found("state=finished"), [1]);
+      assert.deepEqual(await found("state[]=failed&state[]=running"), [2, 1]);
+      assert.deepEqual(await found("branch=release"), [47, 46]);
+      assert.deepEqual(await found("branch[]=release&branch[]=x&commit=abc"), [47, 46]);
+      assert.deepEqual(await found("commit=nope"), []);
+      assert.deepEqual(await found("commit[]=abc&commit[]=x"), [47, 46]);
+      assert.deepEqual(await found("commit=x&commit=abc"), [47, 46]);
+      assert.deepEqual(await found("state[0]=failed&state[1]=running"), [2, 1]);
+      assert.deepEqual(await found("branch[0]=release&commit[7]=abc"), [47, 46]);
+      assert.deepEqual(await found("created_from=2999-01-01T00:00:00Z"), []);
+      assert.deepEqual(await found("created_to=2001-01-01"), []);
+      assert.equal((await found("created_from=2001-01-01T00:00:00%2B02:00&per_page=100")).length, 47);
     });
 
     it("honour all options of the public Go client", async () => {

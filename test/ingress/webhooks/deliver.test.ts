@@ -334,31 +334,6 @@ describeWorld("POST /deliver/:token", withSettings(openAcme, settings), (world, 
       await assertRefused(sign(`sha256=${hmac("other", body)}`), 401, message);
     });
 
-    it("refuses every one-byte change of a signed body", async () => {
-      const signed = await world.acme.trigger({ type: "github", secret: "s3cret" });
-      const body = Buffer.from('{"abc":[1,2]}');
-      const signature = `sha256=${hmac("s3cret", body)}`;
-
-      const answers = await Promise.all(
-        [...body.keys()].map((at) => {
-          const changed = Buffer.from(body);
-          changed[at] = (changed[at] ?? 0) ^ 1;
-          return send(changed, { "X-Hub-Signature-256": signature }, signed.path);
-        }),
-      );
-
-      assert.deepEqual(new Set(answers.map((answer) => answer.status)), new Set([401]));
-    });
-
-    it("accepts the issue tracker's bare hex signature", async () => {
-      const signed = await world.acme.trigger({ type: "linear", secret: "s3cret" });
-      const good = hmac("s3cret", "{}");
-
-      assert.equal((await send("{}", { "Linear-Signature": good }, signed.path)).status, 201);
-      await assertRefused(send("{}", { "Linear-Signature": `sha256=${good}` }, signed.path), 401, message);
-      await assertRefused(send("{}", { "X-Hub-Signature-256": `sha256=${good}` }, signed.path), 401, message);
-    });
-
     it("requires no signature when verification is off", async () => {
       const unsigned = await world.acme.trigger({ type: "github" });
       assert.equal((await send("{}", { "X-Hub-Signature-256": "sha256=wrong" }, unsigned.path)).status, 201);

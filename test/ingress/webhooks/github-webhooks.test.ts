@@ -5,7 +5,7 @@ import { sign } from "@octokit/webhooks-methods";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import { allBuilds } from "../../helpers/builds.ts";
 import { describeOnSqlite } from "../../helpers/databases.ts";
-import { eventually, post, request } from "../../helpers/http.ts";
+import { eventually, post } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";
 import { repeat } from "../../helpers/run-mode.ts";
 import { startWorld } from "../../helpers/world.ts";
@@ -58,21 +58,6 @@ describeOnSqlite("signed GitHub webhooks", (database) => {
     }
     const externalIds = (await db.select().from(db.tables.deliveries)).map((delivery) => delivery.externalId);
     assert.deepEqual(new Set(externalIds), new Set(deliveries.map(({ id }) => id)));
-    await world.close();
-  });
-
-  it("are answered 401 when signed with another secret", async () => {
-    const world = await startWorld(database);
-    const { path } = await (await setUpOrganization(world)).trigger({ type: "github", secret });
-    const { body } = deliveries[0] as (typeof deliveries)[number];
-
-    const forged = await post(world.url + path, body, { "X-Hub-Signature-256": await sign("another", body) });
-    const changed = await post(world.url + path, `${body} `, {
-      "X-Hub-Signature-256": await sign(secret, body),
-    });
-
-    assert.deepEqual([forged.status, changed.status], [401, 401]);
-    assert.equal((await request(`${world.url}/healthz`)).status, 200);
     await world.close();
   });
 });
