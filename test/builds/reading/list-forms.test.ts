@@ -1,22 +1,20 @@
 import assert from "node:assert/strict";
-import { after, before, it } from "node:test";
+import { before, it } from "node:test";
 import { listBuilds } from "../../../shared/builds/reading/list.ts";
 import type { BuildFilter } from "../../../shared/builds/reading/list-plan-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
-import { type Api, openApi } from "../../helpers/api.ts";
-import { describeOnBothDatabases } from "../../helpers/databases.ts";
+import { openApi } from "../../helpers/api.ts";
+import { describeWorld } from "../../helpers/databases.ts";
 
 const page = { limit: 10, offset: 0 };
 const long = "b".repeat(150);
 
-describeOnBothDatabases("lists of builds by filters of one form", (database) => {
-  let api: Api;
+describeWorld("lists of builds by filters of one form", openApi, (api) => {
   let organizationId: string;
   let started = 0;
   let db: Db;
 
   before(async () => {
-    api = await openApi(database);
     const { slug } = await api.newPipeline({ steps: [{ command: "true" }] });
     for (const branch of ["main", "other", long])
       await api.send("POST", `/pipelines/${slug}/builds`, {
@@ -30,7 +28,6 @@ describeOnBothDatabases("lists of builds by filters of one form", (database) => 
     }) as Db["select"];
     db = { ...services.db, select };
   });
-  after(() => api.close());
 
   const branchesOf = async (filter: Partial<BuildFilter>) => {
     const { rows, total } = await listBuilds(db, { organizationId, includePaused: true, ...filter }, page);
