@@ -16,6 +16,7 @@ import {
   fill,
   freshAgent,
   freshBulkRebuild,
+  freshSecret,
   freshToken,
   pathOf,
   tags,
@@ -51,7 +52,8 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       ...{ SERVICE_NAME: "acme-ci", QUEUES_PER_CLUSTER: "1000", CLUSTERS_PER_ORGANIZATION: "1000" },
     });
     await api.build(api.acme.pipeline.id);
-    Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api), await freshAgent(api));
+    Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));
+    Object.assign(api.present, await freshSecret(api), await freshAgent(api));
     const { body: build } = await api.send("GET", `/pipelines/${api.present.slug}/builds/1`);
     api.present.job = build.jobs[0].id;
     api.present.upload = await addUpload(api, api.present.job);

@@ -45,7 +45,7 @@ const bulkRebuild = `${trigger}/rebuilds/:rebuild`;
 const token = `${cluster}/tokens/:token`;
 const secret = `${cluster}/secrets/:secret`;
 
-const freshSecret = async ({ send, present }: Api) => {
+export const freshSecret = async ({ send, present }: Api) => {
   const body = { key: unique("KEY").replace("-", "_"), value: "x" };
   return { secret: (await send("POST", `/clusters/${present.cluster}/secrets`, { body })).body.id as string };
 };
