@@ -4,7 +4,7 @@ import { serve } from "h3";
 import { openHandOut } from "../shared/agents/hand-out/hand-out.ts";
 import { openLeaseGroup } from "../shared/agents/lease-group.ts";
 import { openPresence } from "../shared/agents/presence.ts";
-import { tasksOfBuilds } from "../shared/builds/due/handlers.ts";
+import { tasksOfBuilds } from "../shared/builds/task-handlers.ts";
 import { DeviceFlow } from "../shared/device/flow.ts";
 import { secondMs } from "../shared/durations.ts";
 import type { Config } from "../shared/process/config.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { newBuild } from "../shared/builds/new-build.ts";
+import { newBuild } from "../shared/builds/making/by-request.ts";
 import { newPipeline } from "../shared/pipelines/input.ts";
 import { description, maxLengthOf, queueKey, requiredText } from "../shared/validation.ts";
 

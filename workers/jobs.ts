@@ -6,7 +6,7 @@ import { checkArtifact } from "../shared/artifacts/check.ts";
 import { evictArtifacts } from "../shared/artifacts/evict.ts";
 import { failForgottenArtifacts } from "../shared/artifacts/fail.ts";
 import { removeUnnamedBlobs } from "../shared/artifacts/remove-unnamed.ts";
-import { tasksOfBuilds } from "../shared/builds/due/handlers.ts";
+import { tasksOfBuilds } from "../shared/builds/task-handlers.ts";
 import { expireDeviceCodes } from "../shared/device/expire.ts";
 import { fanOutPause } from "../shared/dispatch/fan-out.ts";
 import { secondMs } from "../shared/durations.ts";

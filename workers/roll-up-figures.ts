@@ -1,4 +1,4 @@
-import { buildFigures } from "../shared/builds/figures.ts";
+import { buildFigures } from "../shared/builds/keeping/figures.ts";
 import { sampleQueues } from "../shared/dispatch/figures.ts";
 import { waitFigures } from "../shared/dispatch/wait-figures.ts";
 import { rollUp } from "../shared/figures/roll-up.ts";

@@ -5,7 +5,7 @@ import { listJobPlaces, listJobsById } from "../../shared/agents/lease-store.ts"
 import type { Agent } from "../../shared/agents/store.ts";
 import { findQueueOfToken } from "../../shared/agents/token-store.ts";
 import { isVersionAtLeast } from "../../shared/agents/version.ts";
-import type { JobFacts } from "../../shared/builds/job-store.ts";
+import type { JobFacts } from "../../shared/builds/rows/job-store.ts";
 import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";

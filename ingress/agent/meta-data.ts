@@ -2,7 +2,12 @@ import type { H3Event } from "h3";
 import { z } from "zod";
 import { attemptOf, changeWhileLeased } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
-import { type Entry, listMetaDataKeys, requireMetaData, setMetaData } from "../../shared/builds/meta-data.ts";
+import {
+  type Entry,
+  listMetaDataKeys,
+  requireMetaData,
+  setMetaData,
+} from "../../shared/builds/meta-data/meta-data.ts";
 import { listOf } from "../../shared/collections.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";

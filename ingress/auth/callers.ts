@@ -6,8 +6,8 @@ import type { Attempt } from "../../shared/agents/lease.ts";
 import type { Lease } from "../../shared/agents/lease-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import type { Registrar } from "../../shared/agents/tokens.ts";
-import type { JobFacts } from "../../shared/builds/job-store.ts";
-import type { Build } from "../../shared/builds/store.ts";
+import type { Build } from "../../shared/builds/rows/build-store.ts";
+import type { JobFacts } from "../../shared/builds/rows/job-store.ts";
 
 /** Names a security scheme of the OpenAPI document. */
 export type Token = "accessToken" | "agentToken" | "sessionToken" | "jobToken";

@@ -1,5 +1,5 @@
 import { type EventHandler, getRouterParam, type H3, type H3Event } from "h3";
-import type { BuildKey } from "../../shared/builds/store.ts";
+import type { BuildKey } from "../../shared/builds/rows/build-store.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { runFor } from "../../shared/sharing/owner.ts";

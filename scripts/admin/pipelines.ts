@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
-import { issueReadingToken } from "../../shared/builds/meta-data.ts";
-import { findBuild, listJobs } from "../../shared/builds/store.ts";
+import { issueReadingToken } from "../../shared/builds/meta-data/meta-data.ts";
+import { findBuild, listJobs } from "../../shared/builds/rows/build-store.ts";
 import { newPipeline } from "../../shared/pipelines/input.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import { listPipelines } from "../../shared/pipelines/store.ts";

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { listBuilds } from "../../shared/builds/reading/list.ts";
-import type { Build } from "../../shared/builds/store.ts";
-import { listBuildsOfDeliveries } from "../../shared/builds/store.ts";
+import type { Build } from "../../shared/builds/rows/build-store.ts";
+import { listBuildsOfDeliveries } from "../../shared/builds/rows/build-store.ts";
 import { listPipelineNamesById } from "../../shared/pipelines/store.ts";
 import { type Delivery, listDeliveriesPage } from "../../shared/triggers/deliveries/store.ts";
 import { type BuildState, buildStates } from "../../shared/vocabulary.ts";

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { openLeaseGroup } from "../../shared/agents/lease-group.ts";
 import { markSeen } from "../../shared/agents/store.ts";
-import { cancelBuild } from "../../shared/builds/cancel.ts";
-import { tasksOfBuilds } from "../../shared/builds/due/handlers.ts";
-import { buildFigures } from "../../shared/builds/figures.ts";
-import { createBuildByHand } from "../../shared/builds/new-build.ts";
-import { type Build, listBuildsOfDeliveries } from "../../shared/builds/store.ts";
+import { buildFigures } from "../../shared/builds/keeping/figures.ts";
+import { createBuildByHand } from "../../shared/builds/making/by-request.ts";
+import { cancelBuild } from "../../shared/builds/progress/cancel.ts";
+import { type Build, listBuildsOfDeliveries } from "../../shared/builds/rows/build-store.ts";
+import { tasksOfBuilds } from "../../shared/builds/task-handlers.ts";
 import type { Cluster } from "../../shared/clusters/store.ts";
 import { sampleQueues } from "../../shared/dispatch/figures.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";

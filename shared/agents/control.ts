@@ -1,5 +1,5 @@
 import { type Actor, audit } from "../accounts/audit.ts";
-import { cancelJobsIfUnfinished, findJob, lockBuilds } from "../builds/progress-store.ts";
+import { cancelJobsIfUnfinished, findJob, lockBuilds } from "../builds/rows/progress-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { minuteMs } from "../durations.ts";
 import { isId } from "../ids.ts";

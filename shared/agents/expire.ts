@@ -1,7 +1,7 @@
-import type { JobFacts } from "../builds/job-store.ts";
-import { settleBuild } from "../builds/progress.ts";
-import { findJob, lockBuildIfFree } from "../builds/progress-store.ts";
-import type { Build } from "../builds/store.ts";
+import { settleBuild } from "../builds/progress/progress.ts";
+import type { Build } from "../builds/rows/build-store.ts";
+import type { JobFacts } from "../builds/rows/job-store.ts";
+import { findJob, lockBuildIfFree } from "../builds/rows/progress-store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import { DatabaseUnavailable, type Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";

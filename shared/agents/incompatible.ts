@@ -1,4 +1,4 @@
-import type { Job } from "../builds/job-store.ts";
+import type { Job } from "../builds/rows/job-store.ts";
 import { excerpt } from "../refusal.ts";
 import type { Agent } from "./store.ts";
 import { isVersionAtLeast } from "./version.ts";

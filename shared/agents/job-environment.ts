@@ -1,10 +1,10 @@
 import type { Organization } from "../accounts/organization-store.ts";
 import type { User } from "../accounts/user-store.ts";
-import { uploadedEnvironment } from "../builds/condition-facts.ts";
-import { givenEnvironment, ownEnvironment, pullRequestOf, tagOf } from "../builds/environment.ts";
-import type { Job } from "../builds/job-store.ts";
-import { isFullCommit } from "../builds/meta-data.ts";
-import type { Build } from "../builds/store.ts";
+import { uploadedEnvironment } from "../builds/making/condition-facts.ts";
+import { isFullCommit } from "../builds/meta-data/meta-data.ts";
+import type { Build } from "../builds/rows/build-store.ts";
+import { givenEnvironment, ownEnvironment, pullRequestOf, tagOf } from "../builds/rows/environment.ts";
+import type { Job } from "../builds/rows/job-store.ts";
 import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { type Environment, environmentOfPipeline } from "../pipelines/environment.ts";

@@ -1,5 +1,5 @@
-import { lockBuilds } from "../builds/progress-store.ts";
-import type { Build } from "../builds/store.ts";
+import type { Build } from "../builds/rows/build-store.ts";
+import { lockBuilds } from "../builds/rows/progress-store.ts";
 import type { Tx } from "../db/database.ts";
 import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";

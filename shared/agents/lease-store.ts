@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, lte, type SQL, sql } from "drizzle-orm";
-import { factColumns, isTrueByStep, type JobFacts, type JobRow } from "../builds/job-store.ts";
-import { pauseOfQueue } from "../builds/pause-store.ts";
-import type { Build } from "../builds/store.ts";
+import type { Build } from "../builds/rows/build-store.ts";
+import { factColumns, isTrueByStep, type JobFacts, type JobRow } from "../builds/rows/job-store.ts";
+import { pauseOfQueue } from "../builds/rows/pause-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { isWaiting } from "../dispatch/store.ts";

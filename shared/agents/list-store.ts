@@ -1,7 +1,7 @@
 import { and, count, eq, inArray, type SQL } from "drizzle-orm";
-import { factColumns, firstOfStep, type Job, type StoredJob, wholeJob } from "../builds/job-store.ts";
 import { briefText } from "../builds/reading/job-list-store.ts";
-import { listedColumns } from "../builds/store.ts";
+import { listedColumns } from "../builds/rows/build-store.ts";
+import { factColumns, firstOfStep, type Job, type StoredJob, wholeJob } from "../builds/rows/job-store.ts";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";

@@ -1,6 +1,6 @@
-import type { Job, JobFacts } from "../builds/job-store.ts";
-import { findJob, lockBuildIfFree, lockBuilds } from "../builds/progress-store.ts";
-import type { Build } from "../builds/store.ts";
+import type { Build } from "../builds/rows/build-store.ts";
+import type { Job, JobFacts } from "../builds/rows/job-store.ts";
+import { findJob, lockBuildIfFree, lockBuilds } from "../builds/rows/progress-store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import { DatabaseUnavailable, type Db, type Tx } from "../db/database.ts";
 import { findFact, putFact } from "../db/facts-store.ts";

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, max, sql } from "drizzle-orm";
-import { factColumns, type JobFacts } from "../builds/job-store.ts";
+import { factColumns, type JobFacts } from "../builds/rows/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
 import { Refusal } from "../refusal.ts";

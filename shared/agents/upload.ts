@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import { requireStorage } from "../accounts/storage.ts";
+import { haveGroups } from "../builds/groups/members.ts";
+import { moveMembers } from "../builds/groups/members-store.ts";
+import { problemOfUploadedMembers } from "../builds/groups/uploads.ts";
 import {
   type ConditionFacts,
   hasConditions,
   readConditionFacts,
   uploadedEnvironment,
-} from "../builds/condition-facts.ts";
-import { listStandings, putGraph, readGraph, type WholeGraph } from "../builds/graph-store.ts";
-import { haveGroups } from "../builds/groups/members.ts";
-import { moveMembers } from "../builds/groups/members-store.ts";
-import { problemOfUploadedMembers } from "../builds/groups/uploads.ts";
-import { insertJobs, type Job, type JobFacts } from "../builds/job-store.ts";
-import { newJobs } from "../builds/new-jobs.ts";
-import { settleBuild } from "../builds/progress.ts";
-import { findJob, lockBuilds } from "../builds/progress-store.ts";
-import { type Build, measureJobs } from "../builds/store.ts";
-import { buildTopics } from "../builds/topics.ts";
+} from "../builds/making/condition-facts.ts";
+import { newJobs } from "../builds/making/jobs.ts";
+import { settleBuild } from "../builds/progress/progress.ts";
+import { type Build, measureJobs } from "../builds/rows/build-store.ts";
+import { listStandings, putGraph, readGraph, type WholeGraph } from "../builds/rows/graph-store.ts";
+import { insertJobs, type Job, type JobFacts } from "../builds/rows/job-store.ts";
+import { findJob, lockBuilds } from "../builds/rows/progress-store.ts";
+import { buildTopics } from "../builds/rows/topics.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { evaluateAhead, openConditions } from "../graph/conditions.ts";

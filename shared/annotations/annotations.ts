@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Build } from "../builds/store.ts";
+import type { Build } from "../builds/rows/build-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import type { Services } from "../process/services.ts";

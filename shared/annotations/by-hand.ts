@@ -1,4 +1,4 @@
-import { lockBuilds } from "../builds/progress-store.ts";
+import { lockBuilds } from "../builds/rows/progress-store.ts";
 import type { Services } from "../process/services.ts";
 import { notFound } from "../refusal.ts";
 import { type Annotating, annotate } from "./annotations.ts";

@@ -1,4 +1,4 @@
-import type { Build } from "../builds/store.ts";
+import type { Build } from "../builds/rows/build-store.ts";
 import type { Services } from "../process/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { threads } from "../sharing/resources.ts";

@@ -1,7 +1,7 @@
 import { type Actor, audit } from "../accounts/audit.ts";
-import { auditSubject } from "../builds/builds.ts";
-import type { Build } from "../builds/store.ts";
-import { buildTopics } from "../builds/topics.ts";
+import { auditSubject } from "../builds/reading/require.ts";
+import type { Build } from "../builds/rows/build-store.ts";
+import { buildTopics } from "../builds/rows/topics.ts";
 import type { Db } from "../db/database.ts";
 import { type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
 import { secondMs } from "../durations.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Attempt, changeWhileLeased } from "../agents/lease.ts";
 import type { LeaseGroup } from "../agents/lease-group.ts";
 import type { UploadedPart } from "../blobs/blobs.ts";
-import { buildTopics } from "../builds/topics.ts";
+import { buildTopics } from "../builds/rows/topics.ts";
 import { secondMs } from "../durations.ts";
 import type { Services } from "../process/services.ts";
 import { Refusal, unavailable } from "../refusal.ts";

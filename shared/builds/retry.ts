@@ -8,17 +8,23 @@ import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { excerpt, notFound, Refusal } from "../refusal.ts";
 import { writes } from "../sharing/resources.ts";
 import type { JobState, RetryType } from "../vocabulary.ts";
-import { auditSubject } from "./builds.ts";
-import { dueOfScheduled } from "./due/of-jobs.ts";
-import { hasWaitingBefore, putGraph, readGraph, reopenFailedWaits } from "./graph-store.ts";
-import { insertJobs, type Job } from "./job-store.ts";
-import { newScriptJob } from "./new-jobs.ts";
-import { settleBuild } from "./progress.ts";
-import { findJob, listFailedJobs, lockBuilds, markRetriedIfNot, reopenIfFinished } from "./progress-store.ts";
-import { findQueuesAgain, isQueueless } from "./queueless/queue-again.ts";
-import { isRetryRuled } from "./retry-rules.ts";
-import { type Build, measureJobs } from "./store.ts";
-import { buildTopics } from "./topics.ts";
+import { newScriptJob } from "./making/jobs.ts";
+import { settleBuild } from "./progress/progress.ts";
+import { isRetryRuled } from "./progress/retry-rules.ts";
+import { auditSubject } from "./reading/require.ts";
+import { type Build, measureJobs } from "./rows/build-store.ts";
+import { dueOfScheduled } from "./rows/due-of-jobs.ts";
+import { hasWaitingBefore, putGraph, readGraph, reopenFailedWaits } from "./rows/graph-store.ts";
+import { insertJobs, type Job } from "./rows/job-store.ts";
+import {
+  findJob,
+  listFailedJobs,
+  lockBuilds,
+  markRetriedIfNot,
+  reopenIfFinished,
+} from "./rows/progress-store.ts";
+import { findQueuesAgain, isQueueless } from "./rows/queue-again.ts";
+import { buildTopics } from "./rows/topics.ts";
 import { isCanceledWithStep } from "./triggered/pass-on-cancel.ts";
 
 /** The most in a build with its retries: answers about a build have all of its jobs. */

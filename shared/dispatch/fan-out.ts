@@ -1,5 +1,5 @@
-import { refreshPauses } from "../builds/pause-store.ts";
-import { lockBuilds } from "../builds/progress-store.ts";
+import { refreshPauses } from "../builds/rows/pause-store.ts";
+import { lockBuilds } from "../builds/rows/progress-store.ts";
 import type { Tx } from "../db/database.ts";
 import { minuteMs, secondMs } from "../durations.ts";
 import { timeOfId } from "../ids.ts";

@@ -1,7 +1,7 @@
 import type { Organization } from "../accounts/organization-store.ts";
 import type { Agent } from "../agents/store.ts";
-import type { Job } from "../builds/job-store.ts";
-import type { Build } from "../builds/store.ts";
+import type { Build } from "../builds/rows/build-store.ts";
+import type { Job } from "../builds/rows/job-store.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Queue } from "../queues/store.ts";
 

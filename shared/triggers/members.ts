@@ -1,6 +1,6 @@
 import type { Actor } from "../accounts/audit.ts";
 import type { Organization } from "../accounts/organization-store.ts";
-import type { BuildRequest } from "../builds/create.ts";
+import type { BuildRequest } from "../builds/making/builds.ts";
 import type { Cipher } from "../crypto/cipher.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import { openEnvironment, sealEnvironment } from "../pipelines/environment.ts";

@@ -3,7 +3,7 @@ import { beforeEach, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { pauseAgent, requireAgent } from "../../shared/agents/control.ts";
 import { listWaitingReasons, type WaitingReason } from "../../shared/agents/waiting/reason.ts";
-import { createBuildByHand } from "../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../shared/builds/making/by-request.ts";
 import { listJobsPage } from "../../shared/builds/reading/job-list-store.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { newIds } from "../../shared/ids.ts";

@@ -3,7 +3,7 @@ import { before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, count, eq, isNotNull } from "drizzle-orm";
 import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
-import type { Job } from "../../shared/builds/job-store.ts";
+import type { Job } from "../../shared/builds/rows/job-store.ts";
 import { type HandingOut, openTaker } from "../helpers/agent.ts";
 import { openApi } from "../helpers/api.ts";
 import { describeWorld } from "../helpers/databases.ts";

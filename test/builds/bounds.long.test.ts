@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { insertJobs } from "../../shared/builds/job-store.ts";
-import { newScriptJob } from "../../shared/builds/new-jobs.ts";
+import { newScriptJob } from "../../shared/builds/making/jobs.ts";
+import { insertJobs } from "../../shared/builds/rows/job-store.ts";
 import { newIds } from "../../shared/ids.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { openApi } from "../helpers/api.ts";

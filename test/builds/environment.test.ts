@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { buildEnvironment } from "../../shared/builds/environment.ts";
+import { buildEnvironment } from "../../shared/builds/rows/environment.ts";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../helpers/databases.ts";

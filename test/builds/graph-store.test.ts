@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
-import { findTree, listStandings, listUnsatisfied, putGraph } from "../../shared/builds/graph-store.ts";
+import { findTree, listStandings, listUnsatisfied, putGraph } from "../../shared/builds/rows/graph-store.ts";
 import { jobStates, type Node } from "../../shared/vocabulary.ts";
 import { isUnsatisfied } from "../graph/model.ts";
 import { openApi } from "../helpers/api.ts";

@@ -3,7 +3,7 @@ import { before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { listBuilds } from "../../shared/builds/reading/list.ts";
 import type { BuildFilter } from "../../shared/builds/reading/list-plan-store.ts";
-import type { Build } from "../../shared/builds/store.ts";
+import type { Build } from "../../shared/builds/rows/build-store.ts";
 import type { ListPage } from "../../shared/db/list-page.ts";
 import { newId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";

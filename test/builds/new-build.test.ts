@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
-import { createBuilds } from "../../shared/builds/create.ts";
-import { issueReadingToken } from "../../shared/builds/meta-data.ts";
+import { createBuilds } from "../../shared/builds/making/builds.ts";
+import { issueReadingToken } from "../../shared/builds/meta-data/meta-data.ts";
 import { buildRequest, openApi } from "../helpers/api.ts";
 import { allBuilds, buildWebhook } from "../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../helpers/databases.ts";

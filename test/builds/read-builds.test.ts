@@ -3,7 +3,7 @@ import { before, describe, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { listAccessTokens } from "../../shared/accounts/access-token-store.ts";
 import { revokeAccessToken } from "../../shared/accounts/access-tokens.ts";
-import { createBuilds } from "../../shared/builds/create.ts";
+import { createBuilds } from "../../shared/builds/making/builds.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../shared/pipelines/steps.ts";

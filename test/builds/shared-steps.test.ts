@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { findJob } from "../../shared/builds/progress-store.ts";
 import { listJobsPage } from "../../shared/builds/reading/job-list-store.ts";
-import { listJobs, measureJobs } from "../../shared/builds/store.ts";
+import { listJobs, measureJobs } from "../../shared/builds/rows/build-store.ts";
+import { findJob } from "../../shared/builds/rows/progress-store.ts";
 import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
 import { openApi } from "../helpers/api.ts";
 import { describeWorld } from "../helpers/databases.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
-import { cancelBuild } from "../../shared/builds/cancel.ts";
-import { createBuildByHand } from "../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../shared/builds/making/by-request.ts";
+import { cancelBuild } from "../../shared/builds/progress/cancel.ts";
 import { queueFigures, sampleQueues, samplingId } from "../../shared/dispatch/figures.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import { oldFigures } from "../../shared/figures/fold.ts";

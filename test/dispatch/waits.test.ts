@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { createBuildByHand } from "../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../shared/builds/making/by-request.ts";
 import { findWaits, waitFigures } from "../../shared/dispatch/wait-figures.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
 import { rollUp } from "../../shared/figures/roll-up.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, beforeEach, it } from "node:test";
-import { buildFigures } from "../../shared/builds/figures.ts";
+import { buildFigures } from "../../shared/builds/keeping/figures.ts";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
 import { oldFigures } from "../../shared/figures/fold.ts";
 import { type FigureSource, rollUp } from "../../shared/figures/roll-up.ts";

@@ -4,7 +4,7 @@ import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { updateMember } from "../../shared/accounts/members.ts";
 import { features, updateOrganization } from "../../shared/accounts/organizations.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
-import { issueReadingToken } from "../../shared/builds/meta-data.ts";
+import { issueReadingToken } from "../../shared/builds/meta-data/meta-data.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import type { TestDatabase } from "../helpers/databases.ts";

@@ -2,7 +2,7 @@ import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
-import { type BuildRequest, createBuilds } from "../../shared/builds/create.ts";
+import { type BuildRequest, createBuilds } from "../../shared/builds/making/builds.ts";
 import type { Feature, Step } from "../../shared/vocabulary.ts";
 import type { TestDatabase } from "./databases.ts";
 import { type Answer, request } from "./http.ts";

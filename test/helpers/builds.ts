@@ -1,5 +1,5 @@
 import { count, eq, inArray } from "drizzle-orm";
-import { tasksOfBuilds } from "../../shared/builds/due/handlers.ts";
+import { tasksOfBuilds } from "../../shared/builds/task-handlers.ts";
 import { fanOutPause } from "../../shared/dispatch/fan-out.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tasks/runner.ts";

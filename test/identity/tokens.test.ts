@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { decodeProtectedHeader } from "jose";
-import { issueReadingToken } from "../../shared/builds/meta-data.ts";
-import { findJob } from "../../shared/builds/progress-store.ts";
+import { issueReadingToken } from "../../shared/builds/meta-data/meta-data.ts";
+import { findJob } from "../../shared/builds/rows/progress-store.ts";
 import { enterJob } from "../agents/inside/in-a-job.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { openApi } from "../helpers/api.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
-import { purgeBuilds } from "../../shared/builds/builds.ts";
+import { purgeBuilds } from "../../shared/builds/keeping/purge.ts";
 import { newIds } from "../../shared/ids.ts";
 import { openApi } from "../helpers/api.ts";
 import { describeWorld } from "../helpers/databases.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { and, eq } from "drizzle-orm";
-import { createBuilds } from "../../shared/builds/create.ts";
+import { createBuilds } from "../../shared/builds/making/builds.ts";
 import { buildRequest, openApi, ordinarySettings, unique } from "../helpers/api.ts";
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { type Answer, untilNotBusy } from "../helpers/http.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, it } from "node:test";
 import { eq, inArray } from "drizzle-orm";
-import { purgeBuilds } from "../../shared/builds/builds.ts";
-import { createBuildByHand } from "../../shared/builds/new-build.ts";
+import { purgeBuilds } from "../../shared/builds/keeping/purge.ts";
+import { createBuildByHand } from "../../shared/builds/making/by-request.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import { newId } from "../../shared/ids.ts";
 import { countStoredBytes } from "../../shared/retention/organizations.ts";

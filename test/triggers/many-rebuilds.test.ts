@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { and, eq, lt } from "drizzle-orm";
-import { createBuilds } from "../../shared/builds/create.ts";
+import { createBuilds } from "../../shared/builds/making/builds.ts";
 import { buildRequest } from "../helpers/api.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { openTriggerApi } from "../helpers/trigger-api.ts";

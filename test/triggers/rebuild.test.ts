@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
-import { issueReadingToken } from "../../shared/builds/meta-data.ts";
+import { issueReadingToken } from "../../shared/builds/meta-data/meta-data.ts";
 import { evictPayloads } from "../../shared/triggers/payloads/payloads.ts";
 import type { Step } from "../../shared/vocabulary.ts";
 import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { count, eq } from "drizzle-orm";
 import { oldAuditEvents } from "../../shared/accounts/audit.ts";
-import { purgeBuilds } from "../../shared/builds/builds.ts";
+import { purgeBuilds } from "../../shared/builds/keeping/purge.ts";
 import { dayMs, hourMs } from "../../shared/durations.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { purgeAll } from "../../shared/retention/expiring.ts";

@@ -8,7 +8,7 @@ import {
   removeAnnotation,
 } from "../../../shared/annotations/annotations.ts";
 import type { AnnotationOwner } from "../../../shared/annotations/store.ts";
-import { findBuildOfJob } from "../../../shared/builds/store.ts";
+import { findBuildOfJob } from "../../../shared/builds/rows/build-store.ts";
 import type { Tx } from "../../../shared/db/database.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";

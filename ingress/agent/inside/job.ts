@@ -3,7 +3,7 @@ import { promiseFailure } from "../../../shared/agents/inside/promise.ts";
 import { canceledBy, requireBuildInReach } from "../../../shared/agents/inside/reach.ts";
 import { changeTimeLimit } from "../../../shared/agents/inside/time-limit.ts";
 import type { LeaseGroup } from "../../../shared/agents/lease-group.ts";
-import { cancelBuildByJob } from "../../../shared/builds/cancel.ts";
+import { cancelBuildByJob } from "../../../shared/builds/progress/cancel.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { maxTimeoutMinutes } from "../../../shared/pipelines/step/members.ts";
 import type { Services } from "../../../shared/process/services.ts";

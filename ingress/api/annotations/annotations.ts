@@ -8,7 +8,7 @@ import {
 } from "../../../shared/annotations/annotations.ts";
 import { annotateByHand } from "../../../shared/annotations/by-hand.ts";
 import { type AnnotationOwner, listAnnotations } from "../../../shared/annotations/store.ts";
-import { type Build, findBuildOfJob } from "../../../shared/builds/store.ts";
+import { type Build, findBuildOfJob } from "../../../shared/builds/rows/build-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";

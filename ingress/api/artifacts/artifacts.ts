@@ -7,7 +7,7 @@ import {
   requireArtifact,
 } from "../../../shared/artifacts/artifacts.ts";
 import { findJobOfBuild } from "../../../shared/builds/reading/answer-store.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";

@@ -1,6 +1,6 @@
 import { getRouterParam } from "h3";
-import { requireBuild, requireBuildOfJob } from "../../../shared/builds/builds.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import { requireBuild, requireBuildOfJob } from "../../../shared/builds/reading/require.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { parseBuildKey } from "../../http/routing.ts";

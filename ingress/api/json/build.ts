@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import { givenEnvironment, ownEnvironment, pullRequestOf } from "../../../shared/builds/environment.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
+import { givenEnvironment, ownEnvironment, pullRequestOf } from "../../../shared/builds/rows/environment.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { StepWarning } from "../../../shared/db/schema/builds.ts";
 import type { Config } from "../../../shared/process/config.ts";

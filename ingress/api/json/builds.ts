@@ -2,8 +2,7 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listAgentsById } from "../../../shared/agents/list-store.ts";
 import { listReasonsOfBuilds } from "../../../shared/agents/waiting/reason.ts";
-import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/graph-store.ts";
-import { listMetaData } from "../../../shared/builds/meta-data-store.ts";
+import { listMetaData } from "../../../shared/builds/meta-data/meta-data-store.ts";
 import {
   type AnsweredJob,
   type AnswerSize,
@@ -11,7 +10,8 @@ import {
   listAnsweredJobs,
   listJobSizes,
 } from "../../../shared/builds/reading/answer-store.ts";
-import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/store.ts";
+import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/rows/build-store.ts";
+import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { inGroups, pieceLength } from "../../http/transfers/json-stream.ts";

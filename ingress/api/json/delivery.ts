@@ -1,5 +1,9 @@
 import { z } from "zod";
-import { type BuildOfDelivery, listLastRebuilds, listRebuilds } from "../../../shared/builds/store.ts";
+import {
+  type BuildOfDelivery,
+  listLastRebuilds,
+  listRebuilds,
+} from "../../../shared/builds/rows/build-store.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";

@@ -1,5 +1,5 @@
-import { requireBuild } from "../../../shared/builds/builds.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import { requireBuild } from "../../../shared/builds/reading/require.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";

@@ -1,6 +1,6 @@
 import { readHtml } from "../../../shared/annotations/html.ts";
 import { type Annotation, listAnnotationsForPage } from "../../../shared/annotations/store.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 

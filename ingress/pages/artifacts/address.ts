@@ -1,6 +1,6 @@
 import { requireArtifact } from "../../../shared/artifacts/artifacts.ts";
 import type { Artifact } from "../../../shared/artifacts/store.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";

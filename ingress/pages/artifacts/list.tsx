@@ -1,7 +1,7 @@
 import { listArtifactsByJob } from "../../../shared/artifacts/browse-store.ts";
 import type { Artifact } from "../../../shared/artifacts/store.ts";
-import type { Job } from "../../../shared/builds/job-store.ts";
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";

@@ -1,8 +1,8 @@
-import { cancelBuild, cancelJob } from "../../../shared/builds/cancel.ts";
+import { rebuild } from "../../../shared/builds/making/rebuild.ts";
+import { cancelBuild, cancelJob } from "../../../shared/builds/progress/cancel.ts";
+import { unblockJob } from "../../../shared/builds/progress/unblock.ts";
 import { findJobOfBuild } from "../../../shared/builds/reading/answer-store.ts";
-import { rebuild } from "../../../shared/builds/rebuild.ts";
 import { retryFailedJobs, retryJob } from "../../../shared/builds/retry.ts";
-import { unblockJob } from "../../../shared/builds/unblock.ts";
 import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";

@@ -1,4 +1,4 @@
-import type { GivenAnswers } from "../../../shared/builds/answers.ts";
+import type { GivenAnswers } from "../../../shared/builds/meta-data/answers.ts";
 import type { ManualField } from "../../../shared/vocabulary.ts";
 import { Check, CheckGroup, Field, Select, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";

@@ -1,5 +1,5 @@
-import type { Job } from "../../../shared/builds/job-store.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { type BlockedState, type BuildState, isBlocked } from "../../../shared/vocabulary.ts";
 import { Duration } from "../ui/times.tsx";
 

@@ -1,7 +1,7 @@
 import { isWaitingAgain, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
-import type { Job } from "../../../shared/builds/job-store.ts";
 import type { ListedJob, RetriedJob } from "../../../shared/builds/reading/job-list-store.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { type JobState, unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { agentPath } from "../address/agent.ts";

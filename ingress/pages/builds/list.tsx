@@ -1,4 +1,4 @@
-import type { ListedBuild } from "../../../shared/builds/store.ts";
+import type { ListedBuild } from "../../../shared/builds/rows/build-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { State } from "../states/state.tsx";

@@ -2,18 +2,18 @@ import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listAgentNames } from "../../../shared/agents/list-store.ts";
 import { listWaitingReasons, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import { countArtifactsUpTo } from "../../../shared/artifacts/browse-store.ts";
-import { listUnblockable } from "../../../shared/builds/blocked-store.ts";
-import { findCanceler } from "../../../shared/builds/builds.ts";
-import { findPlacedGraph } from "../../../shared/builds/graph-store.ts";
-import type { Job } from "../../../shared/builds/job-store.ts";
-import { countFailedJobs } from "../../../shared/builds/progress-store.ts";
 import {
   listJobsById,
   listJobsPage,
   listQueueIdsOfScheduled,
   listRetriedJobs,
 } from "../../../shared/builds/reading/job-list-store.ts";
-import { type ListedBuild, listBuildNumbers } from "../../../shared/builds/store.ts";
+import { findCanceler } from "../../../shared/builds/reading/require.ts";
+import { listUnblockable } from "../../../shared/builds/rows/blocked-store.ts";
+import { type ListedBuild, listBuildNumbers } from "../../../shared/builds/rows/build-store.ts";
+import { findPlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
+import { countFailedJobs } from "../../../shared/builds/rows/progress-store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";

@@ -1,5 +1,5 @@
 import type { User } from "../../../shared/accounts/user-store.ts";
-import type { PlacedGraph } from "../../../shared/builds/graph-store.ts";
+import type { PlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { countWarnings } from "../../../shared/pipelines/warnings.ts";
 import type { Queue } from "../../../shared/queues/store.ts";

@@ -1,4 +1,4 @@
-import { buildEnvironment } from "../../../shared/builds/environment.ts";
+import { buildEnvironment } from "../../../shared/builds/rows/environment.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";

@@ -1,4 +1,4 @@
-import type { Job } from "../../../shared/builds/job-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
 import { durationInWords } from "../ui/times.tsx";
 

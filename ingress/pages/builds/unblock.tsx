@@ -1,6 +1,6 @@
-import type { GivenAnswers } from "../../../shared/builds/answers.ts";
-import type { Job } from "../../../shared/builds/job-store.ts";
-import { isForAdmins } from "../../../shared/builds/unblock.ts";
+import type { GivenAnswers } from "../../../shared/builds/meta-data/answers.ts";
+import { isForAdmins } from "../../../shared/builds/progress/unblock.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { jobPath } from "../address/build.ts";
 import { titleOf } from "../job-facts/titles.ts";

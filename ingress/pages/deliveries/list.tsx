@@ -1,4 +1,4 @@
-import type { BuildOfDelivery } from "../../../shared/builds/store.ts";
+import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { sizeInWords } from "../builds/payload.tsx";

@@ -1,4 +1,4 @@
-import { listLastBuildsOfDeliveries } from "../../../shared/builds/store.ts";
+import { listLastBuildsOfDeliveries } from "../../../shared/builds/rows/build-store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { loadDelivery } from "../address/delivery.ts";

@@ -1,5 +1,5 @@
-import { nextRebuild } from "../../../shared/builds/rebuild.ts";
-import type { BuildOfDelivery } from "../../../shared/builds/store.ts";
+import { nextRebuild } from "../../../shared/builds/making/rebuild.ts";
+import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";

@@ -1,7 +1,7 @@
 import { findGroup, type ListedMember, listMembers } from "../../../shared/builds/groups/list-store.ts";
 import type { Group } from "../../../shared/builds/groups/members-store.ts";
-import type { Job } from "../../../shared/builds/job-store.ts";
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";

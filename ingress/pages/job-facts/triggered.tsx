@@ -1,4 +1,4 @@
-import type { Job } from "../../../shared/builds/job-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import type { NamedBuild } from "../../../shared/builds/triggered/store.ts";
 import type { TriggeredFrom } from "../../../shared/db/schema/builds.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";

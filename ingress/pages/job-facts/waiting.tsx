@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
-import type { Job } from "../../../shared/builds/job-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { jobPath } from "../address/build.ts";

@@ -1,5 +1,5 @@
 import { scaleBand, scaleLinear } from "d3-scale";
-import type { BuildTimes } from "../../../shared/builds/store.ts";
+import type { BuildTimes } from "../../../shared/builds/rows/build-store.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import type { BuildState } from "../../../shared/vocabulary.ts";
 import { State, stateInWords } from "../states/state.tsx";

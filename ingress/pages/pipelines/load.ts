@@ -1,4 +1,4 @@
-import { listLastBuilds } from "../../../shared/builds/store.ts";
+import { listLastBuilds } from "../../../shared/builds/rows/build-store.ts";
 import { type ClusterName, findCluster, listClusterNames } from "../../../shared/clusters/store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { findArchivedPipeline, listPipelineNames } from "../../../shared/pipelines/store.ts";

@@ -1,10 +1,10 @@
-import type { GivenAnswers } from "../../../shared/builds/answers.ts";
+import { createBuildByHand, newBuild } from "../../../shared/builds/making/by-request.ts";
 import {
   type FirstQuestions,
   firstAnswersProblems,
   firstQuestions,
-} from "../../../shared/builds/first-questions.ts";
-import { createBuildByHand, newBuild } from "../../../shared/builds/new-build.ts";
+} from "../../../shared/builds/making/first-questions.ts";
+import type { GivenAnswers } from "../../../shared/builds/meta-data/answers.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";

@@ -1,4 +1,4 @@
-import { listBuildTimes } from "../../../shared/builds/store.ts";
+import { listBuildTimes } from "../../../shared/builds/rows/build-store.ts";
 import { type Cluster, findClusterById } from "../../../shared/clusters/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";

@@ -1,6 +1,6 @@
 import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { listLastBuildsOfDeliveries } from "../../../shared/builds/store.ts";
+import { listLastBuildsOfDeliveries } from "../../../shared/builds/rows/build-store.ts";
 import { listFigures } from "../../../shared/figures/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";

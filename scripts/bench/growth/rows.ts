@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
-import { insertJobs, type Job, selectJobs, wholeJob } from "../../../shared/builds/job-store.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
+import { insertJobs, type Job, selectJobs, wholeJob } from "../../../shared/builds/rows/job-store.ts";
 import type { Tx } from "../../../shared/db/database.ts";
 import { dayMs, hourMs, minuteMs } from "../../../shared/durations.ts";
 import { newId } from "../../../shared/ids.ts";

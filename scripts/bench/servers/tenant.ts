@@ -1,6 +1,6 @@
 import { startSession } from "../../../shared/accounts/sessions.ts";
 import { createAgentToken } from "../../../shared/agents/tokens.ts";
-import { createBuilds } from "../../../shared/builds/create.ts";
+import { createBuilds } from "../../../shared/builds/making/builds.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/process/services.ts";

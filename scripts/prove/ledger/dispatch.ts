@@ -1,4 +1,4 @@
-import type { JobFacts } from "../../../shared/builds/job-store.ts";
+import type { JobFacts } from "../../../shared/builds/rows/job-store.ts";
 import type { Assignment, DispatchChange } from "../traffic/observed.ts";
 import { checkOf, seen } from "./discrepancy.ts";
 import type { Ledger } from "./read.ts";

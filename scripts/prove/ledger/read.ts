@@ -4,7 +4,7 @@ import { readBytes } from "../../../shared/agents/logs/read.ts";
 import { failForgottenArtifacts } from "../../../shared/artifacts/fail.ts";
 import { removeUnnamedBlobs } from "../../../shared/artifacts/remove-unnamed.ts";
 import { artifactIdOf, type Blobs } from "../../../shared/blobs/blobs.ts";
-import { selectJobs, wholeJob } from "../../../shared/builds/job-store.ts";
+import { selectJobs, wholeJob } from "../../../shared/builds/rows/job-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
 import { countRows } from "../../../shared/db/rows.ts";
 import { dayMs } from "../../../shared/durations.ts";

@@ -157,7 +157,7 @@ export const mutants: Mutant[] = [
         to: "if (attempt > job.attempt || job.acceptedAt === null) throw",
       },
       {
-        file: "shared/builds/is-leased.ts",
+        file: "shared/builds/rows/is-leased.ts",
         from: "const isPresent = job.agentId === agentId && job.attempt === attempt;",
         to: "const isPresent = job.agentId === agentId && attempt <= job.attempt;",
       },
@@ -244,18 +244,18 @@ export const mutants: Mutant[] = [
     summary: "a step that was unblocked is unblocked again",
     edits: [
       {
-        file: "shared/builds/unblock.ts",
+        file: "shared/builds/progress/unblock.ts",
         from: `  unblocked: "somebody has unblocked it already",
 `,
         to: "",
       },
       {
-        file: "shared/builds/unblock.ts",
+        file: "shared/builds/progress/unblock.ts",
         from: "return unblockable ? undefined : tooEarly;",
         to: `return unblockable || state === "unblocked" ? undefined : tooEarly;`,
       },
       {
-        file: "shared/builds/blocked-store.ts",
+        file: "shared/builds/rows/blocked-store.ts",
         from: `    .where(and(eq(jobs.id, id), eq(jobs.state, "blocked"), eq(jobs.unblockable, true)))`,
         to: `    .where(and(eq(jobs.id, id), inArray(jobs.state, ["blocked", "unblocked"])))`,
       },
@@ -268,12 +268,12 @@ export const mutants: Mutant[] = [
     summary: "a step can be unblocked before those that it waits for have ended",
     edits: [
       {
-        file: "shared/builds/unblock.ts",
+        file: "shared/builds/progress/unblock.ts",
         from: "return unblockable ? undefined : tooEarly;",
         to: `return state === "blocked" || unblockable ? undefined : tooEarly;`,
       },
       {
-        file: "shared/builds/blocked-store.ts",
+        file: "shared/builds/rows/blocked-store.ts",
         from: `    .where(and(eq(jobs.id, id), eq(jobs.state, "blocked"), eq(jobs.unblockable, true)))`,
         to: `    .where(and(eq(jobs.id, id), eq(jobs.state, "blocked")))`,
       },

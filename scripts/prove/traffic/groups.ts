@@ -1,5 +1,5 @@
 import { eq, inArray } from "drizzle-orm";
-import { selectJobs, wholeJob } from "../../../shared/builds/job-store.ts";
+import { selectJobs, wholeJob } from "../../../shared/builds/rows/job-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
 import { leasedJobStates, waitingJobStates } from "../../../shared/vocabulary.ts";
 

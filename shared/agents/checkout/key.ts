@@ -1,5 +1,5 @@
-import type { Job } from "../../builds/job-store.ts";
-import type { Build } from "../../builds/store.ts";
+import type { Build } from "../../builds/rows/build-store.ts";
+import type { Job } from "../../builds/rows/job-store.ts";
 import { SealedUnderOtherKey } from "../../crypto/cipher.ts";
 import type { Services } from "../../process/services.ts";
 import { excerpt, Refusal } from "../../refusal.ts";

@@ -1,4 +1,4 @@
-import type { Job } from "../../builds/job-store.ts";
+import type { Job } from "../../builds/rows/job-store.ts";
 import type { Environment } from "../../pipelines/environment.ts";
 import { flagsOf } from "../../pipelines/step/checkout.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";

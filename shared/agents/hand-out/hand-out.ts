@@ -1,4 +1,4 @@
-import type { JobFacts } from "../../builds/job-store.ts";
+import type { JobFacts } from "../../builds/rows/job-store.ts";
 import { hashToken } from "../../crypto/tokens.ts";
 import { minuteMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";

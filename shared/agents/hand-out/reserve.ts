@@ -1,6 +1,6 @@
-import { refreshPauses } from "../../builds/pause-store.ts";
-import { lockBuilds } from "../../builds/progress-store.ts";
-import type { Build } from "../../builds/store.ts";
+import type { Build } from "../../builds/rows/build-store.ts";
+import { refreshPauses } from "../../builds/rows/pause-store.ts";
+import { lockBuilds } from "../../builds/rows/progress-store.ts";
 import type { Tx } from "../../db/database.ts";
 import { lockQueueIfDispatching } from "../../dispatch/store.ts";
 import { secondMs } from "../../durations.ts";

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
-import type { JobFacts } from "../../builds/job-store.ts";
+import type { JobFacts } from "../../builds/rows/job-store.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
 import { arrivalOf } from "../../db/schema/builds.ts";

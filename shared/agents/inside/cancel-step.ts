@@ -1,7 +1,11 @@
-import { settleBuild } from "../../builds/progress.ts";
-import { cancelJobsIfUnfinished, lockBuilds, setEndsAtIfCanceling } from "../../builds/progress-store.ts";
-import type { Build } from "../../builds/store.ts";
-import { buildTopics } from "../../builds/topics.ts";
+import { settleBuild } from "../../builds/progress/progress.ts";
+import type { Build } from "../../builds/rows/build-store.ts";
+import {
+  cancelJobsIfUnfinished,
+  lockBuilds,
+  setEndsAtIfCanceling,
+} from "../../builds/rows/progress-store.ts";
+import { buildTopics } from "../../builds/rows/topics.ts";
 import { secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";

@@ -1,7 +1,7 @@
-import { findTree } from "../../builds/graph-store.ts";
-import type { Job } from "../../builds/job-store.ts";
-import { promisesFailure } from "../../builds/promises.ts";
-import type { Build } from "../../builds/store.ts";
+import { promisesFailure } from "../../builds/progress/promises.ts";
+import type { Build } from "../../builds/rows/build-store.ts";
+import { findTree } from "../../builds/rows/graph-store.ts";
+import type { Job } from "../../builds/rows/job-store.ts";
 import { isStep } from "../../graph/tree.ts";
 import { parseRules } from "../../pipelines/agent-rules.ts";
 import type { Services } from "../../process/services.ts";

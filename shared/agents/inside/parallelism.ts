@@ -1,6 +1,6 @@
 import { moveMembers } from "../../builds/groups/members-store.ts";
-import { insertJobs, type Job } from "../../builds/job-store.ts";
-import { newScriptJob } from "../../builds/new-jobs.ts";
+import { newScriptJob } from "../../builds/making/jobs.ts";
+import { insertJobs, type Job } from "../../builds/rows/job-store.ts";
 import type { Tx } from "../../db/database.ts";
 import { newIds } from "../../ids.ts";
 import { maxParallelism } from "../../pipelines/step/common.ts";

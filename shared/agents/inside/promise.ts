@@ -1,4 +1,4 @@
-import { settleBuild } from "../../builds/progress.ts";
+import { settleBuild } from "../../builds/progress/progress.ts";
 import type { Services } from "../../process/services.ts";
 import { Refusal } from "../../refusal.ts";
 import { type Attempt, changeWhileLeased, report } from "../lease.ts";

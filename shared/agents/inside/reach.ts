@@ -1,4 +1,4 @@
-import { type Build, listBuildsById } from "../../builds/store.ts";
+import { type Build, listBuildsById } from "../../builds/rows/build-store.ts";
 import type { Db } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
 import { findPipelineFactsById } from "../../pipelines/store.ts";

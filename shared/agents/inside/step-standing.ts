@@ -1,4 +1,4 @@
-import type { Job } from "../../builds/job-store.ts";
+import type { Job } from "../../builds/rows/job-store.ts";
 import { finishedJobStates, type JobState, leasedJobStates, waitingJobStates } from "../../vocabulary.ts";
 
 // A step as programs in jobs see it. Jobs that were retried do not count.

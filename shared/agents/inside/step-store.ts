@@ -6,7 +6,7 @@ import {
   type JobFacts,
   selectJobs,
   wholeJob,
-} from "../../builds/job-store.ts";
+} from "../../builds/rows/job-store.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import type { JobOptions } from "../../db/schema/builds.ts";
 import { isId } from "../../ids.ts";

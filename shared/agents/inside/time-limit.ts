@@ -1,4 +1,4 @@
-import { findJob } from "../../builds/progress-store.ts";
+import { findJob } from "../../builds/rows/progress-store.ts";
 import { minuteMs } from "../../durations.ts";
 import { timeoutMinutes } from "../../pipelines/settings.ts";
 import { maxTimeoutMinutes } from "../../pipelines/step/members.ts";

@@ -1,8 +1,8 @@
-import type { JobFacts } from "../../builds/job-store.ts";
-import { settleBuild } from "../../builds/progress.ts";
-import { lockBuilds } from "../../builds/progress-store.ts";
-import type { Build } from "../../builds/store.ts";
-import { buildTopics } from "../../builds/topics.ts";
+import { settleBuild } from "../../builds/progress/progress.ts";
+import type { Build } from "../../builds/rows/build-store.ts";
+import type { JobFacts } from "../../builds/rows/job-store.ts";
+import { lockBuilds } from "../../builds/rows/progress-store.ts";
+import { buildTopics } from "../../builds/rows/topics.ts";
 import type { Tx } from "../../db/database.ts";
 import { maxStepNameLength } from "../../pipelines/step/common.ts";
 import { maxPriority } from "../../pipelines/step/members.ts";

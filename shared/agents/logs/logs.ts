@@ -1,7 +1,7 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
-import { auditSubject } from "../../builds/builds.ts";
-import type { Job } from "../../builds/job-store.ts";
-import type { Build } from "../../builds/store.ts";
+import { auditSubject } from "../../builds/reading/require.ts";
+import type { Build } from "../../builds/rows/build-store.ts";
+import type { Job } from "../../builds/rows/job-store.ts";
 import type { Db } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
-import { type Job, selectJobs, wholeJob } from "../../builds/job-store.ts";
+import { type Job, selectJobs, wholeJob } from "../../builds/rows/job-store.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
 import { findRow } from "../../db/rows.ts";

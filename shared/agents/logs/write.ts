@@ -1,5 +1,5 @@
 import { isStorageFull } from "../../accounts/storage.ts";
-import { isLeased } from "../../builds/is-leased.ts";
+import { isLeased } from "../../builds/rows/is-leased.ts";
 import type { Tx } from "../../db/database.ts";
 import type { Config } from "../../process/config.ts";
 import type { Services } from "../../process/services.ts";

@@ -1,7 +1,7 @@
-import { findPlacedGraph, type PlacedGraph } from "../../builds/graph-store.ts";
 import { type GroupOfJob, listGroupsOfJobs } from "../../builds/groups/holders-store.ts";
-import type { JobFacts } from "../../builds/job-store.ts";
-import type { Build } from "../../builds/store.ts";
+import type { Build } from "../../builds/rows/build-store.ts";
+import { findPlacedGraph, type PlacedGraph } from "../../builds/rows/graph-store.ts";
+import type { JobFacts } from "../../builds/rows/job-store.ts";
 import { type Blockers, findBlockers } from "../../graph/blockers.ts";
 import { matcherOf, parseRules } from "../../pipelines/agent-rules.ts";
 import type { Services } from "../../process/services.ts";

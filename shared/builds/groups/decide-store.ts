@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../../db/database.ts";
 import { countRows } from "../../db/rows.ts";
-import { factColumns, type JobFacts } from "../job-store.ts";
-import { pauseOfQueue, refreshPausesOf } from "../pause-store.ts";
+import { factColumns, type JobFacts } from "../rows/job-store.ts";
+import { pauseOfQueue, refreshPausesOf } from "../rows/pause-store.ts";
 import { byPriority, type Candidate, type GroupView, type Place } from "./decide.ts";
 import type { Group } from "./members-store.ts";
 

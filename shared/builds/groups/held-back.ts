@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/database.ts";
 import { isActiveJob, type JobStanding } from "../../graph/progress.ts";
-import type { Build } from "../store.ts";
+import type { Build } from "../rows/build-store.ts";
 import { listWaitingMembers } from "./members-store.ts";
 
 const none: ReadonlySet<string> = new Set();

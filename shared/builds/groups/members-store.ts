@@ -4,7 +4,14 @@ import { prepared, valueFor } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
 import { newIds } from "../../ids.ts";
 import { finishedJobStates } from "../../vocabulary.ts";
-import { factColumns, firstOfStep, type Job, type JobFacts, selectJobs, wholeJob } from "../job-store.ts";
+import {
+  factColumns,
+  firstOfStep,
+  type Job,
+  type JobFacts,
+  selectJobs,
+  wholeJob,
+} from "../rows/job-store.ts";
 
 export type Member = Tables["concurrencyMembers"]["$inferSelect"];
 export type Group = Tables["concurrencyGroups"]["$inferSelect"];

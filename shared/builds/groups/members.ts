@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import { later } from "../../tasks/store.ts";
-import type { Job, JobFacts } from "../job-store.ts";
-import type { Build } from "../store.ts";
+import type { Build } from "../rows/build-store.ts";
+import type { Job, JobFacts } from "../rows/job-store.ts";
 import {
   deleteMembersThatLeft,
   type Group,

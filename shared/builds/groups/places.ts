@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/database.ts";
-import type { Build } from "../store.ts";
+import type { Build } from "../rows/build-store.ts";
 import { comparePlaces } from "./decide.ts";
 import { findMemberOfBuild, type Group } from "./members-store.ts";
 

@@ -1,11 +1,11 @@
 import type { Db, Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
 import { endTasks, listTasks } from "../../tasks/store.ts";
-import { dueOfScheduled } from "../due/of-jobs.ts";
-import type { JobFacts } from "../job-store.ts";
-import { lockBuilds } from "../progress-store.ts";
-import type { Build } from "../store.ts";
-import { buildTopics } from "../topics.ts";
+import type { Build } from "../rows/build-store.ts";
+import { dueOfScheduled } from "../rows/due-of-jobs.ts";
+import type { JobFacts } from "../rows/job-store.ts";
+import { lockBuilds } from "../rows/progress-store.ts";
+import { buildTopics } from "../rows/topics.ts";
 import { type Candidate, comparePlaces, decideStarts } from "./decide.ts";
 import { lockGroup, setReached, startIfLimited, viewGroup } from "./decide-store.ts";
 import type { Group } from "./members-store.ts";

@@ -3,8 +3,8 @@ import type { DraftedJob } from "../../graph/expand.ts";
 import { membersOfDrafts, stepsLeftOut } from "../../graph/group-order.ts";
 import { problemOfMembers } from "../../graph/sound.ts";
 import { finishedJobStates, type Node } from "../../vocabulary.ts";
-import { listStandings } from "../graph-store.ts";
-import type { Build } from "../store.ts";
+import type { Build } from "../rows/build-store.ts";
+import { listStandings } from "../rows/graph-store.ts";
 import { listWaitingMembers } from "./members-store.ts";
 
 /**

@@ -6,12 +6,12 @@ import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { takeTasks } from "../../tasks/store.ts";
 import type { BuildState } from "../../vocabulary.ts";
-import { cancelIfUnfinished } from "../cancel.ts";
-import type { JobFacts } from "../job-store.ts";
-import { settleBuild } from "../progress.ts";
-import { lockBuilds } from "../progress-store.ts";
-import { type Build, listBuildsById } from "../store.ts";
-import { buildTopics } from "../topics.ts";
+import { cancelIfUnfinished } from "../progress/cancel.ts";
+import { settleBuild } from "../progress/progress.ts";
+import { type Build, listBuildsById } from "../rows/build-store.ts";
+import type { JobFacts } from "../rows/job-store.ts";
+import { lockBuilds } from "../rows/progress-store.ts";
+import { buildTopics } from "../rows/topics.ts";
 import { outdatedBy } from "./reason.ts";
 import { hasAcceptedJob, listOlderOfBranch, skipJobsIfUnaccepted } from "./store.ts";
 

@@ -1,4 +1,4 @@
-import type { Build } from "../store.ts";
+import type { Build } from "../rows/build-store.ts";
 
 /** The cancel reason of a build that a newer one of its branch made outdated. */
 export function outdatedBy({ number }: Pick<Build, "number">): string {

@@ -2,8 +2,8 @@ import { and, asc, eq, gt, inArray, isNotNull, isNull, lt } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import { hasText } from "../../db/schema/builds.ts";
 import { type BuildState, unfinishedJobStates } from "../../vocabulary.ts";
-import { factColumns, type JobFacts } from "../job-store.ts";
-import type { Build } from "../store.ts";
+import type { Build } from "../rows/build-store.ts";
+import { factColumns, type JobFacts } from "../rows/job-store.ts";
 
 export interface OlderBuilds extends Pick<Build, "pipelineId" | "branch"> {
   state: BuildState;

@@ -1,8 +1,8 @@
 import type { Services } from "../../process/services.ts";
 import { takeTasks } from "../../tasks/store.ts";
-import { settleBuild } from "../progress.ts";
-import { lockBuilds } from "../progress-store.ts";
-import { buildTopics } from "../topics.ts";
+import { settleBuild } from "../progress/progress.ts";
+import { lockBuilds } from "../rows/progress-store.ts";
+import { buildTopics } from "../rows/topics.ts";
 import { failQueuelessIfScheduled } from "./store.ts";
 
 /**

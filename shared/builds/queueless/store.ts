@@ -1,6 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import type { Tx } from "../../db/database.ts";
-import { isTrueByStep } from "../job-store.ts";
+import { isTrueByStep } from "../rows/job-store.ts";
 
 /** scheduled → failed, of all jobs of a build that have no queue. They have the reason since they were made. */
 export async function failQueuelessIfScheduled(tx: Tx, buildId: string): Promise<{ id: string }[]> {

@@ -3,8 +3,8 @@ import type { Db, Reader } from "../../db/database.ts";
 import { selectCountUpTo } from "../../db/list-page.ts";
 import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
 import type { JobState } from "../../vocabulary.ts";
-import { factColumns, firstOfStep, type Job, selectJobs, wholeJob } from "../job-store.ts";
-import { sizeOfStep } from "../store.ts";
+import { sizeOfStep } from "../rows/build-store.ts";
+import { factColumns, firstOfStep, type Job, selectJobs, wholeJob } from "../rows/job-store.ts";
 import { someOptions } from "./job-list-store.ts";
 
 // Answers of REST have whole builds. These reads tell how large they are, and read some jobs at a time.

@@ -17,8 +17,8 @@ import { type ListedRows, type ListPage, listedRows } from "../../db/list-page.t
 import { isPostgres } from "../../db/prepared.ts";
 import type { JobOptions } from "../../db/schema/builds.ts";
 import type { BuildState } from "../../vocabulary.ts";
-import { factColumns, firstOfStep, type Job, wholeJob } from "../job-store.ts";
-import { beginning } from "../store.ts";
+import { beginning } from "../rows/build-store.ts";
+import { factColumns, firstOfStep, type Job, wholeJob } from "../rows/job-store.ts";
 
 /** Commands have up to 64 KB. */
 const maxCommandCharacters = 400;

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../db/database.ts";
-import { firstOfStep } from "../job-store.ts";
-import { sizeOfStep } from "../store.ts";
+import { sizeOfStep } from "../rows/build-store.ts";
+import { firstOfStep } from "../rows/job-store.ts";
 import { type AnsweredJobs, isAnswered, type JobSize } from "./answer-store.ts";
 
 export interface JobPageFilter extends AnsweredJobs {

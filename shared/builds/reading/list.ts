@@ -11,7 +11,7 @@ import { secondMs } from "../../durations.ts";
 import { hasDeletedPipelines } from "../../pipelines/store.ts";
 import { Refusal } from "../../refusal.ts";
 import type { BuildState } from "../../vocabulary.ts";
-import { allColumns, type Build, type ListedBuild, listedColumns } from "../store.ts";
+import { allColumns, type Build, type ListedBuild, listedColumns } from "../rows/build-store.ts";
 import { type BuildFilter, type BuildListPlan, planBuildList } from "./list-plan-store.ts";
 import { countSlice, findEndOfSlice, keyOfPosition, type ListSlice, listSliceOf } from "./list-store.ts";
 

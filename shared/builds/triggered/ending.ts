@@ -1,7 +1,7 @@
 import type { BuildState, JobState } from "../../vocabulary.ts";
-import type { Job } from "../job-store.ts";
 import { isOutdated } from "../outdated/reason.ts";
-import type { Build } from "../store.ts";
+import type { Build } from "../rows/build-store.ts";
+import type { Job } from "../rows/job-store.ts";
 
 export interface TriggerEnding {
   state: JobState;

@@ -3,12 +3,12 @@ import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { takeTasks } from "../../tasks/store.ts";
 import { finishedJobStates, type JobState } from "../../vocabulary.ts";
-import { reopenFailedWaits } from "../graph-store.ts";
-import type { Job } from "../job-store.ts";
-import { settleBuild } from "../progress.ts";
-import { findJob, lockBuilds, reopenIfFinished } from "../progress-store.ts";
-import type { Build } from "../store.ts";
-import { buildTopics } from "../topics.ts";
+import { settleBuild } from "../progress/progress.ts";
+import type { Build } from "../rows/build-store.ts";
+import { reopenFailedWaits } from "../rows/graph-store.ts";
+import type { Job } from "../rows/job-store.ts";
+import { findJob, lockBuilds, reopenIfFinished } from "../rows/progress-store.ts";
+import { buildTopics } from "../rows/topics.ts";
 import { endingOf, followsCanceledBuild } from "./ending.ts";
 import { findBuildById, findBuildOfJobById, moveTriggerIfStill } from "./store.ts";
 

@@ -2,10 +2,10 @@ import type { Tx } from "../../db/database.ts";
 import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { takeTasks } from "../../tasks/store.ts";
-import { cancelIfUnfinished } from "../cancel.ts";
-import { findJob, lockBuilds } from "../progress-store.ts";
-import type { Build } from "../store.ts";
-import { buildTopics } from "../topics.ts";
+import { cancelIfUnfinished } from "../progress/cancel.ts";
+import type { Build } from "../rows/build-store.ts";
+import { findJob, lockBuilds } from "../rows/progress-store.ts";
+import { buildTopics } from "../rows/topics.ts";
 import { followsCanceledBuild } from "./ending.ts";
 import { findTriggeredBuild } from "./store.ts";
 

@@ -4,10 +4,10 @@ import type { PipelineFacts } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";
 import { excerpt } from "../../refusal.ts";
 import { toProblems } from "../../validation.ts";
-import type { BuildRequest } from "../create.ts";
-import type { Job } from "../job-store.ts";
-import { newBuild, newBuildProblems } from "../new-build.ts";
-import type { Build } from "../store.ts";
+import type { BuildRequest } from "../making/builds.ts";
+import { newBuild, newBuildProblems } from "../making/by-request.ts";
+import type { Build } from "../rows/build-store.ts";
+import type { Job } from "../rows/job-store.ts";
 
 export interface Parent {
   build: Build;

@@ -3,8 +3,8 @@ import type { Db, Reader, Tx } from "../../db/database.ts";
 import { countUpTo } from "../../db/list-page.ts";
 import { findBy, preparedRow } from "../../db/prepared.ts";
 import type { JobState } from "../../vocabulary.ts";
-import { isTrueByStep, type JobFacts } from "../job-store.ts";
-import type { Build } from "../store.ts";
+import type { Build } from "../rows/build-store.ts";
+import { isTrueByStep, type JobFacts } from "../rows/job-store.ts";
 
 /** The build that a job of a trigger step made. */
 export const findTriggeredBuild = findBy<Build>(({ builds }) => builds.triggeredByJobId);

@@ -1,9 +1,9 @@
 import { lockActiveRoles } from "../../accounts/member-store.ts";
 import { isStorageFull } from "../../accounts/storage.ts";
-import { createBuilds } from "../../builds/create.ts";
-import { nextRebuild } from "../../builds/rebuild.ts";
-import { listLastRebuilds } from "../../builds/store.ts";
-import { TooManyJobs } from "../../builds/too-many-jobs.ts";
+import { createBuilds } from "../../builds/making/builds.ts";
+import { nextRebuild } from "../../builds/making/rebuild.ts";
+import { TooManyJobs } from "../../builds/making/too-many-jobs.ts";
+import { listLastRebuilds } from "../../builds/rows/build-store.ts";
 import type { Tx } from "../../db/database.ts";
 import { secondMs } from "../../durations.ts";
 import { lockPipeline } from "../../pipelines/store.ts";

@@ -1,4 +1,4 @@
-import { type BuildRequest, createBuilds } from "../../builds/create.ts";
+import { type BuildRequest, createBuilds } from "../../builds/making/builds.ts";
 import type { Tx } from "../../db/database.ts";
 import { secondsBetween } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";

@@ -1,7 +1,7 @@
 // A delivery's row is its task. While it waits, `due_at` says when it may be decided, and an index of waiting deliveries has
 // them by organization. A look takes some of each.
 
-import { type Excess, TooManyJobs } from "../../builds/too-many-jobs.ts";
+import { type Excess, TooManyJobs } from "../../builds/making/too-many-jobs.ts";
 import { minuteMs, secondMs } from "../../durations.ts";
 import type { Services } from "../../process/services.ts";
 import { Outage, openGatherer } from "../../sharing/gatherer.ts";

@@ -1,8 +1,8 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
 import { requireStorage } from "../../accounts/storage.ts";
-import { auditSubject } from "../../builds/builds.ts";
-import { createOneBuild, lockNextRebuild } from "../../builds/rebuild.ts";
-import { type Build, findBuildOfDelivery } from "../../builds/store.ts";
+import { createOneBuild, lockNextRebuild } from "../../builds/making/rebuild.ts";
+import { auditSubject } from "../../builds/reading/require.ts";
+import { type Build, findBuildOfDelivery } from "../../builds/rows/build-store.ts";
 import type { Tx } from "../../db/database.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";
 import type { Services } from "../../process/services.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { endForcedJobs } from "../../../shared/agents/expire.ts";
 import { listJobsById } from "../../../shared/agents/lease-store.ts";
-import { issueReadingToken } from "../../../shared/builds/meta-data.ts";
+import { issueReadingToken } from "../../../shared/builds/meta-data/meta-data.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import { openApi, unknownId } from "../../helpers/api.ts";
 import { describeWorld } from "../../helpers/databases.ts";

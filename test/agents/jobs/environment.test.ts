@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type JobContext, jobEnvironment, unsentNames } from "../../../shared/agents/job-environment.ts";
-import type { Job } from "../../../shared/builds/job-store.ts";
-import { newScriptJob } from "../../../shared/builds/new-jobs.ts";
-import type { Build } from "../../../shared/builds/store.ts";
+import { newScriptJob } from "../../../shared/builds/making/jobs.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
+import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { createCipher } from "../../../shared/crypto/cipher.ts";
 import { sealedPlaces } from "../../../shared/crypto/sealed-places.ts";
 import { type Environment, sealEnvironment } from "../../../shared/pipelines/environment.ts";

@@ -4,7 +4,7 @@ import { count, eq } from "drizzle-orm";
 import { evictLogs, purgeLogsOfBuilds } from "../../../shared/agents/logs/evict.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
 import { rowBytes } from "../../../shared/agents/logs/write.ts";
-import { purgeBuilds } from "../../../shared/builds/builds.ts";
+import { purgeBuilds } from "../../../shared/builds/keeping/purge.ts";
 import { dayMs, hourMs } from "../../../shared/durations.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";

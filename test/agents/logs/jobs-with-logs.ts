@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { type LogIntake, openLogIntake } from "../../../shared/agents/logs/append.ts";
 import { closeLog } from "../../../shared/agents/logs/evict.ts";
 import type { LogLease } from "../../../shared/agents/logs/place.ts";
-import { createBuilds } from "../../../shared/builds/create.ts";
+import { createBuilds } from "../../../shared/builds/making/builds.ts";
 import { newId } from "../../../shared/ids.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Services } from "../../../shared/process/services.ts";

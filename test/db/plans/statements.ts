@@ -23,26 +23,18 @@ import {
 } from "../../../shared/agents/list-store.ts";
 import { findAgentTokenById, listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { findAgentThatLost, listTakers } from "../../../shared/agents/waiting/takers-store.ts";
-import { countBuilds } from "../../../shared/builds/figures-store.ts";
-import { findPlacedGraph, listWarnings } from "../../../shared/builds/graph-store.ts";
+import { countBuilds } from "../../../shared/builds/keeping/figures-store.ts";
 import {
   deleteJobTokensExpiredBefore,
   findJobOfToken,
   listMetaData,
   measureMetaData,
-} from "../../../shared/builds/meta-data-store.ts";
+} from "../../../shared/builds/meta-data/meta-data-store.ts";
 import {
   hasAcceptedJob,
   listOlderOfBranch,
   skipJobsIfUnaccepted,
 } from "../../../shared/builds/outdated/store.ts";
-import { refreshPauses } from "../../../shared/builds/pause-store.ts";
-import {
-  cancelJobsIfUnfinished,
-  countFailedJobs,
-  finishBuildIfUnfinished,
-  listFailedJobs,
-} from "../../../shared/builds/progress-store.ts";
 import {
   countJobStates,
   findJobOfBuild,
@@ -78,7 +70,15 @@ import {
   listLastRebuilds,
   listRebuilds,
   measureJobs,
-} from "../../../shared/builds/store.ts";
+} from "../../../shared/builds/rows/build-store.ts";
+import { findPlacedGraph, listWarnings } from "../../../shared/builds/rows/graph-store.ts";
+import { refreshPauses } from "../../../shared/builds/rows/pause-store.ts";
+import {
+  cancelJobsIfUnfinished,
+  countFailedJobs,
+  finishBuildIfUnfinished,
+  listFailedJobs,
+} from "../../../shared/builds/rows/progress-store.ts";
 import { listDependents } from "../../../shared/clusters/dependents-store.ts";
 import { listClusterNames, listClustersPage } from "../../../shared/clusters/store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { issueReadingToken } from "../../../shared/builds/meta-data.ts";
+import { issueReadingToken } from "../../../shared/builds/meta-data/meta-data.ts";
 import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
 import { newId } from "../../../shared/ids.ts";
 import { evictPayloads } from "../../../shared/triggers/payloads/payloads.ts";

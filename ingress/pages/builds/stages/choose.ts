@@ -1,4 +1,4 @@
-import type { PlacedGraph, PlacedJob } from "../../../../shared/builds/graph-store.ts";
+import type { PlacedGraph, PlacedJob } from "../../../../shared/builds/rows/graph-store.ts";
 import { type StageItem, stagesOf } from "../../../../shared/graph/stages.ts";
 import { finishedJobStates } from "../../../../shared/vocabulary.ts";
 import { countKinds, kindOf, type StateKind } from "../../states/kinds.ts";

@@ -1,4 +1,4 @@
-import type { Job } from "../../../../shared/builds/job-store.ts";
+import type { Job } from "../../../../shared/builds/rows/job-store.ts";
 import { buildPath, jobPath } from "../../address/build.ts";
 import { placeInWords, titleOf } from "../../job-facts/titles.ts";
 import { brokenInWords, countKinds, countsInWords, kindOf, type StateKind } from "../../states/kinds.ts";

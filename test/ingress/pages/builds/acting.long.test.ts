@@ -3,7 +3,7 @@ import { before, it } from "node:test";
 import { asc, eq } from "drizzle-orm";
 import type { Page, Response } from "playwright-core";
 import { removeMember } from "../../../../shared/accounts/members.ts";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import { createPipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue, deleteQueue } from "../../../../shared/queues/queues.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";

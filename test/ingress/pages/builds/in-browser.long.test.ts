@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, it } from "node:test";
 import type { Page } from "playwright-core";
-import { createBuilds } from "../../../../shared/builds/create.ts";
+import { createBuilds } from "../../../../shared/builds/making/builds.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { click, describeInBrowser, heading, mainText, openWindow } from "../../../helpers/browser.ts";
 import { buildWebhook } from "../../../helpers/builds.ts";

@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 import type { Actor } from "../../../../shared/accounts/audit.ts";
-import { type Job, wholeJobs } from "../../../../shared/builds/job-store.ts";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
-import type { Build } from "../../../../shared/builds/store.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
+import type { Build } from "../../../../shared/builds/rows/build-store.ts";
+import { type Job, wholeJobs } from "../../../../shared/builds/rows/job-store.ts";
 import { secondMs } from "../../../../shared/durations.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import {

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Actor } from "../../../../shared/accounts/audit.ts";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
-import type { Build } from "../../../../shared/builds/store.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
+import type { Build } from "../../../../shared/builds/rows/build-store.ts";
 import { secondMs } from "../../../../shared/durations.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState, JobState, Step } from "../../../../shared/vocabulary.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { tasksOfBuilds } from "../../../../shared/builds/due/handlers.ts";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
+import { tasksOfBuilds } from "../../../../shared/builds/task-handlers.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { openTasks } from "../../../../shared/tasks/runner.ts";
 import type { Step } from "../../../../shared/vocabulary.ts";

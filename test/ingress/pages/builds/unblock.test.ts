@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../../../shared/pipelines/steps.ts";
 import { describeWorld } from "../../../helpers/databases.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createSecret } from "../../../../shared/secrets/secrets.ts";
 import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";

@@ -1,7 +1,7 @@
 import { requireOrganization } from "../../../../shared/accounts/organizations.ts";
 import { pauseAgent, requireAgent } from "../../../../shared/agents/control.ts";
 import { createAgentToken } from "../../../../shared/agents/tokens.ts";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import { retryJob } from "../../../../shared/builds/retry.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";

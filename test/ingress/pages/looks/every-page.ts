@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { createOwnAccessToken } from "../../../../shared/accounts/access-tokens.ts";
 import type { Actor } from "../../../../shared/accounts/audit.ts";
 import { requireOrganization, updateOrganization } from "../../../../shared/accounts/organizations.ts";
-import { cancelBuild } from "../../../../shared/builds/cancel.ts";
+import { cancelBuild } from "../../../../shared/builds/progress/cancel.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import type { Cluster } from "../../../../shared/clusters/store.ts";
 import { pauseDispatch } from "../../../../shared/dispatch/pause.ts";

@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 import type { Page } from "playwright-core";
 import { requireOrganization } from "../../../../shared/accounts/organizations.ts";
-import type { GivenAnswers } from "../../../../shared/builds/answers.ts";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
+import type { GivenAnswers } from "../../../../shared/builds/meta-data/answers.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../../../shared/pipelines/steps.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { and, eq } from "drizzle-orm";
-import { createBuildByHand } from "../../../../shared/builds/new-build.ts";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import { minuteMs } from "../../../../shared/durations.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState } from "../../../../shared/vocabulary.ts";

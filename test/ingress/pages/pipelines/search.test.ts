@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { createBuilds } from "../../../../shared/builds/create.ts";
-import { createBuildByHand, newBuild } from "../../../../shared/builds/new-build.ts";
+import { createBuilds } from "../../../../shared/builds/making/builds.ts";
+import { createBuildByHand, newBuild } from "../../../../shared/builds/making/by-request.ts";
 import { requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
 import type { BuildState } from "../../../../shared/vocabulary.ts";
 import { describeWorld } from "../../../helpers/databases.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { asc, eq, inArray } from "drizzle-orm";
-import { createBuilds } from "../../../../shared/builds/create.ts";
+import { createBuilds } from "../../../../shared/builds/making/builds.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cancelBuild } from "../../../../shared/builds/cancel.ts";
+import { cancelBuild } from "../../../../shared/builds/progress/cancel.ts";
 import { pauseDispatch, resumeDispatch } from "../../../../shared/dispatch/pause.ts";
 import { findQueue } from "../../../../shared/queues/store.ts";
 import { describeInBrowser, heading, openWindow, press } from "../../../helpers/browser.ts";

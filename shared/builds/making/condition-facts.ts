@@ -1,0 +1,120 @@
+import { findOrganizationById } from "../../accounts/organization-store.ts";
+import { listUsersById } from "../../accounts/user-store.ts";
+import { type ConditionContext, factsOfBuild } from "../../conditions/facts.ts";
+import type { Facts } from "../../conditions/names.ts";
+import type { Cipher } from "../../crypto/cipher.ts";
+import { sealedPlaces } from "../../crypto/sealed-places.ts";
+import type { Db, Tx } from "../../db/database.ts";
+import {
+  type Environment,
+  environmentOfPipeline,
+  openEnvironmentIfPossible,
+} from "../../pipelines/environment.ts";
+import { interpolateEnvironment } from "../../pipelines/interpolate.ts";
+import type { Pipeline, PipelineFacts } from "../../pipelines/store.ts";
+import type { Config } from "../../process/config.ts";
+import { isGroupStep, type Step } from "../../vocabulary.ts";
+import { type Build, listBuildNumbers } from "../rows/build-store.ts";
+import { givenEnvironment, pullRequestOf, tagOf } from "../rows/environment.ts";
+
+export type ConditionReader = { cipher: Cipher; config: Pick<Config, "agentEnvPrefix"> };
+
+/** No condition asks for these. */
+export const noFacts: Facts = { values: {}, env: () => null };
+
+export function hasConditions(steps: Step[]): boolean {
+  return steps.some((step) => step.if !== undefined || (isGroupStep(step) && hasConditions(step.steps)));
+}
+
+/** The facts, and what they were made of: equal contexts have equal facts. */
+export interface ConditionFacts {
+  context: ConditionContext;
+  facts: Facts;
+}
+
+/**
+ * Reads what conditions may ask about a build.
+ * @param uploaded the variables of the document that brings the steps
+ */
+export async function readConditionFacts(
+  db: Db | Tx,
+  { cipher, config }: ConditionReader,
+  {
+    build,
+    pipeline,
+    uploaded = {},
+  }: { build: Build; pipeline: PipelineFacts; uploaded?: Environment | undefined },
+): Promise<ConditionFacts> {
+  const organization = await findOrganizationById(db, build.organizationId);
+  const creator = build.creatorId
+    ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
+    : undefined;
+  const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
+  const given = givenEnvironment(cipher, build);
+  const prefix = config.agentEnvPrefix;
+  const pullRequest = pullRequestOf(build, given, prefix);
+  const triggeredFrom = build.options?.triggered_from;
+  const context: ConditionContext = {
+    prefix,
+    organization: { id: build.organizationId, slug: organization?.slug ?? "" },
+    pipeline,
+    variables: {
+      ...environmentOfPipeline(cipher, pipeline),
+      ...given,
+      ...uploadedEnvironment(cipher, build),
+      ...uploaded,
+    },
+    build: {
+      ...build,
+      tag: tagOf(given, prefix) ?? null,
+      sourceEvent: null,
+      sourceAction: null,
+      author: build.author
+        ? { id: null, name: build.author.name ?? null, email: build.author.email ?? null }
+        : null,
+      creator: creator ?? null,
+      pullRequest: pullRequest
+        ? {
+            id: pullRequest.id,
+            baseBranch: pullRequest.base_branch ?? null,
+            isDraft: pullRequest.isDraft,
+            label: null,
+            labels: pullRequest.labels ?? [],
+            repository: pullRequest.repository ?? null,
+            isFork: false,
+          }
+        : null,
+      mergeQueue: null,
+      triggeredFrom: triggeredFrom
+        ? {
+            id: triggeredFrom.build_id,
+            number: triggeredFrom.build_number,
+            pipelineSlug: triggeredFrom.build_pipeline_slug,
+          }
+        : null,
+      rebuiltFrom: rebuiltFrom ?? null,
+    },
+  };
+  return { context, facts: factsOfBuild(context) };
+}
+
+/**
+ * Reads what conditions and variables of stored steps may ask about a build that is made. Variables in the `env` of its
+ * pipeline's document are replaced.
+ * @returns undefined if they would add too much
+ */
+export async function readStoredFacts(
+  tx: Tx,
+  reader: ConditionReader,
+  { build, pipeline }: { build: Build; pipeline: Pipeline },
+): Promise<Facts | undefined> {
+  const ofBuild = { ...build, uploadedEnvironmentSealed: null };
+  const { context, facts } = await readConditionFacts(tx, reader, { build: ofBuild, pipeline });
+  const ofDocument = interpolateEnvironment(pipeline.document?.env ?? {}, facts.env);
+  return ofDocument && factsOfBuild({ ...context, variables: { ...context.variables, ...ofDocument } });
+}
+
+/** The variables of the documents that the build's jobs uploaded so far. */
+export function uploadedEnvironment(cipher: Cipher, { uploadedEnvironmentSealed }: Build): Environment {
+  return openEnvironmentIfPossible(cipher, uploadedEnvironmentSealed, sealedPlaces.variablesOfBuilds);
+}

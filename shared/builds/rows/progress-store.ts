@@ -1,0 +1,376 @@
+import {
+  aliasedTable,
+  and,
+  asc,
+  eq,
+  exists,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Reader, Tx } from "../../db/database.ts";
+import { isOneOf, prepared, preparedRow, valueFor } from "../../db/prepared.ts";
+import { countRows } from "../../db/rows.ts";
+import {
+  activeJobStates,
+  type BuildState,
+  blockedBuildStates,
+  finishedBuildStates,
+  type JobState,
+  leasedJobStates,
+  unfinishedBuildStates,
+  unfinishedJobStates,
+  waitingJobStates,
+} from "../../vocabulary.ts";
+import type { Build } from "./build-store.ts";
+import { dueOfCanceled } from "./due-of-jobs.ts";
+import {
+  factColumns,
+  isTrueByStep,
+  type Job,
+  type JobFacts,
+  type StoredJob,
+  selectJobs,
+  wholeJob,
+} from "./job-store.ts";
+
+const lockBuildsById = prepared<{ ids: string[] }, Build, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx.lock(builds, isOneOf(builds.id, "ids"), "exclusive");
+});
+
+/** Locks builds. Call before changing their jobs: the other order deadlocks. */
+export async function lockBuilds(tx: Tx, buildIds: string[]): Promise<Build[]> {
+  return lockBuildsById(tx, { ids: buildIds });
+}
+
+/** Like `lockBuilds`; undefined if another transaction has it locked. */
+export const lockBuildIfFree = preparedRow<{ id: string }, Build, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx.lock(builds, eq(builds.id, sql.placeholder("id")), "if-free");
+});
+
+/** Call with the build locked. */
+export async function findJob(tx: Tx, id: string): Promise<Job | undefined> {
+  const found = await storedJob(tx, { id });
+  return found && wholeJob(found);
+}
+
+const storedJob = preparedRow<{ id: string }, StoredJob, Tx>((tx) =>
+  selectJobs(tx).where(eq(tx.tables.jobs.id, sql.placeholder("id"))),
+);
+
+/** The jobs that let the build fail, in the order of its steps. */
+export async function listFailedJobs(tx: Tx, buildId: string): Promise<Job[]> {
+  const { jobs } = tx.tables;
+  const found = await selectJobs(tx)
+    .where(and(eq(jobs.buildId, buildId), isFailed(jobs)))
+    .orderBy(asc(jobs.position));
+  return found.map(wholeJob);
+}
+
+/** The running jobs of a build that promise to fail. */
+export async function listPromising(tx: Tx, buildId: string): Promise<Job[]> {
+  const { jobs } = tx.tables;
+  const found = await selectJobs(tx).where(and(eq(jobs.buildId, buildId), isPromising(jobs)));
+  return found.map(wholeJob);
+}
+
+function isPromising({ state, promisedAt }: Tx["tables"]["jobs"]): SQL | undefined {
+  return and(inArray(state, ["running", "timing_out"]), isNotNull(promisedAt));
+}
+
+export function countFailedJobs(db: Reader, buildId: string): Promise<number> {
+  const { jobs } = db.tables;
+  return countRows(db, jobs, and(eq(jobs.buildId, buildId), isFailed(jobs)));
+}
+
+const failedStates: JobState[] = ["failed", "timed_out", "expired", "canceled"];
+
+function isFailed({ state, softFailed, retriedInJobId }: Tx["tables"]["jobs"]): SQL | undefined {
+  return and(inArray(state, failedStates), eq(softFailed, false), isNull(retriedInJobId));
+}
+
+interface Standing {
+  /** A job runs or waits for an agent. */
+  hasActive: boolean;
+  /** A job ended otherwise than the build needs. */
+  hasFailed: boolean;
+  /** A running job promises to fail, softly or not. */
+  hasPromise: boolean;
+  /** A job waits for other steps. */
+  hasWaiting: boolean;
+  /** A step other than a wait was not left out. */
+  hasCommand: boolean;
+}
+
+const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
+  const { builds, jobs } = tx.tables;
+  const has = (condition: SQL | undefined) => {
+    const found = tx
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(eq(jobs.buildId, builds.id), condition));
+    return sql<boolean>`exists ${found}`.mapWith(Boolean);
+  };
+  const { state, type } = jobs;
+  return tx
+    .select({
+      hasActive: has(inArray(state, activeJobStates)),
+      hasFailed: has(or(isFailed(jobs), inArray(state, ["waiting_failed", "blocked_failed"]))),
+      hasPromise: has(isPromising(jobs)),
+      hasWaiting: has(inArray(state, waitingJobStates)),
+      hasCommand: has(and(ne(type, "waiter"), ne(state, "broken"))),
+    })
+    .from(builds)
+    .where(eq(builds.id, sql.placeholder("buildId")));
+});
+
+const nothing: Standing = {
+  ...{ hasActive: false, hasFailed: false, hasPromise: false },
+  ...{ hasWaiting: false, hasCommand: false },
+};
+
+/** Reads the standing of a build's jobs in one statement. */
+export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
+  const [found] = await standing(tx, { buildId });
+  return found ?? nothing;
+}
+
+/** scheduled → running. A build that was failing before its first job started is so still. */
+export const startBuildIfNot = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
+  const { builds } = tx.tables;
+  const { state, startedAt } = builds;
+  return tx
+    .update(builds)
+    .set({
+      state: sql`case when ${state} = 'scheduled' then 'running' else ${state} end`,
+      startedAt: valueFor(startedAt, "now"),
+    })
+    .where(
+      and(eq(builds.id, sql.placeholder("id")), isNull(startedAt), inArray(state, ["scheduled", "failing"])),
+    )
+    .returning({ id: builds.id });
+});
+
+/** scheduled, running, failing, blocked → canceling. */
+export const cancelBuildIfRunning = preparedRow<{ id: string; reason: string | null }, { id: string }, Tx>(
+  (tx) => {
+    const { builds } = tx.tables;
+    return tx
+      .update(builds)
+      .set({ state: "canceling", cancelReason: valueFor(builds.cancelReason, "reason") })
+      .where(
+        and(
+          eq(builds.id, sql.placeholder("id")),
+          inArray(builds.state, ["scheduled", "running", "failing", ...blockedBuildStates]),
+        ),
+      )
+      .returning({ id: builds.id });
+  },
+);
+
+/** scheduled, running → failing. The first time stays. */
+export const failBuildIfRunning = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({
+      state: "failing",
+      failingAt: sql`coalesce(${builds.failingAt}, ${valueFor(builds.failingAt, "now")})`,
+    })
+    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running"])))
+    .returning({ id: builds.id });
+});
+
+/** failing → running, or scheduled if it had not started. */
+export const mendBuildIfFailing = preparedRow<{ id: string }, { id: string }, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({ state: asBefore(builds.startedAt) })
+    .where(and(eq(builds.id, sql.placeholder("id")), eq(builds.state, "failing")))
+    .returning({ id: builds.id });
+});
+
+/** An unfinished build → blocked. */
+export const blockBuildIfUnfinished = preparedRow<{ id: string; state: BuildState }, { id: string }, Tx>(
+  (tx) => {
+    const { builds } = tx.tables;
+    return tx
+      .update(builds)
+      .set({ state: valueFor(builds.state, "state"), pausedQueueId: null, isPaused: false })
+      .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
+      .returning({ id: builds.id });
+  },
+);
+
+/** blocked → scheduled, or running if it had started. */
+export async function resumeBuildIfBlocked(tx: Tx, id: string): Promise<void> {
+  const { builds } = tx.tables;
+  await tx
+    .update(builds)
+    .set({ state: asBefore(builds.startedAt) })
+    .where(and(eq(builds.id, id), inArray(builds.state, blockedBuildStates)));
+}
+
+function asBefore(startedAt: SQLiteColumn): SQL<BuildState> {
+  return sql`case when ${startedAt} is null then 'scheduled' else 'running' end`;
+}
+
+/** An unfinished build → finished. */
+export const finishBuildIfUnfinished = preparedRow<
+  { id: string; state: BuildState; now: Date },
+  { id: string },
+  Tx
+>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({
+      state: valueFor(builds.state, "state"),
+      finishedAt: valueFor(builds.finishedAt, "now"),
+      pausedQueueId: null,
+      isPaused: false,
+    })
+    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
+    .returning({ id: builds.id });
+});
+
+/** A finished build → scheduled, or running if it had started. */
+export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {
+  const { builds } = tx.tables;
+  await tx
+    .update(builds)
+    .set({
+      state: asBefore(builds.startedAt),
+      finishedAt: null,
+    })
+    .where(and(eq(builds.id, id), inArray(builds.state, finishedBuildStates)));
+}
+
+/** Jobs of a build, of a step of it, or one of them. */
+interface JobsToCancel {
+  buildId: string;
+  stepId?: string;
+  jobId?: string;
+  /** Only jobs whose step is to be canceled once its build fails. */
+  isOnFailing?: true;
+  /** For people. */
+  reason?: string;
+}
+
+/**
+ * The jobs that a cancel ends, if they have not finished: jobs without an agent → canceled, others → canceling. An
+ * agent that has not accepted its job never starts it.
+ * @returns the changed jobs
+ */
+export async function cancelJobsIfUnfinished(
+  tx: Tx,
+  { buildId, stepId, jobId, isOnFailing, reason }: JobsToCancel,
+  now: Date,
+): Promise<JobFacts[]> {
+  const { jobs } = tx.tables;
+  const these = and(
+    eq(jobs.buildId, buildId),
+    stepId === undefined ? undefined : eq(jobs.stepId, stepId),
+    jobId === undefined ? undefined : eq(jobs.id, jobId),
+    isOnFailing && isTrueByStep(tx, "cancel_on_build_failing"),
+  );
+  const given = reason === undefined ? {} : { failureReason: reason };
+  const stopping = await tx
+    .update(jobs)
+    .set({ state: "canceling", timesOutAt: null, ...given })
+    .where(
+      and(
+        these,
+        inArray(jobs.state, leasedJobStates),
+        ne(jobs.state, "canceling"),
+        sql`${jobs.acceptedAt} is not null`,
+      ),
+    )
+    .returning(factColumns(tx));
+  const ended = await tx
+    .update(jobs)
+    .set({
+      ...{
+        state: "canceled",
+        finishedAt: now,
+        dispatchPausedAt: null,
+        softFailed: isTrueByStep(tx, "soft_fail"),
+        unblockable: false,
+      },
+      ...given,
+    })
+    .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
+    .returning(factColumns(tx));
+  await dueOfCanceled(tx, ended);
+  return [...stopping, ...ended];
+}
+
+/** Sets when jobs that are being canceled end, whatever their agents do. An earlier time stays. */
+export async function setEndsAtIfCanceling(
+  tx: Tx,
+  { buildId, stepId }: { buildId: string; stepId: string },
+  endsAt: Date,
+): Promise<void> {
+  const { jobs } = tx.tables;
+  const isLater = or(isNull(jobs.endsAt), gt(jobs.endsAt, endsAt));
+  await tx
+    .update(jobs)
+    .set({ endsAt })
+    .where(and(eq(jobs.buildId, buildId), eq(jobs.stepId, stepId), eq(jobs.state, "canceling"), isLater));
+}
+
+/** Sets the priority of a command that no agent has. */
+export async function reprioritizeIfWaiting(
+  tx: Tx,
+  id: string,
+  priority: number,
+): Promise<JobFacts | undefined> {
+  const { jobs } = tx.tables;
+  const [changed] = await tx
+    .update(jobs)
+    .set({ priority })
+    .where(and(eq(jobs.id, id), inArray(jobs.state, [...waitingJobStates, "limited", "scheduled"])))
+    .returning(factColumns(tx));
+  return changed;
+}
+
+/**
+ * finished → retried, of jobs whose retries were inserted. Of simultaneous retries, exactly one gets the row.
+ * @returns their number
+ */
+export async function markRetriedIfNot(
+  tx: Tx,
+  retried: Pick<Job, "id" | "buildId" | "state">[],
+  retriedById: string | null,
+): Promise<number> {
+  const { jobs } = tx.tables;
+  const retry = aliasedTable(jobs, "retry");
+  const isRetry = and(
+    eq(retry.buildId, jobs.buildId),
+    eq(retry.state, "scheduled"),
+    eq(retry.position, jobs.position), // the index has it
+    eq(retry.retryOfJobId, jobs.id),
+  );
+  const retries = tx.select({ id: retry.id }).from(retry).where(isRetry);
+  const isRetried = and(
+    inArray(jobs.buildId, [...new Set(retried.map(({ buildId }) => buildId))]),
+    inArray(jobs.state, [...new Set(retried.map(({ state }) => state))]),
+    isNull(jobs.retriedInJobId),
+    exists(retries),
+  );
+  const marked = await tx
+    .update(jobs)
+    .set({ retriedInJobId: sql`${retries}`, retriedById })
+    .where(isRetried)
+    .returning({ id: jobs.id });
+  return marked.length;
+}
