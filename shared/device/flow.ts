@@ -34,7 +34,7 @@ export class DeviceFlow {
     });
   }
 
-  /** Issues codes to a device (ingress/README.md, "Device authorization"). */
+  /** Issues codes to a device (ingress/oauth/README.md, "Device authorization"). */
   authorize(request: CodeRequest): Promise<NewCodes> {
     return this.#newCodes.add(request);
   }

@@ -17,7 +17,7 @@ const platformNames = { linux: "linux", macos: "mac", windows: "windows" } as co
 type HostedColumns = Partial<Pick<Queue, "instanceShape" | "agentImageRef">>;
 
 /**
- * Checks a change of a hosted queue. The first rule that fails is the answer (ingress/README.md, "Queues").
+ * Checks a change of a hosted queue. The first rule that fails is the answer (ingress/api/README.md, "Queues").
  * @returns the columns to change
  */
 export function checkHostedChange(

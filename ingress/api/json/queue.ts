@@ -112,7 +112,7 @@ const newHosted = z
   )
   .nullish();
 
-/** A hosted queue ignores the affinity, even a malformed one (ingress/README.md, "Queues"). */
+/** A hosted queue ignores the affinity, even a malformed one (ingress/api/README.md, "Queues"). */
 export const createQueueBody = z
   .object({
     ...newQueue.shape,

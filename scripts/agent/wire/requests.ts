@@ -2,7 +2,7 @@ import { z } from "zod";
 import { maxNoteLength } from "../../../shared/validation.ts";
 import { type Call, type Client, read, segment, send } from "./client.ts";
 
-/** The requests of the agent API (ingress/README.md, "Agent API"). Each throws CallFailed. */
+/** The requests of the agent API (ingress/agent/README.md). Each throws CallFailed. */
 
 const absent = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
 const seconds = z.number().int().min(1);

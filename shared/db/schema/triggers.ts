@@ -35,7 +35,7 @@ export function defineTriggersTables(
       enabled: boolean().notNull(),
       /** Rises with every change: reveals stale hints. */
       version: integer().notNull(),
-      /** Null: the default (ingress/README.md, "Triggers"). */
+      /** Null: the default (ingress/api/README.md, "Triggers"). */
       buildMessage: text("build_message"),
       buildCommit: text("build_commit"),
       buildBranch: text("build_branch"),

@@ -1,7 +1,7 @@
 import { exactSize, Refusal, retryAfter } from "../../refusal.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 
-/** See ingress/README.md, "Posting a delivery". */
+/** See ingress/webhooks/README.md, "Posting a delivery". */
 const answers = {
   wrong_method: [405, "Deliveries are sent with POST"],
   invalid_token: [400, "Invalid pipeline trigger token"],
