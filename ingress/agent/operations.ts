@@ -6,7 +6,7 @@ import type { Services } from "../../shared/process/services.ts";
 import type { Attempts } from "../auth/attempts.ts";
 import { identityTokenOperations } from "../identity/tokens.ts";
 import type { Operation } from "../operations/operation.ts";
-import { artifactOperations } from "./artifacts.ts";
+import { artifactOperations } from "./artifacts/artifacts.ts";
 import { controlOperations } from "./control.ts";
 import { finishOperations } from "./finish.ts";
 import { annotationOperations } from "./inside/annotations.ts";

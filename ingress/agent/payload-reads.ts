@@ -5,7 +5,7 @@ import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { shares } from "../../shared/sharing/bounds.ts";
 import { Shares } from "../../shared/sharing/shares.ts";
-import { limitPayloadReads } from "../http/limits.ts";
+import { limitPayloadReads } from "../http/limits/limits.ts";
 
 const maxWaitMs = 6 * secondMs;
 

@@ -5,7 +5,7 @@ import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import { toStorable } from "../../shared/validation.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
-import { limitCalls } from "../http/limits.ts";
+import { limitCalls } from "../http/limits/limits.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { flag, reportedText } from "../operations/reported.ts";

@@ -12,7 +12,7 @@ import {
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { writes } from "../../shared/sharing/resources.ts";
-import { limitJob } from "../http/limits.ts";
+import { limitJob } from "../http/limits/limits.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";

@@ -10,7 +10,7 @@ import { isId } from "../../shared/ids.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import { readOnce, readTogether } from "../../shared/sharing/gatherer.ts";
-import { limitJob } from "../http/limits.ts";
+import { limitJob } from "../http/limits/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Authenticators, Callers, DataCaller } from "./callers.ts";

@@ -6,7 +6,7 @@ import type { Services } from "../../shared/process/services.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import { loopTurn } from "../../shared/sharing/resources.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
-import { limitApiRequests } from "../http/limits.ts";
+import { limitApiRequests } from "../http/limits/limits.ts";
 import { pathParameter } from "../http/routing.ts";
 import type { Callers, Needs } from "./callers.ts";
 

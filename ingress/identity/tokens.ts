@@ -16,7 +16,7 @@ import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import { answer, tag } from "../agent/answers.ts";
-import { limitJob } from "../http/limits.ts";
+import { limitJob } from "../http/limits/limits.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 
 const maxAudienceLength = 2048;

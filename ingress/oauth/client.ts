@@ -7,7 +7,7 @@ import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import type { Services } from "../../shared/process/services.ts";
 import { readOnce } from "../../shared/sharing/gatherer.ts";
 import { clientIp } from "../http/client-address.ts";
-import { limitClientFailures } from "../http/limits.ts";
+import { limitClientFailures } from "../http/limits/limits.ts";
 import type { Form } from "./form.ts";
 
 /** From the form or from HTTP Basic, never both. */

@@ -8,7 +8,7 @@ import type { Services } from "../../shared/process/services.ts";
 import { device } from "../../shared/urls.ts";
 import type { Bodies } from "../http/body.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
-import { limitDeviceAuthorizations } from "../http/limits.ts";
+import { limitDeviceAuthorizations } from "../http/limits/limits.ts";
 import type { Clients } from "./client.ts";
 import { readOAuthForm } from "./form.ts";
 import { forms, parametersOf } from "./forms.ts";

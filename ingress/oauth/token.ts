@@ -11,7 +11,7 @@ import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
 import { loopTurn } from "../../shared/sharing/resources.ts";
 import type { Bodies } from "../http/body.ts";
 import { clientIp } from "../http/client-address.ts";
-import { limitCalls } from "../http/limits.ts";
+import { limitCalls } from "../http/limits/limits.ts";
 import { wideNetworkOf } from "../http/network.ts";
 import { json } from "../http/respond.ts";
 import type { Clients } from "./client.ts";

@@ -12,7 +12,7 @@ import { decodeBody, type EncodedBody } from "../../shared/triggers/payloads/cod
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
 import { answerDeliveryRefusal } from "../http/errors.ts";
-import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits.ts";
+import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits/limits.ts";
 import { json, setHeader } from "../http/respond.ts";
 import { freeBuffers } from "../http/transfers/free-buffers.ts";
 import { readIdempotencyKey, readIndexed, requireJson, storedHeaders } from "./headers.ts";

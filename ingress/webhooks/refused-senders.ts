@@ -8,8 +8,8 @@ import { loopTurn } from "../../shared/sharing/resources.ts";
 import type { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import type { RefusalCause } from "../../shared/vocabulary.ts";
 import { clientIp } from "../http/client-address.ts";
-import { refusedDeliveriesLimits } from "../http/limits.ts";
-import { seconds } from "../http/rate-limit.ts";
+import { refusedDeliveriesLimits } from "../http/limits/limits.ts";
+import { seconds } from "../http/limits/rate-limit.ts";
 
 /** Faults that need no knowledge but the URL. Later ones count against the organization's limit. */
 const countedCauses: ReadonlySet<RefusalCause> = new Set<RefusalCause>([

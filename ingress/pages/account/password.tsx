@@ -3,7 +3,7 @@ import { minPasswordLength } from "../../../shared/accounts/users.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { setSignInCookies, type Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
-import { limitSignInFailures } from "../../http/limits.ts";
+import { limitSignInFailures } from "../../http/limits/limits.ts";
 import { Field, PostForm } from "../ui/form.tsx";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";

@@ -2,7 +2,7 @@ import { endSession, findUserByPassword, startSession } from "../../../shared/ac
 import { patterns } from "../../../shared/paths.ts";
 import { readKnownBrowser, setSignInCookies, type Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
-import { limitSignInFailures } from "../../http/limits.ts";
+import { limitSignInFailures } from "../../http/limits/limits.ts";
 import { Field, LinkButton, PostForm } from "../ui/form.tsx";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";

@@ -6,7 +6,7 @@ import { findPipelineFactsById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import { clientIp } from "../../http/client-address.ts";
-import { limitCalls } from "../../http/limits.ts";
+import { limitCalls } from "../../http/limits/limits.ts";
 import { wideNetworkOf } from "../../http/network.ts";
 import { fileResponse } from "../assets/serve.ts";
 

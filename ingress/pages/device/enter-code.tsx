@@ -4,7 +4,7 @@ import { readUserCode, showUserCode } from "../../../shared/device/user-code.ts"
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
-import { limitUserCodeFailures } from "../../http/limits.ts";
+import { limitUserCodeFailures } from "../../http/limits/limits.ts";
 import { Field, FormError, PostForm } from "../ui/form.tsx";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { type PageContent, signedInAction, signedInPage } from "../ui/page.ts";

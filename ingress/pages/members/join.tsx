@@ -11,7 +11,7 @@ import type { Services } from "../../../shared/process/services.ts";
 import { unprocessable } from "../../../shared/refusal.ts";
 import { setSignInCookies, type Visitor } from "../../auth/session.ts";
 import { clientIp } from "../../http/client-address.ts";
-import { limitSignInFailures } from "../../http/limits.ts";
+import { limitSignInFailures } from "../../http/limits/limits.ts";
 import { pathParameter } from "../../http/routing.ts";
 import { Field, FormError, LinkButton, PostButton, PostForm } from "../ui/form.tsx";
 import { narrowPage } from "../ui/narrow-page.tsx";

@@ -1,13 +1,13 @@
 import type { H3Event } from "h3";
-import { hashToken } from "../../shared/crypto/tokens.ts";
-import type { Services } from "../../shared/process/services.ts";
-import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
-import { tooMany } from "../../shared/refusal.ts";
-import { type WindowBound, windows } from "../../shared/sharing/bounds.ts";
-import type { CallerNetworks } from "../../shared/sharing/shares.ts";
-import type { EnabledTrigger } from "../../shared/triggers/deliveries/intake.ts";
-import { deliveriesLimit, requireAdmitted } from "../../shared/triggers/deliveries/limit.ts";
-import { networkOf, networksOf, wideNetworkOf } from "./network.ts";
+import { hashToken } from "../../../shared/crypto/tokens.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import type { RateLimit } from "../../../shared/redis/rate-limiter.ts";
+import { tooMany } from "../../../shared/refusal.ts";
+import { type WindowBound, windows } from "../../../shared/sharing/bounds.ts";
+import type { CallerNetworks } from "../../../shared/sharing/shares.ts";
+import type { EnabledTrigger } from "../../../shared/triggers/deliveries/intake.ts";
+import { deliveriesLimit, requireAdmitted } from "../../../shared/triggers/deliveries/limit.ts";
+import { networkOf, networksOf, wideNetworkOf } from "../network.ts";
 import { admitAll, admitShown, limitFailures, seconds, showLimit } from "./rate-limit.ts";
 
 /** Limits the requests of an access token. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { downloadUrl } from "../../shared/artifacts/signatures.ts";
-import { type Artifact, listArtifactsById } from "../../shared/artifacts/store.ts";
-import type { Services } from "../../shared/process/services.ts";
-import * as field from "../operations/fields.ts";
+import { downloadUrl } from "../../../shared/artifacts/signatures.ts";
+import { type Artifact, listArtifactsById } from "../../../shared/artifacts/store.ts";
+import type { Services } from "../../../shared/process/services.ts";
+import * as field from "../../operations/fields.ts";
 
 export const foundArtifact = z.object({
   id: field.id,
