@@ -2,7 +2,7 @@ import { H3, type H3Event } from "h3";
 import type { DeviceFlow } from "../shared/device/flow.ts";
 import { openSigningKeys } from "../shared/identity/keys.ts";
 import { patterns } from "../shared/paths.ts";
-import type { Services } from "../shared/process/services.ts";
+import type { Services } from "../shared/services/services.ts";
 import { openIntake } from "../shared/triggers/deliveries/intake.ts";
 import type { RefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
 import { DeliveryRefusal } from "../shared/triggers/deliveries/refusals.ts";

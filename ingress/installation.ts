@@ -4,7 +4,7 @@ import type { Db } from "../shared/db/database.ts";
 import { findFact } from "../shared/db/facts-store.ts";
 import { secondMs } from "../shared/durations.ts";
 import { patterns } from "../shared/paths.ts";
-import { type Config, ConfigError } from "../shared/process/config.ts";
+import { type Config, ConfigError } from "../shared/settings/config.ts";
 
 /** Wait for whoever else listens on the port. */
 const askWithinMs = secondMs;

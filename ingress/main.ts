@@ -1,5 +1,5 @@
 import "../shared/process/node-version.ts";
-import { runProcess } from "../shared/process/run.ts";
+import { runProcess } from "../shared/services/run.ts";
 import { startIngress } from "./server.ts";
 
 await runProcess("ingress", async (services) => {

@@ -1,7 +1,7 @@
 import "../shared/process/node-version.ts";
-import { withSecretKey } from "../shared/crypto/secret-key-check.ts";
-import { ConfigError } from "../shared/process/config.ts";
 import { Refusal } from "../shared/refusal.ts";
+import { withSecretKey } from "../shared/sealing/secret-key-check.ts";
+import { ConfigError } from "../shared/settings/config.ts";
 import { readSettings } from "./admin/command.ts";
 import { makeDemoData } from "./demo/make.ts";
 import { readAddresses } from "./start/running.ts";

@@ -1,8 +1,8 @@
 import "../shared/process/node-version.ts";
 import { NeedsRoom, rootCause } from "../shared/db/database.ts";
 import { migrate } from "../shared/db/migrate.ts";
-import { ConfigError, readConfig } from "../shared/process/config.ts";
 import { configurationFault } from "../shared/process/exit-codes.ts";
+import { ConfigError, readConfig } from "../shared/settings/config.ts";
 
 try {
   const { databaseUrl } = readConfig(process.env);

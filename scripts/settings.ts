@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { renderSettings } from "../shared/process/settings/table.ts";
+import { renderSettings } from "../shared/settings/table.ts";
 import { withBounds } from "../shared/sharing/table.ts";
 
 const sharing = "shared/sharing/README.md";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { releaseMemory } from "../shared/process/heap.ts";
-import { privateRedisSocket } from "../shared/process/private-redis.ts";
+import { privateRedisSocket } from "../shared/settings/private-redis.ts";
 import { localUrl, waitUntilReady } from "./start/address.ts";
 import { CannotStart, describe } from "./start/cannot-start.ts";
 import { whileDiskIsFull } from "./start/disk.ts";

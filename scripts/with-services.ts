@@ -1,7 +1,7 @@
 import { findProblem } from "../shared/db/health/problem.ts";
-import type { Config } from "../shared/process/config.ts";
-import { createLog } from "../shared/process/log.ts";
-import { openServices, type Services } from "../shared/process/services.ts";
+import { createLog } from "../shared/services/log.ts";
+import { openServices, type Services } from "../shared/services/services.ts";
+import type { Config } from "../shared/settings/config.ts";
 
 /** Opens services that log nothing, as a command needs them, and closes them. */
 export async function withServices<T>(config: Config, work: (services: Services) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import "../shared/process/node-version.ts";
 import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { configurationFault } from "../shared/process/exit-codes.ts";
-import { runProcess } from "../shared/process/run.ts";
+import { runProcess } from "../shared/services/run.ts";
 import { startWorkers } from "./run.ts";
 
 /** `workers/main.ts deliveries maintenance dispatch`. Default: all work queues. */

@@ -2,7 +2,7 @@ import { buildFigures } from "../shared/builds/keeping/figures.ts";
 import { sampleQueues } from "../shared/dispatch/figures.ts";
 import { waitFigures } from "../shared/dispatch/wait-figures.ts";
 import { rollUp } from "../shared/figures/roll-up.ts";
-import type { Services } from "../shared/process/services.ts";
+import type { Services } from "../shared/services/services.ts";
 import { deliveryFigures } from "../shared/triggers/deliveries/figures.ts";
 
 export async function rollUpFigures(services: Services): Promise<void> {

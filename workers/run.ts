@@ -3,9 +3,9 @@ import { DelayedError, type Job, UnrecoverableError, Worker } from "bullmq";
 import type { Redis } from "ioredis";
 import { hourMs, secondMs } from "../shared/durations.ts";
 import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
-import type { Services } from "../shared/process/services.ts";
 import { connectPatient } from "../shared/redis/connect.ts";
 import { redisKeys } from "../shared/redis/keys.ts";
+import type { Services } from "../shared/services/services.ts";
 import { openWorkerJobs, type WorkerJob } from "./jobs.ts";
 import { startMeasuring } from "./measure/measure.ts";
 

@@ -11,8 +11,8 @@ import { listBuildNumbers } from "../../shared/builds/rows/build-store.ts";
 import type { Job } from "../../shared/builds/rows/job-store.ts";
 import { findClusterName } from "../../shared/clusters/store.ts";
 import { findPipelineFactsById } from "../../shared/pipelines/store.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { readOnce } from "../../shared/sharing/gatherer.ts";
 import * as field from "../operations/fields.ts";
 

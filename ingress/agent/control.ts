@@ -2,8 +2,8 @@ import { z } from "zod";
 import { pauseAgent, resumeAgent, stopAgent } from "../../shared/agents/control.ts";
 import { agentPause } from "../../shared/agents/input.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { done, tag } from "./answers.ts";
 

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { openLogIntake } from "../../shared/agents/logs/append.ts";
 import { beginsAsGzip, chunkTooLarge, maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { done, tag } from "./answers.ts";
 

@@ -10,8 +10,8 @@ import {
 } from "../../shared/builds/meta-data/meta-data.ts";
 import { listOf } from "../../shared/collections.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal, unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { canReadWebhookPayload, readWebhookPayload } from "../../shared/triggers/payloads/payloads.ts";
 import { findPayloadSize } from "../../shared/triggers/payloads/store.ts";
 import type { DataCaller } from "../auth/callers.ts";

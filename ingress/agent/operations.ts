@@ -2,7 +2,7 @@ import type { HandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import type { Presence } from "../../shared/agents/presence.ts";
 import type { SigningKeys } from "../../shared/identity/keys.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import type { Attempts } from "../auth/attempts.ts";
 import { identityTokenOperations } from "../identity/tokens.ts";
 import type { Operation } from "../operations/operation.ts";

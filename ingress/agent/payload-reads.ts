@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { shares } from "../../shared/sharing/bounds.ts";
 import { Shares } from "../../shared/sharing/shares.ts";
 import { limitPayloadReads } from "../http/limits/limits.ts";

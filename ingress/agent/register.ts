@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { maxTags, openRegister } from "../../shared/agents/register.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { toStorable } from "../../shared/validation.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
 import { limitCalls } from "../http/limits/limits.ts";

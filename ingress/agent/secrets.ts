@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { readSecret } from "../../shared/secrets/read.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { setHeader } from "../http/respond.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";

@@ -5,8 +5,8 @@ import { canceledBy, requireBuildInReach } from "../../shared/agents/inside/reac
 import { updateStep } from "../../shared/agents/inside/update-step.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { isStorable } from "../../shared/validation.ts";
 import type { DataCaller } from "../auth/callers.ts";
 import * as field from "../operations/fields.ts";

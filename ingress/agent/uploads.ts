@@ -9,8 +9,8 @@ import {
   maxWarnings,
   warningsOf,
 } from "../../shared/pipelines/warnings.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { writes } from "../../shared/sharing/resources.ts";
 import { limitJob } from "../http/limits/limits.ts";
 import * as field from "../operations/fields.ts";

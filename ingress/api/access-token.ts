@@ -1,6 +1,6 @@
 import { revokeOwnToken } from "../../shared/oauth/tokens.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { operation } from "../operations/operation.ts";
 import { accessTokenSchema, presentAccessToken } from "./json/access-token.ts";
 

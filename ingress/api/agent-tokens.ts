@@ -10,7 +10,7 @@ import {
 } from "../../shared/agents/tokens.ts";
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import {

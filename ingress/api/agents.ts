@@ -8,9 +8,9 @@ import { type AgentFilter, listAgentsPage, listJobsWithOwners } from "../../shar
 import type { Agent } from "../../shared/agents/store.ts";
 import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { listQueuesById } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { isStorable } from "../../shared/validation.ts";
 import { readPage } from "../http/number-pager.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";

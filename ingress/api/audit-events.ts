@@ -2,7 +2,7 @@ import { z } from "zod";
 import { auditSubjectTypes } from "../../shared/accounts/audit.ts";
 import { listAuditPage } from "../../shared/accounts/audit-store.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { choiceFilter, readFilters, textFilter, timeFilter, toDate } from "./filters.ts";

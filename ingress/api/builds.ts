@@ -10,7 +10,7 @@ import { measurePage, requireBuild } from "../../shared/builds/reading/require.t
 import type { Build } from "../../shared/builds/rows/build-store.ts";
 import { listWarnings } from "../../shared/builds/rows/graph-store.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { longReads } from "../../shared/sharing/resources.ts";
 import { readPage } from "../http/number-pager.ts";
 import { parseBuildKey } from "../http/routing.ts";

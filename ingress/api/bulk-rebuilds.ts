@@ -3,8 +3,8 @@ import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { newId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { PipelineFacts } from "../../shared/pipelines/store.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import {
   askForBulkRebuild,
   cancelBulkRebuild,

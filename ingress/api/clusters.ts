@@ -13,7 +13,7 @@ import {
 import { newCluster } from "../../shared/clusters/input.ts";
 import { type Cluster, listClustersPage } from "../../shared/clusters/store.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { clusterSchema, presentCluster, updateClusterBody } from "./json/cluster.ts";

@@ -2,7 +2,7 @@ import { HTTPResponse } from "h3";
 import { storageFull } from "../../shared/accounts/storage.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { PipelineFacts } from "../../shared/pipelines/store.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { searchDeliveries } from "../../shared/triggers/deliveries/list.ts";
 import { rebuildDelivery } from "../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../shared/triggers/deliveries/store.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import type { Operation } from "../operations/operation.ts";
 import { accessTokenOperations } from "./access-token.ts";
 import { agentTokenOperations } from "./agent-tokens.ts";

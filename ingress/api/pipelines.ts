@@ -34,8 +34,8 @@ import {
   type PipelineFacts,
   type PipelineFilter,
 } from "../../shared/pipelines/store.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { notFound } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stream.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";

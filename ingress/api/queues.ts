@@ -4,7 +4,6 @@ import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
 import {
   createQueue,
   deleteQueue,
@@ -16,6 +15,7 @@ import {
 import type { ShapeName } from "../../shared/queues/shapes.ts";
 import { listQueuesPage, type Queue } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { readPage } from "../http/number-pager.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { linkPages, pageQuery } from "./json/list.ts";

@@ -1,6 +1,6 @@
 import { defineHandler } from "h3";
 import { z } from "zod";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 
 export const rootSchema = z.object({
   message: z.string(),

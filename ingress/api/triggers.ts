@@ -3,7 +3,7 @@ import { storageFull } from "../../shared/accounts/storage.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { PipelineFacts } from "../../shared/pipelines/store.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import { requireRoomToTest, testFilter } from "../../shared/triggers/filter/filter-tests.ts";
 import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/members.ts";

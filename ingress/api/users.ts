@@ -1,5 +1,5 @@
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { operation } from "../operations/operation.ts";
 import { presentUser, userSchema } from "./json/user.ts";
 

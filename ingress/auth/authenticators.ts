@@ -1,4 +1,4 @@
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { agentAuthenticators } from "./agent.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Authenticators } from "./callers.ts";

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { H3Event } from "h3";
-import type { Config } from "../../shared/process/config.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Config } from "../../shared/settings/config.ts";
 import type { Visitor } from "./session.ts";
 
 /**

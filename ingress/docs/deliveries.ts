@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Config } from "../../shared/process/config.ts";
+import type { Config } from "../../shared/settings/config.ts";
 import type { Signature } from "../../shared/triggers/signatures.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
 import * as field from "../operations/fields.ts";

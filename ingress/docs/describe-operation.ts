@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Config } from "../../shared/process/config.ts";
+import type { Config } from "../../shared/settings/config.ts";
 import { referTo } from "./answers.ts";
 import { type Answer, type Declaration, jsonType } from "./declaration.ts";
 import { describeExamples, type Example } from "./examples.ts";

@@ -1,5 +1,5 @@
 import { patterns } from "../../shared/paths.ts";
-import type { Config } from "../../shared/process/config.ts";
+import type { Config } from "../../shared/settings/config.ts";
 import type { Operation } from "../operations/operation.ts";
 import { answerHeaders } from "./answers.ts";
 import type { Declaration } from "./declaration.ts";

@@ -1,5 +1,5 @@
 import { defineHandler } from "h3";
-import type { Config } from "../../shared/process/config.ts";
+import type { Config } from "../../shared/settings/config.ts";
 import type { Operation } from "../operations/operation.ts";
 import { describeApi } from "./document.ts";
 import { LazyFile } from "./lazy-file.ts";

@@ -1,7 +1,7 @@
 import { defineHandler } from "h3";
 import { render } from "preact-render-to-string";
 import { patterns } from "../../shared/paths.ts";
-import type { Config } from "../../shared/process/config.ts";
+import type { Config } from "../../shared/settings/config.ts";
 import { html, setHeaders } from "../http/respond.ts";
 import { assetPath } from "../pages/assets/serve.ts";
 import type { DocsAssets } from "./assets.ts";

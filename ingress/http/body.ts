@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
-import type { Config } from "../../shared/process/config.ts";
 import { Refusal, retryAfter, tooMany, unavailable } from "../../shared/refusal.ts";
+import type { Config } from "../../shared/settings/config.ts";
 import { shares } from "../../shared/sharing/bounds.ts";
 import { Shares } from "../../shared/sharing/shares.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { H3Event } from "h3";
 import { secondMs } from "../../shared/durations.ts";
-import type { Config } from "../../shared/process/config.ts";
 import { tooMany, unavailable } from "../../shared/refusal.ts";
+import type { Config } from "../../shared/settings/config.ts";
 import { shares } from "../../shared/sharing/bounds.ts";
 import { runFor } from "../../shared/sharing/owner.ts";
 import { longReads, loopTurn } from "../../shared/sharing/resources.ts";

@@ -1,9 +1,9 @@
 import { defineHandler } from "h3";
-import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
 import { checkDatabase } from "../../shared/db/health/check.ts";
 import { describeProblem, findProblem } from "../../shared/db/health/problem.ts";
-import { findClockDoubt } from "../../shared/process/clock-guard.ts";
-import type { Services } from "../../shared/process/services.ts";
+import { countUnderOtherKeys } from "../../shared/sealing/secret-key-check.ts";
+import { findClockDoubt } from "../../shared/services/clock-guard.ts";
+import type { Services } from "../../shared/services/services.ts";
 import type { Installation } from "../installation.ts";
 import { json } from "./respond.ts";
 

@@ -3,8 +3,8 @@ import { allNames } from "../../shared/identity/claims.ts";
 import type { SigningKeys } from "../../shared/identity/keys.ts";
 import { signingAlgorithm } from "../../shared/identity/rotation.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Config } from "../../shared/process/config.ts";
-import { issuerOf } from "../../shared/urls.ts";
+import type { Config } from "../../shared/settings/config.ts";
+import { issuerOf } from "../../shared/settings/urls.ts";
 import { setHeaders } from "../http/respond.ts";
 
 /** Much less than the time for which a key is shown before it signs. */

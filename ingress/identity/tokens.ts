@@ -13,8 +13,8 @@ import {
   openIdentityTokens,
 } from "../../shared/identity/token.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { answer, tag } from "../agent/answers.ts";
 import { limitJob } from "../http/limits/limits.ts";
 import { type Operation, operation } from "../operations/operation.ts";

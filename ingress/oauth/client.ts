@@ -4,7 +4,7 @@ import { hashToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import type { Application } from "../../shared/oauth/application-store.ts";
 import { findEnabledApplication } from "../../shared/oauth/applications.ts";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { readOnce } from "../../shared/sharing/gatherer.ts";
 import { clientIp } from "../http/client-address.ts";
 import { limitClientFailures } from "../http/limits/limits.ts";

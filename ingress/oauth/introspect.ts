@@ -2,7 +2,7 @@ import { defineHandler } from "h3";
 import type { Application } from "../../shared/oauth/application-store.ts";
 import { OAuthRefusal } from "../../shared/oauth/refusals.ts";
 import { type ActiveToken, inspectToken } from "../../shared/oauth/tokens.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Clients } from "./client.ts";
 import { readOAuthForm } from "./form.ts";

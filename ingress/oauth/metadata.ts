@@ -2,7 +2,7 @@ import { defineHandler } from "h3";
 import { scopes } from "../../shared/accounts/scopes.ts";
 import { deviceGrantType } from "../../shared/device/device-code.ts";
 import { patterns } from "../../shared/paths.ts";
-import type { Config } from "../../shared/process/config.ts";
+import type { Config } from "../../shared/settings/config.ts";
 import { setHeader } from "../http/respond.ts";
 
 const secretMethods = ["client_secret_basic", "client_secret_post"];

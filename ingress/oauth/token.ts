@@ -5,7 +5,7 @@ import type { Application } from "../../shared/oauth/application-store.ts";
 import type { IssuedTokens } from "../../shared/oauth/grants.ts";
 import { refreshTokens, requireRefreshToken } from "../../shared/oauth/refresh.ts";
 import { type OAuthReason, OAuthRefusal, refusalOf } from "../../shared/oauth/refusals.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { openOrder } from "../../shared/sharing/in-order.ts";
 import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
 import { loopTurn } from "../../shared/sharing/resources.ts";

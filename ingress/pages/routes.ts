@@ -1,5 +1,5 @@
 import { type Pattern, patterns } from "../../shared/paths.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Handlers } from "../http/routing.ts";
 import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./account/access-tokens.tsx";

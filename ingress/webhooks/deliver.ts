@@ -1,7 +1,7 @@
 import { defineHandler, type H3Event, type HTTPResponse } from "h3";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { seeOwner } from "../../shared/sharing/presence.ts";
 import { type Arrival, findReplayedDelivery, keysOf } from "../../shared/triggers/deliveries/accept.ts";
 import type { EnabledTrigger, Intake } from "../../shared/triggers/deliveries/intake.ts";

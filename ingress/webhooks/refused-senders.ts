@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
-import type { Services } from "../../shared/process/services.ts";
 import type { RateLimit } from "../../shared/redis/rate-limiter.ts";
 import { tooMany } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
 import { rememberRecent } from "../../shared/sharing/recent.ts";
 import { loopTurn } from "../../shared/sharing/resources.ts";

@@ -5,7 +5,7 @@ import { tokenDescription } from "../../shared/agents/input.ts";
 import { type AgentToken, findAgentTokenById, listAgentTokens } from "../../shared/agents/token-store.ts";
 import { createAgentToken, revokeAgentToken } from "../../shared/agents/tokens.ts";
 import { hourMs } from "../../shared/durations.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { type Act, newCommand, parseHours, parseId, requireValid } from "./command.ts";
 import { type ClusterOptions, namedCluster, namedQueue, noneFound, withCluster } from "./find.ts";
 

@@ -6,8 +6,8 @@ import {
   enableApplication,
   rotateSecret,
 } from "../../shared/oauth/applications.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { type Act, maxHours, newCommand, parsePositive } from "./command.ts";
 
 const minutesPerHour = 60;

@@ -5,12 +5,12 @@ import { copyBlobs } from "../../shared/blobs/copy.ts";
 import { openBlobs } from "../../shared/blobs/open.ts";
 import { toPrintableJson } from "../../shared/control-characters.ts";
 import { readSecretKey, secretKeyFile } from "../../shared/crypto/secret-key.ts";
-import { requireKeyOfCopy } from "../../shared/crypto/secret-key-check.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
 import { forPostgresCommands } from "../../shared/db/postgres/address.ts";
 import { backUpSqlite, restoreSqlite } from "../../shared/db/sqlite/backup.ts";
-import { readConfig } from "../../shared/process/config.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { requireKeyOfCopy } from "../../shared/sealing/secret-key-check.ts";
+import { readConfig } from "../../shared/settings/config.ts";
 import { quoteForShell } from "../../shared/shell.ts";
 import type { Terminal } from "./command.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { acceptClock } from "../../shared/process/clock-guard.ts";
+import { acceptClock } from "../../shared/services/clock-guard.ts";
 import { type Act, newCommand } from "./command.ts";
 
 export function clockCommand(act: Act): Command {

@@ -2,9 +2,9 @@ import type { Readable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { isId } from "../../shared/ids.ts";
-import { type Config, readConfig } from "../../shared/process/config.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { validationFailed } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
+import { type Config, readConfig } from "../../shared/settings/config.ts";
 import { toProblems } from "../../shared/validation.ts";
 
 export interface Terminal {

@@ -5,8 +5,8 @@ import { stripControls, toPrintableJson } from "../../shared/control-characters.
 import { DatabaseUnavailable, translateError } from "../../shared/db/database.ts";
 import { isSqliteUrl, sqliteFile } from "../../shared/db/open.ts";
 import { secondMs } from "../../shared/durations.ts";
-import { type Config, ConfigError } from "../../shared/process/config.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
+import { type Config, ConfigError } from "../../shared/settings/config.ts";
 import { withServicesToLook } from "../with-services.ts";
 import { jsonOption, readSettings, type Terminal } from "./command.ts";
 import { checkAddresses } from "./doctor/addresses.ts";

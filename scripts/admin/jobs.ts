@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import { type WorkQueue, workQueues } from "../../shared/jobs/define.ts";
 import { type WorkJob, type WorkState, workStates } from "../../shared/jobs/inspect.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { type Act, newCommand, parsePositive } from "./command.ts";
 
 const maxListed = 100;

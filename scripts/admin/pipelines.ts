@@ -5,8 +5,8 @@ import { findBuild, listJobs } from "../../shared/builds/rows/build-store.ts";
 import { newPipeline } from "../../shared/pipelines/input.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import { listPipelines } from "../../shared/pipelines/store.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { validationFailed } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { type Act, newCommand, orgOption, parsePositive, requireValid } from "./command.ts";
 import { namedCluster, namedOrganization, namedPipeline, noneFound } from "./find.ts";
 

@@ -1,9 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { escapeControls, toPrintableJson } from "../../shared/control-characters.ts";
-import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { explainProblem, findProblem } from "../../shared/db/health/problem.ts";
-import { ConfigError } from "../../shared/process/config.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/sealing/secret-key-check.ts";
+import { ConfigError } from "../../shared/settings/config.ts";
 import { withServices } from "../with-services.ts";
 import { accountCommands } from "./accounts.ts";
 import { agentTokenCommands } from "./agent-tokens.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { toPrintableJson } from "../../shared/control-characters.ts";
-import { listSettings } from "../../shared/process/settings/table.ts";
+import { listSettings } from "../../shared/settings/table.ts";
 import { newCommand } from "./command.ts";
 
 /** Works without a database. */

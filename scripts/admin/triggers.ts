@@ -2,15 +2,15 @@ import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
 import { asOperator } from "../../shared/accounts/organizations.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
+import { endpointUrl } from "../../shared/settings/urls.ts";
 import { type CreatedTrigger, createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { newTrigger } from "../../shared/triggers/input.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { typeOfTrigger } from "../../shared/triggers/types.ts";
-import { endpointUrl } from "../../shared/urls.ts";
 import {
   type Act,
   newCommand,

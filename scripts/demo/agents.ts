@@ -8,8 +8,8 @@ import { type Build, listJobs } from "../../shared/builds/rows/build-store.ts";
 import type { Job } from "../../shared/builds/rows/job-store.ts";
 import { sampleQueues } from "../../shared/dispatch/figures.ts";
 import { secondMs } from "../../shared/durations.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import type { DemoWorld } from "./world.ts";
 
 const startsAfterMs = 12 * secondMs;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import type { Db } from "../../shared/db/database.ts";
 import { migrate } from "../../shared/db/migrate.ts";
-import { openServices, type Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import { openServices, type Services } from "../../shared/services/services.ts";
 import { makeDemoWeek } from "./week.ts";
 import { slug } from "./world.ts";
 

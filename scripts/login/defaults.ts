@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { ConfigError } from "../../shared/process/config.ts";
-import { settings } from "../../shared/process/settings/settings.ts";
+import { ConfigError } from "../../shared/settings/config.ts";
+import { settings } from "../../shared/settings/settings.ts";
 
 /** The demo registers it. */
 export const loginClientId = "signalbox-cli";

@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { stripControls } from "../../shared/control-characters.ts";
-import { ConfigError } from "../../shared/process/config.ts";
+import { ConfigError } from "../../shared/settings/config.ts";
 import { readDefaults } from "./defaults.ts";
 import { explain, LoginError, RequestFailed } from "./failure.ts";
 import { showStatus, signOut } from "./session.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { request } from "../scratch/http.ts";
 import { RunFailed } from "../scratch/scratch.ts";
 import { isSoon } from "../scratch/wait.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { migrate } from "../../shared/db/migrate.ts";
-import { readConfig } from "../../shared/process/config.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
+import { readConfig } from "../../shared/settings/config.ts";
 import { withServices as withServicesOf } from "../with-services.ts";
 import { freePort } from "./ports.ts";
 import type { Scratch } from "./scratch.ts";

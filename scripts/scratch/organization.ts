@@ -4,11 +4,11 @@ import { asOperator, createOrganization, updateOrganization } from "../../shared
 import { createUser } from "../../shared/accounts/users.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
+import type { Services } from "../../shared/services/services.ts";
+import { endpointUrl } from "../../shared/settings/urls.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
-import { endpointUrl } from "../../shared/urls.ts";
 
 /** Out of reach: the benches measure work, not limits. */
 const deliveriesPerHour = 1_000_000_000;

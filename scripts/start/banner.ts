@@ -1,6 +1,6 @@
 import { patterns } from "../../shared/paths.ts";
-import type { Config } from "../../shared/process/config.ts";
-import { api, endpointUrl } from "../../shared/urls.ts";
+import type { Config } from "../../shared/settings/config.ts";
+import { api, endpointUrl } from "../../shared/settings/urls.ts";
 import { readDefaults } from "../login/defaults.ts";
 import { type Demo, demoOrganization, demoPipeline } from "../seed.ts";
 

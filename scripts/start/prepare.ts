@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { checkSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { migrate } from "../../shared/db/migrate.ts";
-import { type Config, readConfig } from "../../shared/process/config.ts";
 import { setOptionsOfRunning } from "../../shared/process/heap.ts";
+import { checkSecretKey, withSecretKey } from "../../shared/sealing/secret-key-check.ts";
+import { type Config, readConfig } from "../../shared/settings/config.ts";
 import { threads } from "../deploy/bundled.ts";
 import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { withServices } from "../with-services.ts";

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { privateRedisSocket } from "../../shared/process/private-redis.ts";
 import { connectPatient } from "../../shared/redis/connect.ts";
+import { privateRedisSocket } from "../../shared/settings/private-redis.ts";
 import { findProgram, redisPrograms } from "../find-program.ts";
 import { CannotStart } from "./cannot-start.ts";
 

@@ -1,5 +1,5 @@
 import { pathTo, patterns } from "../paths.ts";
-import type { Config } from "../process/config.ts";
+import type { Config } from "../settings/config.ts";
 
 export function avatarUrl(config: Config, name: string): string {
   return config.appUrl + avatarPath(name);

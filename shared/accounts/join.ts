@@ -1,6 +1,6 @@
 import type { Tx } from "../db/database.ts";
-import type { Config } from "../process/config.ts";
 import { unprocessable } from "../refusal.ts";
+import type { Config } from "../settings/config.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import type { Role } from "../vocabulary.ts";

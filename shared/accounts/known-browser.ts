@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { dayMs, secondMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import type { User } from "./user-store.ts";
 
 /** Browsers keep no cookie for longer. */

@@ -1,6 +1,6 @@
 import type { Tx } from "../db/database.ts";
-import type { Services } from "../process/services.ts";
 import { notFound, Refusal, unprocessable, validationFailed } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import type { Role } from "../vocabulary.ts";
 import { revokeTokensOfMember } from "./access-token-store.ts";
 import { type Actor, audit } from "./audit.ts";

@@ -1,7 +1,7 @@
 import type { Db, Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import type { AuditChange, Feature } from "../vocabulary.ts";
 import { type Actor, type AuditSubject, audit } from "./audit.ts";
 import { changesOf } from "./audit-changes.ts";

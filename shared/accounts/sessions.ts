@@ -1,9 +1,9 @@
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
 import type { Problem } from "../refusal.ts";
 import { atOnce, expiring } from "../retention/expiring.ts";
+import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { maxOf } from "../sharing/room.ts";
 import type { CallerNetworks } from "../sharing/shares.ts";

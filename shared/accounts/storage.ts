@@ -1,7 +1,7 @@
 import type { Db, Tx } from "../db/database.ts";
-import type { Config } from "../process/config.ts";
-import { settings } from "../process/settings/settings.ts";
 import { exactSize, Refusal } from "../refusal.ts";
+import type { Config } from "../settings/config.ts";
+import { settings } from "../settings/settings.ts";
 import { findOrganizationById, type Organization } from "./organization-store.ts";
 
 /** From this part of the limit on, people are told. */

@@ -3,8 +3,8 @@ import { cancelJobsIfUnfinished, findJob, lockBuilds } from "../builds/rows/prog
 import type { Db, Tx } from "../db/database.ts";
 import { minuteMs } from "../durations.ts";
 import { isId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import { isPaused } from "./hand-out/hand-out.ts";
 import { takeBackJobOf } from "./lost.ts";
 import { type Agent, findAgent, updateAgentIfPresent } from "./store.ts";

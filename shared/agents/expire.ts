@@ -6,7 +6,7 @@ import { restBetweenTransactions } from "../db/batches.ts";
 import { DatabaseUnavailable, type Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
 import { lowestIdAt } from "../ids.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { endByForce, report, takeJobBack } from "./lease.ts";
 import {
   expireIfScheduled,

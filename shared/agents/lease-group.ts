@@ -1,8 +1,8 @@
 import type { Build } from "../builds/rows/build-store.ts";
 import { lockBuilds } from "../builds/rows/progress-store.ts";
 import type { Tx } from "../db/database.ts";
-import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import { openGatherers } from "../sharing/gatherer.ts";
 
 interface BuildKey {

@@ -5,8 +5,8 @@ import { restBetweenTransactions } from "../db/batches.ts";
 import { DatabaseUnavailable, type Db, type Tx } from "../db/database.ts";
 import { findFact, putFact } from "../db/facts-store.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
 import { afterDays, afterMs, expiring } from "../retention/expiring.ts";
+import type { Services } from "../services/services.ts";
 import { type AgentState, leasedJobStates } from "../vocabulary.ts";
 import { report, takeJobBack } from "./lease.ts";
 import {

@@ -1,5 +1,5 @@
 import { secondMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { openGatherer, openGatherers, pause } from "../sharing/gatherer.ts";
 import { listeningEveryMs, markListening } from "./lost.ts";
 import { type Agent, connectIfNot, markSeen } from "./store.ts";

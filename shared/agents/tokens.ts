@@ -3,9 +3,9 @@ import { type Cluster, lockCluster } from "../clusters/store.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
 import { findQueue } from "../queues/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import {

@@ -36,9 +36,9 @@ import {
 } from "../pipelines/steps.ts";
 import { findPipelineFactsById } from "../pipelines/store.ts";
 import { firstWarnings, ineffectiveMembers, warningsOf } from "../pipelines/warnings.ts";
-import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import { problemsOf } from "../validation.ts";
 import type { JobState } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";

@@ -1,7 +1,7 @@
 import { webAddress } from "../artifacts/artifacts.ts";
 import { downloadUrl } from "../artifacts/signatures.ts";
 import { hourMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { escapeText, replaceTags, type Tag, unescapeText } from "./rendering/tags.ts";
 import { listArtifactsOfPaths, type NamedArtifact } from "./store.ts";
 

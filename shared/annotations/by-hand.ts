@@ -1,6 +1,6 @@
 import { lockBuilds } from "../builds/rows/progress-store.ts";
-import type { Services } from "../process/services.ts";
 import { notFound } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import { type Annotating, annotate } from "./annotations.ts";
 import type { AnnotationOwner } from "./store.ts";
 

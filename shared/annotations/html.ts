@@ -1,5 +1,5 @@
 import type { Build } from "../builds/rows/build-store.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { threads } from "../sharing/resources.ts";
 import { linkArtifacts } from "./artifact-links.ts";

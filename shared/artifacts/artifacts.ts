@@ -7,8 +7,8 @@ import { type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
 import { secondMs } from "../durations.ts";
 import { isId } from "../ids.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
-import type { Services } from "../process/services.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import {
   type ArtifactFilter,
   findArtifactOfBuild,

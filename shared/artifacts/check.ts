@@ -1,6 +1,6 @@
 import { artifactBlob } from "../blobs/blobs.ts";
 import { checkBlob } from "../blobs/expected-content.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { endTasks, listTasks } from "../tasks/store.ts";
 import { discardBytes, failArtifacts } from "./fail.ts";
 import { type Artifact, findArtifact, setStoredIfOpen } from "./store.ts";

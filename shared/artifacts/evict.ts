@@ -1,11 +1,11 @@
 import { type Batch, runBatches } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
 import { hourOf } from "../durations.ts";
-import type { Services } from "../process/services.ts";
 import { type Evictable, type EvictionScope, evict } from "../retention/evict.ts";
 import { afterDays } from "../retention/expiring.ts";
 import { uncountArtifactRows } from "../retention/records.ts";
 import { deleteZeroTotals, subtractFromTotal } from "../retention/totals-store.ts";
+import type { Services } from "../services/services.ts";
 import { lockArtifactTotals } from "./counting.ts";
 import {
   type CountedArtifact,

@@ -2,7 +2,7 @@ import { artifactBlob, type Blobs } from "../blobs/blobs.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { lockArtifactTotals, uncountArtifact } from "./counting.ts";
 import { type Artifact, failIfNew, listOpenBefore, listOpenOfEndedJobs, setUncounted } from "./store.ts";
 

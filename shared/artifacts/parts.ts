@@ -5,8 +5,8 @@ import {
   type DirectUpload,
   type UploadedPart,
 } from "../blobs/blobs.ts";
-import type { Services } from "../process/services.ts";
 import { Refusal, unavailable } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import { openOrder } from "../sharing/in-order.ts";
 import { later } from "../tasks/store.ts";
 import { type Artifact, findArtifact, setUploadIfOpen } from "./store.ts";

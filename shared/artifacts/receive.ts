@@ -1,6 +1,6 @@
 import { artifactBlob, type Blobs, BlobsUnavailable, type Mismatch, NoRoomForBlob } from "../blobs/blobs.ts";
-import type { Services } from "../process/services.ts";
 import { Refusal, retryAfter, unavailable } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import { writes } from "../sharing/resources.ts";
 import { takeOwnTurn } from "../sharing/turns.ts";
 import { discardBytes } from "./fail.ts";

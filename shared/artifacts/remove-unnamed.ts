@@ -2,7 +2,7 @@ import { artifactIdOf, type Blobs } from "../blobs/blobs.ts";
 import { markOwner } from "../blobs/owner.ts";
 import { findFact, putFact } from "../db/facts-store.ts";
 import { hourMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import type { ArtifactState } from "../vocabulary.ts";
 import { findIdsInStates } from "./unnamed-store.ts";
 

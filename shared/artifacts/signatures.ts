@@ -3,7 +3,7 @@ import type { Cipher } from "../crypto/cipher.ts";
 import { hourMs, secondMs } from "../durations.ts";
 import { isId } from "../ids.ts";
 import { pathTo, patterns } from "../paths.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 
 // Agents upload and download without their token: what they may do is signed, and ends. A signature is an HMAC with
 // SECRET_KEY, so every process knows those of the others, and those made with the previous key.

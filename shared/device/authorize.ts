@@ -3,7 +3,7 @@ import { hashToken, issueToken } from "../crypto/tokens.ts";
 import { isUniqueViolation } from "../db/database.ts";
 import { secondMs } from "../durations.ts";
 import { isId, newId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { insertPending, type NewDeviceCode } from "./store.ts";
 import { newUserCode } from "./user-code.ts";
 

@@ -4,8 +4,8 @@ import { grantableScopes } from "../accounts/scopes.ts";
 import type { Tx } from "../db/database.ts";
 import type { Application } from "../oauth/application-store.ts";
 import { countGrants } from "../oauth/grant-store.ts";
-import type { Services } from "../process/services.ts";
 import { Refusal, unprocessable } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import {

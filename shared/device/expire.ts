@@ -1,5 +1,5 @@
 import { changeInBatches } from "../db/batches.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { redeemableMs, rememberedMs } from "./device-code.ts";
 import { deleteExpiredBefore, expireIfOverdue } from "./store.ts";
 

@@ -1,7 +1,7 @@
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import { secondMs } from "../durations.ts";
 import type { Application } from "../oauth/application-store.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { type Gatherer, openGatherer, readTogether } from "../sharing/gatherer.ts";
 import { type CodeRequest, commitNewCodes, type NewCodes } from "./authorize.ts";
 import { stateAt } from "./device-code.ts";

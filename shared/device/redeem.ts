@@ -6,7 +6,7 @@ import { commitOrLookUp, type Db, type Tx } from "../db/database.ts";
 import { type Application, findApplication } from "../oauth/application-store.ts";
 import { type Approval, createGrants, type IssuedTokens } from "../oauth/grants.ts";
 import type { OAuthReason } from "../oauth/refusals.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { redeemableMs } from "./device-code.ts";
 import { denyRedeemed, type RedeemedCode, redeemIfApproved } from "./store.ts";
 

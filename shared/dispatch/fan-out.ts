@@ -3,9 +3,9 @@ import { lockBuilds } from "../builds/rows/progress-store.ts";
 import type { Tx } from "../db/database.ts";
 import { minuteMs, secondMs } from "../durations.ts";
 import { timeOfId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
 import { findQueueById } from "../queues/store.ts";
 import type { Topic } from "../redis/events.ts";
+import type { Services } from "../services/services.ts";
 import { endTasks, listTasks, repeatTask } from "../tasks/store.ts";
 import { findOutdatedMark, listJobsByMark, setPauseIfWaiting } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import { findFact, putFact } from "../db/facts-store.ts";
 import { foldSamples, storeSamples } from "../figures/samples.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import type { FigureName } from "../vocabulary.ts";
 import { countWorkOfQueues } from "./figures-store.ts";
 

@@ -1,9 +1,9 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Tx } from "../db/database.ts";
-import type { Services } from "../process/services.ts";
 import { auditSubject } from "../queues/queues.ts";
 import { findQueue, type Queue } from "../queues/store.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import { later } from "../tasks/store.ts";
 import { pauseIfRunning, resumeIfPaused } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import type { Reader } from "../db/database.ts";
 import { secondMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { listWorkOfCluster, maxCounted } from "./figures-store.ts";
 
 export const sampleMs = 10 * secondMs;

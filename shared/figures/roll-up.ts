@@ -1,7 +1,7 @@
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db, Reader } from "../db/database.ts";
 import { hourOf, minuteMs, minuteOf } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import type { FigureName } from "../vocabulary.ts";
 import { figureRetentionMs, foldBefore } from "./fold.ts";
 import { type Figure, findProgress, listMinute, moveProgressIf, putMinutes } from "./store.ts";

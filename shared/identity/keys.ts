@@ -1,7 +1,7 @@
 import { importJWK, type JWK } from "jose";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import { secondMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { runFor } from "../sharing/owner.ts";
 import { listShownKeys, type SigningKey } from "./key-store.ts";
 import { makeFirstKey, signingAlgorithm } from "./rotation.ts";

@@ -2,9 +2,9 @@ import { exportJWK, generateKeyPair } from "jose";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import { hourMs } from "../durations.ts";
 import { newId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
 import { Refusal } from "../refusal.ts";
 import { atOnce, type Expiring, expiring } from "../retention/expiring.ts";
+import type { Services } from "../services/services.ts";
 import {
   deleteRetiredBefore,
   insertIfNoneIsNewest,

@@ -3,8 +3,8 @@ import { auditAsOperator, nameProblems } from "../accounts/organizations.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { newId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import {
   type Application,
   findApplication,

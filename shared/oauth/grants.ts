@@ -5,8 +5,8 @@ import type { CursorPage } from "../db/cursor-page.ts";
 import type { Tx } from "../db/database.ts";
 import { dayMs, minuteMs, secondMs } from "../durations.ts";
 import { newId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
 import { notFound } from "../refusal.ts";
+import type { Services } from "../services/services.ts";
 import type { Application } from "./application-store.ts";
 import {
   deleteGrantsOfUser,

@@ -3,7 +3,7 @@ import { grantableScopes } from "../accounts/scopes.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { secondMs } from "../durations.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import type { Application } from "./application-store.ts";
 import {

@@ -8,7 +8,7 @@ import { revokeAccessToken } from "../accounts/access-tokens.ts";
 import { grantableScopes } from "../accounts/scopes.ts";
 import { hashToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import type { Application } from "./application-store.ts";
 import {
   deleteGrant,

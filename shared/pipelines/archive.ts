@@ -1,5 +1,5 @@
 import { type Actor, audit } from "../accounts/audit.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { auditSubject } from "./pipelines.ts";
 import { archiveIfListed, type PipelineFacts, unarchiveIfArchived } from "./store.ts";
 

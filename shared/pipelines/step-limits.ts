@@ -1,5 +1,5 @@
-import type { Config } from "../process/config.ts";
 import type { Problem } from "../refusal.ts";
+import type { Config } from "../settings/config.ts";
 import { isCommandStep, isGroupStep, type Step } from "../vocabulary.ts";
 import { countCombinations } from "./matrix.ts";
 

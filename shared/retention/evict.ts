@@ -1,8 +1,8 @@
 import { type Batch, type Bounds, runBatches } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
-import type { Config } from "../process/config.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
+import type { Config } from "../settings/config.ts";
 import type { Expiry } from "./expiring.ts";
 import { findExcess } from "./organizations.ts";
 import { type ByteTotals, listOrganizationsOver, listOrganizationsToEvict } from "./totals-store.ts";

@@ -1,8 +1,8 @@
 import { changeInBatches } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
 import { dayMs } from "../durations.ts";
-import type { Config } from "../process/config.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
+import type { Config } from "../settings/config.ts";
 
 /** Rows that are deleted by age. A capability declares its own, and `purgeExpired` lists them. */
 export interface Expiring {

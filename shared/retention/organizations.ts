@@ -1,6 +1,6 @@
 import type { Tx } from "../db/database.ts";
-import type { Config } from "../process/config.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
+import type { Config } from "../settings/config.ts";
 import { countRecords } from "./records.ts";
 import {
   type ByteTotals,

@@ -7,7 +7,7 @@ import type { Db, Tx } from "../db/database.ts";
 import { findFact, putFact } from "../db/facts-store.ts";
 import { hourMs, hourOf, minuteMs } from "../durations.ts";
 import { lowestIdAt, timeOfId } from "../ids.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import {
   addToRecordBytes,
   type FlatKind,

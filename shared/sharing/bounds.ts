@@ -1,5 +1,5 @@
 import { hourMs, minuteMs } from "../durations.ts";
-import type { Config } from "../process/config.ts";
+import type { Config } from "../settings/config.ts";
 import type { OwnerKind, ShareBound } from "./shares.ts";
 import type { TurnBounds } from "./turns.ts";
 

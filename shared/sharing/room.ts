@@ -1,6 +1,6 @@
-import type { Config } from "../process/config.ts";
-import { settings } from "../process/settings/settings.ts";
 import type { Problem } from "../refusal.ts";
+import type { Config } from "../settings/config.ts";
+import { settings } from "../settings/settings.ts";
 import type { NumberBound } from "./bounds.ts";
 
 /**

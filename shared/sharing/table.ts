@@ -1,6 +1,6 @@
 import { minuteMs, secondMs } from "../durations.ts";
-import { settings } from "../process/settings/settings.ts";
 import { exactSize } from "../refusal.ts";
+import { settings } from "../settings/settings.ts";
 import {
   resources,
   type SharesBound,

@@ -1,5 +1,5 @@
 import { openLoopPauses } from "../process/loop-pauses.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 
 const maxOwnersOfLook = 1000;
 

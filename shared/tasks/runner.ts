@@ -10,7 +10,7 @@ import { restBetweenTransactions } from "../db/batches.ts";
 import { secondMs } from "../durations.ts";
 import { doTasksJob } from "../jobs/contracts.ts";
 import type { Due } from "../process/due.ts";
-import type { Services } from "../process/services.ts";
+import type { Services } from "../services/services.ts";
 import { resources } from "../sharing/bounds.ts";
 import { openOrder } from "../sharing/in-order.ts";
 import { threads } from "../sharing/resources.ts";

@@ -1,10 +1,10 @@
 import { auditAsOperator } from "../accounts/organizations.ts";
 import type { SealedPlace } from "../crypto/sealed-places.ts";
-import { acceptSecretKey } from "../crypto/secret-key-check.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Tx } from "../db/database.ts";
 import { rewriteBatch, type SealedBatch, type SealedColumn, sealedColumns } from "../db/sealed-store.ts";
-import type { Services } from "../process/services.ts";
+import { acceptSecretKey } from "../sealing/secret-key-check.ts";
+import type { Services } from "../services/services.ts";
 import { deleteOwnersOfSealed, disableTriggers, listOwnersOfSealed } from "./discard-secrets-store.ts";
 
 export type LostSecrets = Record<SealedColumn, number>;

@@ -5,7 +5,7 @@ import { addMember, removeMember } from "../../shared/accounts/members.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
 import { createUser } from "../../shared/accounts/users.ts";
 import { newId } from "../../shared/ids.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { addPerson, password } from "../helpers/organization.ts";
 import { startQueuePages } from "../helpers/pages.ts";

@@ -4,7 +4,7 @@ import { openHandOut } from "../../shared/agents/hand-out/hand-out.ts";
 import { disconnectAgent, loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
 import { findAgent, markSeen } from "../../shared/agents/store.ts";
 import { hourMs, secondMs } from "../../shared/durations.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { agentTokenOf, startAgent } from "../helpers/agent.ts";
 import { openApi } from "../helpers/api.ts";
 import { describeWorld } from "../helpers/databases.ts";

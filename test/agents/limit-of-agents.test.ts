@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { openRegister } from "../../shared/agents/register.ts";
 import { findRegistrar, type Registrar } from "../../shared/agents/tokens.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { agentTokenOf, registration, sendAsAgent, startAgent } from "../helpers/agent.ts";
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";

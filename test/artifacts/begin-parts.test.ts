@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beginParts } from "../../shared/artifacts/parts.ts";
 import type { Artifact } from "../../shared/artifacts/store.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 
 describe("uploads in parts", () => {
   it("begin a few at a time, of all batches of an organization together", async () => {

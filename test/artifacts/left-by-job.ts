@@ -4,8 +4,8 @@ import type { Artifact } from "../../shared/artifacts/store.ts";
 import { artifactBlob } from "../../shared/blobs/blobs.ts";
 import { hourOf } from "../../shared/durations.ts";
 import { newId } from "../../shared/ids.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { addToTotals } from "../../shared/retention/totals-store.ts";
+import type { Services } from "../../shared/services/services.ts";
 
 interface Job {
   id: string;

@@ -4,11 +4,15 @@ import { it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { startIngress } from "../../ingress/server.ts";
 import { runAdmin } from "../../scripts/admin/run.ts";
-import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
-import { checkSecretKey, countUnderOtherKeys, WrongSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { openEnvironment, sealEnvironment } from "../../shared/pipelines/environment.ts";
-import { openServices, type Services } from "../../shared/process/services.ts";
+import { resealSecrets } from "../../shared/sealing/reseal-secrets.ts";
+import {
+  checkSecretKey,
+  countUnderOtherKeys,
+  WrongSecretKey,
+} from "../../shared/sealing/secret-key-check.ts";
+import { openServices, type Services } from "../../shared/services/services.ts";
 import { allBuilds, buildWebhook } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { post, request } from "../helpers/http.ts";

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { secretKeyFile } from "../../shared/crypto/secret-key.ts";
-import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/crypto/secret-key-check.ts";
-import { readConfig } from "../../shared/process/config.ts";
-import { createLog } from "../../shared/process/log.ts";
-import { openServices } from "../../shared/process/services.ts";
+import { checkSecretKey, WrongSecretKey, withSecretKey } from "../../shared/sealing/secret-key-check.ts";
+import { createLog } from "../../shared/services/log.ts";
+import { openServices } from "../../shared/services/services.ts";
+import { readConfig } from "../../shared/settings/config.ts";
 import { postgres, skipPostgres, sqlite } from "../helpers/databases.ts";
 import { patientRedisUrl } from "../helpers/world.ts";
 

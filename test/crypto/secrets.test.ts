@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
-import { checkSecretKey, WrongSecretKey } from "../../shared/crypto/secret-key-check.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../../shared/crypto/tokens.ts";
-import { createLog, describeError, redactTokens } from "../../shared/process/log.ts";
+import { checkSecretKey, WrongSecretKey } from "../../shared/sealing/secret-key-check.ts";
+import { createLog, describeError, redactTokens } from "../../shared/services/log.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
 import { startWorld } from "../helpers/world.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { Refusal } from "../../shared/refusal.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 import {
   approveClaimed,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it } from "node:test";
 import Sqlite from "better-sqlite3";
-import { checkSecretKey } from "../../shared/crypto/secret-key-check.ts";
+import { checkSecretKey } from "../../shared/sealing/secret-key-check.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";

@@ -5,7 +5,7 @@ import { createAgentToken, findRegistrar } from "../../shared/agents/tokens.ts";
 import type { Job } from "../../shared/builds/rows/job-store.ts";
 import { findJob } from "../../shared/builds/rows/progress-store.ts";
 import type { Cluster } from "../../shared/clusters/store.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { openApi } from "./api.ts";
 import type { TestDatabase } from "./databases.ts";
 import { type Answer, request } from "./http.ts";

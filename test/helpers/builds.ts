@@ -1,7 +1,7 @@
 import { count, eq, inArray } from "drizzle-orm";
 import { tasksOfBuilds } from "../../shared/builds/task-handlers.ts";
 import { fanOutPause } from "../../shared/dispatch/fan-out.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tasks/runner.ts";
 import { decideAndBuild, publishDecided } from "../../shared/triggers/deliveries/build.ts";
 import { openDueDeliveries } from "../../shared/triggers/deliveries/due.ts";

@@ -6,7 +6,7 @@ import { runAdmin } from "../../scripts/admin/run.ts";
 import { hourMs, minuteMs } from "../../shared/durations.ts";
 import { openSigningKeys } from "../../shared/identity/keys.ts";
 import { retiredSigningKeys, rotateSigningKeys } from "../../shared/identity/rotation.ts";
-import { openServices } from "../../shared/process/services.ts";
+import { openServices } from "../../shared/services/services.ts";
 import { enterJob } from "../agents/inside/in-a-job.ts";
 import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
 import { allGrants, setUpClient } from "../helpers/device.ts";
 import { get } from "../helpers/http.ts";

@@ -6,7 +6,7 @@ import { it } from "node:test";
 import { watchGrowth } from "../../scripts/prove/growth/watch.ts";
 import type { Installation } from "../../scripts/prove/installation/installation.ts";
 import { freePort } from "../../scripts/scratch/ports.ts";
-import { startMetricsServer } from "../../shared/process/metrics/server.ts";
+import { startMetricsServer } from "../../shared/services/metric-server.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { secretKey, settingsOf, startWorld } from "../helpers/world.ts";

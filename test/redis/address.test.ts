@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { readConfig } from "../../shared/process/config.ts";
 import { sentinelOptions } from "../../shared/redis/address.ts";
+import { readConfig } from "../../shared/settings/config.ts";
 
 const read = (REDIS_URL: string) => readConfig({ SECRET_KEY: "x".repeat(32), REDIS_URL }).redisUrl;
 

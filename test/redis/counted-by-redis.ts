@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { seriesOf } from "../process/metrics/read.ts";
 
 const maxTries = 5;

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
-import { createLog } from "../../shared/process/log.ts";
 import { createBreaker } from "../../shared/redis/breaker.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { createPacing, memoryPacing, type Pacing } from "../../shared/redis/pacing.ts";
+import { createLog } from "../../shared/services/log.ts";
 
 const url = process.env.TEST_REDIS_URL;
 const log = createLog({ level: "silent", process: "test" }, { write: () => {} });

@@ -3,11 +3,11 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { Redis } from "ioredis";
-import { createLog } from "../../shared/process/log.ts";
 import { createBreaker } from "../../shared/redis/breaker.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { memoryRateLimiter } from "../../shared/redis/memory-rate-limiter.ts";
 import { createRateLimiter, type RateLimiter } from "../../shared/redis/rate-limiter.ts";
+import { createLog } from "../../shared/services/log.ts";
 import { repeat } from "../helpers/run-mode.ts";
 
 const log = createLog({ level: "silent", process: "test" }, { write: () => {} });

@@ -3,7 +3,7 @@ import { before, it } from "node:test";
 import { makeDemoData } from "../../scripts/demo/make.ts";
 import { findOrganization } from "../../shared/accounts/organization-store.ts";
 import { hourMs } from "../../shared/durations.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { buildStates } from "../../shared/vocabulary.ts";
 import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { startWorld } from "../helpers/world.ts";

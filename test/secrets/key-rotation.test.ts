@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { createCipher } from "../../shared/crypto/cipher.ts";
-import { resealSecrets } from "../../shared/crypto/reseal-secrets.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
-import { countUnderOtherKeys } from "../../shared/crypto/secret-key-check.ts";
-import type { Services } from "../../shared/process/services.ts";
+import { resealSecrets } from "../../shared/sealing/reseal-secrets.ts";
+import { countUnderOtherKeys } from "../../shared/sealing/secret-key-check.ts";
 import { createSecret } from "../../shared/secrets/secrets.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { countLostSecrets, discardLostSecrets } from "../../shared/triggers/discard-secrets.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";

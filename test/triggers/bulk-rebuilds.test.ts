@@ -5,7 +5,7 @@ import { csrfTokenIn } from "../../scripts/scratch/visitor.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { newIds } from "../../shared/ids.ts";
 import { doTasksJob } from "../../shared/jobs/contracts.ts";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { oldBulkRebuilds } from "../../shared/triggers/bulk-rebuilds/ask.ts";
 import { deliveriesPerTransaction, rebuildNext } from "../../shared/triggers/bulk-rebuilds/run.ts";
 import { deletePayloads } from "../../shared/triggers/payloads/store.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { it } from "node:test";
 import { startIngress } from "../../ingress/server.ts";
-import { readConfig } from "../../shared/process/config.ts";
+import { readConfig } from "../../shared/settings/config.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";
 import { post } from "../helpers/http.ts";
 import { openTriggerApi } from "../helpers/trigger-api.ts";

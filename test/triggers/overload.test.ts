@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Services } from "../../shared/process/services.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { openIntake } from "../../shared/triggers/deliveries/intake.ts";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import { describeOnSqlite } from "../helpers/databases.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { minuteMs, secondMs, secondsBetween } from "../../shared/durations.ts";
 import { workQueues } from "../../shared/jobs/define.ts";
-import { claimMeasuring, measureEveryMs } from "../../shared/process/metrics/claim.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { findSumOfTotals, findSumsOfOrganizations } from "../../shared/retention/totals-store.ts";
+import { claimMeasuring, measureEveryMs } from "../../shared/services/metrics-claim.ts";
+import type { Services } from "../../shared/services/services.ts";
 import { findWaiting } from "../../shared/triggers/deliveries/due-store.ts";
 import { measureQueues } from "./queues.ts";
 

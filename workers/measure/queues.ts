@@ -5,8 +5,8 @@ import { countJobsOfQueues } from "../../shared/dispatch/store.ts";
 import { secondsBetween } from "../../shared/durations.ts";
 import { openLoopPauses } from "../../shared/process/loop-pauses.ts";
 import type { QueueLabels } from "../../shared/process/metrics/installation.ts";
-import type { Services } from "../../shared/process/services.ts";
 import { listQueuesWithOwners } from "../../shared/queues/store.ts";
+import type { Services } from "../../shared/services/services.ts";
 
 /** The limit of queues with series of their own. */
 export const maxNamed = 20;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { downloadUrl } from "../../../shared/artifacts/signatures.ts";
 import { type Artifact, listArtifactsById } from "../../../shared/artifacts/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import * as field from "../../operations/fields.ts";
 
 export const foundArtifact = z.object({

@@ -11,8 +11,8 @@ import { type AnnotationOwner, listAnnotations } from "../../../shared/annotatio
 import { type Build, findBuildOfJob } from "../../../shared/builds/rows/build-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { readPage } from "../../http/number-pager.ts";
 import { answerJson, inBrackets } from "../../http/transfers/json-stream.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";

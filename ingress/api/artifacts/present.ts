@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Artifact } from "../../../shared/artifacts/store.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import { api, type BuildAddress } from "../../../shared/urls.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, type BuildAddress } from "../../../shared/settings/urls.ts";
 import { artifactStates } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 

@@ -2,7 +2,7 @@ import { getRouterParam } from "h3";
 import { requireBuild, requireBuildOfJob } from "../../../shared/builds/reading/require.ts";
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { parseBuildKey } from "../../http/routing.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
 import { pipelineOf } from "../pipelines.ts";

@@ -2,7 +2,7 @@ import type { H3Event } from "h3";
 import { z } from "zod";
 import { type JobPageFilter, listJobsOfPage } from "../../../shared/builds/reading/job-page-store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { jobStates } from "../../../shared/vocabulary.ts";
 import { readCursorPage } from "../../http/cursor-pager.ts";
 import { answerJson } from "../../http/transfers/json-stream.ts";

@@ -9,10 +9,10 @@ import { type ReadableLog, readBytes } from "../../../shared/agents/logs/read.ts
 import { measureText, readText } from "../../../shared/agents/logs/text.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { api } from "../../../shared/settings/urls.ts";
 import { longReads } from "../../../shared/sharing/resources.ts";
-import { api } from "../../../shared/urls.ts";
 import { preferredType } from "../../http/content-type.ts";
 import { admitDownload, minDownloadBytes, streamDownload } from "../../http/downloads.ts";
 import { jsonType, setHeader } from "../../http/respond.ts";

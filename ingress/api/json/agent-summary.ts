@@ -2,8 +2,8 @@ import { z } from "zod";
 import { hasLostJob, isPaused } from "../../../shared/agents/hand-out/hand-out.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { minuteMs } from "../../../shared/durations.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import { api, web } from "../../../shared/urls.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, web } from "../../../shared/settings/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 

@@ -3,8 +3,8 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { tokenDescription } from "../../../shared/agents/input.ts";
 import type { AgentToken } from "../../../shared/agents/token-store.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import { api } from "../../../shared/urls.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api } from "../../../shared/settings/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";

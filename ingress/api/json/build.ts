@@ -5,8 +5,8 @@ import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { givenEnvironment, ownEnvironment, pullRequestOf } from "../../../shared/builds/rows/environment.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { StepWarning } from "../../../shared/db/schema/builds.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import { api, web } from "../../../shared/urls.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, web } from "../../../shared/settings/urls.ts";
 import {
   blockedBuildStates,
   type JobState,

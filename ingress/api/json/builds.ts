@@ -13,7 +13,7 @@ import {
 import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/rows/build-store.ts";
 import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { inGroups, pieceLength } from "../../http/transfers/json-stream.ts";
 import type { BuildContent } from "../build-filter.ts";
 import { type BuildDetails, presentBuild, presentBuildDetails } from "./build.ts";

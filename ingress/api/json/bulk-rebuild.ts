@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import type { Config } from "../../../shared/process/config.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, type PipelineAddress } from "../../../shared/settings/urls.ts";
 import { stateOf } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
 import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { api, type PipelineAddress } from "../../../shared/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { choiceFilter } from "../filters.ts";
 import { deliveryFilters } from "./delivery.ts";

@@ -3,8 +3,8 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { clusterMembers } from "../../../shared/clusters/input.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import { api, web } from "../../../shared/urls.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, web } from "../../../shared/settings/urls.ts";
 import { clusterName } from "../../../shared/validation.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";

@@ -4,13 +4,13 @@ import {
   listLastRebuilds,
   listRebuilds,
 } from "../../../shared/builds/rows/build-store.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, type PipelineAddress } from "../../../shared/settings/urls.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Payload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
-import { api, type PipelineAddress } from "../../../shared/urls.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import * as field from "../../operations/fields.ts";
 import { choiceFilter, textFilter, timeFilter } from "../filters.ts";

@@ -6,7 +6,7 @@ import type { AnsweredJob } from "../../../shared/builds/reading/answer-store.ts
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import type { NamedBuild } from "../../../shared/builds/triggered/store.ts";
 import { parseRules } from "../../../shared/pipelines/agent-rules.ts";
-import { api, web } from "../../../shared/urls.ts";
+import { api, web } from "../../../shared/settings/urls.ts";
 import { jobStates, shownJobState } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import { api, web } from "../../../shared/urls.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, web } from "../../../shared/settings/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 

@@ -8,7 +8,7 @@ import {
   type PipelineSize,
 } from "../../../shared/pipelines/answer-store.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { longReads } from "../../../shared/sharing/resources.ts";
 import { inGroups } from "../../http/transfers/json-stream.ts";
 import { writePipeline } from "./pipeline.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import type { Config } from "../../../shared/process/config.ts";
 import { newQueue, queueMembers } from "../../../shared/queues/input.ts";
 import { badAffinity, isAffinity, type NewQueue, type QueueChange } from "../../../shared/queues/queues.ts";
 import { findShape, requireShape, shapes, unknownShape } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import { api, web } from "../../../shared/urls.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, web } from "../../../shared/settings/urls.ts";
 import { blankToNull, maxNoteLength, pauseNote } from "../../../shared/validation.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";

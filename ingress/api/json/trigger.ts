@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
-import type { Config } from "../../../shared/process/config.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, endpointUrl } from "../../../shared/settings/urls.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import {
   buildText,
@@ -19,7 +20,6 @@ import {
 import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, hmacDefaults, typeOfTrigger } from "../../../shared/triggers/types.ts";
-import { api, endpointUrl } from "../../../shared/urls.ts";
 import { text } from "../../../shared/validation.ts";
 import * as field from "../../operations/fields.ts";
 import { only } from "./only.ts";

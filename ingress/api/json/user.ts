@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { avatarUrl } from "../../../shared/accounts/avatar.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import type { Config } from "../../../shared/process/config.ts";
+import type { Config } from "../../../shared/settings/config.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 

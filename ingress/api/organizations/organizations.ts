@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { readPage } from "../../http/number-pager.ts";
 import { operation } from "../../operations/operation.ts";
 import { linkPages, pageQuery } from "../json/list.ts";

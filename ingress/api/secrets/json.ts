@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import type { Config } from "../../../shared/process/config.ts";
 import { newSecret, secretChange, secretValue } from "../../../shared/secrets/input.ts";
 import { claimNames } from "../../../shared/secrets/policy.ts";
 import type { ListedSecret } from "../../../shared/secrets/store.ts";
-import { api, web } from "../../../shared/urls.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { api, web } from "../../../shared/settings/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "../json/graphql-id.ts";
 import { presentUserById, userSchema } from "../json/user.ts";

@@ -4,7 +4,6 @@ import { storageFull } from "../../../shared/accounts/storage.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { requireCluster } from "../../../shared/clusters/clusters.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import {
   createSecret,
   deleteSecret,
@@ -13,6 +12,7 @@ import {
   updateSecret,
 } from "../../../shared/secrets/secrets.ts";
 import { type ListedSecret, listSecretsPage } from "../../../shared/secrets/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { readPage } from "../../http/number-pager.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
 import { linkPages, pageQuery } from "../json/list.ts";

@@ -1,8 +1,8 @@
 import type { H3Event } from "h3";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import type { RateLimit } from "../../../shared/redis/rate-limiter.ts";
 import { tooMany } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { type WindowBound, windows } from "../../../shared/sharing/bounds.ts";
 import type { CallerNetworks } from "../../../shared/sharing/shares.ts";
 import type { EnabledTrigger } from "../../../shared/triggers/deliveries/intake.ts";

@@ -1,8 +1,8 @@
 import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import type { RateLimit, RateLimitState, RateLimits } from "../../../shared/redis/rate-limiter.ts";
 import { Refusal, tooMany } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { nodeResponse } from "../node.ts";
 
 /** As metrics name them. */

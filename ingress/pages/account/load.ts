@@ -10,8 +10,8 @@ import { findApplicationById } from "../../../shared/oauth/application-store.ts"
 import { countGrantsByApplication } from "../../../shared/oauth/grant-store.ts";
 import { type ConnectedApp, listConnectedApps, requireConnectedApp } from "../../../shared/oauth/grants.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { type FoundPage, linkIdPages, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { pathParameter } from "../../http/routing.ts";
 import type { SignedInRequest } from "../ui/page.ts";

@@ -1,7 +1,7 @@
 import { requireAgent } from "../../../shared/agents/control.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 
 /** @throws Refusal 404 */

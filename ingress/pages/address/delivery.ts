@@ -1,5 +1,5 @@
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { requireDelivery } from "../../../shared/triggers/triggers.ts";

@@ -2,8 +2,8 @@ import { slugProblems } from "../../../shared/accounts/organizations.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import { requirePipeline, requirePipelineFacts } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline, PipelineFacts } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 

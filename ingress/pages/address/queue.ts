@@ -1,8 +1,8 @@
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { requireQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 import { loadCluster } from "./cluster.ts";

@@ -1,6 +1,6 @@
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { requireTrigger } from "../../../shared/triggers/triggers.ts";
 import type { MemberRequest } from "../ui/member-page.ts";

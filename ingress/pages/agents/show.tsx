@@ -2,7 +2,7 @@ import { hasLostJob, isPaused } from "../../../shared/agents/hand-out/hand-out.t
 import { isDescribed } from "../../../shared/agents/lost.ts";
 import type { Agent } from "../../../shared/agents/store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
 import { agentPath } from "../address/agent.ts";
 import { CsrfField, Field, FormError, PostButton, PostForm, TextArea } from "../ui/form.tsx";

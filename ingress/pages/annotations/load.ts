@@ -1,8 +1,8 @@
 import { readHtml } from "../../../shared/annotations/html.ts";
 import { type Annotation, listAnnotationsForPage } from "../../../shared/annotations/store.ts";
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 
 /** Limits of what a page shows. Annotations beyond them have pages of their own. */
 const maxShown = 50;

@@ -3,7 +3,7 @@ import type { Artifact } from "../../../shared/artifacts/store.ts";
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { buildPath, loadBuild } from "../address/build.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";

@@ -2,7 +2,7 @@ import { downloadUrl } from "../../../shared/artifacts/signatures.ts";
 import type { Artifact } from "../../../shared/artifacts/store.ts";
 import { artifactBlob, BlobsUnavailable } from "../../../shared/blobs/blobs.ts";
 import { hourMs } from "../../../shared/durations.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 
 export type Preview =
   | { kind: "text"; text: string; isWhole: boolean }

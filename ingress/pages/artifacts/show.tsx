@@ -2,7 +2,7 @@ import { addressOfArtifact, deleteArtifact } from "../../../shared/artifacts/art
 import type { Artifact } from "../../../shared/artifacts/store.ts";
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { buildPath, jobPath } from "../address/build.ts";
 import { sizeInWords } from "../builds/payload.tsx";
 import { titleOf } from "../job-facts/titles.ts";

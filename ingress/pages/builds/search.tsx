@@ -4,8 +4,8 @@ import { maxCommitsOfPrefix, resolveCommit } from "../../../shared/builds/readin
 import { countBuildsByStates, listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
 import type { BuildFilter } from "../../../shared/builds/reading/list-plan-store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { excerpt, Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { type BuildState, blockedBuildStates, runningBuildStates } from "../../../shared/vocabulary.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { Chips, SearchForm } from "../search/form.tsx";

@@ -1,7 +1,7 @@
 import { buildEnvironment } from "../../../shared/builds/rows/environment.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { findPayload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildPath, loadBuild } from "../address/build.ts";

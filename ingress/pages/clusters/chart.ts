@@ -1,7 +1,7 @@
 import { samplingId } from "../../../shared/dispatch/figures.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
 import { listFigures, listSumsByTime } from "../../../shared/figures/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { lastSamples, levelNames, levelsOf, sampledUntil } from "../queues/charts.ts";
 
 /** Sums of waiting jobs, running jobs and connected agents of these queues, in the last day. */

@@ -3,7 +3,6 @@ import { listAgentTokensPage } from "../../../shared/agents/token-store.ts";
 import { type Cluster, listClustersPage } from "../../../shared/clusters/store.ts";
 import { countInClusters, listPausedKeys } from "../../../shared/dispatch/cluster-store.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import {
   listQueueIds,
   listQueueKeys,
@@ -11,6 +10,7 @@ import {
   listQueuesPage,
   type QueueKey,
 } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadCluster } from "../address/cluster.ts";
 import { loadAgents } from "../agents/load.ts";

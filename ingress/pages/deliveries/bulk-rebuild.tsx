@@ -1,7 +1,7 @@
 import { storageOf } from "../../../shared/accounts/storage.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import {
   cancelBulkRebuild,
   requireBulkRebuild,

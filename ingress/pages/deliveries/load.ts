@@ -1,5 +1,5 @@
 import { listLastBuildsOfDeliveries } from "../../../shared/builds/rows/build-store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { loadDelivery } from "../address/delivery.ts";
 import { maxShownBytes } from "../builds/payload.tsx";

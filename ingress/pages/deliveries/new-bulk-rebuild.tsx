@@ -1,6 +1,6 @@
 import { isId, newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import {
   askForBulkRebuild,
   countByStatus,

@@ -1,8 +1,8 @@
 import { nextRebuild } from "../../../shared/builds/making/rebuild.ts";
 import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { findPayload, type PayloadStart } from "../../../shared/triggers/payloads/store.ts";

@@ -7,7 +7,7 @@ import {
   type OrganizationChoice,
 } from "../../../shared/device/decide.ts";
 import { readUserCode, showUserCode } from "../../../shared/device/user-code.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { SignedInRequest } from "../ui/page.ts";
 
 /** A request that the visitor claimed by entering its code. */

@@ -2,8 +2,8 @@ import { endSession } from "../../../shared/accounts/sessions.ts";
 import { approve, deny, release } from "../../../shared/device/decide.ts";
 import { showUserCode } from "../../../shared/device/user-code.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { clientIp, userAgent } from "../../http/client-address.ts";
 import {
   type PageResult,

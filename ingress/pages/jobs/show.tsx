@@ -6,7 +6,7 @@ import { hashToken } from "../../../shared/crypto/tokens.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { timeoutMinutes } from "../../../shared/pipelines/settings.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
 import { logResponse } from "../../logs/document.tsx";
 import { agentPath } from "../address/agent.ts";

@@ -1,6 +1,6 @@
 import { invite, revokeInvitation } from "../../../shared/accounts/invitations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import { readFormId } from "../ui/form-id.ts";

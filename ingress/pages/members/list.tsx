@@ -3,7 +3,7 @@ import { invitationDays, invited, maxOpenInvitations } from "../../../shared/acc
 import { type ListedMember, listMembersPage } from "../../../shared/accounts/member-store.ts";
 import { newId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { maxLengthOf } from "../../../shared/validation.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { CsrfField, Field, FormError, LinkButton, PostButton, PostForm, Select } from "../ui/form.tsx";

@@ -1,7 +1,7 @@
 import { HTTPResponse } from "h3";
 import { type AuditFilter, listAuditPart } from "../../../shared/accounts/audit-store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { streamDownload } from "../../http/downloads.ts";
 import { adminPage } from "../ui/member-page.ts";
 import { readAuditSearch } from "./audit-search.tsx";

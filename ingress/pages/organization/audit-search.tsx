@@ -1,7 +1,7 @@
 import { auditSubjectTypes } from "../../../shared/accounts/audit.ts";
 import type { AuditFilter } from "../../../shared/accounts/audit-store.ts";
 import { findOperator, findUser } from "../../../shared/accounts/user-store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { SearchField } from "../search/form.tsx";
 import { nobody, readDays, readSearch, requireKnown } from "../search/read.ts";
 import type { MemberRequest } from "../ui/member-page.ts";

@@ -1,7 +1,7 @@
 import { listMemberships } from "../../../shared/accounts/member-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import { endpointUrl } from "../../../shared/urls.ts";
+import type { Config } from "../../../shared/settings/config.ts";
+import { endpointUrl } from "../../../shared/settings/urls.ts";
 import type { Visitor } from "../../auth/session.ts";
 import { LinkButton } from "../ui/form.tsx";
 import { page } from "../ui/page.ts";

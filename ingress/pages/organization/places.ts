@@ -1,8 +1,8 @@
 import type { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { listQueuesWithOwners } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { listPipelinesOfTriggers } from "../../../shared/triggers/store.ts";
 import type { Place } from "../ui/audit-list.tsx";
 

@@ -2,7 +2,7 @@ import { patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { PostForm } from "../ui/form.tsx";

@@ -7,8 +7,8 @@ import {
 import type { GivenAnswers } from "../../../shared/builds/meta-data/answers.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { maxLengthOf, problemsOf } from "../../../shared/validation.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { Answers, readAnswersOf, withTitles } from "../builds/answers.tsx";

@@ -1,7 +1,7 @@
 import { listClusterNames } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { LinkButton, PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";

@@ -1,6 +1,6 @@
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listFigures } from "../../../shared/figures/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { BarChart } from "../charts/bar-chart.tsx";
 import { type Series, sumAt, sumOf } from "../charts/bars.ts";

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { deleteQueue } from "../../../shared/queues/queues.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { clusterPath } from "../address/cluster.ts";
 import { type LoadedQueue, loadQueue, queuePath } from "../address/queue.ts";
 import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { queuePath } from "../address/queue.ts";
 import { Agents } from "../agents/table.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";

@@ -1,8 +1,8 @@
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { requireSecret } from "../../../shared/secrets/secrets.ts";
 import type { Secret } from "../../../shared/secrets/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";

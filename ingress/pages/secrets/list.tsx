@@ -1,10 +1,10 @@
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { newSecret } from "../../../shared/secrets/input.ts";
 import { createSecret } from "../../../shared/secrets/secrets.ts";
 import { type ListedSecret, listSecretsPage } from "../../../shared/secrets/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { toProblems } from "../../../shared/validation.ts";
 import { type NumberedList, readPageOf, readWithin } from "../../http/number-pager.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";

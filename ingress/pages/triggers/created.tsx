@@ -1,10 +1,10 @@
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { endpointUrl } from "../../../shared/settings/urls.ts";
 import { quoteForShell } from "../../../shared/shell.ts";
 import type { CreatedTrigger } from "../../../shared/triggers/create.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { type TriggerType, typeOfTrigger } from "../../../shared/triggers/types.ts";
-import { endpointUrl } from "../../../shared/urls.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { triggerPath } from "../address/trigger.ts";
 import { CopyField } from "../ui/copy-field.tsx";

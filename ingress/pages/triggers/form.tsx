@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Actor } from "../../../shared/accounts/audit.ts";
-import type { Config } from "../../../shared/process/config.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
+import type { Config } from "../../../shared/settings/config.ts";
 import {
   buildText,
   type NewTrigger,

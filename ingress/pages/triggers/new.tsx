@@ -1,7 +1,7 @@
 import { newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { createTrigger, maxTriggersPerPipeline } from "../../../shared/triggers/create.ts";
 import { findTrigger, listTriggersInBrief } from "../../../shared/triggers/store.ts";
 import { triggerTypes } from "../../../shared/triggers/types.ts";

@@ -1,6 +1,6 @@
 import type { H3Event, HTTPResponse } from "h3";
-import type { Services } from "../../../shared/process/services.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { html } from "../../http/respond.ts";
 import { renderPage } from "./layout.tsx";
 import { setPageHeaders } from "./page.ts";

@@ -4,9 +4,9 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { findSignedInUser } from "../../../shared/accounts/sessions.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { Refusal, tooMany, unavailable } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { shares } from "../../../shared/sharing/bounds.ts";
 import { Shares } from "../../../shared/sharing/shares.ts";
 import { findVisitor, type Visitor } from "../../auth/session.ts";

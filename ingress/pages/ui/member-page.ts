@@ -1,8 +1,8 @@
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { findMembership, listMemberships } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { notFound, Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { nameOwner } from "../../../shared/sharing/owner.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import { rememberOrganization } from "../../auth/session.ts";

@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import type { listMemberships } from "../../../shared/accounts/member-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import { findSignedInVisitor, type Visitor } from "../../auth/session.ts";
 

@@ -4,9 +4,9 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { storageNotice } from "../../../shared/accounts/storage.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { exactSize, Refusal } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { loopTurn } from "../../../shared/sharing/resources.ts";
 import { refuseForeignForm } from "../../auth/csrf.ts";
 import { findVisitor, ownerOfVisitor, type Visitor } from "../../auth/session.ts";

@@ -1,8 +1,8 @@
 import { findFact } from "../../../shared/db/facts-store.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import type { Config } from "../../../shared/settings/config.ts";
 import { localUrl } from "../../start/address.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 

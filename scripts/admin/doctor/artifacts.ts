@@ -2,7 +2,7 @@ import { listStored } from "../../../shared/artifacts/unnamed-store.ts";
 import { artifactBlob, BlobsUnavailable } from "../../../shared/blobs/blobs.ts";
 import { findOwner } from "../../../shared/blobs/owner.ts";
 import { findFact } from "../../../shared/db/facts-store.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { type Finding, ok, problem } from "./finding.ts";
 
 const check = "store of artifacts";

@@ -1,7 +1,7 @@
 import { findIdsInStates, listStored } from "../../../shared/artifacts/unnamed-store.ts";
 import { artifactBlob, BlobsUnavailable } from "../../../shared/blobs/blobs.ts";
 import { checkBlob } from "../../../shared/blobs/expected-content.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { showBytes } from "./bytes.ts";
 import { type Finding, ok, problem } from "./finding.ts";
 

@@ -6,8 +6,8 @@ import { checkDatabase } from "../../../shared/db/health/check.ts";
 import { findProblem } from "../../../shared/db/health/problem.ts";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { secondMs } from "../../../shared/durations.ts";
-import type { Config } from "../../../shared/process/config.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import type { Config } from "../../../shared/settings/config.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const quickCheck = fileURLToPath(new URL("../../../shared/db/sqlite/quick-check.ts", import.meta.url));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
-import type { Config } from "../../../shared/process/config.ts";
+import type { Config } from "../../../shared/settings/config.ts";
 import { gibibyte, showBytes } from "./bytes.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 

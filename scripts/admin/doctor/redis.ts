@@ -1,5 +1,5 @@
-import { findClockDifference, findClockDoubt } from "../../../shared/process/clock-guard.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import { findClockDifference, findClockDoubt } from "../../../shared/services/clock-guard.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { showBytes } from "./bytes.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 

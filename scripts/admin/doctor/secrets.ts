@@ -4,8 +4,8 @@ import {
   checkSecretKey,
   countUnderOtherKeys,
   WrongSecretKey,
-} from "../../../shared/crypto/secret-key-check.ts";
-import type { Services } from "../../../shared/process/services.ts";
+} from "../../../shared/sealing/secret-key-check.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const check = "secret key";

@@ -4,8 +4,8 @@ import {
 } from "../../../shared/accounts/organization-store.ts";
 import { nearlyFull, storageOf } from "../../../shared/accounts/storage.ts";
 import { workQueues } from "../../../shared/jobs/define.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import { listOrganizationsToEvict } from "../../../shared/retention/totals-store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { showBytes } from "./bytes.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { resealSecrets } from "../../../shared/crypto/reseal-secrets.ts";
-import { countUnderOtherKeys } from "../../../shared/crypto/secret-key-check.ts";
+import { resealSecrets } from "../../../shared/sealing/reseal-secrets.ts";
+import { countUnderOtherKeys } from "../../../shared/sealing/secret-key-check.ts";
 import { countLostSecrets, discardLostSecrets } from "../../../shared/triggers/discard-secrets.ts";
 import { type Act, newCommand } from "../command.ts";
 

@@ -8,12 +8,12 @@ import { maxCounted } from "../../../shared/db/list-page.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import { hourMs, hourOf } from "../../../shared/durations.ts";
 import { workQueues } from "../../../shared/jobs/define.ts";
-import type { Services } from "../../../shared/process/services.ts";
 import {
   listAllPausedQueues,
   listQueuesWithOwners,
   type QueueWithOwners,
 } from "../../../shared/queues/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { findWaiting } from "../../../shared/triggers/deliveries/due-store.ts";
 import { listRecentRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 

@@ -3,7 +3,7 @@ import { deviceGrantType } from "../../../shared/device/device-code.ts";
 import { newUserCode } from "../../../shared/device/user-code.ts";
 import { newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { type PlainRequest, postForm } from "../load/request.ts";
 import { client, type Tenant } from "../servers/tenant.ts";
 

@@ -1,7 +1,7 @@
 import { auditAll } from "../../../shared/accounts/audit.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { addTrigger } from "../../scratch/organization.ts";
 import { kilobyte } from "../bodies.ts";
 import { addBuilds, type Owner } from "../servers/tenant.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
 import { makeCodes } from "../device/codes.ts";
 import { startRedis } from "../servers/redis.ts";

@@ -1,7 +1,7 @@
 import { hourMs, hourOf, minuteMs } from "../../../shared/durations.ts";
 import { figureRetentionMs } from "../../../shared/figures/fold.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { FigureName } from "../../../shared/vocabulary.ts";
 import type { Base } from "./rows.ts";
 

@@ -5,7 +5,7 @@ import { insertJobs, type Job, selectJobs, wholeJob } from "../../../shared/buil
 import type { Tx } from "../../../shared/db/database.ts";
 import { dayMs, hourMs, minuteMs } from "../../../shared/durations.ts";
 import { newId } from "../../../shared/ids.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
 import { sendDelivery } from "../../../shared/triggers/deliveries/send.ts";
 import type { BuildState, JobState } from "../../../shared/vocabulary.ts";

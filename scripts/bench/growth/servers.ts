@@ -1,5 +1,5 @@
-import type { Services } from "../../../shared/process/services.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { onServer } from "../../scratch/databases.ts";
 import { createEndpoint } from "../../scratch/organization.ts";
 import { step } from "../../scratch/progress.ts";

@@ -1,5 +1,5 @@
 import { secondMs } from "../../../shared/durations.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { youngGeneration } from "../../node-options.ts";
 import { createDatabase } from "../../scratch/databases.ts";
 import { type Installation, install, withServices } from "../../scratch/installation.ts";

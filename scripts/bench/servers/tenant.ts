@@ -3,7 +3,7 @@ import { createAgentToken } from "../../../shared/agents/tokens.ts";
 import { createBuilds } from "../../../shared/builds/making/builds.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { createAdmin, createEndpoint, createFilteringOrganization } from "../../scratch/organization.ts";
 
 /** An organization and what its admin has. Plain data: it travels to other processes. */

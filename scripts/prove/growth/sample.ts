@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { countRows } from "../../../shared/db/rows.ts";
 import { timeOfId } from "../../../shared/ids.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { megabyte } from "../../bench/bodies.ts";
 import { onServer } from "../../scratch/databases.ts";
 import { metricOf, readMetrics } from "../../scratch/metrics.ts";

@@ -8,7 +8,7 @@ import { selectJobs, wholeJob } from "../../../shared/builds/rows/job-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
 import { countRows } from "../../../shared/db/rows.ts";
 import { dayMs } from "../../../shared/durations.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { decodeBody } from "../../../shared/triggers/payloads/codec.ts";
 import { listEncodedPayloads } from "../../../shared/triggers/payloads/store.ts";
 import { unfinishedJobStates } from "../../../shared/vocabulary.ts";

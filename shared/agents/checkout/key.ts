@@ -1,9 +1,9 @@
 import type { Build } from "../../builds/rows/build-store.ts";
 import type { Job } from "../../builds/rows/job-store.ts";
 import { SealedUnderOtherKey } from "../../crypto/cipher.ts";
-import type { Services } from "../../process/services.ts";
 import { excerpt, Refusal } from "../../refusal.ts";
 import { readSecret } from "../../secrets/read.ts";
+import type { Services } from "../../services/services.ts";
 
 /**
  * Reads the SSH key that a step's checkout names, by the same rules as a job that reads a secret itself. Nothing stores

@@ -1,8 +1,8 @@
 import type { JobFacts } from "../../builds/rows/job-store.ts";
 import { hashToken } from "../../crypto/tokens.ts";
 import { minuteMs } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
+import type { Services } from "../../services/services.ts";
 import { openGatherer, openGatherers, pause, whileGrowing } from "../../sharing/gatherer.ts";
 import { leasedJobStates } from "../../vocabulary.ts";
 import { listJobsById } from "../lease-store.ts";

@@ -7,8 +7,8 @@ import {
 } from "../../builds/rows/progress-store.ts";
 import { buildTopics } from "../../builds/rows/topics.ts";
 import { secondMs } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
 import { findStepId } from "./step-store.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { settleBuild } from "../../builds/progress/progress.ts";
-import type { Services } from "../../process/services.ts";
 import { Refusal } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
 import { type Attempt, changeWhileLeased, report } from "../lease.ts";
 import type { LeaseGroup } from "../lease-group.ts";
 import { promiseIfRunning } from "../lease-store.ts";

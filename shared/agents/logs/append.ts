@@ -1,5 +1,5 @@
-import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
 import { openGatherers } from "../../sharing/gatherer.ts";
 import { openOrder } from "../../sharing/in-order.ts";
 import { chunkTooLarge, maxChunkBytes } from "./codec.ts";

@@ -1,7 +1,6 @@
 import { type Batch, runBatches } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
 import { hourOf } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
 import { type Evictable, type EvictionScope, evict } from "../../retention/evict.ts";
 import { afterDays } from "../../retention/expiring.ts";
 import {
@@ -10,6 +9,7 @@ import {
   lockTotalsOf,
   subtractFromTotal,
 } from "../../retention/totals-store.ts";
+import type { Services } from "../../services/services.ts";
 import { deleteFirstChunks } from "./chunk-store.ts";
 import {
   countLogIfOpen,

@@ -1,8 +1,8 @@
 import { isStorageFull } from "../../accounts/storage.ts";
 import { isLeased } from "../../builds/rows/is-leased.ts";
 import type { Tx } from "../../db/database.ts";
-import type { Config } from "../../process/config.ts";
-import type { Services } from "../../process/services.ts";
+import type { Services } from "../../services/services.ts";
+import type { Config } from "../../settings/config.ts";
 import { rememberRecent } from "../../sharing/recent.ts";
 import { insertChunks, listStored, listTouching } from "./chunk-store.ts";
 import { byPlace, type LogLease, type NewChunk, type PlacedChunk, place } from "./place.ts";

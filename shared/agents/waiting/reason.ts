@@ -4,8 +4,8 @@ import { findPlacedGraph, type PlacedGraph } from "../../builds/rows/graph-store
 import type { JobFacts } from "../../builds/rows/job-store.ts";
 import { type Blockers, findBlockers } from "../../graph/blockers.ts";
 import { matcherOf, parseRules } from "../../pipelines/agent-rules.ts";
-import type { Services } from "../../process/services.ts";
 import { listQueuesById, type Queue } from "../../queues/store.ts";
+import type { Services } from "../../services/services.ts";
 import { finishedJobStates, type JobState, waitingJobStates } from "../../vocabulary.ts";
 import { isPaused } from "../hand-out/hand-out.ts";
 import { listTakers, type Taker } from "./takers-store.ts";

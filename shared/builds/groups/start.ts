@@ -1,5 +1,5 @@
 import type { Db, Tx } from "../../db/database.ts";
-import type { Services } from "../../process/services.ts";
+import type { Services } from "../../services/services.ts";
 import { endTasks, listTasks } from "../../tasks/store.ts";
 import type { Build } from "../rows/build-store.ts";
 import { dueOfScheduled } from "../rows/due-of-jobs.ts";

@@ -1,8 +1,8 @@
 import { restBetweenTransactions } from "../../db/batches.ts";
-import type { Services } from "../../process/services.ts";
 import { afterDays, atOnce, expiring } from "../../retention/expiring.ts";
 import { uncountBuilds } from "../../retention/records.ts";
 import { measureBuilds } from "../../retention/records-store.ts";
+import type { Services } from "../../services/services.ts";
 import { deleteJobTokensExpiredBefore } from "../meta-data/meta-data-store.ts";
 import {
   deleteBuilds,

@@ -12,7 +12,7 @@ import {
 } from "../../pipelines/environment.ts";
 import { interpolateEnvironment } from "../../pipelines/interpolate.ts";
 import type { Pipeline, PipelineFacts } from "../../pipelines/store.ts";
-import type { Config } from "../../process/config.ts";
+import type { Config } from "../../settings/config.ts";
 import { isGroupStep, type Step } from "../../vocabulary.ts";
 import { type Build, listBuildNumbers } from "../rows/build-store.ts";
 import { givenEnvironment, pullRequestOf, tagOf } from "../rows/environment.ts";

@@ -1,8 +1,8 @@
 import type { Actor } from "../../accounts/audit.ts";
 import type { Tx } from "../../db/database.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";
-import type { Config } from "../../process/config.ts";
 import { type Problem, Refusal } from "../../refusal.ts";
+import type { Config } from "../../settings/config.ts";
 import { isManualStep, type ManualField, type ManualStep, type Step } from "../../vocabulary.ts";
 import { type GivenAnswers, readAnswers } from "../meta-data/answers.ts";
 import { unblock } from "../progress/unblock.ts";

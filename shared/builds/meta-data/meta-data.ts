@@ -1,9 +1,9 @@
 import { hashToken, issueToken, isWellFormedToken } from "../../crypto/tokens.ts";
 import type { Tx } from "../../db/database.ts";
 import { hourMs } from "../../durations.ts";
-import type { Config } from "../../process/config.ts";
-import type { Services } from "../../process/services.ts";
 import { excerpt, Refusal } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
+import type { Config } from "../../settings/config.ts";
 import { stored } from "../../sharing/bounds.ts";
 import { isStorable } from "../../validation.ts";
 import { type Build, resolveCommitIfStill } from "../rows/build-store.ts";

@@ -1,4 +1,4 @@
-import type { Services } from "../../process/services.ts";
+import type { Services } from "../../services/services.ts";
 import { takeTasks } from "../../tasks/store.ts";
 import { settleBuild } from "../progress/progress.ts";
 import { lockBuilds } from "../rows/progress-store.ts";

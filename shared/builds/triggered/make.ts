@@ -1,9 +1,9 @@
 import { requireStorage } from "../../accounts/storage.ts";
 import type { Tx } from "../../db/database.ts";
 import { findPipelineFacts, findPipelineFactsById } from "../../pipelines/store.ts";
-import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
 import { Refusal } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
 import { writes } from "../../sharing/resources.ts";
 import { takeTasks } from "../../tasks/store.ts";
 import { createOneBuild } from "../making/rebuild.ts";

@@ -1,6 +1,6 @@
 import type { Tx } from "../../db/database.ts";
-import type { Services } from "../../process/services.ts";
 import type { Topic } from "../../redis/events.ts";
+import type { Services } from "../../services/services.ts";
 import { takeTasks } from "../../tasks/store.ts";
 import { finishedJobStates, type JobState } from "../../vocabulary.ts";
 import { settleBuild } from "../progress/progress.ts";

@@ -1,8 +1,8 @@
 import { sealedPlaces } from "../../crypto/sealed-places.ts";
 import { sealEnvironment } from "../../pipelines/environment.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";
-import type { Services } from "../../process/services.ts";
 import { excerpt } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
 import { toProblems } from "../../validation.ts";
 import type { BuildRequest } from "../making/builds.ts";
 import { newBuild, newBuildProblems } from "../making/by-request.ts";

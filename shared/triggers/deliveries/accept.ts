@@ -15,7 +15,7 @@ import type { Tables } from "../../db/schema.ts";
 import { dayMs } from "../../durations.ts";
 import { newIds } from "../../ids.ts";
 import { createBuildsJob } from "../../jobs/contracts.ts";
-import type { Services } from "../../process/services.ts";
+import type { Services } from "../../services/services.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
 import type { EncodedBody } from "../payloads/codec.ts";
 import { hasPayload } from "../payloads/store.ts";

@@ -3,7 +3,7 @@
 
 import { type Excess, TooManyJobs } from "../../builds/making/too-many-jobs.ts";
 import { minuteMs, secondMs } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
+import type { Services } from "../../services/services.ts";
 import { Outage, openGatherer } from "../../sharing/gatherer.ts";
 import { seeOwner } from "../../sharing/presence.ts";
 import { laterWork } from "../../sharing/resources.ts";

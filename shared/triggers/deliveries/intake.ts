@@ -1,6 +1,6 @@
 import { hashToken } from "../../crypto/tokens.ts";
 import { secondMs } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
+import type { Services } from "../../services/services.ts";
 import { openGatherer } from "../../sharing/gatherer.ts";
 import { rememberRecent } from "../../sharing/recent.ts";
 import { secretOf } from "../members.ts";

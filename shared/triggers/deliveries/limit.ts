@@ -1,8 +1,8 @@
 import type { Organization } from "../../accounts/organization-store.ts";
 import { secondMs } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
 import type { RateLimit, RateLimitState } from "../../redis/rate-limiter.ts";
 import { retryAfter } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
 import { windows } from "../../sharing/bounds.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 

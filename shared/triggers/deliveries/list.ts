@@ -1,5 +1,5 @@
 import type { CursorPage } from "../../db/cursor-page.ts";
-import type { Services } from "../../process/services.ts";
+import type { Services } from "../../services/services.ts";
 import { findReplayedDelivery, keysOf } from "./accept.ts";
 import { type Delivery, type DeliveryFilter, listDeliveriesPage } from "./store.ts";
 

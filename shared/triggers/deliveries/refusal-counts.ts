@@ -1,6 +1,6 @@
 import { dayMs, hourOf } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
 import { expiring } from "../../retention/expiring.ts";
+import type { Services } from "../../services/services.ts";
 import { openGatherer, pause } from "../../sharing/gatherer.ts";
 import type { RefusalCause } from "../../vocabulary.ts";
 import {

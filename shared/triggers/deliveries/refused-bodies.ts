@@ -1,7 +1,7 @@
 import type { Actor } from "../../accounts/audit.ts";
 import { hourMs } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
 import { type Trigger, updateIfPresent } from "../store.ts";
 import { auditTrigger, publishTriggerChange } from "../triggers.ts";
 

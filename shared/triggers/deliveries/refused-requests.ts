@@ -1,8 +1,8 @@
 import { hourMs, secondMs } from "../../durations.ts";
 import { isId, newId } from "../../ids.ts";
-import type { Services } from "../../process/services.ts";
 import { notFound } from "../../refusal.ts";
 import { expiring } from "../../retention/expiring.ts";
+import type { Services } from "../../services/services.ts";
 import { stored } from "../../sharing/bounds.ts";
 import { openGatherer, pause } from "../../sharing/gatherer.ts";
 import { rememberRecent } from "../../sharing/recent.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Organization } from "../../accounts/organization-store.ts";
 import { createBuildsJob } from "../../jobs/contracts.ts";
-import type { Services } from "../../process/services.ts";
 import { Refusal } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
 import { secretOf } from "../members.ts";
 import type { Trigger } from "../store.ts";
 import { requireSignature, signatureHeaders, type TriggerType, typeOfTrigger } from "../types.ts";

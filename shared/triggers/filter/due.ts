@@ -1,4 +1,4 @@
-import type { Services } from "../../process/services.ts";
+import type { Services } from "../../services/services.ts";
 import { Tasks } from "../../sharing/tasks.ts";
 import { type EvaluateFilters, takeFilterTurn } from "./evaluator.ts";
 import { type Evaluated, evaluateSlice } from "./slice.ts";

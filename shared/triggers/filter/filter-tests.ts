@@ -1,6 +1,6 @@
 import { secondMs } from "../../durations.ts";
-import type { Services } from "../../process/services.ts";
 import { Refusal, tooMany, unavailable } from "../../refusal.ts";
+import type { Services } from "../../services/services.ts";
 import { shares } from "../../sharing/bounds.ts";
 import { Shares } from "../../sharing/shares.ts";
 import { type Delivery, listDeliveriesPage } from "../deliveries/store.ts";

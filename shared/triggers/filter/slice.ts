@@ -1,6 +1,6 @@
 import { hourMs, secondMs } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
-import type { Services } from "../../process/services.ts";
+import type { Services } from "../../services/services.ts";
 import {
   delayDue,
   type FilteredDelivery,

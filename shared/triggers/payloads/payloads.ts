@@ -2,9 +2,9 @@ import { type Batch, restBetweenTransactions, runBatches } from "../../db/batche
 import type { Tx } from "../../db/database.ts";
 import { hourOf } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
-import type { Services } from "../../process/services.ts";
 import { type Evictable, evict } from "../../retention/evict.ts";
 import { afterDays, type Expiring, expiring } from "../../retention/expiring.ts";
+import type { Services } from "../../services/services.ts";
 import { idempotencyKeysFreeSince } from "../deliveries/accept.ts";
 import { deleteIdempotencyKeysBefore } from "../deliveries/idempotency-store.ts";
 import { deleteDeliveries, listDecidedBelow } from "../deliveries/store.ts";

@@ -2,8 +2,8 @@ import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
 import { hourMs, hourOf, minuteMs } from "../../durations.ts";
 import { lowestIdAt, timeOfId } from "../../ids.ts";
-import type { Services } from "../../process/services.ts";
 import { addToTotals } from "../../retention/totals-store.ts";
+import type { Services } from "../../services/services.ts";
 import { findPayloadId, lockTotals, setCountedBelow, sumPayloadBytes } from "./totals-store.ts";
 
 /**

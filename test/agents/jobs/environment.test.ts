@@ -8,7 +8,7 @@ import { createCipher } from "../../../shared/crypto/cipher.ts";
 import { sealedPlaces } from "../../../shared/crypto/sealed-places.ts";
 import { type Environment, sealEnvironment } from "../../../shared/pipelines/environment.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import { readConfig } from "../../../shared/process/config.ts";
+import { readConfig } from "../../../shared/settings/config.ts";
 import type { StepCheckout } from "../../../shared/vocabulary.ts";
 
 const secretKey = "a key for tests that is at least 32 characters";

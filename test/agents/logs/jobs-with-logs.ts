@@ -6,7 +6,7 @@ import type { LogLease } from "../../../shared/agents/logs/place.ts";
 import { createBuilds } from "../../../shared/builds/making/builds.ts";
 import { newId } from "../../../shared/ids.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import type { JobState } from "../../../shared/vocabulary.ts";
 import type { TestOrganization } from "../../helpers/organization.ts";
 

@@ -3,7 +3,7 @@ import { it } from "node:test";
 import { makeTriggeredBuild } from "../../../shared/builds/triggered/make.ts";
 import { mirrorBuild } from "../../../shared/builds/triggered/mirror.ts";
 import { passCancelOn } from "../../../shared/builds/triggered/pass-on-cancel.ts";
-import { openServices } from "../../../shared/process/services.ts";
+import { openServices } from "../../../shared/services/services.ts";
 import { build } from "../../helpers/api.ts";
 import { describeOnBothDatabases } from "../../helpers/databases.ts";
 import { type Chain, openChain } from "./open-chain.ts";

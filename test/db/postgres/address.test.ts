@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { forPostgresCommands, readPostgresAddress } from "../../../shared/db/postgres/address.ts";
-import { readConfig } from "../../../shared/process/config.ts";
+import { readConfig } from "../../../shared/settings/config.ts";
 
 const read = (DATABASE_URL: string) => readConfig({ SECRET_KEY: "x".repeat(32), DATABASE_URL }).databaseUrl;
 

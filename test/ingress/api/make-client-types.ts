@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { restOperations } from "../../../ingress/api/operations.ts";
 import { describeApi } from "../../../ingress/docs/document.ts";
-import { readConfig } from "../../../shared/process/config.ts";
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { readConfig } from "../../../shared/settings/config.ts";
 import { type ApiDocument, clientDocument, fingerprint } from "./client-document.ts";
 
 // `npm run types` runs it: makes the types of a client, unless they are of this document.

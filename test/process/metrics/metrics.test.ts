@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { freePort } from "../../../scripts/scratch/ports.ts";
-import { startMetricsServer } from "../../../shared/process/metrics/server.ts";
+import { startMetricsServer } from "../../../shared/services/metric-server.ts";
 import { sqlite } from "../../helpers/databases.ts";
 import { post, request } from "../../helpers/http.ts";
 import { setUpOrganization } from "../../helpers/organization.ts";

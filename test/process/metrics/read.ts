@@ -1,4 +1,4 @@
-import type { Services } from "../../../shared/process/services.ts";
+import type { Services } from "../../../shared/services/services.ts";
 
 interface Series {
   labels: Partial<Record<string, string | number>>;

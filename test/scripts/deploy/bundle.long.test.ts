@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { createEndpoint, createFilteringOrganization } from "../../../scripts/scratch/organization.ts";
 import { freePort } from "../../../scripts/scratch/ports.ts";
 import { withServices } from "../../../scripts/with-services.ts";
-import { readConfig } from "../../../shared/process/config.ts";
+import { readConfig } from "../../../shared/settings/config.ts";
 import { eventually } from "../../helpers/http.ts";
 import { bundle, type Running, runNode } from "../../helpers/processes.ts";
 import { patientRedisUrl, secretKey } from "../../helpers/world.ts";

@@ -10,7 +10,7 @@ import { findProgram } from "../../../scripts/find-program.ts";
 import { youngGeneration } from "../../../scripts/node-options.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { createMetrics } from "../../../shared/process/metrics/metrics.ts";
-import { settingGroups } from "../../../shared/process/settings/settings.ts";
+import { settingGroups } from "../../../shared/settings/settings.ts";
 
 const folder = "scripts/deploy";
 const page = readFileSync(`${folder}/PRODUCTION.md`, "utf8");

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { OtherSettings, Setting } from "./settings/setting.ts";
-import { settings } from "./settings/settings.ts";
+import type { OtherSettings, Setting } from "./setting.ts";
+import { settings } from "./settings.ts";
 
 /** `settings.ts` declares the members. */
 export type Config = {

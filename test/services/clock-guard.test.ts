@@ -6,7 +6,7 @@ import {
   type ClockGuard,
   findClockDoubt,
   openClockGuard,
-} from "../../shared/process/clock-guard.ts";
+} from "../../shared/services/clock-guard.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { startWorld } from "../helpers/world.ts";

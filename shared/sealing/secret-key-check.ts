@@ -1,12 +1,20 @@
 import { existsSync } from "node:fs";
+import { type Cipher, createCipher } from "../crypto/cipher.ts";
+import { createSecretKey, secretKeyFile } from "../crypto/secret-key.ts";
 import { DatabaseUnavailable, type Db, isMissingTable } from "../db/database.ts";
 import { findFact, putFact } from "../db/facts-store.ts";
 import { isSqliteUrl, openDatabase, sqliteFile } from "../db/open.ts";
 import { countSealedUnderOthers, countSealedUnderUnknown } from "../db/sealed-store.ts";
-import type { Config } from "../process/config.ts";
-import type { Services } from "../process/services.ts";
-import { createCipher } from "./cipher.ts";
-import { createSecretKey, secretKeyFile } from "./secret-key.ts";
+import type { Log } from "../process/log.ts";
+import type { Config } from "../settings/config.ts";
+
+/** What the check needs of the services of a process. */
+interface Checked {
+  db: Db;
+  hotDb: Db;
+  cipher: Cipher;
+  log: Log;
+}
 
 const fingerprintFact = "secret_key_fingerprint";
 const maxCount = 1000;
@@ -57,7 +65,7 @@ async function hasSecretKey({ databaseUrl, databaseTimeoutMs }: Config): Promise
  * @returns false while the database is away or not migrated
  * @throws WrongSecretKey
  */
-export async function checkSecretKey(services: Services): Promise<boolean> {
+export async function checkSecretKey(services: Omit<Checked, "hotDb">): Promise<boolean> {
   try {
     await requireSecretKey(services);
     return true;
@@ -72,12 +80,12 @@ export async function checkSecretKey(services: Services): Promise<boolean> {
 }
 
 /** Makes SECRET_KEY the key of the database. Call once nothing needs another key. */
-export async function acceptSecretKey({ db, cipher }: Pick<Services, "db" | "cipher">): Promise<void> {
+export async function acceptSecretKey({ db, cipher }: Pick<Checked, "db" | "cipher">): Promise<void> {
   await db.transaction((tx) => putFact(tx, fingerprintFact, cipher.fingerprints[0] ?? ""));
 }
 
 /** Counts sealed values that name another key than SECRET_KEY. 1,000 stands for 1,000 or more. */
-export function countUnderOtherKeys({ db, cipher }: Pick<Services, "db" | "cipher">): Promise<number> {
+export function countUnderOtherKeys({ db, cipher }: Pick<Checked, "db" | "cipher">): Promise<number> {
   return countSealedUnderOthers(db, cipher.keyNames[0], maxCount);
 }
 
@@ -85,7 +93,10 @@ export function countUnderOtherKeys({ db, cipher }: Pick<Services, "db" | "ciphe
  * Services of a process that could not check its key at start. Their first write does.
  * @param onWrongKey called at most once
  */
-export function checkBeforeWrites(services: Services, onWrongKey: (error: WrongSecretKey) => void): Services {
+export function checkBeforeWrites<Services extends Checked>(
+  services: Services,
+  onWrongKey: (error: WrongSecretKey) => void,
+): Services {
   let checked: Promise<void> | undefined;
   const check = () => {
     checked ??= requireSecretKey(services).catch((error) => {
@@ -124,7 +135,7 @@ export function requireKeyOfCopy(
   );
 }
 
-async function requireSecretKey(services: Services): Promise<void> {
+async function requireSecretKey(services: Omit<Checked, "hotDb">): Promise<void> {
   const { db, cipher, log } = services;
   const known = await findFact(db, fingerprintFact);
   const lost = await countSealedUnderUnknown(db, cipher.keyNames, maxCount);

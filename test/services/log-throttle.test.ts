@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
-import { createLog, type Log } from "../../shared/process/log.ts";
+import type { Log } from "../../shared/process/log.ts";
+import { createLog } from "../../shared/services/log.ts";
 
 describe("the log of a fault", () => {
   let log: Log;

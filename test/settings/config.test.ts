@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { ConfigError, readConfig } from "../../shared/process/config.ts";
-import { settings } from "../../shared/process/settings/settings.ts";
-import { listSettings, renderSettings } from "../../shared/process/settings/table.ts";
+import { ConfigError, readConfig } from "../../shared/settings/config.ts";
+import { settings } from "../../shared/settings/settings.ts";
+import { listSettings, renderSettings } from "../../shared/settings/table.ts";
 
 const secretKey = { SECRET_KEY: "x".repeat(32) };
 

@@ -1,6 +1,6 @@
-import type { Db } from "../../db/database.ts";
-import { claimIfFree } from "../../db/facts-store.ts";
-import { secondMs } from "../../durations.ts";
+import type { Db } from "../db/database.ts";
+import { claimIfFree } from "../db/facts-store.ts";
+import { secondMs } from "../durations.ts";
 
 export const measureEveryMs = 15 * secondMs;
 /** A claim outlives two failed measurements. */

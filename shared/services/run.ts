@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { CopyFailed, NeedsRoom } from "../db/database.ts";
+import { checkDatabase } from "../db/health/check.ts";
+import { explainProblem, findProblem } from "../db/health/problem.ts";
+import { secondMs } from "../durations.ts";
+import { configurationFault } from "../process/exit-codes.ts";
+import { letHeapGrow, releaseMemory } from "../process/heap.ts";
 import {
   checkBeforeWrites,
   checkSecretKey,
   WrongSecretKey,
   withSecretKey,
-} from "../crypto/secret-key-check.ts";
-import { CopyFailed, NeedsRoom } from "../db/database.ts";
-import { checkDatabase } from "../db/health/check.ts";
-import { explainProblem, findProblem } from "../db/health/problem.ts";
-import { secondMs } from "../durations.ts";
-import { ConfigError, readConfig } from "./config.ts";
-import { configurationFault } from "./exit-codes.ts";
-import { letHeapGrow, releaseMemory } from "./heap.ts";
+} from "../sealing/secret-key-check.ts";
+import { ConfigError, readConfig } from "../settings/config.ts";
 import { openLog } from "./log.ts";
-import { startMetricsServer } from "./metrics/server.ts";
+import { startMetricsServer } from "./metric-server.ts";
 import { openServices, type Services } from "./services.ts";
 
 const openAgainMs = secondMs;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Services } from "../services.ts";
+import type { Services } from "./services.ts";
 
 /** Processes of one machine share the port setting. */
 const maxPorts = 50;

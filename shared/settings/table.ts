@@ -6,7 +6,7 @@ export function renderSettings(): string {
   const groups = settingGroups.map(({ title, settings }) => `## ${title}\n\n${renderTable(settings)}\n`);
   return `# Settings
 
-Every setting is an environment variable; an empty one counts as absent. \`npm run -s admin -- settings\` prints the values in use. This page is generated from \`shared/process/settings/settings.ts\` by \`npm run settings\`.
+Every setting is an environment variable; an empty one counts as absent. \`npm run -s admin -- settings\` prints the values in use. This page is generated from \`shared/settings/settings.ts\` by \`npm run settings\`.
 
 ${groups.join("\n")}`;
 }

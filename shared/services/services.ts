@@ -8,6 +8,12 @@ import { openWriteHealth, type WriteHealth } from "../db/health/writes.ts";
 import { isSqliteUrl, openDatabase } from "../db/open.ts";
 import { secondMs } from "../durations.ts";
 import { type JobSender, openJobSender } from "../jobs/sender.ts";
+import { type Clock, systemClock } from "../process/clock.ts";
+import { type DueEvents, openDueEvents } from "../process/due.ts";
+import type { Log } from "../process/log.ts";
+import { createMetrics, type Metrics } from "../process/metrics/metrics.ts";
+import { openTracing } from "../process/tracing/open.ts";
+import type { Tracing } from "../process/tracing/tracing.ts";
 import { createBreaker } from "../redis/breaker.ts";
 import { connectFast, connectPatient, waitUntilReady } from "../redis/connect.ts";
 import { createEvents, type Events } from "../redis/events.ts";
@@ -21,13 +27,7 @@ import { createRateLimiter, type RateLimiter } from "../redis/rate-limiter.ts";
 import { createSamples, type Samples } from "../redis/samples.ts";
 import { createUsage, type Usage } from "../redis/usage.ts";
 import { watchRedis } from "../redis/watch.ts";
-import { type Clock, systemClock } from "./clock.ts";
-import type { Config } from "./config.ts";
-import { type DueEvents, openDueEvents } from "./due.ts";
-import type { Log } from "./log.ts";
-import { createMetrics, type Metrics } from "./metrics/metrics.ts";
-import { openTracing } from "./tracing/open.ts";
-import type { Tracing } from "./tracing/tracing.ts";
+import type { Config } from "../settings/config.ts";
 
 export interface Services {
   config: Config;

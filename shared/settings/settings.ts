@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { findBlobUrlProblem } from "../../blobs/open.ts";
-import { readSecretKey } from "../../crypto/secret-key.ts";
-import { findPostgresAddressProblem } from "../../db/postgres/address.ts";
-import { secondMs } from "../../durations.ts";
-import { findRedisAddressProblem } from "../../redis/address.ts";
-import { privateRedisSocket } from "../private-redis.ts";
+import { findBlobUrlProblem } from "../blobs/open.ts";
+import { readSecretKey } from "../crypto/secret-key.ts";
+import { findPostgresAddressProblem } from "../db/postgres/address.ts";
+import { secondMs } from "../durations.ts";
+import { findRedisAddressProblem } from "../redis/address.ts";
+import { privateRedisSocket } from "./private-redis.ts";
 import {
   address,
   type OtherSettings,

@@ -1,7 +1,12 @@
+import type { Cipher } from "../crypto/cipher.ts";
+import type { SealedPlace } from "../crypto/sealed-places.ts";
+import type { Db } from "../db/database.ts";
 import { rewriteBatch, type SealedBatch, sealedColumns } from "../db/sealed-store.ts";
-import type { Services } from "../process/services.ts";
-import type { Cipher } from "./cipher.ts";
-import type { SealedPlace } from "./sealed-places.ts";
+
+interface Sealed {
+  db: Db;
+  cipher: Cipher;
+}
 
 export interface Resealed {
   resealed: number;
@@ -14,7 +19,7 @@ export interface Resealed {
  * and run twice at once.
  */
 export async function resealSecrets(
-  services: Pick<Services, "db" | "cipher">,
+  services: Sealed,
   onProgress: (resealed: number) => void,
 ): Promise<Resealed> {
   const total: Resealed = { resealed: 0, unreadable: 0 };
@@ -33,7 +38,7 @@ export async function resealSecrets(
 
 /** @returns the number of texts that no key opens */
 async function resealRange(
-  { db, cipher }: Pick<Services, "db" | "cipher">,
+  { db, cipher }: Sealed,
   range: Omit<SealedBatch, "skipped">,
   onBatch: (resealed: number) => void,
 ): Promise<number> {

@@ -1,5 +1,5 @@
-import { pathTo, patterns } from "./paths.ts";
-import type { Config } from "./process/config.ts";
+import { pathTo, patterns } from "../paths.ts";
+import type { Config } from "./config.ts";
 
 // Absolute links, on the four public addresses of the configuration.
 
