@@ -68,6 +68,7 @@ class RoundRobin implements Turns {
   #running = 0;
   #runningLong = 0;
   #waiting = 0;
+  #look: NodeJS.Timeout | undefined;
 
   constructor(bounds: TurnBounds) {
     const unbounded = Number.POSITIVE_INFINITY;
@@ -163,7 +164,18 @@ class RoundRobin implements Turns {
       this.#waiting++;
       signal?.addEventListener("abort", abandon);
       if (this.#hasRoom(owner, tasks)) this.#startWaiting(); // the others may have gone since
+      this.#lookAgain();
     });
+  }
+
+  /** Others go without a word: a task of an owner who is alone since must not wait for another one to end. */
+  #lookAgain(): void {
+    if (this.#waiting === 0) return;
+    this.#look ??= setTimeout(() => {
+      this.#look = undefined;
+      this.#startWaiting();
+      this.#lookAgain();
+    }, restStepMs);
   }
 
   #finish(owner: string, tasks: OwnerTasks, tookMs: number): void {

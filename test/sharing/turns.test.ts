@@ -103,6 +103,17 @@ describe("turns", () => {
     assert.deepEqual(started.slice(3), ["a3", "a4", "a5"]);
   });
 
+  it("start what waits once the others have gone, though no task of the owner ends", async () => {
+    const { run, end, started } = open({ max: 4 });
+    void run("b1");
+    for (const name of ["a1", "a2"]) void run(name);
+    await end("b1");
+    assert.deepEqual(started, ["b1", "a1"]);
+
+    await pass(50);
+    assert.deepEqual(started.slice(2), ["a2"]);
+  });
+
   it("are 503 while as many wait as may", async () => {
     const { run, end, started } = open({ maxWaitingOfOwner: 2, maxWaiting: 3 });
     const first = ["a1", "a2", "a3"].map((name) => run(name));

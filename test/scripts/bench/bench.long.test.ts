@@ -28,7 +28,7 @@ const cases: [title: string, options: string, skip: string | false, isRight: (re
       `device --only exchanges --postgres ${postgres}`,
       skipPostgres,
       (result) =>
-        /--postgres URL$/.test(result.command) && figuresOf(result, /^exchanges\/s/).every(isFigure),
+        /--postgres URL /.test(result.command) && figuresOf(result, /^exchanges\/s/).every(isFigure),
     ],
     [
       "measures keyed webhooks on a slower disk",
