@@ -156,7 +156,7 @@ steps:
       const before = process.threadCpuUsage(); // a busy machine takes longer
       assert.match(String(parsed(text)), problem);
       const { user, system } = process.threadCpuUsage(before);
-      assert.ok(user + system < 150_000, `${user + system} µs`);
+      assert.ok(user + system < 450_000, `${user + system} µs`);
     }
   });
 

@@ -29,7 +29,7 @@ describe("the policy of a secret", () => {
       const before = process.threadCpuUsage(); // a busy machine takes longer
       assert.deepEqual(parsePolicy(bracket.repeat(1000)), { problems: ["Policy is nested too deeply"] });
       const { user, system } = process.threadCpuUsage(before);
-      assert.ok(user + system < 3000, `${user + system} µs`);
+      assert.ok(user + system < 12_000, `${user + system} µs`);
     }
   });
 

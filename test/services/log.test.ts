@@ -5,7 +5,7 @@ import { openSync } from "node:fs";
 import { describe, it } from "node:test";
 
 const program = `
-  import { openLog } from "./shared/process/log.ts";
+  import { openLog } from "./shared/services/log.ts";
   const { log, close } = openLog({ level: "info", process: "test" });
   process.stdin.once("data", (count) => {
     for (let line = 1; line <= Number(count); line++) log.info({ line }, "a line");
