@@ -1,12 +1,7 @@
 import type { Cipher } from "../crypto/cipher.ts";
 import type { SealedPlace } from "../crypto/sealed-places.ts";
-import type { Db } from "../db/database.ts";
 import { rewriteBatch, type SealedBatch, sealedColumns } from "../db/sealed-store.ts";
-
-interface Sealed {
-  db: Db;
-  cipher: Cipher;
-}
+import type { Sealed } from "./secret-key-check.ts";
 
 export interface Resealed {
   resealed: number;

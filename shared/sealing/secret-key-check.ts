@@ -8,11 +8,15 @@ import { countSealedUnderOthers, countSealedUnderUnknown } from "../db/sealed-st
 import type { Log } from "../process/log.ts";
 import type { Config } from "../settings/config.ts";
 
-/** What the check needs of the services of a process. */
-interface Checked {
+/** A database with sealed secrets, and the cipher that opens them. */
+export interface Sealed {
   db: Db;
-  hotDb: Db;
   cipher: Cipher;
+}
+
+/** The services of a process whose key is checked. */
+interface Checked extends Sealed {
+  hotDb: Db;
   log: Log;
 }
 
@@ -80,12 +84,12 @@ export async function checkSecretKey(services: Omit<Checked, "hotDb">): Promise<
 }
 
 /** Makes SECRET_KEY the key of the database. Call once nothing needs another key. */
-export async function acceptSecretKey({ db, cipher }: Pick<Checked, "db" | "cipher">): Promise<void> {
+export async function acceptSecretKey({ db, cipher }: Sealed): Promise<void> {
   await db.transaction((tx) => putFact(tx, fingerprintFact, cipher.fingerprints[0] ?? ""));
 }
 
 /** Counts sealed values that name another key than SECRET_KEY. 1,000 stands for 1,000 or more. */
-export function countUnderOtherKeys({ db, cipher }: Pick<Checked, "db" | "cipher">): Promise<number> {
+export function countUnderOtherKeys({ db, cipher }: Sealed): Promise<number> {
   return countSealedUnderOthers(db, cipher.keyNames[0], maxCount);
 }
 

@@ -15,8 +15,6 @@ export interface FairTenant extends Tenant {
 /** Makes rows of the attacker. @returns the URL of what the attack needs */
 export type Prepare = (services: Services, owner: Owner) => Promise<string>;
 
-export type Tenants = Awaited<ReturnType<typeof startTenants>>;
-
 /** Starts an ingress and a worker of a new installation with these organizations, of which the last is prepared. */
 export async function startTenants(
   scratch: Scratch,
