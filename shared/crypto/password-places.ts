@@ -17,7 +17,7 @@ const weightOfWrong = 1000;
 
 /**
  * Places in which callers wait for a check of a password. When all are taken, wide networks with wrong passwords of late
- * give way to those without; then that with most places does, and then that with most wrong passwords. On a tie the
+ * give way to others; then the one with most places does, and then the one with most wrong passwords. On a tie the
  * newcomer is refused.
  */
 export class PasswordPlaces {

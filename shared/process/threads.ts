@@ -26,7 +26,7 @@ export interface ThreadsOptions {
 }
 
 export interface TaskOptions {
-  /** Default: that of the threads. */
+  /** Default: the deadline of the threads. */
   deadlineMs?: number;
   /** Ends the task, and the thread if it has begun with it. */
   signal?: AbortSignal | undefined;
@@ -53,7 +53,7 @@ interface Task {
 /** Threads that run any function, a task at a time. They keep the process alive only while they work. */
 export class Threads {
   readonly #options: Required<ThreadsOptions>;
-  /** Those that are ended have their memory until they exit: the next one starts then. */
+  /** A thread that is ended keeps its memory until it exits: the next one starts then. */
   readonly #all = new Set<Worker>();
   /** The last one that worked goes on first, so that few start. */
   readonly #idle: Worker[] = [];

@@ -29,7 +29,7 @@ export interface GathererOptions<Item, Result> {
   overlaps?: boolean;
   /** Rejects items that have waited longer when their turn comes. */
   maxWait?: { ms: number; error: () => Error };
-  /** For items that nobody waits for: those of a flush that failed go with the next one. */
+  /** For items that nobody waits for: the items of a flush that failed go with the next one. */
   kept?: Kept<Item>;
   /** Runs the flushes for this owner. Default: for nobody, as callers may differ. */
   owner?: string;
@@ -227,7 +227,7 @@ export function openGatherers<Item, Result = undefined>(
 const maxKeys = 100;
 
 /**
- * Makes one read of those of a turn of the event loop. For polls of devices it takes a sixth of the CPU time on
+ * Makes one read for all calls in a turn of the event loop. For polls of devices it takes a sixth of the CPU time on
  * Postgres, and half on SQLite. Callers share the rows: they must not change them.
  * @param keyOf the key that a row was read by
  */
@@ -241,7 +241,7 @@ export function readTogether<Row>(
   });
 }
 
-/** Makes one read of those of a key in a turn of the event loop. Callers share the value. */
+/** Makes one read for all calls with a key in a turn of the event loop. Callers share the value. */
 export function readOnce<Key, Value>(read: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
   return openReads((keys) => Promise.all(keys.map(read)));
 }

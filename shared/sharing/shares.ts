@@ -49,7 +49,7 @@ export class Shares {
   readonly #bounds: readonly ShareBound[];
   /** By owner. Only of owners that hold something. */
   readonly #held = new Map<string, number>();
-  /** Oldest first. Only those that may give way. */
+  /** The holders that may give way, oldest first. */
   readonly #holders = new Set<Holder>();
   #total = 0;
 

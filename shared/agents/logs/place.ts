@@ -24,7 +24,7 @@ export interface NewChunk {
 
 export type PlacedChunk = NewChunk & { sequence: number };
 
-/** Those without a place come last, in the order in which they came. */
+/** Chunks without a place come last, in the order in which they came. */
 export function byPlace(a: NewChunk, b: NewChunk): number {
   return Number(b.isPlaced) - Number(a.isPlaced) || a.start - b.start;
 }

@@ -3,7 +3,8 @@ import { type Backfill, type Migration, migrationsTable } from "./migrations.ts"
 import { insertApplied, newestOf, type Report, readApplied, type Target } from "./target.ts";
 
 // A database of the last version before 1.0.0 becomes one of 1.0.0: its rows get their new form, what nothing uses is
-// dropped, and the initial migration takes the place of those that made it. Processes are stopped meanwhile.
+// dropped, and the initial migration takes the place of the migrations that made the database. Processes are stopped
+// meanwhile.
 
 /** The last version before 1.0.0, as a commit. */
 export const versionBefore = "bb566745";

@@ -68,7 +68,7 @@ export async function findWaiting(
   return { total: row?.total ?? 0, receivedAt: row?.oldest ? timeOfId(row.oldest) : undefined };
 }
 
-/** Waiting deliveries of an organization: those that a filter decides, or the others. */
+/** Waiting deliveries of an organization: either the deliveries that a filter decides, or all others. */
 export interface WaitingOf {
   organizationId: string;
   isFiltered: boolean;
@@ -97,7 +97,7 @@ export async function findNextWaiting(
   return next?.organizationId ? { ...next, organizationId: next.organizationId } : undefined;
 }
 
-/** Locks those that are due, the first of them. Leaves out those that another process has locked. */
+/** Locks the first due deliveries. Leaves out deliveries that another process has locked. */
 export const lockDue = prepared<WaitingOf & { now: Date; limit: number }, Delivery, Tx>((tx) => {
   const { deliveries } = tx.tables;
   const isOfOwner = and(

@@ -49,7 +49,7 @@ export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: D
   return claimed.length > 0;
 }
 
-/** Makes keys those of another delivery. */
+/** Lets keys name another delivery. */
 export async function moveKeys(
   tx: Tx,
   { triggerId, keys, deliveryId }: { triggerId: string; keys: string[]; deliveryId: string },

@@ -150,7 +150,7 @@ async function evaluateClaimed(
   return { evaluated, backingOff };
 }
 
-/** Makes deliveries due again, later if their filter backs off. @returns those that have waited too long for it */
+/** Makes deliveries due again, later if their filter backs off. @returns deliveries that have waited too long for it */
 async function giveBack(
   services: Services,
   left: Delivery[],
@@ -173,7 +173,7 @@ async function makeDue({ db, clock }: Services, deliveries: Delivery[]): Promise
   await db.transaction((tx) => setDue(tx, { ids: idsOf(deliveries), dueAt: clock.now() }));
 }
 
-/** Delays deliveries of a trigger until its filter is tried again. @returns those that have waited too long for it */
+/** Delays deliveries of a trigger until its filter is tried again. @returns deliveries that have waited too long */
 async function backOff(
   { db, clock }: Services,
   { filter, triggerId, retryAt }: FilterMisses,

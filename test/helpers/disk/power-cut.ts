@@ -59,7 +59,7 @@ const calls =
   /^(\d+) +(?:(\w+)\((.*?)(?: <unfinished \.\.\.>|\) += (-?\w+).*)|<\.\.\. (\w+) resumed>.*?= (-?\w+).*)$/;
 const path = /^\d+<([^>]*)>/;
 
-/** What a power cut may leave of a file. Undefined: it is not there. */
+/** The content that a power cut may leave of a file. Undefined: the file is not there. */
 export type AfterCut = (file: string) => Buffer | undefined;
 
 /**
