@@ -26,14 +26,15 @@ export const resources = {
   /** A payload of 1 MB takes one for 10 ms, a filter up to a second. */
   threads: { max: 4, maxBesideOthers: 1, maxOfLong: 2, restFactor: 3, sliceMs: 200, ...waiting(1500) },
   /** scrypt takes a core for 150 to 200 ms: it gets no third thread. */
-  passwords: { max: 2, maxBesideOthers: 1, restFactor: 2, sliceMs: 500 },
+  passwords: { max: 2, maxBesideOthers: 1, restFactor: 1, sliceMs: 500 },
   /** With a rest of three times the time, others' lists took twice as long on Postgres. */
   longReads: { max: 5, maxBesideOthers: 1, restFactor: 5, sliceMs: 500, ...waiting(500) },
   /** `max` is DATABASE_POOL_SIZE, and half of it is `maxBesideOthers`. */
   queries: { restFactor: 0, sliceMs: 500, ...waiting(500) },
   /** 2,000 jobs of a build take 40 ms, in which nobody else writes to SQLite. */
   writes: { max: 9, maxBesideOthers: 1, restFactor: 2, sliceMs: 10, ...waiting(100) },
-  later: { max: 4, maxBesideOthers: 1, restFactor: 1, sliceMs: 10 },
+  /** Others' deliveries wait for a long transaction, and a worker knows their owners only once they are stored. */
+  later: { max: 4, maxBesideOthers: 1, restFactor: 3, sliceMs: 10, lateMs: 20 },
 } as const satisfies Record<string, Partial<TurnBounds>>;
 
 /** Then 503. */

@@ -31,7 +31,7 @@ export interface TurnBounds {
   maxOfLong?: number;
   /** Others work in the time of a task: it counts as a slice at most. */
   isShared?: boolean;
-  /** An owner rests after a longer task even if it is alone: callers wait whom nobody knows yet. */
+  /** A longer task kept callers waiting whom nobody knows yet: they come while its owner rests, even if it is alone. */
   lateMs?: number;
   maxWaiting?: number;
   maxWaitingOfOwner?: number;
@@ -59,6 +59,8 @@ interface OwnerTasks {
   waiting: Set<() => void>;
   /** The last task took longer than a slice. */
   isLong: boolean;
+  /** Places that rest after a late task, whether or not there are others. */
+  late: number;
 }
 
 class RoundRobin implements Turns {
@@ -104,7 +106,7 @@ class RoundRobin implements Turns {
   #tasksOf(owner: string): OwnerTasks {
     const known = this.#owners.get(owner);
     if (known) return known;
-    const tasks: OwnerTasks = { running: 0, waiting: new Set(), isLong: false };
+    const tasks: OwnerTasks = { running: 0, waiting: new Set(), isLong: false, late: 0 };
     this.#owners.set(owner, tasks);
     return tasks;
   }
@@ -114,11 +116,11 @@ class RoundRobin implements Turns {
     return tasks.waiting.size === 0 && this.#hasRoom(owner, tasks);
   }
 
-  #hasRoom(owner: string, { running, isLong }: OwnerTasks): boolean {
+  #hasRoom(owner: string, { running, isLong, late }: OwnerTasks): boolean {
     const { max, maxBesideOthers, maxOfLong } = this.#bounds;
     if (this.#running >= max) return false;
     const mayStart = !isLong || this.#runningLong < maxOfLong;
-    return (mayStart && running < maxBesideOthers) || (running < max - 1 && isAlone(owner));
+    return (mayStart && running < maxBesideOthers) || (running < max - 1 && late === 0 && isAlone(owner));
   }
 
   /** @returns true if it counts among the tasks of owners with long ones */
@@ -185,18 +187,28 @@ class RoundRobin implements Turns {
     tasks.isLong = tookMs > sliceMs;
     const countedMs = isShared ? Math.min(tookMs, sliceMs) : tookMs * Math.max(1, tookMs / sliceMs);
     const restMs = Math.min(countedMs * restFactor, maxRestMs);
-    if (tookMs > lateMs) setTimeout(() => this.#leave(owner, tasks), Math.min(tookMs, maxRestMs));
+    if (tookMs > lateMs) this.#restLate(owner, tasks, restMs);
     else this.#restBesideOthers(owner, tasks, restMs, tookMs);
     this.#startWaiting();
   }
 
   #restBesideOthers(owner: string, tasks: OwnerTasks, restMs: number, taskMs = 0): void {
-    if (restMs <= 0 || isAlone(owner, taskMs)) {
-      this.#leave(owner, tasks);
-      return;
-    }
+    if (restMs <= 0 || isAlone(owner, taskMs)) this.#leave(owner, tasks);
+    else this.#rest(owner, tasks, restMs);
+  }
+
+  #rest(owner: string, tasks: OwnerTasks, restMs: number): void {
     const stepMs = Math.min(restMs, restStepMs);
     setTimeout(() => this.#restBesideOthers(owner, tasks, restMs - stepMs), stepMs);
+  }
+
+  /** For a step at least, in which those who waited unknown make themselves known. */
+  #restLate(owner: string, tasks: OwnerTasks, restMs: number): void {
+    tasks.late++;
+    setTimeout(() => {
+      tasks.late--;
+      this.#restBesideOthers(owner, tasks, restMs - restStepMs);
+    }, restStepMs);
   }
 
   #leave(owner: string, tasks: OwnerTasks): void {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { DeadlineExceeded, Threads } from "../../shared/process/threads.ts";
 import type { echo } from "./odd-thread.ts";
@@ -28,6 +29,21 @@ describe("a thread", () => {
 
     assert.deepEqual(await askAll(texts), texts);
     assert.deepEqual(await askAll(["", "again"]), ["", "again"]);
+    await close();
+  });
+
+  it("lets the event loop go first", { skip: process.platform !== "linux" }, async () => {
+    const { ask, close } = open();
+    await ask("start");
+    const priorities = readdirSync("/proc/self/task").map((id) => {
+      const [, rest = ""] = readFileSync(`/proc/self/task/${id}/stat`, "utf8").split(") ");
+      return Number(rest.split(" ")[16]);
+    });
+    const usual = Math.min(...priorities);
+    assert.deepEqual(
+      priorities.filter((priority) => priority > usual),
+      [10],
+    );
     await close();
   });
 

@@ -220,14 +220,30 @@ describe("turns", () => {
     assert.deepEqual(started.slice(6), ["b2", "c2"]);
   });
 
-  it("come after a rest when a task was late, even if nobody else is known", async () => {
-    const { run, end, started } = open({ restFactor: 1, lateMs: 50 });
-    for (const name of ["a1", "a2"]) void run(name);
-    await pass(51);
+  it("come a moment after a late task, even if nobody else is known", async () => {
+    const { run, end, started } = open({ max: 4, restFactor: 1, lateMs: 100 });
+    for (const name of ["a1", "a2", "a3", "a4"]) void run(name);
+    assert.deepEqual(started, ["a1", "a2", "a3"]);
+    await pass(101);
     await end("a1");
-    assert.deepEqual(started, ["a1"]);
-    await pass(51);
-    assert.deepEqual(started, ["a1", "a2"]);
+    await pass(49);
+    assert.deepEqual(started, ["a1", "a2", "a3"]);
+    await pass(1);
+    assert.deepEqual(started, ["a1", "a2", "a3", "a4"]);
+  });
+
+  it("come after the whole rest of a late task if others were found meanwhile", async () => {
+    const { run, end, started } = open({ max: 4, restFactor: 2, lateMs: 50, sliceMs: 100 });
+    for (const name of ["a1", "a2", "a3", "a4"]) void run(name);
+    await pass(100);
+    await end("a1", "a2", "a3");
+    for (let rested = 1; rested < 200; rested++) {
+      seeOwner("b");
+      await pass(1);
+    }
+    assert.deepEqual(started, ["a1", "a2", "a3"]);
+    await pass(1);
+    assert.deepEqual(started, ["a1", "a2", "a3", "a4"]);
   });
 
   it("keep no organization waiting for callers who have not said who they are", async () => {
