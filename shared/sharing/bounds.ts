@@ -3,7 +3,7 @@ import type { Config } from "../settings/config.ts";
 import type { OwnerKind, ShareBound } from "./shares.ts";
 import type { TurnBounds } from "./turns.ts";
 
-// Every bound of what callers share. `npm run settings` writes the table of README.md from it. In bytes and milliseconds.
+// Every bound of what callers share. `npm run settings` writes the tables of README.md from it. In bytes and milliseconds.
 
 const kb = 1024;
 const mb = 1024 * kb;
@@ -94,11 +94,11 @@ export const shares = {
       { kind: "network", max: 3 },
       { kind: "wideNetwork", max: 6 },
     ],
-    also: "wide networks with wrong passwords give way to those without, then the one that holds most",
+    also: "[some give way](../../ingress/http/limits/README.md#shares)",
   },
   /** Besides: strangers cannot keep out a browser of an earlier sign-in. */
   keptPasswords: {
-    what: "checks of passwords for browsers of an earlier sign-in, besides",
+    what: "checks of passwords for known browsers, besides",
     max: 4,
     shares: [always("user", 1)],
     also: "they take a place among the others",
@@ -107,7 +107,7 @@ export const shares = {
   artifactUploads: { what: "uploads of artifacts", max: 256, shares: ofTransfers, also },
   /** Fields, and what comes with them. A form is admitted within milliseconds, so most have been by the next one. */
   artifactHeads: {
-    what: "bytes of uploads of artifacts whose batch and path are not known yet",
+    what: "bytes of uploads of artifacts whose batch is not known yet",
     max: 16 * mb,
     shares: ofNetworks,
     also,
@@ -240,13 +240,13 @@ export const stored = {
   artifactBytes: kept(
     "organization",
     { "bytes of artifacts": "artifactBytesPerOrganization" },
-    "the oldest are evicted; an upload of more is 403, and one beyond twice as much in all 429",
+    "the oldest are evicted; a batch of more is 403, one beyond twice as much in all 429",
   ),
   /** Artifacts, logs and payloads go first. A webhook that was accepted builds beyond it, and a retry is stored. */
   everything: kept(
     "organization",
     { "bytes of records, artifacts, logs and payloads": "storedBytesPerOrganization" },
-    "the oldest artifacts, logs and payloads are evicted; then new builds but those of webhooks, uploads of steps, registrations, pipelines, triggers and secrets are 422, uploads of artifacts 403, and bulk rebuilds rest",
+    "the oldest artifacts, logs and payloads are evicted; then the organization is [full](../../ingress/api/README.md#builds)",
   ),
   /** Pages and answers have all tags of each agent of a list. */
   tags: kept("agent", { tags: 100, bytes: 4 * kb }),

@@ -15,28 +15,35 @@ import type { TurnBounds } from "./turns.ts";
 
 const mark = /(?<=<!-- bounds -->\n).*(?=<!-- end of bounds -->)/s;
 
-/** Puts the table of all bounds into a page, between its marks. */
+/** Puts the tables of all bounds into a page, between its marks. */
 export function withBounds(page: string): string {
-  const rows = [
-    ...Object.entries<Partial<TurnBounds>>(resources).map(([name, bounds]) => rowOfTurns(name, bounds)),
-    ...Object.values<SharesBound>(shares).map(rowOfShares),
-    ...Object.entries<WindowBound>(windows).map(([name, window]) => rowOfWindow(name, window)),
-    ...Object.values<StoredBound>(stored).map(rowOfStored),
+  const tables = [
+    tableOf(
+      ["Turns on", "Alone", "Beside others", "More of an owner"],
+      Object.entries<Partial<TurnBounds>>(resources).map(([name, bounds]) => rowOfTurns(name, bounds)),
+    ),
+    tableOf(
+      ["Held at once", "Of each", "At most", "Beyond"],
+      Object.values<SharesBound>(shares).map(rowOfShares),
+    ),
+    tableOf(["In a time", "Of each", "At most, then 429"], rowsOfWindows()),
+    tableOf(["Kept", "Of each", "At most", "Beyond"], Object.values<StoredBound>(stored).map(rowOfStored)),
   ];
-  const lines = rows.map((cells) => `| ${cells.join(" | ")} |`);
-  const table = ["| What | Of each | At most | Beyond |", "|---|---|---|---|", ...lines];
-  return page.replace(mark, () => `\n${table.join("\n")}\n\n`);
+  return page.replace(mark, () => `\n${tables.join("\n")}\n`);
 }
 
-type Row = [what: string, owner: string, most: string, beyond: string];
+function tableOf(head: string[], rows: string[][]): string {
+  const [first = "", ...lines] = [head, ...rows].map((cells) => `| ${cells.join(" | ")} |\n`);
+  return [first, `|${"---|".repeat(head.length)}\n`, ...lines].join("");
+}
 
-function rowOfTurns(name: string, bounds: Partial<TurnBounds>): Row {
+function rowOfTurns(name: string, bounds: Partial<TurnBounds>): string[] {
   const { max, maxBesideOthers = "half", restFactor, maxOfLong, maxWaitingOfOwner } = bounds;
   const rest = restFactor ? `, with rests of ${restFactor} × the time` : "";
   const long = maxOfLong ? `; all owners of tasks longer than a slice ${maxOfLong}` : "";
-  const alone = max ? `${max - 1 || 1} tasks` : "all connections but one";
+  const alone = max ? String(max - 1 || 1) : "all connections but one";
   const beyond = maxWaitingOfOwner ? `${count(maxWaitingOfOwner)} wait, then 503` : "they wait";
-  return [`turns: \`${name}\``, "owner", `${alone}; beside others ${maxBesideOthers}${rest}${long}`, beyond];
+  return [`\`${name}\``, alone, `${maxBesideOthers}${rest}${long}`, beyond];
 }
 
 const kinds: Record<OwnerKind, string> = {
@@ -50,7 +57,7 @@ const kinds: Record<OwnerKind, string> = {
   build: "build",
 };
 
-function rowOfShares({ what, max, setting, shares, refusal = 429, also }: SharesBound): Row {
+function rowOfShares({ what, max, setting, shares, refusal = 429, also }: SharesBound): string[] {
   const total = setting
     ? `\`${settings[setting].name}\` in all`
     : max && `${/^bytes/.test(what) ? exactSize(max) : count(max)} in all`;
@@ -63,23 +70,36 @@ function rowOfShares({ what, max, setting, shares, refusal = 429, also }: Shares
   const scarce = amounts(({ bindsAlways }) => !bindsAlways);
   const most = [always, scarce && `${scarce} once half is taken`, total].filter(Boolean).join("; ");
   const owners = shares.map(({ kind }) => kinds[kind]).join(", ");
-  return [`held at once: ${what}`, owners, most, also ? `${refusal}; ${also}` : `${refusal}`];
+  return [what, owners, most, also ? `${refusal}; ${also}` : `${refusal}`];
 }
 
-function rowOfWindow(name: string, { what, owner, limit, factor, windowMs }: WindowBound): Row {
+/** A row for all that is admitted of one thing, by its owners. */
+function rowsOfWindows(): string[][] {
+  const byWhat = Map.groupBy(Object.values<WindowBound>(windows), ({ what }) => what);
+  return [...byWhat].map(([what, bounds]) => {
+    const owners = bounds.map(({ owner }) => owner).join("; ");
+    const times = new Set(bounds.map(({ windowMs }) => durationOf(windowMs)));
+    return [what, owners, `${bounds.map(limitOf).join("; ")} in ${[...times].join(", ")}`];
+  });
+}
+
+function limitOf({ limit, factor }: WindowBound): string {
   const number = typeof limit === "number" ? count(limit) : `\`${settings[limit].name}\``;
-  const times = factor === 1 ? "" : `${factor < 1 ? fraction(factor) : factor} × `;
-  const time = windowMs < minuteMs ? `${windowMs / secondMs} s` : `${windowMs / minuteMs} min`;
-  return [`in a time: ${what} (\`${name}\`)`, owner, `${times}${number} in ${time}`, "429"];
+  if (factor === 1) return number;
+  return `${factor < 1 ? fraction(factor) : factor} × ${number}`;
 }
 
-function rowOfStored({ owner, max, beyond = "422" }: StoredBound): Row {
+function durationOf(windowMs: number): string {
+  return windowMs < minuteMs ? `${windowMs / secondMs} s` : `${windowMs / minuteMs} min`;
+}
+
+function rowOfStored({ owner, max, beyond = "422" }: StoredBound): string[] {
   const names = Object.keys(max).join(", ");
   const amounts = Object.entries(max).map(([unit, amount]) => {
     if (typeof amount !== "number") return `\`${settings[amount].name}\``;
     return /\bbytes\b/.test(unit) ? exactSize(amount) : count(amount);
   });
-  return [`kept: ${names}`, owner, amounts.join(", "), beyond];
+  return [names, owner, amounts.join(", "), beyond];
 }
 
 function fraction(part: number): string {
