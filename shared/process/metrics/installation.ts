@@ -36,7 +36,7 @@ export function createInstallationMetrics(registry: Registry) {
     ]),
     storedBytes: gauge(
       "stored_bytes",
-      "Stored bytes of all organizations: of payloads, of logs, of artifacts, of what is kept (builds and other records, logs of running jobs), and of all",
+      "Stored bytes of all organizations: payloads, logs, artifacts, what is kept (records, logs of running jobs), and all",
       ["kind"],
     ),
     storedBytesMax: gauge("largest_stored_bytes", "Stored bytes of the organization that has most", ["kind"]),

@@ -86,13 +86,13 @@ function createRequestMetrics(registry: Registry) {
     }),
     attemptsRefused: new Counter({
       name: "signalbox_attempts_refused_total",
-      help: "Sign-ins with a password (sign_in) and entries of user codes (user_code) refused, by cause: wrong, or too_many",
+      help: "Sign-ins with a password and entries of user codes refused, by cause: wrong, or too_many",
       labelNames: ["attempt", "cause"] as const,
       registers,
     }),
     oauthRefused: new Counter({
       name: "signalbox_oauth_refused_total",
-      help: "Requests of devices and other OAuth clients refused, by error code; authorization_pending is a poll that waits",
+      help: "Requests of OAuth clients refused, by error code; authorization_pending is a poll that waits",
       labelNames: ["error"] as const,
       registers,
     }),
@@ -109,13 +109,13 @@ function createWorkMetrics(registry: Registry) {
   return {
     jobWaitSeconds: new Histogram({
       name: "signalbox_job_wait_seconds",
-      help: "Time from when a job of a build could run until an agent accepted it, pauses of its queue included",
+      help: "Time from when a job could run until an agent accepted it, pauses of its queue included",
       buckets: delaySeconds,
       registers,
     }),
     agentsLost: new Counter({
       name: "signalbox_agents_lost_total",
-      help: "Agents that missed three heartbeats; their jobs went back to their queues",
+      help: "Agents that missed three heartbeats",
       registers,
     }),
     jobs: new Counter({
@@ -126,13 +126,13 @@ function createWorkMetrics(registry: Registry) {
     }),
     tasks: new Counter({
       name: "signalbox_tasks_total",
-      help: "Runs of later work that transactions left to do, by kind and outcome: done, or failed",
+      help: "Runs of later work, by kind and outcome: done, or failed",
       labelNames: ["kind", "outcome"] as const,
       registers,
     }),
     clockDoubted: new Gauge({
       name: "signalbox_clock_doubted",
-      help: "1 while a worker deletes nothing by age because its clock may be wrong",
+      help: "1 while a worker doubts its clock, and deletes nothing by age",
       registers,
     }),
   };
@@ -145,7 +145,7 @@ function createStorageMetrics(
   const registers = [registry];
   new Gauge({
     name: "signalbox_redis_away",
-    help: "1 while the breaker of this process is open: limits are counted in memory, recurring background jobs wait, and builds follow up to a second later",
+    help: "1 while the breaker of this process is open",
     registers,
     collect() {
       this.set(isRedisAway() ? 1 : 0);
@@ -153,7 +153,7 @@ function createStorageMetrics(
   });
   new Gauge({
     name: "signalbox_redis_state",
-    help: "1 for the state of Redis as this process saw it last",
+    help: "1 for the state of Redis that this process saw last",
     labelNames: ["state"],
     registers,
     collect() {
@@ -173,7 +173,7 @@ function createStorageMetrics(
   });
   new Gauge({
     name: "signalbox_database_state",
-    help: "1 for the state of the database as the last write of this process found it",
+    help: "1 for the state of the database at the last write of this process",
     labelNames: ["state"],
     registers,
     collect() {
@@ -185,7 +185,7 @@ function createStorageMetrics(
   return {
     syncFailures: new Counter({
       name: "signalbox_database_sync_failures_total",
-      help: "Failed syncs of the SQLite file after which this process copied it at its start",
+      help: "Failed syncs of the SQLite file after which this process copied it",
       registers,
     }),
     redisOutages: new Counter({
@@ -195,7 +195,7 @@ function createStorageMetrics(
     }),
     redisDataLost: new Counter({
       name: "signalbox_redis_data_lost_total",
-      help: "Times that the keys in Redis were gone; recurring background jobs begin anew",
+      help: "Times that the keys in Redis were gone",
       registers,
     }),
     limitsFromMemory: new Counter({
@@ -211,7 +211,7 @@ function createStorageMetrics(
     }),
     writeLockSeconds: new Histogram({
       name: "signalbox_write_lock_seconds",
-      help: "Seconds that write transactions locked SQLite, or their rows on Postgres",
+      help: "Time that write transactions locked SQLite, or their rows on Postgres",
       buckets: lockSeconds,
       registers,
     }),
