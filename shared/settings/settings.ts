@@ -53,7 +53,7 @@ const addresses = {
   metricsPort: setting(
     "METRICS_PORT",
     wholeNumber(0, 65_535).optional(),
-    "Port for Prometheus metrics at `/metrics`, on `HOST` ([METRICS.md](METRICS.md)). `npm start` adds the place of each process in the order that it prints: 0 for the first. A process whose port is taken takes the next free one. Off unless set",
+    "Port for Prometheus metrics at `/metrics`, on `HOST` ([METRICS.md](METRICS.md)). `npm start` adds the place of each process in the order that it prints, 0 for the first. If the port is taken, the next free one. Off unless set",
   ),
   trustedProxies: setting(
     "TRUSTED_PROXIES",
@@ -83,12 +83,12 @@ const storage = {
   databaseHotPoolSize: setting(
     "DATABASE_HOT_POOL_SIZE",
     wholeNumber(1, 1000).default(5),
-    "More Postgres connections of an ingress process, for deliveries and OAuth requests alone: lists and pages cannot take them. Few are enough, because requests share commits. Postgres must allow the sum of both sizes for each process",
+    "More Postgres connections of an ingress process, for deliveries and OAuth requests alone. Few are enough, because requests share commits. Postgres must allow the sum of both sizes for each process",
   ),
   databaseTimeoutMs: setting(
     "DATABASE_TIMEOUT_MS",
     wholeNumber(100, 60_000).default(5000),
-    "Milliseconds that a write may wait for a locked database; then the caller gets a 503",
+    "Milliseconds that a write may wait for a locked database (503)",
   ),
   blobUrl: setting(
     "BLOB_URL",
@@ -99,7 +99,7 @@ const storage = {
         if (message) context.addIssue({ code: "custom", message });
       })
       .optional(),
-    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not AWS'. Its credentials are those that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Agents and browsers must reach the bucket: large files go straight to it, and downloads are redirected to it, by signed addresses. With `&direct=no` all bytes pass through the ingress. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
+    "Where the bytes of artifacts are kept: `file:<folder>`, which all processes share, or a bucket with the interface of S3: `s3://<bucket>/<prefix>?region=…`, with `&endpoint=https://…` if it is not AWS'. Credentials are those that AWS' own programs find, such as `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`. Agents and browsers must reach the bucket by signed addresses, unless `&direct=no` passes all bytes through the ingress. Default: `blobs` beside the SQLite database, else `file:data/blobs`",
     (given, { DATABASE_URL }) => given ?? defaultBlobUrl(DATABASE_URL),
   ),
   redisUrl: setting(
@@ -198,7 +198,7 @@ const requests = {
   maxBodyBytesInFlight: setting(
     "MAX_BODY_BYTES_IN_FLIGHT",
     wholeNumber(1024).default(256 * mebibyte),
-    "Maximum bytes of request bodies in the memory of a process: three quarters for deliveries, three sixteenths for REST and agents, the rest for forms and OAuth. Beyond them callers get a 503",
+    "Maximum bytes of request bodies in the memory of a process (503): three quarters for deliveries, three sixteenths for REST and agents, the rest for forms and OAuth",
   ),
   minUploadBytesPerSecond: setting(
     "MIN_UPLOAD_BYTES_PER_SECOND",
@@ -208,12 +208,12 @@ const requests = {
   maxAnswerBytesInFlight: setting(
     "MAX_ANSWER_BYTES_IN_FLIGHT",
     wholeNumber(1024).default(128 * mebibyte),
-    "Maximum bytes of large answers that clients have not read yet, per process. Beyond them downloads get a 503",
+    "Maximum bytes of large answers that clients have not read yet, per process (503)",
   ),
   maxConnections: setting(
     "MAX_CONNECTIONS",
     wholeNumber(1).default(10_000),
-    "Maximum open connections per process. Once half of them are open, an IP address may have an eighth, and a /24 (IPv4) or /48 (IPv6) a quarter",
+    "Maximum open connections per process. Once half are open, an IP address may have an eighth, and a /24 (IPv4) or /48 (IPv6) a quarter",
   ),
   headersTimeoutMs: setting(
     "HEADERS_TIMEOUT_SECONDS",
@@ -230,7 +230,7 @@ const requests = {
   drainMs: setting(
     "DRAIN_SECONDS",
     wholeNumber(0, 600).default(0),
-    "Seconds after SIGTERM in which the ingress process still takes requests, while a 503 of `/readyz` tells load balancers to send no more",
+    "Seconds after SIGTERM in which an ingress process still takes requests, while `/readyz` is 503. Let load balancers ask it more often",
     inMs,
   ),
   shutdownMs: setting(
@@ -255,7 +255,7 @@ const limits = {
   metaDataCallsPerMinute: setting(
     "META_DATA_CALLS_PER_MINUTE",
     wholeNumber(5, 1_000_000).default(600),
-    "Calls of the meta-data API in a minute, per job. A fifth of them may come in any 12 seconds, because agents repeat a refused call for 45 seconds",
+    "Calls of the meta-data API in a minute, per job, a fifth of them in any 12 seconds: agents repeat a refused call for 45 seconds",
   ),
   apiRequestsPerMinute: setting(
     "API_REQUESTS_PER_MINUTE",
@@ -275,17 +275,17 @@ const limits = {
   triggerDepth: setting(
     "TRIGGER_DEPTH",
     wholeNumber(1, 1000).default(10),
-    "Builds of a chain in which the trigger steps of each make the next. 1: trigger steps make none",
+    "Builds of a chain in which each triggers the next. 1: trigger steps make none",
   ),
   buildsPerRoot: setting(
     "BUILDS_PER_ROOT",
     wholeNumber(1, 1_000_000).default(500),
-    "Builds that trigger steps make from one first build, over all chains",
+    "Builds that one build triggers, over all chains",
   ),
   jobLogBytes: setting(
     "JOB_LOG_BYTES",
     wholeNumber(1024, 1024 * mebibyte).default(100 * mebibyte),
-    "Maximum size of a job's log, uncompressed; what comes after it is dropped",
+    "Maximum size of a job's log, uncompressed; the rest is dropped",
   ),
   deviceCodeSeconds: setting(
     "DEVICE_CODE_SECONDS",
@@ -366,7 +366,7 @@ const limits = {
   agentsPerOrganization: setting(
     "AGENTS_PER_ORGANIZATION",
     wholeNumber(1, 1_000_000).default(20_000),
-    "Agents of an organization that have not disconnected: those that were lost count for a day",
+    "Agents of an organization that have not disconnected; lost ones count for a day",
   ),
   queuesPerCluster: setting(
     "QUEUES_PER_CLUSTER",
@@ -469,7 +469,7 @@ const retention = {
   storedBytesPerOrganization: setting(
     "STORED_BYTES_PER_ORGANIZATION",
     wholeNumber(1).optional(),
-    "Bytes that an organization stores in all: records (builds, jobs, agents, pipelines, triggers, secrets, audit entries), artifacts, logs and payloads. Above it the oldest artifacts, logs and payloads are evicted; once records alone reach it, new builds but those of webhooks, rebuilds, uploads of steps, agents, artifacts, pipelines, triggers and secrets are refused. Default: 30 GB more than the three settings for payloads, logs and artifacts, 70 GB with theirs: about ten million builds of three jobs",
+    "Bytes that an organization stores in all. Above it the oldest artifacts, logs and payloads are evicted; once other records alone reach it, most of what would add to them is refused, but no webhook. Default: 30 GB more than the three settings for payloads, logs and artifacts, 70 GB with theirs: about ten million builds of three jobs",
     (given, other) =>
       given ??
       other.PAYLOAD_BYTES_PER_ORGANIZATION +
