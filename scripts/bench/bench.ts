@@ -14,8 +14,6 @@ export interface Options {
   /** Allows CREATE DATABASE. Undefined: SQLite. */
   postgres?: string;
   quick?: boolean;
-  /** Added to each sync of a file. Only of `deliveries`. */
-  syncMs?: number;
   /** Of the installations of `growth`. */
   rows: number[];
 }

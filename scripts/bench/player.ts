@@ -27,7 +27,12 @@ export function startPlayer<Module>(
 ): Player<Module> {
   const args = [join(import.meta.dirname, file)];
   const logName = name.replaceAll("/", "-");
-  const child = scratch.startScript(logName, "scripts/bench/play.ts", { ...options, args, ipc: true });
+  const child = scratch.startScript(logName, "scripts/bench/play.ts", {
+    ...options,
+    args,
+    ipc: true,
+    isPlain: true,
+  });
   const call = openCalls(child, name);
   return new Proxy({} as Player<Module>, {
     get: (_, member) =>

@@ -1,10 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import { percentile } from "../../scratch/figures.ts";
 import { step } from "../../scratch/progress.ts";
 import { type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
-import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
+import { kilobyte, pushPayload } from "../bodies.ts";
 import {
   compare,
   type Done,
@@ -21,23 +19,18 @@ import { startRedis } from "../servers/redis.ts";
 import { startSignalbox } from "../servers/signalbox.ts";
 import { addBuilds, createTenant } from "../servers/tenant.ts";
 import { startBullMq } from "./bullmq.ts";
-import { writeFiles } from "./log-chunks.ts";
-import { measureArtifacts } from "./measure-artifacts.ts";
-import { shapes } from "./shapes.ts";
 
-/** In the table's order. BullMQ takes jobs, files take logs, the server by hand takes artifacts. */
-const columns = { bullmq: "BullMQ", files: "files", byHand: "by hand", signalbox: "Signalbox" };
+/** In the table's order. */
+const columns = { bullmq: "BullMQ", signalbox: "Signalbox" };
 
 type Track = Awaited<ReturnType<typeof startTrack>>;
 
-const sizes = { jobs: 2000, steps: 500, agents: 1000, idleSeconds: 10, deliveries: 100 };
-const quickSizes = { jobs: 50, steps: 50, agents: 20, idleSeconds: 5, deliveries: 2 };
+const sizes = { jobs: 2000, agents: 1000, idleSeconds: 10, deliveries: 100 };
+const quickSizes = { jobs: 50, agents: 20, idleSeconds: 5, deliveries: 2 };
 const sizesOf = ({ quick }: Options) => (quick ? quickSizes : sizes);
 /** A lone agent takes so much longer. */
 const jobsShare = { 1: 0.1, 20: 1, 200: 1 };
 const waitingAgents = [20, 200];
-const agentsOfShapes = 20;
-const logs = { jobs: 20, parallel: 3 };
 
 const measures: Record<string, (track: Track, options: Options) => Promise<Line[]>> = {
   async jobs({ agents, bullmq, ours, add, redis }, options) {
@@ -66,21 +59,6 @@ const measures: Record<string, (track: Track, options: Options) => Promise<Line[
     return lines;
   },
 
-  /** One build has all jobs, so that each of them decides about the others. */
-  async shapes({ agents, ours, addSteps }, options) {
-    const { steps: jobs, agents: registered } = sizesOf(options);
-    const lines: Line[] = [];
-    for (const [shape, stepsOf] of Object.entries(shapes)) {
-      const found = await alone(`${jobs} jobs ${shape}`, options, async () => {
-        await addSteps(stepsOf(jobs));
-        const take = () => agents.takeJobs(Math.min(agentsOfShapes, registered), jobs);
-        return cpuPerRequest({ server: ours.pids.server }, take);
-      });
-      lines.push(...rateLines(`${jobs} jobs of a build ${shape}: jobs/s`, found));
-    }
-    return lines;
-  },
-
   async delays({ agents, ours }, options) {
     const lines: Line[] = [];
     const { deliveries, agents: registered } = sizesOf(options);
@@ -100,8 +78,10 @@ const measures: Record<string, (track: Track, options: Options) => Promise<Line[
   async idle({ agents, ours }, options) {
     const { agents: count, idleSeconds } = sizesOf(options);
     const title = `${count} idle agents`;
-    const found = await alone(title, options, (isWarmUp) =>
-      cpuPerRequest(ours.pids, () => agents.idle(count, isWarmUp ? 1 : idleSeconds)),
+    const found = await interleave(
+      [{ name: "signalbox" }],
+      { rounds: options.rounds, title },
+      (_, isWarmUp) => cpuPerRequest(ours.pids, () => agents.idle(count, isWarmUp ? 1 : idleSeconds)),
     );
     const share = ({ cpu, accepted, seconds }: Done) =>
       (100 * (cpu.server ?? Number.NaN) * accepted) / 1e6 / seconds;
@@ -110,44 +90,14 @@ const measures: Record<string, (track: Track, options: Options) => Promise<Line[
       ...rateLines("  pings/s", found),
     ];
   },
-
-  async logs({ scratch, agents, ours, add }, options) {
-    const order = { ...logs, jobs: Math.min(logs.jobs, sizesOf(options).agents), seconds: options.seconds };
-    const contestants = [
-      { name: "files", pid: process.pid, take: () => writeFiles(scratch.dir, order) },
-      {
-        name: "signalbox",
-        pid: ours.pids.server,
-        async take() {
-          await add(order.jobs);
-          return agents.sendLogs(order.jobs, order);
-        },
-      },
-    ];
-    const course = { rounds: options.rounds, title: "logs: MB/s" };
-    const found = await interleave(contestants, course, ({ pid, take }) =>
-      cpuPerRequest({ "MB: server or writer": pid }, async () => {
-        const { accepted, seconds } = await take();
-        return { accepted: accepted / megabyte, seconds };
-      }),
-    );
-    return rateLines(course.title, found);
-  },
-
-  artifacts({ scratch, agents, ours, add }, options) {
-    const { url, pids } = ours;
-    return measureArtifacts(scratch, [{ name: "signalbox", url, pid: pids.server, agents, add }], options);
-  },
 };
 
 export const agents: Bench = {
   name: "agents",
-  summary: "jobs taken, idle agents, logs and artifacts, beside BullMQ and plain files",
+  summary: "jobs taken, and what idle agents cost, beside BullMQ",
   description: [
     "How many jobs a second agents take and finish, beside a worker of BullMQ that takes as many from Redis and does " +
-      "nothing with them; how long a job waits for an idle agent; what idle agents cost; and how fast logs come in, " +
-      "beside the same bodies appended to files; and how fast artifacts come and go, beside a server by hand.",
-    "The jobs of one build decide about each other: those side by side about nothing, each of a chain about the next one.",
+      "nothing with them; how long a job waits for an idle agent; and what idle agents cost.",
     "A job of ours is four calls (ping, accept, start, finish), each committed to the database before its answer.",
   ],
   parts: Object.keys(measures),
@@ -172,40 +122,25 @@ async function startTrack(scratch: Scratch, { postgres }: Options) {
   const ours = await startSignalbox(scratch, redis, {
     name: "agents",
     postgres,
-    async seed(services) {
-      const { tenant, owner } = await createTenant(services);
-      return { ...tenant, operator: owner.operator };
-    },
+    seed: async (services) => (await createTenant(services)).tenant,
   });
   await ours.startWorker();
-  const { seed, withServices } = ours;
   return {
-    scratch,
     redis,
     ours,
     bullmq: startBullMq(scratch, redis),
     agents: startPlayer<typeof import("./players.ts")>(scratch, "agents/players.ts"),
     /** Lets jobs wait, one a build. */
-    add: (count: number) => withServices((services) => addBuilds(services, seed.pipelineId, count)),
-    /** Makes a build of these steps. */
-    addSteps: (steps: Parameters<typeof createPipeline>[2]["steps"]) =>
-      withServices(async (services) => {
-        const input = { name: `Shape ${randomUUID()}`, clusterId: seed.clusterId, steps };
-        await addBuilds(services, (await createPipeline(services, seed.operator, input)).id, 1);
-      }),
+    add: (count: number) => ours.withServices((services) => addBuilds(services, ours.seed.pipelineId, count)),
   };
-}
-
-function alone(title: string, { rounds }: Options, turn: (isWarmUp: boolean) => Promise<Done>) {
-  return interleave([{ name: "signalbox" }], { rounds, title }, (_, isWarmUp) => turn(isWarmUp));
 }
 
 function legendOf(options: Options): string[] {
   const { jobs, idleSeconds, deliveries } = sizesOf(options);
   return [
-    `${mediansOf(options.rounds)}: ${jobs} jobs a turn (a tenth for one agent), ${idleSeconds} s a turn of idle agents, ${options.seconds} s a turn of logs and artifacts;`,
+    `${mediansOf(options.rounds)}: ${jobs} jobs a turn (a tenth for one agent), ${idleSeconds} s a turn of idle agents;`,
     `${deliveries} deliveries, one after the other. Idle agents ping every 2 to 4 s.`,
     ratioLegend,
-    "CPU µs are of one job, call or MB, by process.",
+    "CPU µs are of one job or call, by process.",
   ];
 }

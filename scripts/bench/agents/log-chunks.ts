@@ -1,6 +1,4 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
-import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
 /** As much as an agent sends at once. */
@@ -40,29 +38,4 @@ function makeChunk(variant: number): LogChunk {
   }
   const plain = Buffer.from(lines.join("")).subarray(0, chunkBytes);
   return { size: plain.length, body: gzipSync(plain) };
-}
-
-/** Appends chunks to a file for each job, and syncs the files at the end. Returns the bytes before compression. */
-export async function writeFiles(
-  dir: string,
-  { jobs, parallel, seconds }: { jobs: number; parallel: number; seconds: number },
-): Promise<{ accepted: number; seconds: number }> {
-  let bytes = 0;
-  const startedAt = performance.now();
-  const secondsPassed = () => (performance.now() - startedAt) / 1000;
-  const write = async (_: unknown, job: number) => {
-    await using file = await open(join(dir, `job-${job}.log`), "w");
-    let sequence = 0;
-    const append = async () => {
-      while (secondsPassed() < seconds) {
-        const chunk = logChunk(sequence++);
-        await file.appendFile(chunk.body);
-        bytes += chunk.size;
-      }
-    };
-    await Promise.all(Array.from({ length: parallel }, append));
-    await file.datasync();
-  };
-  await Promise.all(Array.from({ length: jobs }, write));
-  return { accepted: bytes, seconds: secondsPassed() };
 }

@@ -1,7 +1,5 @@
-import { Option } from "commander";
 import { percentile } from "../../scratch/figures.ts";
-import { positive } from "../../scratch/options.ts";
-import { RunFailed, type Scratch, withScratch } from "../../scratch/scratch.ts";
+import { type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
 import {
@@ -17,15 +15,13 @@ import {
   rateLines,
   ratioLegend,
 } from "../comparison.ts";
-import type { Load, LoadResult } from "../load/generator.ts";
+import type { Load } from "../load/generator.ts";
 import { startGenerator } from "../load/load.ts";
 import { postJson } from "../load/request.ts";
 import { measureLoads } from "../loads.ts";
-import { cpuPerRequest } from "../machine/cpu.ts";
-import { slowSyncs } from "../machine/slow-syncs.ts";
-import { openCounter } from "../servers/counter.ts";
+import { measureBuilds } from "../servers/counter.ts";
 import { startRedis } from "../servers/redis.ts";
-import { type Builder, columns, startBare, startBuilders } from "./servers.ts";
+import { columns, startBare, startBuilders } from "./servers.ts";
 
 interface Size {
   title: string;
@@ -85,23 +81,12 @@ export const deliveries: Bench = {
   parts: [...Object.keys(sizes), ...Object.keys(courses)],
   seconds: 2.5,
   rounds: 3,
-  options: [
-    new Option(
-      "--sync-ms <number>",
-      "makes each sync of a file take longer, as a slower disk would",
-    ).argParser(positive),
-  ],
   async measure(options, wanted) {
-    const measured = async (work: (scratch: Scratch) => Promise<Line[]>) =>
-      withScratch((scratch) => {
-        if (options.syncMs) slowSyncs(scratch, options.syncMs);
-        return work(scratch);
-      });
     const accepted = wanted.filter((name) => sizes[name]);
     const lines =
-      accepted.length > 0 ? await measured((scratch) => measureAccepted(scratch, accepted, options)) : [];
+      accepted.length > 0 ? await withScratch((scratch) => measureAccepted(scratch, accepted, options)) : [];
     for (const name of wanted.filter((each) => courses[each]))
-      lines.push(...(await measured((scratch) => measureBuilds(scratch, name, options))));
+      lines.push(...(await withScratch((scratch) => measureBuilt(scratch, name, options))));
     return { tables: [compare(columns, lines)], legend: legendOf(options) };
   },
 };
@@ -129,7 +114,7 @@ async function measureAccepted(scratch: Scratch, names: string[], options: Optio
 }
 
 /** Measures from the first post until the last build. */
-async function measureBuilds(scratch: Scratch, name: string, options: Options): Promise<Line[]> {
+async function measureBuilt(scratch: Scratch, name: string, options: Options): Promise<Line[]> {
   const { title = "", filter, aims } = courses[name] ?? {};
   const { seconds, rounds, postgres } = options;
   const redis = await startRedis(scratch);
@@ -140,7 +125,9 @@ async function measureBuilds(scratch: Scratch, name: string, options: Options): 
     await redis.setFsync(builder.fsync);
     const requests = [postJson(builder.url, body)];
     const post = (load: Pick<Load, "perSecond" | "until">) =>
-      build(builder, () => generator({ requests, connections: 50, wanted: { status: 201 }, ...load }));
+      measureBuilds(builder, () =>
+        generator({ requests, connections: 50, wanted: { status: 201 }, ...load }),
+      );
     const full = await post({ until: { requests: deliveriesOf(options) } });
     return { full, half: await post({ perSecond: perSecond(full) / 2, until: { seconds } }) };
   });
@@ -157,25 +144,9 @@ async function measureBuilds(scratch: Scratch, name: string, options: Options): 
   ];
 }
 
-/** Posts, and waits for the builds. */
-async function build({ pids, databaseUrl, pipelineId }: Builder, load: () => Promise<LoadResult>) {
-  await using counter = await openCounter(databaseUrl, pipelineId);
-  const before = await counter.last();
-  const startedAt = performance.now();
-  const done = await cpuPerRequest(pids, async () => {
-    const { accepted } = await load();
-    await counter.untilLast(before + accepted);
-    return { accepted, seconds: (performance.now() - startedAt) / 1000 };
-  });
-  if ((await counter.count()) !== before + done.accepted)
-    throw new RunFailed("There are not as many builds as numbers.");
-  return { ...done, delays: await counter.delays(before) };
-}
-
 function legendOf(options: Options): string[] {
-  const { seconds, rounds, syncMs } = options;
+  const { seconds, rounds } = options;
   return [
-    ...(syncMs ? [`Each sync of a file takes ${syncMs} ms longer, of all servers and of Redis.`] : []),
     `${mediansOf(rounds)}: ${seconds} s a turn, ${deliveriesOf(options)} deliveries a turn of builds. The hand-made worker uses SQLite.`,
     ratioLegend,
     "CPU µs are of one request, by process.",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { v7 } from "uuid";
 import type { Scratch } from "../../scratch/scratch.ts";
 import type { Contestant } from "../loads.ts";
+import type { Builder } from "../servers/counter.ts";
 import type { ScratchRedis } from "../servers/redis.ts";
 import { startSignalbox } from "../servers/signalbox.ts";
 import { createTenant } from "../servers/tenant.ts";
@@ -20,12 +21,6 @@ interface Server extends Contestant {
   url: string;
 }
 
-/** A server whose worker makes builds. */
-export interface Builder extends Server {
-  databaseUrl: string;
-  pipelineId: string;
-}
-
 interface BuilderOptions {
   workers: boolean;
   /** An expression over `webhook.payload` that each delivery must meet. */
@@ -34,7 +29,9 @@ interface BuilderOptions {
 }
 
 export async function startBare(scratch: Scratch): Promise<Server> {
-  const { url, pid } = await scratch.startServer("bare", "scripts/bench/deliveries/bare.ts");
+  const { url, pid } = await scratch.startServer("bare", "scripts/bench/deliveries/bare.ts", {
+    isPlain: true,
+  });
   return { name: "bare", fsync: "everysec", url: `${url}/deliver/anything`, pids: { server: pid } };
 }
 
@@ -42,7 +39,7 @@ export async function startBuilders(
   scratch: Scratch,
   redis: ScratchRedis,
   options: BuilderOptions,
-): Promise<Builder[]> {
+): Promise<(Server & Builder)[]> {
   const byHand = await startByHand(scratch, redis, options);
   return [
     { name: "everysec", fsync: "everysec", ...byHand },
@@ -56,10 +53,10 @@ async function startByHand(scratch: Scratch, redis: ScratchRedis, { workers, fil
   const file = join(scratch.dir, "by-hand.db");
   makeByHandDatabase(file, pipelineId);
   const ofServer = { REDIS_URL: redis.url, TOKEN: token, PIPELINE_ID: pipelineId };
-  const env = { ...ofServer, DATABASE_FILE: file, FILTER: filter };
+  const options = { env: { ...ofServer, DATABASE_FILE: file, FILTER: filter }, isPlain: true } as const;
   const folder = "scripts/bench/deliveries/by-hand";
-  const server = await scratch.startServer("by-hand-server", `${folder}/server.ts`, { env });
-  const worker = workers && scratch.startScript("by-hand-worker", `${folder}/worker.ts`, { env }).pid;
+  const server = await scratch.startServer("by-hand-server", `${folder}/server.ts`, options);
+  const worker = workers && scratch.startScript("by-hand-worker", `${folder}/worker.ts`, options).pid;
   return {
     url: `${server.url}/deliver/${token}`,
     pids: { server: server.pid, ...(worker && { worker }), Redis: redis.pid },

@@ -1,7 +1,7 @@
-import { hashToken, issueToken } from "../../../shared/crypto/tokens.ts";
+import { inArray } from "drizzle-orm";
+import { hashToken } from "../../../shared/crypto/tokens.ts";
+import { commitNewCodes } from "../../../shared/device/authorize.ts";
 import { deviceGrantType } from "../../../shared/device/device-code.ts";
-import { newUserCode } from "../../../shared/device/user-code.ts";
-import { newId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type PlainRequest, postForm } from "../load/request.ts";
@@ -12,48 +12,29 @@ export type Progress = "pending" | "approved";
 /** Lasts a whole run. */
 export const deviceCodeSeconds = 3600;
 
-/** Inserts the rows of `authorizeDevice` and `approve`. */
+/** Asks for codes as devices do, and approves them as one person would. */
 export async function makeCodes(
-  { db, clock, cipher }: Services,
+  services: Services,
   { applicationId, organizationId, userId }: Pick<Tenant, "applicationId" | "organizationId" | "userId">,
   progress: Progress,
   count: number,
 ): Promise<string[]> {
-  const createdAt = clock.now();
-  const undecided = {
-    claimedById: null,
-    decidedAt: null,
-    organizationId: null,
-    grantedScopes: null,
-    approvedUserAgent: null,
-    approvedIp: null,
-  };
-  const decided = {
-    claimedById: userId,
-    decidedAt: createdAt,
-    organizationId,
-    grantedScopes: client.scopes,
-    approvedUserAgent: "bench",
-    approvedIp: "127.0.0.1",
-  };
-  const deviceCodes = Array.from({ length: count }, () => issueToken("deviceCode"));
-  const rows = deviceCodes.map((deviceCode) => ({
-    id: newId(createdAt),
-    applicationId,
-    scopes: client.scopes,
-    state: progress,
-    createdAt,
-    deviceCodeHash: hashToken(deviceCode),
-    userCodeMac: cipher.macs(newUserCode())[0] as string,
-    preselectedOrganizationId: null,
-    requestIp: "127.0.0.1",
-    requestUserAgent: null,
-    cameByLink: false,
-    expiresAt: new Date(createdAt.getTime() + deviceCodeSeconds * 1000),
-    ...(progress === "pending" ? undecided : decided),
-  }));
-  await db.transaction((tx) => tx.insertMany(tx.tables.deviceCodes, rows));
-  return deviceCodes;
+  const { scopes } = client;
+  const asked = { preselectedOrganizationId: null, requestIp: "127.0.0.1", requestUserAgent: null };
+  const requests = Array.from({ length: count }, () => ({ applicationId, scopes, ...asked }));
+  const codes = (await commitNewCodes(services, requests)).map(({ deviceCode }) => deviceCode);
+  if (progress === "pending") return codes;
+  const approval = { grantedScopes: scopes, approvedUserAgent: "bench", approvedIp: "127.0.0.1" };
+  const decided = { state: progress, claimedById: userId, decidedAt: services.clock.now(), organizationId };
+  await services.db.transaction(async (tx) => {
+    const { deviceCodes } = tx.tables;
+    const isOurs = inArray(deviceCodes.deviceCodeHash, codes.map(hashToken));
+    await tx
+      .update(deviceCodes)
+      .set({ ...decided, ...approval })
+      .where(isOurs);
+  });
+  return codes;
 }
 
 export function authorization(url: string): PlainRequest {

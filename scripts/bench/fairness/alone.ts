@@ -1,6 +1,5 @@
 import { createAccessToken } from "../../../shared/accounts/access-tokens.ts";
 import { type Scratch, withScratch } from "../../scratch/scratch.ts";
-import { type ArtifactServer, measureArtifacts } from "../agents/measure-artifacts.ts";
 import type { Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
 import { interleave, type Line, rateLines } from "../comparison.ts";
@@ -10,6 +9,7 @@ import { cpuPerRequest } from "../machine/cpu.ts";
 import { startPlayer } from "../player.ts";
 import { addBuilds } from "../servers/tenant.ts";
 import { authorized, openClient } from "./client.ts";
+import { type ArtifactServer, measureArtifacts } from "./measure-artifacts.ts";
 import { builds } from "./prepare.ts";
 import { type FairTenant, startTenants } from "./tenants.ts";
 

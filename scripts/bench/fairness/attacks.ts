@@ -1,8 +1,8 @@
 import { patterns } from "../../../shared/paths.ts";
-import { findAddresses, makeContent, openUploader } from "../agents/artifacts.ts";
 import { logChunk, pathOfChunk } from "../agents/log-chunks.ts";
 import { kilobyte, manyKeys, megabyte } from "../bodies.ts";
 import { postForm, postJson } from "../load/request.ts";
+import { findAddresses, makeContent, openUploader } from "./artifacts.ts";
 import {
   type Assault,
   begin,

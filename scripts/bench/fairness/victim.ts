@@ -3,10 +3,10 @@ import { percentile } from "../../scratch/figures.ts";
 import { password } from "../../scratch/organization.ts";
 import { isSoon } from "../../scratch/wait.ts";
 import { beginJob, heartbeat, register } from "../agents/agent.ts";
-import { makeContent, openUploader } from "../agents/artifacts.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
 import { type PlainRequest, postJson } from "../load/request.ts";
 import { openCounter } from "../servers/counter.ts";
+import { makeContent, openUploader } from "./artifacts.ts";
 import { authorized, openClient, openRefresh, openSignIn } from "./client.ts";
 import type { FairTenant } from "./tenants.ts";
 

@@ -13,15 +13,13 @@ import { kilobyte, pushPayload } from "../bodies.ts";
 import { makeCodes } from "../device/codes.ts";
 import { client, type Owner, type Tenant } from "../servers/tenant.ts";
 
-/** Found by the filters of the bench, whatever the number of rows. */
-export const rareBranch = "release/1.0";
+/** Found by a filter of the bench, whatever the number of rows. */
 export const wantedCommit = "5eed".padEnd(40, "0");
 
 const rowsAtOnce = 5000;
 /** Rows are spread over these days; payloads are kept for the last of them. */
 const days = 90;
 const payloadDays = 7;
-const rareBuilds = 20;
 const scheduledBuilds = 60;
 const runningBuilds = 40;
 const grantsPerUser = 20;
@@ -181,7 +179,6 @@ function stateOf(index: number, count: number): BuildState & JobState {
 }
 
 function branchOf(index: number, count: number): string {
-  if (index % Math.ceil(count / rareBuilds) === 0) return rareBranch;
   if (index % 5 < 2) return "main";
   return `feature/${(index * 7919) % Math.ceil(count / 50)}`;
 }

@@ -32,7 +32,7 @@ export async function send({ requests, connections, uniqueText, perSecond, until
   const total =
     "requests" in until
       ? until.requests
-      : Math.round((perSecond ?? Number.POSITIVE_INFINITY) * until.seconds);
+      : Math.max(1, Math.round((perSecond ?? Number.POSITIVE_INFINITY) * until.seconds));
   const endsAfterMs =
     "seconds" in until && perSecond === undefined ? until.seconds * 1000 : Number.POSITIVE_INFINITY;
   const times: number[] = [];

@@ -4,6 +4,7 @@ import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
 import { timeOfId } from "../../../shared/ids.ts";
 import { RunFailed } from "../../scratch/scratch.ts";
 import { isSoon } from "../../scratch/wait.ts";
+import { cpuPerRequest, type Pids } from "../machine/cpu.ts";
 
 type Row = Record<string, unknown>;
 
@@ -27,17 +28,42 @@ export async function openCounter(databaseUrl: string, pipelineId: string) {
         throw new RunFailed(`${wanted - (await last())} deliveries have no build after a minute.`);
     },
     /** Counts the rows of builds. */
-    count: () => numberOf("select count(*) as number from builds"),
+    count: () => numberOf(`select count(*) as number from builds where pipeline_id = '${pipelineId}'`),
     /** Returns milliseconds from acceptance to build, sorted, after this build number. */
     async delays(afterNumber: number): Promise<number[]> {
-      const columns = "delivery_id as id, created_at as time";
-      const built = await query(`select ${columns} from builds where number > ${afterNumber}`);
+      const where = `pipeline_id = '${pipelineId}' and number > ${afterNumber}`;
+      const built = await query(`select delivery_id as id, created_at as time from builds where ${where}`);
       const delayOf = ({ id, time }: Row) =>
         new Date(time as number | Date).getTime() - timeOfId(String(id)).getTime();
       return built.map(delayOf).sort((a, b) => a - b);
     },
     [Symbol.asyncDispose]: async () => void (await close()),
   };
+}
+
+/** A server whose worker makes builds. */
+export interface Builder {
+  pids: Pids;
+  databaseUrl: string;
+  pipelineId: string;
+}
+
+/** Posts deliveries, and waits for their builds. */
+export async function measureBuilds(
+  { pids, databaseUrl, pipelineId }: Builder,
+  post: () => Promise<{ accepted: number }>,
+) {
+  await using counter = await openCounter(databaseUrl, pipelineId);
+  const before = await counter.last();
+  const startedAt = performance.now();
+  const done = await cpuPerRequest(pids, async () => {
+    const { accepted } = await post();
+    await counter.untilLast(before + accepted);
+    return { accepted, seconds: (performance.now() - startedAt) / 1000 };
+  });
+  if ((await counter.count()) !== before + done.accepted)
+    throw new RunFailed("There are not as many builds as numbers.");
+  return { ...done, delays: await counter.delays(before) };
 }
 
 function openSqlite(file: string) {

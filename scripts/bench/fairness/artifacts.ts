@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type ClientRequest, get, Agent as HttpAgent, type IncomingMessage, request } from "node:http";
 import { patterns } from "../../../shared/paths.ts";
-import { type AcceptedJob, openConnection } from "./agent.ts";
+import { type AcceptedJob, openConnection } from "../agents/agent.ts";
 
 // The calls of agents for artifacts, and the forms in which bytes travel. The server by hand has the same.
 

@@ -1,4 +1,4 @@
-import type { AcceptedJob } from "./agent.ts";
+import type { AcceptedJob } from "../agents/agent.ts";
 import {
   download,
   findAddresses,

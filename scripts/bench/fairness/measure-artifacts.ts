@@ -13,7 +13,7 @@ export interface ArtifactServer {
   name: string;
   url: string;
   pid: number;
-  agents: Player<typeof import("./players.ts")>;
+  agents: Player<typeof import("../agents/players.ts")>;
   /** Lets jobs wait. */
   add(count: number): Promise<void>;
 }
@@ -31,19 +31,20 @@ const kinds: Kind[] = [
 ];
 const quickKinds: Kind[] = [{ title: "artifacts of 2 MB", fileBytes: 2 * megabyte, connections: 4 }];
 
-/**
- * Uploads, then downloads of what was uploaded. The server by hand gets the same forms, and nothing else.
- * @param aims of all rates
- */
+/** Uploads, then downloads of what was uploaded. The server by hand gets the same forms, and nothing else. */
 export async function measureArtifacts(
   scratch: Scratch,
   servers: ArtifactServer[],
   { rounds, seconds, quick }: Options,
-  aims: Aims = {},
+  aims: Aims,
 ): Promise<Line[]> {
-  const programs = startPlayer<typeof import("./artifact-players.ts")>(scratch, "agents/artifact-players.ts");
+  const programs = startPlayer<typeof import("./artifact-players.ts")>(
+    scratch,
+    "fairness/artifact-players.ts",
+  );
   const env = { FOLDER: mkdtempSync(join(scratch.dir, "plain-files-")) };
-  const plain = await scratch.startServer("plain-files", "scripts/bench/agents/plain-files.ts", { env });
+  const options = { env, isPlain: true } as const;
+  const plain = await scratch.startServer("plain-files", "scripts/bench/fairness/plain-files.ts", options);
   /** Each turn has a job of its own: a build has a limited number of artifacts. */
   const uploadInJob = async ({ url, agents, add }: ArtifactServer, load: Load) => {
     await add(1);
