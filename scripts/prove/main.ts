@@ -14,7 +14,6 @@ const split = (names: string): string[] => names.split(",");
 const listKinds = (kinds: { kind: string; summary: string }[]): string[] =>
   kinds.map(({ kind, summary }) => `  ${kind.padEnd(20)} ${summary}`);
 const lasting = "how long to inject faults; up to three times as long while too little has come through";
-const fromBundle = "run what scripts/deploy/bundle.ts made there, not the sources: faster starts";
 const onlyThese =
   "inject only these, separated by commas; none: sample memory, descriptors, keys, log and disk instead";
 const ofMutants = mutants.map(({ name, summary }) => ({ kind: name, summary }));
@@ -34,7 +33,6 @@ const program = new Command("prove")
   .option("--per-second <number>", "faults to inject a second; default: 2, or 0.5 for containers", positive)
   .option("--patience <seconds>", "how long all may take to end after the last fault", positive, 180)
   .option("--logs <folder>", "keep the output of the processes")
-  .option("--bundle <folder>", fromBundle)
   .option("--mutants [names]", "run faulty copies of the program instead, and show that each is found", split)
   .addHelpText("after", ["", "Faults:", ...listKinds(allFaults)].join("\n"))
   .addHelpText("after", ["", "Faults of containers:", ...listKinds(containerFaults)].join("\n"))

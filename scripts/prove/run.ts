@@ -34,8 +34,6 @@ export interface ProveOptions {
   patience: number;
   /** Folder for the output of the processes. */
   logs?: string;
-  /** Folder of a bundle that the processes run. Undefined: they run the sources. */
-  bundle?: string;
 }
 
 export type Proved = Awaited<ReturnType<typeof prove>>;

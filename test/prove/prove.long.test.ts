@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, it } from "node:test";
 import { skipPostgres } from "../helpers/databases.ts";
-import { bundle, redisServerMissing, run } from "../helpers/processes.ts";
+import { redisServerMissing, run } from "../helpers/processes.ts";
 
-const fromBundle = bundle ? ["--bundle", bundle] : [];
 const timeout = 900_000;
 /** They are patient: other tests run at the same time. */
-const sharedOptions = ["--minutes", "0.15", "--seed", "1", "--patience", "400", ...fromBundle];
+const sharedOptions = ["--minutes", "0.1", "--seed", "1", "--patience", "400"];
 
 describe("npm run prove", () => {
   for (const [database, skip] of [

@@ -46,7 +46,7 @@ const queues = ["linux", `linux --tags ${tag}`, "mac"];
 export async function startInstallation(
   scratch: Scratch,
   timeline: Timeline,
-  { database, logs, bundle }: { database: DatabaseName; logs?: string; bundle?: string },
+  { database, logs }: { database: DatabaseName; logs?: string },
 ) {
   const disk = openDisk(scratch);
   const clocks = openClocks(scratch);
@@ -86,7 +86,7 @@ export async function startInstallation(
   const ports: number[] = [];
   /** By ingress process and worker. */
   const metricsPorts = new Map<string, number>();
-  for (const planned of planOwnProcesses(bundle)) {
+  for (const planned of planOwnProcesses()) {
     const { name, kind, command } = planned;
     if (kind === "agent") {
       const index = own.filter((each) => each.kind === "agent").length;

@@ -38,7 +38,7 @@ export interface Wanted {
 export async function startProcesses(
   scratch: Scratch,
   timeline: Timeline,
-  options: Wanted & { database: DatabaseName; bundle?: string },
+  options: Wanted & { database: DatabaseName },
 ): Promise<Subject> {
   const installation = await startInstallation(scratch, timeline, options);
   const { processes } = installation;

@@ -8,7 +8,7 @@ import type { Post } from "./observed.ts";
 
 const maxAttempts = 12;
 /** With more, senders post only what the filter leaves out: agents must come to an end. */
-const maxWaitingJobs = 20;
+const maxWaitingJobs = 10;
 
 /** Posts webhooks one after the other. */
 export async function sendPosts(lane: Lane): Promise<void> {
