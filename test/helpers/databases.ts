@@ -8,6 +8,9 @@ import type { Dialect } from "../../shared/db/columns.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { runsOnPostgresToo } from "./run-mode.ts";
 
+/** For the files of tests' installations. Syncs take no time in memory; the tests of disks have folders of their own. */
+export const dataFolder = process.env.TEST_DATA_FOLDER ?? tmpdir();
+
 /** Creates a database per call. */
 export interface TestDatabase {
   dialect: Dialect;
@@ -90,7 +93,7 @@ export function openForSuite<Opened extends Closable>(
 let sqliteTemplate: Promise<string> | undefined;
 
 async function makeSqliteTemplate(): Promise<string> {
-  const file = join(mkdtempSync(join(tmpdir(), "signalbox-template-")), "template.db");
+  const file = join(mkdtempSync(join(dataFolder, "signalbox-template-")), "template.db");
   await migrate(`file:${file}`);
   process.on("exit", () => rmSync(join(file, ".."), { recursive: true, force: true }));
   return file;
@@ -106,7 +109,7 @@ export const sqlite: TestDatabase = {
     return empty;
   },
   async createEmpty() {
-    const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+    const folder = mkdtempSync(join(dataFolder, "signalbox-test-"));
     const drop = async () => rmSync(folder, { recursive: true, force: true });
     return { url: `file:${join(folder, "test.db")}`, drop };
   },

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Redis } from "ioredis";
 import { bundledFile } from "../../scripts/deploy/bundled.ts";
 import { loaders, youngGeneration } from "../../scripts/node-options.ts";
@@ -22,7 +22,7 @@ export const bundle = process.env.TEST_BUNDLE;
 /**
  * Runs a program of the project, from the bundle if there is one.
  * @param limit an argument of ulimit, such as `-f 2000`
- * @param cwd may be the folder of another version
+ * @param cwd may be the folder of another version, with its bundle in `dist`
  */
 export function run(
   [program = "", ...args]: string[],
@@ -30,7 +30,8 @@ export function run(
   limit = "",
   cwd?: string,
 ): Running {
-  const bundled = bundle && (cwd ?? ".") === "." && bundledFile(bundle, program);
+  const folder = bundle && cwd && cwd !== "." ? join(cwd, "dist") : bundle;
+  const bundled = folder && bundledFile(resolve(folder), program);
   const start = bundled && existsSync(bundled) ? [bundled] : [...loaders, program];
   return runNode([youngGeneration, ...start, ...args], settings, limit, cwd);
 }

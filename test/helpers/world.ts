@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startIngress } from "../../ingress/server.ts";
 import { createPasswords } from "../../shared/crypto/passwords.ts";
@@ -9,7 +8,7 @@ import { openServices, type Services } from "../../shared/services/services.ts";
 import { type Config, readConfig } from "../../shared/settings/config.ts";
 import { startWorkers } from "../../workers/run.ts";
 import { type TestClock, testClock } from "./clock.ts";
-import type { TestDatabase } from "./databases.ts";
+import { dataFolder, type TestDatabase } from "./databases.ts";
 
 /** One test's installation. */
 export interface World {
@@ -54,7 +53,7 @@ export async function startWorld(
   const clock = testClock();
   const logged: string[] = [];
   const closers: (() => Promise<void>)[] = [];
-  const blobFolder = join(tmpdir(), `signalbox-blobs-${randomUUID()}`); // nobody makes it before the first blob
+  const blobFolder = join(dataFolder, `signalbox-blobs-${randomUUID()}`); // nobody makes it before the first blob
   const environment = {
     HOST: "127.0.0.1",
     DATABASE_URL: databaseUrl,

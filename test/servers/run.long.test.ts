@@ -8,7 +8,12 @@ import { describe, it } from "node:test";
 /** With this PATH no server and no browser is found. */
 function npmTest(args: string[], env: NodeJS.ProcessEnv) {
   return spawnSync(process.execPath, ["--import", "tsx", "test/run.ts", ...args], {
-    env: { PATH: "/nowhere", TEST_CONTAINERS: "off", ...env },
+    env: {
+      PATH: "/nowhere",
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      TEST_CONTAINERS: "off",
+      ...env,
+    },
     encoding: "utf8",
     maxBuffer: 100 * 1024 * 1024,
   });

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { bundle } from "../helpers/processes.ts";
 
 const git = (...args: string[]) => spawnSync("git", args, { encoding: "utf8" });
 
@@ -24,8 +25,8 @@ export function isInHistory(commit: string): boolean {
 const folders = new Map<string, string>();
 
 /**
- * Returns a folder with the program of a commit, which needs no packages but the present ones. It is kept until this
- * process ends: what it compiles is, too.
+ * Returns a folder with the program of a commit, which needs no packages but the present ones, and in a full run its
+ * bundle. It is kept until this process ends.
  */
 export function checkOut(commit: string): string {
   const known = folders.get(commit);
@@ -34,6 +35,7 @@ export function checkOut(commit: string): string {
   const archive = execFileSync("git", ["archive", commit], { maxBuffer: 2 ** 28 });
   execFileSync("tar", ["--extract", "--directory", folder], { input: archive });
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  if (bundle) execFileSync(process.execPath, ["scripts/deploy/bundle.ts"], { cwd: folder });
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   folders.set(commit, folder);
   return folder;
