@@ -6,7 +6,7 @@ import type { Db } from "../../shared/db/database.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { openServices, type Services } from "../../shared/services/services.ts";
-import { makeDemoWeek } from "./week.ts";
+import { makeDemoWeek, type WeekOptions } from "./week.ts";
 import { slug } from "./world.ts";
 
 /** Nobody waits for the work of this organization, so there is no Redis at its address. */
@@ -16,15 +16,10 @@ const rowsAtOnce = 500;
 /**
  * Makes an organization with a week of work in a database of its own, and copies it: workers of the installation would
  * do its work at the present time.
- * @param options.days fewer than a week's, for tests
- * @param options.onProgress gets numbers between 0 and 1
  * @returns how to sign in, and counts
  * @throws Refusal 422 if it is there already
  */
-export async function makeDemoData(
-  services: Services,
-  options: { onProgress: (done: number) => void; days?: number },
-) {
+export async function makeDemoData(services: Services, options: WeekOptions) {
   if (await findOrganization(services.db, slug))
     throw new Refusal(422, `There is an organization ${slug} already, so nothing was made.`);
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));

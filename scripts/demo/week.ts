@@ -25,7 +25,6 @@ import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
 import { connectDemoAgents, type DemoAgents } from "./agents.ts";
 import { type DemoPipeline, type DemoWorld, makeDemoWorld } from "./world.ts";
 
-const deliveriesPerHour = 18;
 /** So that they are counted by few minutes. */
 const arrivalsPerHour = 4;
 const everyBuilt = 10;
@@ -33,6 +32,15 @@ const everyByHand = 30;
 const dividedHours = 26;
 /** Of the builds by hand, by their number: the others are of other branches. */
 const everyOnMain = 60;
+
+export interface WeekOptions {
+  /** Gets numbers between 0 and 1. */
+  onProgress(done: number): void;
+  /** Fewer than a week's, for tests. */
+  days?: number;
+  /** Of a working day, on average. Fewer for tests. */
+  deliveriesPerHour?: number;
+}
 
 interface Week {
   services: Services;
@@ -45,13 +53,11 @@ interface Week {
  * Makes an organization with a week of deliveries, refusals and builds, which agents have run. The last hour has builds
  * that wait, run, fail and are being canceled.
  * @param clock is moved through the week, and is that of the services
- * @param options.onProgress gets numbers between 0 and 1
- * @param options.days fewer than a week's, for tests
  */
 export async function makeDemoWeek(
   services: Services,
   clock: { at: Date },
-  { onProgress, days = 7 }: { onProgress: (done: number) => void; days?: number },
+  { onProgress, days = 7, deliveriesPerHour = 18 }: WeekOptions,
 ): Promise<{ organization: string; email: string; password: string; deliveries: number; builds: number }> {
   const hours = days * 24;
   const end = hourOf(new Date()).getTime();
@@ -66,7 +72,7 @@ export async function makeDemoWeek(
   let builds = 0;
   for (let hour = 0; hour < hours; hour++) {
     const startsAt = end - (hours - hour) * hourMs;
-    const load = loadOf(new Date(startsAt));
+    const load = loadOf(new Date(startsAt), deliveriesPerHour);
     for (let at = 0; at < load; at++) {
       const minute = Math.floor((at * arrivalsPerHour) / load) * (60 / arrivalsPerHour);
       clock.at = new Date(startsAt + minute * minuteMs);
@@ -117,7 +123,7 @@ async function sampleHour({ services, clock }: Week, startsAt: number, hoursAgo:
 }
 
 /** Quiet at night and on Sundays. */
-function loadOf(time: Date): number {
+function loadOf(time: Date, deliveriesPerHour: number): number {
   const daylight = Math.sin((time.getUTCHours() / 24) * Math.PI) ** 2;
   const weekday = time.getUTCDay() === 0 ? 0.4 : 1.1;
   return Math.round(deliveriesPerHour * weekday * (0.1 + 1.8 * daylight));

@@ -12,7 +12,7 @@ import { runIngress } from "../helpers/processes.ts";
 import { settingsOf } from "../helpers/world.ts";
 
 const mb = 1024 ** 2;
-const megabytes = Number(process.env.TEST_ARTIFACT_MEGABYTES ?? 200);
+const megabytes = Number(process.env.TEST_ARTIFACT_MEGABYTES ?? 128);
 /** V8 lets 64 MB of buffers become garbage before it collects them. */
 const maxAddedBytes = 96 * mb;
 const requestTimeoutSeconds = 1;

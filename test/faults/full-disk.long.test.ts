@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, describe, it } from "node:test";
 import { eventually } from "../helpers/http.ts";
 
-const copied = ["Procfile", "package.json", "tsconfig.json", "ingress", "workers", "shared", "scripts"];
+/** Not copied: processes find what is compiled already. */
+const linked = ["Procfile", "package.json", "ingress", "workers", "shared", "scripts", "node_modules"];
 const folder = mkdtempSync(join(tmpdir(), "signalbox-full-"));
 const data = join(folder, "data");
 const filler = join(data, "filler");
@@ -32,8 +33,7 @@ describe("npm start on a full disk", { skip }, () => {
   });
 
   it("waits for room, and recovers by itself when a disk that filled up has room again", async () => {
-    for (const name of copied) cpSync(name, join(folder, name), { recursive: true });
-    symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+    for (const name of linked) symlinkSync(resolve(name), join(folder, name));
     fill();
     const npm = spawn("npm", ["start"], {
       cwd: folder,
@@ -41,6 +41,7 @@ describe("npm start on a full disk", { skip }, () => {
         PATH: process.env.PATH,
         HOME: folder,
         PORT: "0",
+        TSX_TSCONFIG_PATH: resolve("tsconfig.json"),
         REDIS_URL: process.env.TEST_REDIS_URL,
         REDIS_PREFIX: `full-${process.pid}`,
       },

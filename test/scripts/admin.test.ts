@@ -13,10 +13,10 @@ import { findRegistrar } from "../../shared/agents/tokens.ts";
 import { createPasswords, operatorNetworks } from "../../shared/crypto/passwords.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
-import { allBuilds } from "../helpers/builds.ts";
+import { allBuilds, buildOfDelivery } from "../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
-import { patientRedisUrl, secretKey, settingsOf, startWorld } from "../helpers/world.ts";
+import { secretKey, settingsOf, startWorld } from "../helpers/world.ts";
 
 async function run(env: Record<string, string>, args: string[], input = "") {
   let [stdout, stderr] = ["", ""];
@@ -32,8 +32,7 @@ async function run(env: Record<string, string>, args: string[], input = "") {
 describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
   before(() => world.startWorkers());
 
-  const inHere = (args: string[], input?: string) =>
-    run({ DATABASE_URL: world.config.databaseUrl, REDIS_URL: patientRedisUrl() ?? "" }, args, input);
+  const inHere = (args: string[], input?: string) => run(settingsOf(world), args, input);
   const admin = async (...args: string[]) => {
     const { stdout, stderr, code } = await inHere(args);
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
@@ -210,14 +209,15 @@ describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
     const ofPipeline = ["--org", "acme", "--pipeline", "web"];
     const [{ id }] = triggers;
     const sent = await inHere(["trigger", "send", id, "--file", "-"], "{}");
-    const delivery = await eventually("the build", async () => {
-      const { deliveries } = await admin("delivery", "list", "--trigger", id, "--limit", "1");
-      return deliveries[0].builds.length === 1 && deliveries[0];
-    });
+    const { id: deliveryId } = JSON.parse(sent.stdout);
+    await eventually("the build", () => buildOfDelivery(world, deliveryId));
+    const { deliveries } = await admin("delivery", "list", "--trigger", id, "--limit", "1");
+    const [delivery] = deliveries;
 
     assert.deepEqual([builds.length, builds[0].pipeline, builds[0].source], [1, "web", "webhook"]);
     assert.equal((await admin("build", "list", ...ofPipeline, "--state", "passed")).builds.length, 0);
-    assert.deepEqual([delivery.id, delivery.status], [JSON.parse(sent.stdout).id, "build_created"]);
+    assert.deepEqual([delivery.id, delivery.status], [deliveryId, "build_created"]);
+    assert.equal(delivery.builds.length, 1);
     assert.match(await refused("build", "list", "--org", "acme", "--state", "green"), /Allowed choices/);
   });
 

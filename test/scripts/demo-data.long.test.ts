@@ -18,7 +18,8 @@ describeWorldOn(sqlite, "npm run demo:data", startWorld, (world) => {
 
   it("makes builds in all states, deliveries, refusals and pauses", async () => {
     const progress: number[] = [];
-    const made = await makeDemoData(services, { onProgress: (done) => progress.push(done), days: 2 });
+    const onProgress = (done: number) => progress.push(done);
+    const made = await makeDemoData(services, { onProgress, days: 2, deliveriesPerHour: 6 });
     const { builds, deliveries, clusters, queues, pipelines, refusedDeliveries, figures } =
       services.db.tables;
     const all = await services.db.select().from(builds);
@@ -26,7 +27,7 @@ describeWorldOn(sqlite, "npm run demo:data", startWorld, (world) => {
 
     assert.deepEqual(new Set(all.map(({ state }) => state)), new Set(buildStates));
     assert.deepEqual([all.length, received.length], [made.builds, made.deliveries]);
-    assert.ok(all.length >= 70 && received.length >= 500); // Sundays are quiet
+    assert.ok(all.length >= 30 && received.length >= 100); // Sundays are quiet
     assert.equal((await services.db.select().from(clusters)).length, 3);
     assert.equal((await services.db.select().from(queues)).length, 12);
     assert.equal((await services.db.select().from(pipelines)).length, 6);

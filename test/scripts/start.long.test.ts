@@ -5,7 +5,6 @@ import {
   accessSync,
   chmodSync,
   constants,
-  cpSync,
   existsSync,
   mkdtempSync,
   readFileSync,
@@ -20,7 +19,8 @@ import { promisify } from "node:util";
 import { eventually } from "../helpers/http.ts";
 
 const run = promisify(execFile);
-const copied = ["Procfile", "package.json", "tsconfig.json", "ingress", "workers", "shared", "scripts"];
+/** Not copied: processes find what is compiled already. */
+const linked = ["Procfile", "package.json", "ingress", "workers", "shared", "scripts", "node_modules"];
 const path = process.env.PATH ?? "";
 const hasRedis = ["redis-server", "valkey-server"].some((name) =>
   path.split(delimiter).some((directory) => isExecutable(join(directory, name))),
@@ -35,14 +35,14 @@ describe("npm start", { skip }, () => {
     PATH: path,
     HOME: folder,
     PORT: "0",
+    TSX_TSCONFIG_PATH: resolve("tsconfig.json"),
     ...(hasRedis ? {} : { REDIS_URL: redisUrl, REDIS_PREFIX: `start-${process.pid}` }),
   };
   let npm: ChildProcess;
   let output = "";
 
   before(async () => {
-    for (const name of copied) cpSync(name, join(folder, name), { recursive: true });
-    symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+    for (const name of linked) symlinkSync(resolve(name), join(folder, name));
     await start(/^ {4}npm run login.*\n/m);
   });
 

@@ -12,7 +12,7 @@ import { openApi } from "../../helpers/api.ts";
 import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 import { eventually } from "../../helpers/http.ts";
 
-const large = 12;
+const large = 8;
 const maxDownloads = 4;
 
 describeWorldOn(sqlite, "answers of many megabytes", openApi, (api) => {

@@ -109,8 +109,16 @@ export function secretsIn(document: unknown): string[] {
   });
 }
 
+/** Parsed once: the indexes are read for each pipeline, and a document for each of its builds. */
+// biome-ignore lint/suspicious/noExplicitAny: documents have any form
+const documents = new Map<string, any>();
+
 /** The agents' parser has no bound of aliases. */
 // biome-ignore lint/suspicious/noExplicitAny: documents have any form
 function readYaml(file: string): any {
-  return parse(readFileSync(join(folder, file), "utf8"), { merge: true, maxAliasCount: -1 });
+  const known = documents.get(file);
+  if (known !== undefined) return known;
+  const document = parse(readFileSync(join(folder, file), "utf8"), { merge: true, maxAliasCount: -1 });
+  documents.set(file, document);
+  return document;
 }
