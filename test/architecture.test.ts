@@ -70,7 +70,7 @@ const capabilities: Record<string, string[]> = {
 };
 const foundations = [
   ...["process", "sharing", "crypto", "settings", "db", "redis", "jobs", "blobs", "sealing", "services"],
-  ...["tasks", "retention"],
+  ...["tasks", "retention", "members"],
 ];
 const folderIn = (path: string) => /^shared\/([a-z]+)\//.exec(path)?.[1];
 const isCapability = (path: string) => Object.hasOwn(capabilities, folderIn(path) ?? "");

@@ -35,7 +35,7 @@ import {
 import { buildsPage } from "./builds/all.tsx";
 import { buildPage, payloadFile } from "./builds/show.tsx";
 import { deleteClusterPage, removeCluster } from "./clusters/delete.tsx";
-import { editClusterPage, saveCluster } from "./clusters/edit.tsx";
+import { editCluster } from "./clusters/edit.tsx";
 import { clustersPage } from "./clusters/list.tsx";
 import { addCluster } from "./clusters/new.tsx";
 import { addTokenToCluster, clusterPage } from "./clusters/show.tsx";
@@ -174,7 +174,7 @@ function routes({ isClosing }: Parts) {
     [patterns.groupPage]: { GET: groupPage },
     [patterns.clustersPage]: { GET: clustersPage, POST: addCluster },
     [patterns.clusterPage]: { GET: clusterPage },
-    [patterns.editClusterPage]: { GET: editClusterPage, POST: saveCluster },
+    [patterns.editClusterPage]: editCluster,
     [patterns.deleteClusterPage]: { GET: deleteClusterPage, POST: removeCluster },
     [patterns.newQueuePage]: { GET: newQueuePage, POST: addQueue },
     [patterns.queuePage]: { GET: queuePage },

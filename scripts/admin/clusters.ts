@@ -1,23 +1,19 @@
 import type { Command } from "commander";
 import { asOperator } from "../../shared/accounts/organizations.ts";
 import { createCluster, deleteCluster } from "../../shared/clusters/clusters.ts";
-import { newCluster } from "../../shared/clusters/input.ts";
+import { clusterMembers, newCluster } from "../../shared/clusters/members.ts";
 import { listClusters } from "../../shared/clusters/store.ts";
-import { type Act, newCommand, orgOption, requireValid } from "./command.ts";
+import { type Act, givenMembers, newCommand, orgOption, requireValid, withMembers } from "./command.ts";
 import { namedCluster, namedOrganization, withCluster } from "./find.ts";
 
 export function clusterCommands(act: Act): Command[] {
   const cluster = newCommand("cluster", "groups of queues");
 
-  cluster
-    .command("create")
+  withMembers(cluster.command("create").requiredOption(...orgOption), clusterMembers, "create")
     .description("create a cluster")
-    .requiredOption(...orgOption)
-    .requiredOption("--name <name>", "its name")
-    .option("--description <text>", "its purpose")
     .action((options) =>
       act(async (services) => {
-        const input = requireValid(newCluster, { name: options.name, description: options.description });
+        const input = requireValid(newCluster, givenMembers(clusterMembers, "create", options));
         const operator = await asOperator(services.db, await namedOrganization(services.db, options.org));
         const { id, name } = await createCluster(services, operator, input);
         return { id, name };

@@ -2,7 +2,8 @@ import type { Readable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { isId } from "../../shared/ids.ts";
-import { validationFailed } from "../../shared/refusal.ts";
+import { type AnyMembers, listMembers, type Request } from "../../shared/members/member.ts";
+import { Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { type Config, readConfig } from "../../shared/settings/config.ts";
 import { toProblems } from "../../shared/validation.ts";
@@ -82,3 +83,45 @@ export function roleOption(): Option {
 
 /** The option of commands that print for people on a terminal. */
 export const jsonOption = ["--json", "print JSON on a terminal too", false] as const;
+
+/** Adds the options of members that a create or a change takes. What is required, or the only one, must be given. */
+export function withMembers(command: Command, members: AnyMembers, when: Request): Command {
+  const taken = listOptions(members).filter((member) => member[when]);
+  for (const { flag, summary, create, change } of taken) {
+    const isRequired = when === "create" ? !create?.safeParse(undefined).success : taken.length === 1;
+    const canBeNone = when === "change" && change?.safeParse(null).success;
+    const words = canBeNone ? `${summary}; empty for none` : summary;
+    if (isRequired) command.requiredOption(flag, words);
+    else command.option(flag, words);
+  }
+  return command;
+}
+
+/**
+ * The members that options give, by their names.
+ * @throws Refusal 422 if a change has none
+ */
+export function givenMembers(members: AnyMembers, when: Request, options: object): Record<string, unknown> {
+  const values = options as Record<string, unknown>;
+  const taken = listOptions(members).filter(
+    (member) => member[when] && values[member.attribute] !== undefined,
+  );
+  if (when === "change" && taken.length === 0) throw new Refusal(422, "No option says what to change");
+  return Object.fromEntries(taken.map(({ name, attribute }) => [name, values[attribute]]));
+}
+
+/** The members that the command shows: those that have an option. */
+export function shownMembers<Row extends object>(members: AnyMembers, row: Row): Record<string, unknown> {
+  return Object.fromEntries(listOptions(members).map(({ name, column }) => [name, row[column as keyof Row]]));
+}
+
+function listOptions(members: AnyMembers) {
+  return listMembers(members).flatMap(({ option, ...member }) => {
+    if (!option) return [];
+    const [value, summary] = option;
+    const flag = `--${member.name.replaceAll("_", "-")} ${value}`;
+    /** As commander names it. */
+    const attribute = member.name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    return [{ ...member, flag, attribute, summary }];
+  });
+}

@@ -3,14 +3,15 @@ import { changesOf } from "../accounts/audit-changes.ts";
 import { lockOrganization } from "../accounts/organization-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
+import { auditedColumns, changedColumns, newColumns } from "../members/rows.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import { countingChange } from "../retention/records.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
-import { blankToNull } from "../validation.ts";
 import { transactWithDependents } from "./dependents.ts";
 import { listDependents } from "./dependents-store.ts";
+import { type ClusterChange, clusterMembers, type NewCluster } from "./members.ts";
 import {
   type Cluster,
   countClusters,
@@ -27,14 +28,6 @@ import {
 
 const nameTaken = { field: "name", message: "Name has already been taken" };
 
-export interface NewCluster {
-  /** Trimmed. */
-  name: string;
-  description?: string | null | undefined;
-  emoji?: string | null | undefined;
-  color?: string | null | undefined;
-}
-
 /**
  * Creates a cluster without a default queue.
  * @throws Refusal 422
@@ -42,23 +35,18 @@ export interface NewCluster {
 export async function createCluster(services: Services, actor: Actor, input: NewCluster): Promise<Cluster> {
   const now = services.clock.now();
   const organizationId = actor.organization.id;
-  const name = input.name.trim();
   return services.db.transaction(async (tx) => {
     await lockOrganization(tx, organizationId);
     const countUpTo = (limit: number) => countClusters(tx, organizationId, limit);
     const problems = [
-      ...(await newClusterProblems(tx, actor, { name })),
+      ...(await newClusterProblems(tx, actor, input)),
       ...(await roomProblems(services.config, stored.clusters, countUpTo)),
     ];
     if (problems.length > 0) throw validationFailed(...problems);
     const cluster: Cluster = {
+      ...newColumns<Cluster, keyof typeof clusterMembers>(clusterMembers, input),
       id: newId(now),
       organizationId,
-      name,
-      description: blankToNull(input.description),
-      emoji: blankToNull(input.emoji),
-      color: blankToNull(input.color),
-      defaultQueueId: null,
       stepsVersion: 0,
       createdAt: now,
       createdById: actor.userId,
@@ -76,13 +64,8 @@ export async function newClusterProblems(
   { organization }: Actor,
   { name }: Partial<Pick<NewCluster, "name">>,
 ): Promise<Problem[]> {
-  const namesake = name === undefined ? undefined : await findClusterByName(db, organization.id, name.trim());
+  const namesake = name === undefined ? undefined : await findClusterByName(db, organization.id, name);
   return namesake ? [nameTaken] : [];
-}
-
-export interface ClusterChange extends Partial<NewCluster> {
-  /** Null: steps that name no queue cannot run. */
-  defaultQueueId?: string | null | undefined;
 }
 
 /**
@@ -95,19 +78,15 @@ export async function updateCluster(
   { id }: Cluster,
   change: ClusterChange,
 ): Promise<Cluster> {
-  const name = change.name?.trim();
   const update = async (tx: Tx, cluster: Cluster, pipelines: number) => {
     const problems = await clusterChangeProblems(tx, cluster, change, async () => pipelines);
     if (problems.length > 0) throw validationFailed(...problems);
 
-    const given = Object.entries({ ...change, name }).filter(([, value]) => value !== undefined);
-    const columns: Partial<Cluster> = Object.fromEntries(
-      given.map(([column, value]) => [column, blankToNull(value)]),
-    );
+    const columns = changedColumns<Cluster>(change);
     await updateClusterRow(tx, cluster.id, columns);
     const after = { ...cluster, ...columns };
-    const shown = ["name", "description", "emoji", "color", "defaultQueueId"] as const;
-    await audit(tx, actor, "updated", auditSubject(cluster), changesOf({ before: cluster, after, shown }));
+    const changes = changesOf({ before: cluster, after, ...auditedColumns<Cluster>(clusterMembers) });
+    await audit(tx, actor, "updated", auditSubject(cluster), changes);
     return after;
   };
   const { db } = services;
@@ -138,8 +117,7 @@ export async function clusterChangeProblems(
   { name, defaultQueueId }: Pick<ClusterChange, "name" | "defaultQueueId">,
   countDefault: () => Promise<number>,
 ): Promise<Problem[]> {
-  const namesake =
-    name === undefined ? undefined : await findClusterByName(db, cluster.organizationId, name.trim());
+  const namesake = name === undefined ? undefined : await findClusterByName(db, cluster.organizationId, name);
   const defaultProblem = await findDefaultQueueProblem(db, cluster, defaultQueueId, countDefault);
   return [
     ...(namesake && namesake.id !== cluster.id ? [nameTaken] : []),

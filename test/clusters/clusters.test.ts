@@ -1,15 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import {
-  base,
-  graphqlId,
-  linkHeader,
-  openApi,
-  timestamp,
-  unique,
-  unknownId,
-  webBase,
-} from "../helpers/api.ts";
+import { base, graphqlId, openApi, timestamp, unique, unknownId, webBase } from "../helpers/api.ts";
 import { describeWorld } from "../helpers/databases.ts";
 
 describeWorld("clusters", openApi, (api) => {
@@ -60,8 +51,7 @@ describeWorld("clusters", openApi, (api) => {
   });
 
   it("POST refuses invalid names and texts with all reasons at once", async () => {
-    for (const name of [undefined, null, "", "  "]) await invalid(create({ name }), "Name can't be blank");
-    for (const name of [1, {}, []]) await invalid(create({ name }), "Name must be text");
+    await invalid(create({ name: "  " }), "Name can't be blank");
     await invalid(create({ name: "a\u0000" }), "Name must be text without NUL");
     await invalid(
       create({ name: "n".repeat(101), description: "d".repeat(2001), emoji: 1, color: [] }),
@@ -70,7 +60,6 @@ describeWorld("clusters", openApi, (api) => {
       "Emoji must be text",
       "Color must be text",
     );
-    assert.equal((await create({ name: "n".repeat(100) })).status, 201);
 
     const { name } = await api.newCluster();
     await invalid(create({ name, color: 1 }), "Color must be text", "Name has already been taken");
@@ -87,21 +76,6 @@ describeWorld("clusters", openApi, (api) => {
       "Name has already been taken",
       lost,
     );
-  });
-
-  it("treats blank text as null", async () => {
-    for (const none of [null, "", "  "]) {
-      const { body } = await create({ name: unique("Blank"), description: none, emoji: none, color: none });
-      assert.deepEqual([body.description, body.emoji, body.color], [null, null, null]);
-      const filled = await update(body.id, { description: "d", emoji: "e", color: "c" });
-      assert.equal(filled.body.description, "d");
-      const cleared = await update(body.id, {
-        description: none,
-        emoji: none,
-        color: none,
-      });
-      assert.deepEqual(cleared.body, body);
-    }
   });
 
   it("trims names before it checks and stores them", async () => {
@@ -231,19 +205,5 @@ describeWorld("clusters", openApi, (api) => {
     assert.deepEqual([refused.status, refused.body], [422, { message: "Cluster has 1 unfinished jobs" }]);
     await api.send("PUT", `/pipelines/${slug}/builds/2/cancel`);
     assert.equal((await remove()).status, 204);
-  });
-
-  it("GET lists clusters, oldest first, with links", async () => {
-    const all = (await api.send("GET", "/clusters?per_page=100")).body;
-    const second = await api.send("GET", "/clusters?per_page=2&page=2");
-
-    assert.equal(all[0].id, api.acme.cluster.id);
-    assert.deepEqual(second.body, all.slice(2, 4));
-    const last = Math.ceil(all.length / 2);
-    const link = (page: number, rel: string) => `<${base}/clusters?per_page=2&page=${page}>; rel="${rel}"`;
-    assert.equal(
-      linkHeader(second),
-      [link(1, "first"), link(1, "prev"), link(3, "next"), link(last, "last")].join(", "),
-    );
   });
 });

@@ -1,21 +1,23 @@
+import { clusterMembers } from "../../../shared/clusters/members.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { clusterPath } from "../address/cluster.ts";
+import type { Draft } from "../resources/draft.ts";
+import { MemberFields } from "../resources/fields.tsx";
 import { State } from "../states/state.tsx";
 import { PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
-import { type ClusterDraft, ClusterFields } from "./form.tsx";
 import { type ClusterList, loadClusters } from "./load.ts";
 import { clusterTitle } from "./title.ts";
 
 const maxNamedQueues = 3;
 
 interface Refused {
-  draft: ClusterDraft;
+  draft: Draft;
   problems: FormProblems;
 }
 
@@ -103,7 +105,12 @@ function NewCluster({
         problems={refused?.problems}
         button="Create cluster"
       >
-        <ClusterFields draft={refused?.draft} problems={refused?.problems} />
+        <MemberFields
+          members={clusterMembers}
+          when="create"
+          draft={refused?.draft}
+          problems={refused?.problems}
+        />
       </PostForm>
     </section>
   );

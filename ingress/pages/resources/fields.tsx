@@ -1,0 +1,82 @@
+import { type ComponentChildren, Fragment } from "preact";
+import type { AnyMembers, Request } from "../../../shared/members/member.ts";
+import { maxLengthOf } from "../../../shared/validation.ts";
+import { codeField, Field, TextArea } from "../ui/form.tsx";
+import type { FormProblems } from "../ui/problems.ts";
+import { Fact } from "../ui/tables.tsx";
+import { type Draft, type FieldMember, listFields } from "./draft.ts";
+
+/**
+ * The fields of a form that creates or changes a row, in the order of the members.
+ * @param own fields by column, in place of the ordinary ones; null: none. Every choice is one, because pages know what
+ * there is to choose
+ */
+export function MemberFields({
+  members,
+  when,
+  draft,
+  problems,
+  own = {},
+}: {
+  members: AnyMembers;
+  when: Request;
+  draft: Draft | undefined;
+  problems: FormProblems | undefined;
+  own?: Record<string, ComponentChildren>;
+}) {
+  const fields = listFields(members).filter((member) => member[when] ?? Object.hasOwn(own, member.column));
+  return (
+    <>
+      {fields.map((member) => (
+        <Fragment key={member.column}>
+          {Object.hasOwn(own, member.column) ? (
+            own[member.column]
+          ) : (
+            <MemberField member={member} value={draft?.[member.column]} problems={problems} />
+          )}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+const nameField = { autocomplete: "off", spellcheck: false } as const;
+
+function MemberField({
+  member: { field, create, change },
+  value,
+  problems,
+}: {
+  member: FieldMember;
+  value: string | undefined;
+  problems: FormProblems | undefined;
+}) {
+  const { kind, placeholder, ...words } = field;
+  const required = create !== undefined && !create.safeParse(undefined).success;
+  const common = { ...words, value, problems };
+  if (kind === "code") return <TextArea {...common} {...{ required, placeholder }} {...codeField} />;
+  const schema = create ?? change;
+  const maxLength = schema && maxLengthOf(schema);
+  return <Field {...common} {...{ maxLength, required }} {...(kind === "name" && nameField)} />;
+}
+
+/** The facts of members whose values are text. One without a value is left out. @param besides columns that the page shows itself */
+export function MemberFacts<Row extends object>({
+  members,
+  row,
+  besides,
+}: {
+  members: AnyMembers;
+  row: Row;
+  besides: (keyof Row & string)[];
+}) {
+  const shown = listFields(members).filter(({ column }) => !besides.some((each) => each === column));
+  return (
+    <>
+      {shown.map(({ column, field }) => {
+        const value = row[column as keyof Row];
+        return <Fact key={column} name={field.label} value={value === null ? null : String(value)} />;
+      })}
+    </>
+  );
+}

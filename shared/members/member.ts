@@ -1,0 +1,85 @@
+import type { z } from "zod";
+
+/** Its field in forms. */
+export interface MemberField {
+  label: string;
+  /** Default: the member's name. */
+  name?: string;
+  hint?: string;
+  placeholder?: string;
+  /**
+   * `name`: a line that browsers neither complete nor correct. `code`: several lines, kept as they are typed. `choice`:
+   * the page offers the choices; the empty one is none. Default: a line.
+   */
+  kind?: "line" | "name" | "code" | "choice";
+}
+
+/** A member of any resource. */
+export interface AnyMember {
+  /** Default: the column as REST writes it, `defaultQueueId` → `default_queue_id`. */
+  name?: string;
+  /** Markdown, for the table of the wire contract. */
+  rule: string;
+  /** Reads it in a create. Absent: creates ignore it. */
+  create?: z.ZodType;
+  /** Reads it in a change. Absent: changes ignore it. */
+  change?: z.ZodType;
+  /** The column of a row that is created without it. Absent: null. */
+  default?: unknown;
+  /** Its form in answers. Null: no answer has it. */
+  shown: z.ZodType | null;
+  /** Its value in answers. Undefined: absent. Default: the column. */
+  show?(row: never): unknown;
+  /** Of an entry in the audit log about a change: the values before and after, or only the member's name. Null: nothing. */
+  audited: "values" | "name" | null;
+  /** Absent: no form has it. */
+  field?: MemberField;
+  /** Its option of the operator's command: the value, and a summary. Absent: the command does not take it. */
+  option?: readonly [value: string, summary: string];
+}
+
+/** A member whose value is a column of `Row`. */
+export interface Member<Value, Row> extends AnyMember {
+  create?: z.ZodType<Value | null | undefined>;
+  change?: z.ZodType<Value | null | undefined>;
+  default?: Value;
+  show?(row: Row): unknown;
+}
+
+/**
+ * The members of a resource, by column, in the order of their problems and of their fields. Each is declared once: bodies,
+ * answers, forms, options of the operator's command, audit entries and the table of the wire contract follow from it.
+ * A column is either a member or one of `Kept`, which no caller gives.
+ * @template More members that are no column, such as the value of a secret
+ */
+export type Members<Row, Kept extends keyof Row, More extends string = never> = {
+  readonly [Column in Exclude<keyof Row, Kept>]: Member<Row[Column], Row>;
+} & { readonly [Name in More]: AnyMember };
+
+export type AnyMembers = Readonly<Record<string, AnyMember>>;
+
+/** Requests that give members. */
+export type Request = "create" | "change";
+
+/** A member with its names. */
+export interface NamedMember extends AnyMember {
+  column: string;
+  name: string;
+}
+
+const listed = new WeakMap<AnyMembers, NamedMember[]>();
+
+export function listMembers(members: AnyMembers): NamedMember[] {
+  const known =
+    listed.get(members) ?? Object.entries(members).map(([column, member]) => named(column, member));
+  listed.set(members, known);
+  return known;
+}
+
+function named(column: string, member: AnyMember): NamedMember {
+  return { ...member, column, name: nameOf(column, member) };
+}
+
+function nameOf(column: string, { name }: AnyMember): string {
+  return name ?? column.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
