@@ -1,6 +1,4 @@
-import { z } from "zod";
-import type { Organization } from "../../shared/accounts/organization-store.ts";
-import { listUsersById } from "../../shared/accounts/user-store.ts";
+import type { z } from "zod";
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
 import { patterns } from "../../shared/paths.ts";
@@ -13,12 +11,10 @@ import {
   updateQueue,
 } from "../../shared/queues/queues.ts";
 import type { ShapeName } from "../../shared/queues/shapes.ts";
-import { listQueuesPage, type Queue } from "../../shared/queues/store.ts";
+import { listQueuesPage } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
-import { readPage } from "../http/number-pager.ts";
-import { type Call, type Operation, operation } from "../operations/operation.ts";
-import { linkPages, pageQuery } from "./json/list.ts";
+import { type Operation, operation } from "../operations/operation.ts";
 import {
   createQueueBody,
   pauseBody,
@@ -27,108 +23,71 @@ import {
   updateQueueBody,
   userIdsOfQueue,
 } from "./json/queue.ts";
-
-const tag = "Queues";
-const reading = { tag, scope: "read_clusters" as const };
-const writing = { tag, scope: "write_clusters" as const, needsAdmin: true };
+import { resourceOperations } from "./resources/operations.ts";
 
 export function queueOperations(services: Services): Operation[] {
   const { db, config } = services;
-
-  const clusterOf = ({ caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">) =>
-    requireCluster(db, caller.organization.id, parameter("cluster"));
-  const queueOf = async (call: Pick<Call<unknown>, "caller" | "parameter">) =>
-    requireQueue(db, await clusterOf(call), call.parameter("queue"));
-  const present = async ({ slug }: Organization, queues: Queue[]) => {
-    const users = await listUsersById(db, queues.flatMap(userIdsOfQueue));
-    return queues.map((queue) => presentQueue(config, slug, queue, users));
-  };
-  const presentOne = async (organization: Organization, queue: Queue) =>
-    (await present(organization, [queue]))[0];
-
-  return [
-    operation({
-      ...reading,
-      methods: ["GET"],
-      path: patterns.queues,
+  const { operations, writing, find, presentOne } = resourceOperations(services, {
+    tag: "Queues",
+    scopes: { reading: "read_clusters", writing: "write_clusters" },
+    paths: { list: patterns.queues, one: patterns.queue },
+    schema: queueSchema,
+    ownerOf: ({ caller, parameter }) => requireCluster(db, caller.organization.id, parameter("cluster")),
+    find: (cluster, { parameter }) => requireQueue(db, cluster, parameter("queue")),
+    userIdsOf: userIdsOfQueue,
+    present: (queue, { slug }, users) => presentQueue(config, slug, queue, users),
+    list: {
       id: "listQueues",
       summary: "The queues of a cluster, oldest first",
-      query: pageQuery,
-      success: { status: 200, schema: z.array(queueSchema), description: "A page of queues" },
-      run: async (call) => {
-        const cluster = await clusterOf(call);
-        const page = readPage(call.event);
-        const list = await listQueuesPage(db, cluster.id, page);
-        linkPages(call.event, { ...list, page }, config.baseUrl);
-        return present(call.caller.organization, list.rows);
-      },
-    }),
-    operation({
-      ...writing,
-      methods: ["POST"],
-      path: patterns.queues,
+      answer: "A page of queues",
+      read: ({ id }, page) => listQueuesPage(db, id, page),
+    },
+    create: {
       id: "createQueue",
       summary: "Create a queue, self-hosted or, with hostedAgents, hosted",
-      body: { schema: createQueueBody },
-      success: { status: 201, schema: queueSchema, description: "The new queue" },
-      refusals: { 422: ["Validation failed: …"] },
-      run: async (call) => {
-        const cluster = await clusterOf(call);
-        const input = await call.readBody((sound: Partial<z.input<typeof createQueueBody>>) =>
-          newQueueProblems(db, call.actor, cluster, {
-            ...(sound.key === undefined ? {} : { key: sound.key }),
+      answer: "The new queue",
+      body: createQueueBody,
+      run: async ({ actor, readBody }, cluster) => {
+        const input = await readBody((sound: { key?: string } & Partial<z.input<typeof createQueueBody>>) =>
+          newQueueProblems(db, actor, cluster, {
+            key: sound.key,
             instanceShape: sound.hostedAgents?.instanceShape as ShapeName | undefined,
           }),
         );
-        const queue = await createQueue(services, call.actor, cluster, input);
-        return presentOne(call.caller.organization, queue);
+        return createQueue(services, actor, cluster, input);
       },
-    }),
-    operation({
-      ...reading,
-      methods: ["GET"],
-      path: patterns.queue,
-      id: "getQueue",
-      summary: "A queue",
-      success: { status: 200, schema: queueSchema, description: "The queue" },
-      run: async (call) => presentOne(call.caller.organization, await queueOf(call)),
-    }),
-    operation({
-      ...writing,
-      methods: ["PUT", "PATCH"],
-      path: patterns.queue,
+    },
+    get: { id: "getQueue", summary: "A queue", answer: "The queue" },
+    update: {
       id: "updateQueue",
       summary: "Change a queue; absent members stay",
-      body: { schema: updateQueueBody },
-      success: { status: 200, schema: queueSchema, description: "The changed queue" },
-      refusals: { 422: ["Validation failed: …"] },
-      run: async (call) => {
-        const queue = await queueOf(call);
-        const change = await call.readBody((sound: Partial<z.input<typeof updateQueueBody>>) =>
-          queueChangeProblems(call.actor, queue, {
+      answer: "The changed queue",
+      body: updateQueueBody,
+      run: async ({ actor, readBody }, queue) => {
+        const change = await readBody((sound: Partial<z.input<typeof updateQueueBody>>) =>
+          queueChangeProblems(actor, queue, {
             retryAgentAffinity: sound.retry_agent_affinity,
             hosted: sound.hostedAgents ?? undefined,
           }),
         );
-        return presentOne(call.caller.organization, await updateQueue(services, call.actor, queue, change));
+        return updateQueue(services, actor, queue, change);
       },
-    }),
-    operation({
-      ...writing,
-      methods: ["DELETE"],
-      path: patterns.queue,
+    },
+    delete: {
       id: "deleteQueue",
       summary: "Delete an unused queue",
-      success: { status: 204, description: "The queue is gone" },
-      refusals: {
-        422: [
-          "Cluster queue is the default queue of its cluster",
-          "Cluster queue is the target of N pipelines",
-          "Cluster queue has N unfinished jobs",
-        ],
-      },
-      run: async (call) => deleteQueue(services, call.actor, await queueOf(call)),
-    }),
+      answer: "The queue is gone",
+      refusals: [
+        "Cluster queue is the default queue of its cluster",
+        "Cluster queue is the target of N pipelines",
+        "Cluster queue has N unfinished jobs",
+      ],
+      run: ({ actor }, queue) => deleteQueue(services, actor, queue),
+    },
+  });
+
+  return [
+    ...operations,
     operation({
       ...writing,
       methods: ["POST"],
@@ -143,9 +102,8 @@ export function queueOperations(services: Services): Operation[] {
       success: { status: 200, schema: queueSchema, description: "The paused queue" },
       refusals: { 422: ["Cluster queue is already paused"] },
       run: async (call) => {
-        const queue = await queueOf(call);
-        const paused = await pauseDispatch(services, call.actor, queue, await call.readBody());
-        return presentOne(call.caller.organization, paused);
+        const queue = await find(call);
+        return presentOne(call, await pauseDispatch(services, call.actor, queue, await call.readBody()));
       },
     }),
     operation({
@@ -156,10 +114,7 @@ export function queueOperations(services: Services): Operation[] {
       summary: "Resume a queue: its jobs are handed out again",
       success: { status: 200, schema: queueSchema, description: "The queue" },
       refusals: { 422: ["Cluster queue is not paused"] },
-      run: async (call) => {
-        const resumed = await resumeDispatch(services, call.actor, await queueOf(call));
-        return presentOne(call.caller.organization, resumed);
-      },
+      run: async (call) => presentOne(call, await resumeDispatch(services, call.actor, await find(call))),
     }),
   ];
 }

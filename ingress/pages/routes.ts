@@ -63,8 +63,8 @@ import { addPipeline, newPipelinePage } from "./pipelines/new.tsx";
 import { addBuildToPipeline, pipelinePage, redirectToPipeline } from "./pipelines/show.tsx";
 import { deleteQueuePage, removeQueue } from "./queues/delete.tsx";
 import { pauseQueue, redirectToQueue, resumeQueue } from "./queues/dispatch.tsx";
-import { editQueuePage, saveQueue } from "./queues/edit.tsx";
-import { addQueue, newQueuePage } from "./queues/new.tsx";
+import { editQueue } from "./queues/edit.tsx";
+import { newQueuePage } from "./queues/new.tsx";
 import { queuePage } from "./queues/show.tsx";
 import {
   deleteSecretPage,
@@ -176,9 +176,9 @@ function routes({ isClosing }: Parts) {
     [patterns.clusterPage]: { GET: clusterPage },
     [patterns.editClusterPage]: editCluster,
     [patterns.deleteClusterPage]: { GET: deleteClusterPage, POST: removeCluster },
-    [patterns.newQueuePage]: { GET: newQueuePage, POST: addQueue },
+    [patterns.newQueuePage]: newQueuePage,
     [patterns.queuePage]: { GET: queuePage },
-    [patterns.editQueuePage]: { GET: editQueuePage, POST: saveQueue },
+    [patterns.editQueuePage]: editQueue,
     [patterns.deleteQueuePage]: { GET: deleteQueuePage, POST: removeQueue },
     [patterns.pauseQueuePage]: { GET: redirectToQueue, POST: pauseQueue },
     [patterns.resumeQueuePage]: { GET: redirectToQueue, POST: resumeQueue },

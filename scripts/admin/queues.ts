@@ -1,24 +1,21 @@
 import type { Command } from "commander";
-import { z } from "zod";
 import { pauseDispatch, resumeDispatch } from "../../shared/dispatch/pause.ts";
-import { newQueue, queueMembers } from "../../shared/queues/input.ts";
+import { newQueue, queueChange, queueMembers } from "../../shared/queues/members.ts";
 import { createQueue, deleteQueue, updateQueue } from "../../shared/queues/queues.ts";
 import { listQueues, type Queue } from "../../shared/queues/store.ts";
 import { pauseNote } from "../../shared/validation.ts";
-import { type Act, newCommand, requireValid } from "./command.ts";
+import { type Act, givenMembers, newCommand, requireValid, shownMembers, withMembers } from "./command.ts";
 import { namedCluster, namedQueue, withCluster, withQueue } from "./find.ts";
 
 export function queueCommands(act: Act): Command[] {
   const queue = newCommand("queue", "queues of jobs, served by agents");
 
-  withCluster(queue.command("create"))
+  withMembers(withCluster(queue.command("create")), queueMembers, "create")
     .description("create a self-hosted queue")
-    .requiredOption("--key <key>", "its name in pipelines and agent tags")
-    .option("--description <text>", "its purpose")
     .option("--default", "make it the queue of steps that name none", false)
     .action((options) =>
       act(async (services) => {
-        const input = requireValid(newQueue, { key: options.key, description: options.description });
+        const input = requireValid(newQueue, givenMembers(queueMembers, "create", options));
         const { operator, cluster } = await namedCluster(services.db, options);
         const { id, key } = await createQueue(services, operator, cluster, {
           ...input,
@@ -28,12 +25,11 @@ export function queueCommands(act: Act): Command[] {
       }),
     );
 
-  withQueue(queue.command("update"))
+  withMembers(withQueue(queue.command("update")), queueMembers, "change")
     .description("change what people read about a queue")
-    .requiredOption("--description <text>", "its purpose; empty for none")
     .action((options) =>
       act(async (services) => {
-        const change = requireValid(z.object(queueMembers), { description: options.description });
+        const change = requireValid(queueChange, givenMembers(queueMembers, "change", options));
         const found = await namedQueue(services.db, options);
         return summary(await updateQueue(services, found.operator, found.queue, change));
       }),
@@ -83,13 +79,12 @@ export function queueCommands(act: Act): Command[] {
   return [queue];
 }
 
-function summary({ id, key, description, dispatchPausedAt, dispatchPausedNote }: Queue) {
+function summary(queue: Queue) {
   return {
-    id,
-    key,
-    description,
-    dispatch_paused: dispatchPausedAt !== null,
-    dispatch_paused_at: dispatchPausedAt,
-    dispatch_paused_note: dispatchPausedNote,
+    id: queue.id,
+    ...shownMembers(queueMembers, queue),
+    dispatch_paused: queue.dispatchPausedAt !== null,
+    dispatch_paused_at: queue.dispatchPausedAt,
+    dispatch_paused_note: queue.dispatchPausedNote,
   };
 }

@@ -4,14 +4,14 @@ import { transactWithDependents } from "../clusters/dependents.ts";
 import { type Cluster, lockCluster, updateCluster } from "../clusters/store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
+import { auditedColumns, changedColumns, newColumns } from "../members/rows.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
-import { blankToNull } from "../validation.ts";
-import { type RetryAgentAffinity, retryAgentAffinities } from "../vocabulary.ts";
 import { checkHostedChange, type HostedChange } from "./hosted.ts";
-import { type ShapeName, shapeProblems } from "./shapes.ts";
+import { badAffinity, isAffinity, type NewQueue, type QueueChange, queueMembers } from "./members.ts";
+import { shapeProblems } from "./shapes.ts";
 import {
   countQueues,
   countUnfinishedJobs,
@@ -22,26 +22,6 @@ import {
   type Queue,
   updateQueueIfPresent,
 } from "./store.ts";
-
-export const badAffinity: Problem = {
-  field: "retry_agent_affinity",
-  message: "Retry agent affinity must be prefer-warmest or prefer-different",
-};
-
-export function isAffinity(value: unknown): value is RetryAgentAffinity {
-  return (retryAgentAffinities as readonly unknown[]).includes(value);
-}
-
-export interface NewQueue {
-  key: string;
-  description?: string | null | undefined;
-  /** Default: prefer-warmest. */
-  retryAgentAffinity?: RetryAgentAffinity | undefined;
-  /** Absent: self-hosted agents. */
-  instanceShape?: ShapeName | undefined;
-  /** Makes it the queue of steps that name none. */
-  isDefault?: boolean;
-}
 
 /**
  * Creates a queue, self-hosted or hosted.
@@ -89,13 +69,9 @@ export async function newQueueProblems(
 
 function newQueue(input: NewQueue, cluster: Cluster, { now, userId }: { now: Date; userId: string }): Queue {
   return {
+    ...newColumns<Queue, keyof typeof queueMembers>(queueMembers, input),
     id: newId(now),
     clusterId: cluster.id,
-    key: input.key,
-    description: blankToNull(input.description),
-    retryAgentAffinity: input.retryAgentAffinity ?? "prefer-warmest",
-    instanceShape: input.instanceShape ?? null,
-    agentImageRef: null,
     dispatchPausedAt: null,
     dispatchPausedById: null,
     dispatchPausedNote: null,
@@ -105,16 +81,6 @@ function newQueue(input: NewQueue, cluster: Cluster, { now, userId }: { now: Dat
   };
 }
 
-export interface QueueChange {
-  /** Absent: unchanged; null or empty: none. */
-  description?: string | null | undefined;
-  /** The value as sent. A hosted queue ignores it, even if invalid. */
-  retryAgentAffinity?: unknown;
-  hosted?: HostedChange | undefined;
-}
-
-const changeable = ["description", "retryAgentAffinity", "instanceShape", "agentImageRef"] as const;
-
 /**
  * Changes a queue. A self-hosted queue cannot become hosted, nor the reverse.
  * @throws Refusal 404, 422
@@ -123,7 +89,7 @@ export async function updateQueue(
   services: Services,
   actor: Actor,
   { clusterId, id }: Queue,
-  { description, retryAgentAffinity, hosted }: QueueChange,
+  { retryAgentAffinity, hosted, ...change }: QueueChange,
 ): Promise<Queue> {
   const changed = await services.db.transaction(async (tx) => {
     if (!(await lockCluster(tx, clusterId))) throw notFound("cluster queue");
@@ -134,10 +100,10 @@ export async function updateQueue(
     const updated = await updateQueueIfPresent(tx, id, {
       ...(queue.instanceShape === null && isAffinity(retryAgentAffinity) ? { retryAgentAffinity } : {}),
       ...(hosted ? hostedColumns(actor, queue, hosted) : {}),
-      ...(description === undefined ? {} : { description: blankToNull(description) }),
+      ...changedColumns<Queue>(change),
     });
     if (!updated) throw notFound("cluster queue");
-    const changes = changesOf({ before: queue, after: updated, shown: changeable });
+    const changes = changesOf({ before: queue, after: updated, ...auditedColumns<Queue>(queueMembers) });
     await audit(tx, actor, "updated", auditSubject(updated), changes);
     return updated;
   });

@@ -56,13 +56,10 @@ describeWorldOn(sqlite, "POST …/queues", openApi, (api) => {
     assert.deepEqual((await api.send("GET", `${api.queues}/${id}`)).body, body);
   });
 
-  it("defaults to the warmest agents, and accepts null and empty descriptions", async () => {
-    const { body } = await create({ key: unique("q") });
-    assert.deepEqual([body.retry_agent_affinity, body.description], ["prefer-warmest", ""]);
-    for (const description of [null, "", " \n"])
-      assert.equal((await create({ key: unique("q"), description })).body.description, "");
-    const long = "é".repeat(2000);
-    assert.equal((await create({ key: unique("q"), description: long })).body.description, long);
+  it("defaults to the warmest agents, and counts characters, not bytes", async () => {
+    const description = "é".repeat(2000);
+    const { body } = await create({ key: unique("q"), description });
+    assert.deepEqual([body.retry_agent_affinity, body.description], ["prefer-warmest", description]);
   });
 
   it("treats null for hostedAgents as absent", async () => {
@@ -70,13 +67,9 @@ describeWorldOn(sqlite, "POST …/queues", openApi, (api) => {
     assert.deepEqual([status, "hosted" in body, "hosted_agents" in body], [201, false, false]);
   });
 
-  it("refuses each invalid key with its reason", async () => {
-    for (const key of [undefined, null, ""]) await refused({ key }, "Key can't be blank");
-    for (const key of [1, true, [], {}]) await refused({ key }, "Key must be text");
+  it("refuses other characters in a key", async () => {
     for (const key of ["a b", "a.b", "é", "a\n", "\u0000", "\ud800", " ", "__proto__ "])
       await refused({ key }, charset);
-    await refused({ key: "k".repeat(101) }, tooLong);
-    assert.equal((await create({ key: "k".repeat(100) })).status, 201);
     assert.equal((await create({ key: "Linux:arm_64-2" })).status, 201);
   });
 
@@ -122,11 +115,9 @@ describeWorldOn(sqlite, "POST …/queues", openApi, (api) => {
     assert.notEqual((await api.newQueue({ key: "again" })).id, id);
   });
 
-  it("refuses other affinities and descriptions", async () => {
-    for (const value of ["", "PREFER-WARMEST", 1, null, ["prefer-warmest"], { a: 1 }])
+  it("refuses other affinities, and descriptions that cannot be stored", async () => {
+    for (const value of ["", "PREFER-WARMEST", null, ["prefer-warmest"]])
       await refused({ key: unique("q"), retry_agent_affinity: value }, affinity);
-    for (const value of [1, [], {}, false])
-      await refused({ key: unique("q"), description: value }, "Description must be text");
     for (const value of ["a\u0000", "\udc00"])
       await refused({ key: unique("q"), description: value }, "Description must be text without NUL");
   });

@@ -47,13 +47,6 @@ describeWorld("GET …/queues", openApi, (api) => {
     assert.equal(linkHeader(last), [link(1, 10, "first"), link(3, 10, "prev")].join(", "));
     assert.deepEqual([keysOf(all.body), all.headers.get("link")], [keys, null]);
   });
-
-  it("finds a queue only in its own cluster", async () => {
-    const { id } = (await list()).body[0];
-    const { status, body } = await api.send("GET", `${api.queues}/${id}`);
-    assert.deepEqual([status, body], [404, { message: "No cluster queue found" }]);
-    assert.equal((await api.send("GET", `${path}/${id}`)).status, 200);
-  });
 });
 
 describeWorld("DELETE …/queues/{id}", openApi, (api) => {

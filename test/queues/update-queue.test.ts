@@ -29,23 +29,6 @@ describeWorld("PUT and PATCH …/queues/{id}", openApi, (api) => {
     });
   }
 
-  it("clears the description with null or an empty text", async () => {
-    for (const description of [null, ""]) {
-      const { id } = await api.newQueue({ description: "old" });
-      assert.equal((await update(id, { description })).body.description, "");
-    }
-  });
-
-  it("ignores the key and unknown members", async () => {
-    const made = await api.newQueue();
-    const other = await api.newQueue();
-    for (const key of ["new", other.key, "not a key", "", null, 7]) {
-      const body = { key, id: "x", dispatch_paused: true, created_by: null, agentImageRef: 7 };
-      const { status, body: answer } = await update(made.id, body);
-      assert.deepEqual([status, answer], [200, made]);
-    }
-  });
-
   describe("with hostedAgents", () => {
     const small = "LINUX_AMD64_2X4";
     const hosted = (instanceShape = small) => api.newQueue({ hostedAgents: { instanceShape } });

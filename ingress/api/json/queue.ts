@@ -1,18 +1,24 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import { newQueue, queueMembers } from "../../../shared/queues/input.ts";
-import { badAffinity, isAffinity, type NewQueue, type QueueChange } from "../../../shared/queues/queues.ts";
+import { shapeOf, toColumns } from "../../../shared/members/bodies.ts";
+import {
+  badAffinity,
+  isAffinity,
+  type NewQueue,
+  type QueueChange,
+  queueMembers,
+} from "../../../shared/queues/members.ts";
 import { findShape, requireShape, shapes, unknownShape } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, web } from "../../../shared/settings/urls.ts";
 import { blankToNull, maxNoteLength, pauseNote } from "../../../shared/validation.ts";
 import * as field from "../../operations/fields.ts";
+import { presentMembers, shownOf } from "../resources/json.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
 const shapeName = z.enum(shapes.map(({ name }) => name) as [string, ...string[]]);
-const affinity = z.enum(["prefer-warmest", "prefer-different"]);
 
 const hostedAgents = z.object({
   instance_shape: z.object({
@@ -31,12 +37,10 @@ export const queueSchema = z
   .object({
     id: field.id,
     graphql_id: field.graphql,
-    key: z.string(),
-    description: z.string().meta({ description: "Empty if there is none" }),
+    ...shownOf(queueMembers),
     url: field.url,
     web_url: field.url,
     cluster_url: field.url,
-    retry_agent_affinity: affinity.optional().meta({ description: "On self-hosted queues" }),
     dispatch_paused: z.boolean(),
     dispatch_paused_by: userSchema.nullable(),
     dispatch_paused_at: field.timestamp.nullable(),
@@ -54,12 +58,10 @@ export function presentQueue(config: Config, org: string, queue: Queue, users: R
   return {
     id: queue.id,
     graphql_id: graphqlId("ClusterQueue", queue.id),
-    key: queue.key,
-    description: queue.description ?? "",
+    ...presentMembers(queueMembers, queue),
     url: api.queue(config, address),
     web_url: web.queue(config, address),
     cluster_url: api.cluster(config, org, queue.clusterId),
-    ...(queue.instanceShape === null ? { retry_agent_affinity: queue.retryAgentAffinity } : {}),
     dispatch_paused: queue.dispatchPausedAt !== null,
     dispatch_paused_by: presentUserById(config, users, queue.dispatchPausedById),
     dispatch_paused_at: queue.dispatchPausedAt,
@@ -115,7 +117,7 @@ const newHosted = z
 /** A hosted queue ignores the affinity, even a malformed one (ingress/api/README.md, "Queues"). */
 export const createQueueBody = z
   .object({
-    ...newQueue.shape,
+    ...(shapeOf(queueMembers, "create") as object),
     retry_agent_affinity: z
       .unknown()
       .optional()
@@ -127,14 +129,11 @@ export const createQueueBody = z
     path: [badAffinity.field],
     when: ({ value }) => typeof value === "object" && value !== null, // report it beside other problems
   })
-  .transform(
-    ({ key, description, retry_agent_affinity, hostedAgents }): NewQueue => ({
-      key,
-      description,
-      retryAgentAffinity: isAffinity(retry_agent_affinity) ? retry_agent_affinity : undefined,
-      instanceShape: hostedAgents?.instanceShape,
-    }),
-  );
+  .transform(({ retry_agent_affinity, hostedAgents, ...body }) => ({
+    ...(toColumns(queueMembers, body) as unknown as NewQueue),
+    retryAgentAffinity: isAffinity(retry_agent_affinity) ? retry_agent_affinity : undefined,
+    instanceShape: hostedAgents?.instanceShape,
+  }));
 
 function isAbsentOrAffinity(value: unknown): boolean {
   return value === undefined || isAffinity(value);
@@ -143,7 +142,7 @@ function isAbsentOrAffinity(value: unknown): boolean {
 /** The domain checks the hosted members, because their rules depend on the queue. */
 export const updateQueueBody = z
   .object({
-    ...queueMembers,
+    ...(shapeOf(queueMembers, "change") as object),
     retry_agent_affinity: z.unknown().optional().meta(affinityDocument),
     hostedAgents: z
       .object(
@@ -169,9 +168,8 @@ export const updateQueueBody = z
       .nullish(),
   })
   .transform(
-    ({ description, retry_agent_affinity, hostedAgents }): QueueChange => ({
-      description,
-      retryAgentAffinity: retry_agent_affinity,
+    ({ hostedAgents, ...body }): QueueChange => ({
+      ...(toColumns(queueMembers, body) as QueueChange),
       hosted: hostedAgents ?? undefined,
     }),
   );

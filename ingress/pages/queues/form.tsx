@@ -1,147 +1,83 @@
+import type { ComponentChildren } from "preact";
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
+import { shapeOf, toColumns } from "../../../shared/members/bodies.ts";
 import { maxImageRefLength } from "../../../shared/queues/hosted.ts";
-import { newQueue, queueMembers } from "../../../shared/queues/input.ts";
-import type { NewQueue, QueueChange } from "../../../shared/queues/queues.ts";
+import {
+  type NewQueue,
+  type QueueChange,
+  queueChange,
+  queueMembers,
+} from "../../../shared/queues/members.ts";
 import { findShape, type InstanceShape, shapeProblems, shapes } from "../../../shared/queues/shapes.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
-import { description, maxLengthOf, queueKey } from "../../../shared/validation.ts";
+import { type Draft, parseDraft } from "../resources/draft.ts";
 import { Field, Select } from "../ui/form.tsx";
-import { type FieldNames, type FormProblems, requireValid } from "../ui/problems.ts";
+import type { FormProblems } from "../ui/problems.ts";
 import { affinityWords, machineInWords, sizeInWords } from "./words.ts";
 
-export interface QueueDraft {
-  key: string;
-  description: string;
-  /** Empty: self-hosted. */
-  shape: string;
-  affinity: string;
-  /** Undefined: the form has no such field. */
-  image: string | undefined;
-}
+/** Null: self-hosted. */
+const shape = z
+  .string()
+  .nullish()
+  .refine((name) => !name || findShape(name), "Instance shape is not a valid instance shape");
+const newQueueForm = z
+  .object({ ...(shapeOf(queueMembers, "create") as object), "hostedAgents.instanceShape": shape })
+  .transform((given) => toColumns(queueMembers, given) as unknown as NewQueue);
 
-interface FieldsProps {
-  draft: QueueDraft;
-  organization: Organization;
-  problems: FormProblems | undefined;
-}
-
-/** Selects offer valid choices only, so they are never marked. */
-export const queueFields: FieldNames = {
-  key: "key",
-  description: "description",
-  "hostedAgents.agentImageRef": "image",
-};
-
-const changeSchema = z.object(queueMembers);
-const newSchema = newQueue.extend({
-  shape: z
-    .string()
-    .refine((name) => name === "" || findShape(name), "Instance shape is not a valid instance shape"),
-});
-
-export function readQueueDraft(form: URLSearchParams): QueueDraft {
-  const field = (name: string) => form.get(name) ?? "";
-  return {
-    key: field("key").trim(),
-    description: field("description").trim(),
-    shape: field("shape"),
-    affinity: field("affinity"),
-    image: form.get("image")?.trim(),
-  };
-}
-
-export function draftOfQueue(queue: Queue): QueueDraft {
-  return {
-    key: queue.key,
-    description: queue.description ?? "",
-    shape: queue.instanceShape ?? "",
-    affinity: queue.retryAgentAffinity,
-    image: queue.agentImageRef ?? "",
-  };
+/** @throws Refusal 422 */
+export function toNewQueue(draft: Draft): NewQueue {
+  return parseDraft(newQueueForm, queueMembers, draft);
 }
 
 /** @throws Refusal 422 */
-export function toNewQueue(draft: QueueDraft): NewQueue {
-  requireValid(newSchema, draft);
-  const { key, description, shape, affinity } = draft;
+export function toQueueChange(draft: Draft, present: Queue): QueueChange {
+  const { instanceShape, agentImageRef, retryAgentAffinity: _, ...ofHosted } = draft;
+  if (present.instanceShape === null) return parseDraft(queueChange, queueMembers, draft);
+  return { ...parseDraft(queueChange, queueMembers, ofHosted), hosted: { instanceShape, agentImageRef } };
+}
+
+/** Fields of a new queue: its agents decide who takes its retries. */
+export function newQueueFields(draft: Draft, organization: Organization): Record<string, ComponentChildren> {
   return {
-    key,
-    description,
-    instanceShape: findShape(shape)?.name,
-    retryAgentAffinity: affinity === "prefer-different" ? affinity : "prefer-warmest",
+    retryAgentAffinity: null,
+    instanceShape: (
+      <>
+        <AgentsField value={draft.instanceShape ?? ""} organization={organization} />
+        <div class="self-hosted">
+          <AffinityField value={draft.retryAgentAffinity ?? ""} />
+        </div>
+      </>
+    ),
   };
 }
 
-/** @throws Refusal 422 */
-export function toQueueChange(draft: QueueDraft, present: Queue): QueueChange {
-  requireValid(changeSchema, draft);
-  const { description, shape, affinity, image } = draft;
+/** Fields of a present queue, which stays self-hosted or hosted. */
+export function queueFields(
+  queue: Queue,
+  {
+    draft,
+    problems,
+    organization,
+  }: { draft: Draft; problems: FormProblems | undefined; organization: Organization },
+): Record<string, ComponentChildren> {
+  const present = queue.instanceShape === null ? undefined : findShape(queue.instanceShape);
+  const { label, hint } = queueMembers.agentImageRef.field;
+  const hasImage = present?.machineType === "linux" && organization.features.includes("custom_agent_images");
   return {
-    description,
-    retryAgentAffinity: affinity,
-    ...(present.instanceShape === null
-      ? {}
-      : { hosted: { instanceShape: shape, ...(image === undefined ? {} : { agentImageRef: image }) } }),
-  };
-}
-
-export function NewQueueFields({ draft, organization, problems }: FieldsProps) {
-  return (
-    <>
+    retryAgentAffinity: present ? null : <AffinityField value={draft.retryAgentAffinity ?? ""} />,
+    instanceShape: present && (
+      <SizeField value={draft.instanceShape ?? ""} present={present} organization={organization} />
+    ),
+    agentImageRef: hasImage && (
       <Field
-        label="Key"
-        name="key"
-        value={draft.key}
-        maxLength={maxLengthOf(queueKey)}
-        required
-        problems={problems}
-        hint="Letters, numbers, hyphens, underscores and colons. Steps and agents name it; it cannot be changed."
+        {...{ label, hint, problems }}
+        name="image"
+        value={draft.agentImageRef ?? ""}
+        maxLength={maxImageRefLength}
       />
-      <DescriptionField value={draft.description} problems={problems} />
-      <AgentsField value={draft.shape} organization={organization} />
-      <div class="self-hosted">
-        <AffinityField value={draft.affinity} />
-      </div>
-    </>
-  );
-}
-
-export function QueueFields({ draft, organization, problems, queue }: FieldsProps & { queue: Queue }) {
-  const shape = queue.instanceShape === null ? undefined : findShape(queue.instanceShape);
-  const hasImage = shape?.machineType === "linux" && organization.features.includes("custom_agent_images");
-  return (
-    <>
-      <DescriptionField value={draft.description} problems={problems} />
-      {shape ? (
-        <SizeField value={draft.shape} present={shape} organization={organization} />
-      ) : (
-        <AffinityField value={draft.affinity} />
-      )}
-      {hasImage && (
-        <Field
-          label="Agent image"
-          name="image"
-          value={draft.image ?? ""}
-          maxLength={maxImageRefLength}
-          problems={problems}
-          hint="Address of a public image; empty for the default one."
-        />
-      )}
-    </>
-  );
-}
-
-function DescriptionField({ value, problems }: { value: string; problems: FormProblems | undefined }) {
-  return (
-    <Field
-      label="Description"
-      name="description"
-      value={value}
-      maxLength={maxLengthOf(description)}
-      problems={problems}
-    />
-  );
+    ),
+  };
 }
 
 function AgentsField({ value, organization }: { value: string; organization: Organization }) {

@@ -1,7 +1,9 @@
 import { patterns } from "../../../shared/paths.ts";
+import { queueMembers } from "../../../shared/queues/members.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import { maxNoteLength } from "../../../shared/validation.ts";
 import { queuePath } from "../address/queue.ts";
+import { MemberFacts } from "../resources/fields.tsx";
 import { PostButton, PostForm, TextArea } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { Fact } from "../ui/tables.tsx";
@@ -67,6 +69,11 @@ export function Facts({ details: { cluster, queue, counts, nameOf } }: { details
       <Fact
         name="Retries prefer"
         value={queue.instanceShape === null && affinityWords[queue.retryAgentAffinity]}
+      />
+      <MemberFacts
+        members={queueMembers}
+        row={queue}
+        besides={["key", "description", "instanceShape", "agentImageRef", "retryAgentAffinity"]}
       />
       {queue.id === cluster.defaultQueueId && (
         <Fact name="Default queue" value="Steps that name no queue run here." />

@@ -129,15 +129,8 @@ describeWorldOn(sqlite, "the pages of an organization", startQueuePages, (pages)
     it("422 for a cluster", async () => {
       const { clusters, cluster } = pages.paths;
       refused(await pages.asAda.post(clusters, { name: " " }), "Name can't be blank.");
-      refused(
-        await pages.asAda.post(clusters, { name: "x".repeat(101) }),
-        "Name is too long (maximum is 100 characters).",
-      );
       for (const name of ["Primary", " Primary\t"])
         refused(await pages.asAda.post(clusters, { name }), "Name has already been taken.");
-      const kept = await pages.asAda.post(clusters, { name: "Kept", description: "x".repeat(2001) });
-      refused(kept, "Description is too long (maximum is 2,000 characters).");
-      assert.match(kept.text, /value="Kept"/);
       const form = { name: "Primary", default_queue: other.queue.id };
       refused(
         await pages.asAda.post(`${cluster}/edit`, form),
@@ -157,16 +150,10 @@ describeWorldOn(sqlite, "the pages of an organization", startQueuePages, (pages)
         await pages.asAda.post(path, windows),
         "Windows instance shapes are not available to this organization.",
       );
-      assert.match((await pages.asAda.post(path, { key: "a b", description: "Kept" })).text, /value="Kept"/);
 
       const { queue } = pages.paths;
       const affinity = "Retry agent affinity must be prefer-warmest or prefer-different.";
       refused(await pages.asAda.post(`${queue}/edit`, { affinity: "x" }), affinity);
-      const description = { description: "x".repeat(2001) };
-      refused(
-        await pages.asAda.post(`${queue}/edit`, description),
-        "Description is too long (maximum is 2,000 characters).",
-      );
     });
 
     it("422 for the size of a hosted queue, and its image without the feature", async () => {
