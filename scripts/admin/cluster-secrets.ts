@@ -1,9 +1,9 @@
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
-import { newSecret, secretValue } from "../../shared/secrets/input.ts";
+import { newSecret, secretMembers, secretValue } from "../../shared/secrets/members.ts";
 import { createSecret, deleteSecret, replaceSecretValue } from "../../shared/secrets/secrets.ts";
 import { findSecretByKey, type ListedSecret, listSecrets } from "../../shared/secrets/store.ts";
-import { type Act, newCommand, requireValid } from "./command.ts";
+import { type Act, givenMembers, newCommand, requireValid, shownMembers, withMembers } from "./command.ts";
 import { type ClusterOptions, namedCluster, noneFound, withCluster } from "./find.ts";
 
 interface KeyOptions extends ClusterOptions {
@@ -13,17 +13,15 @@ interface KeyOptions extends ClusterOptions {
 export function clusterSecretCommands(act: Act): Command[] {
   const secret = newCommand("cluster-secret", "values that jobs of a cluster may read");
 
-  withKey(secret.command("create"))
+  withMembers(withCluster(secret.command("create")), secretMembers, "create")
     .description("create a secret; its value is standard input as it is, with the end of its last line")
-    .option("--description <text>", "its purpose")
-    .option("--policy <yaml>", "the rules of jobs that may read it; default: every job of the cluster")
-    .action(
-      ({ key, description, policy, ...options }: KeyOptions & { description?: string; policy?: string }) =>
-        act(async (services, stdin) => {
-          const { operator, cluster } = await namedCluster(services.db, options);
-          const input = requireValid(newSecret, { key, description, policy, value: await text(stdin) });
-          return summary(await createSecret(services, operator, cluster, input));
-        }),
+    .action((options: ClusterOptions) =>
+      act(async (services, stdin) => {
+        const { operator, cluster } = await namedCluster(services.db, options);
+        const given = givenMembers(secretMembers, "create", options);
+        const input = requireValid(newSecret, { ...given, value: await text(stdin) });
+        return summary(await createSecret(services, operator, cluster, input));
+      }),
     );
 
   withCluster(secret.command("list"))
@@ -68,9 +66,7 @@ function withKey(command: Command): Command {
 function summary(secret: ListedSecret) {
   return {
     id: secret.id,
-    key: secret.key,
-    description: secret.description,
-    policy: secret.policy,
+    ...shownMembers(secretMembers, secret),
     updated_at: secret.updatedAt,
     last_read_at: secret.lastReadAt,
   };

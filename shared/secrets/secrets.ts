@@ -5,19 +5,21 @@ import { type Cluster, lockCluster } from "../clusters/store.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
+import { auditedColumns } from "../members/rows.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
 import { countingChange } from "../retention/records.ts";
 import type { Services } from "../services/services.ts";
 import type { Config } from "../settings/config.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
-import type { NewSecret, SecretChange } from "./input.ts";
+import { type NewSecret, type SecretChange, secretMembers } from "./members.ts";
 import {
   countSecrets,
   deleteSecretIfPresent,
   findSecret,
   findSecretByKey,
   insertSecret,
+  type ListedSecret,
   lockSecret,
   type Secret,
   updateSecretIfPresent,
@@ -86,7 +88,7 @@ export async function requireSecret(db: Db, cluster: Cluster, id: string): Promi
 export async function updateSecret(
   services: Services,
   actor: Actor,
-  { id, clusterId }: Secret,
+  { id, clusterId }: ListedSecret,
   change: SecretChange,
 ): Promise<Secret> {
   const updated = await countChange(services, id, async (tx) => {
@@ -94,7 +96,7 @@ export async function updateSecret(
     const stamp = { updatedAt: tx.now, updatedById: actor.userId };
     const after = before && (await updateSecretIfPresent(tx, id, { ...change, ...stamp }));
     if (!before || !after) throw notFound("secret");
-    const changes = changesOf({ before, after, shown: ["description"], named: ["policy"] });
+    const changes = changesOf({ before, after, ...auditedColumns<Secret>(secretMembers) });
     await audit(tx, actor, "updated", auditSubject(after), changes);
     return after;
   });
@@ -106,7 +108,7 @@ export async function updateSecret(
 export async function replaceSecretValue(
   services: Services,
   actor: Actor,
-  { id, clusterId }: Secret,
+  { id, clusterId }: ListedSecret,
   value: string,
 ): Promise<Secret> {
   const updated = await countChange(services, id, async (tx) => {
@@ -125,7 +127,7 @@ export async function replaceSecretValue(
 export async function deleteSecret(
   services: Services,
   actor: Actor,
-  { id, clusterId }: Secret,
+  { id, clusterId }: ListedSecret,
 ): Promise<void> {
   await countChange(services, id, async (tx) => {
     const deleted = await deleteSecretIfPresent(tx, id);

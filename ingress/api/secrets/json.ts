@@ -1,27 +1,20 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
-import { newSecret, secretChange, secretValue } from "../../../shared/secrets/input.ts";
-import { claimNames } from "../../../shared/secrets/policy.ts";
+import { secretMembers } from "../../../shared/secrets/members.ts";
 import type { ListedSecret } from "../../../shared/secrets/store.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, web } from "../../../shared/settings/urls.ts";
 import * as field from "../../operations/fields.ts";
 import { graphqlId } from "../json/graphql-id.ts";
 import { presentUserById, userSchema } from "../json/user.ts";
+import { presentMembers, shownOf } from "../resources/json.ts";
 
 export const secretSchema = z
   .object({
     id: field.id,
     graphql_id: field.graphql,
-    key: z.string(),
-    description: z.string().nullable(),
-    policy: z
-      .string()
-      .nullable()
-      .meta({
-        description: `YAML: a list of rules, each with claims (${claimNames.join(", ")}). Null: every job of the cluster may read it`,
-      }),
+    ...shownOf(secretMembers),
     url: field.url,
     cluster_url: field.url,
     created_at: field.timestamp,
@@ -32,10 +25,6 @@ export const secretSchema = z
     organization: z.object({ id: field.id, slug: z.string(), url: field.url, web_url: field.url }),
   })
   .meta({ id: "Secret" });
-
-export const createSecretBody = newSecret;
-export const updateSecretBody = secretChange;
-export const secretValueBody = z.object({ value: secretValue });
 
 /** Never has the value. */
 export function presentSecret(
@@ -48,9 +37,7 @@ export function presentSecret(
   return {
     id,
     graphql_id: graphqlId("Secret", id),
-    key: secret.key,
-    description: secret.description,
-    policy: secret.policy,
+    ...presentMembers(secretMembers, secret),
     url: api.secret(config, { org: slug, cluster: clusterId, secret: id }),
     cluster_url: api.cluster(config, slug, clusterId),
     created_at: secret.createdAt,

@@ -1,9 +1,8 @@
 import { z } from "zod";
-import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { storageFull } from "../../../shared/accounts/storage.ts";
-import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { requireCluster } from "../../../shared/clusters/clusters.ts";
 import { patterns } from "../../../shared/paths.ts";
+import { newSecret, secretChange, secretValue } from "../../../shared/secrets/members.ts";
 import {
   createSecret,
   deleteSecret,
@@ -13,111 +12,68 @@ import {
 } from "../../../shared/secrets/secrets.ts";
 import { type ListedSecret, listSecretsPage } from "../../../shared/secrets/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { readPage } from "../../http/number-pager.ts";
-import { type Call, type Operation, operation } from "../../operations/operation.ts";
-import { linkPages, pageQuery } from "../json/list.ts";
-import { createSecretBody, presentSecret, secretSchema, secretValueBody, updateSecretBody } from "./json.ts";
-
-const tag = "Clusters";
-const reading = { tag, scope: "read_secrets_details" as const };
-const writing = { tag, scope: "write_secrets" as const, needsAdmin: true };
+import { type Operation, operation } from "../../operations/operation.ts";
+import { resourceOperations } from "../resources/operations.ts";
+import { presentSecret, secretSchema } from "./json.ts";
 
 /** The secrets of a cluster. No answer has a value. */
 export function secretOperations(services: Services): Operation[] {
   const { db, config } = services;
-
-  const clusterOf = ({ caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">) =>
-    requireCluster(db, caller.organization.id, parameter("cluster"));
-  const secretOf = async (call: Pick<Call<unknown>, "caller" | "parameter">) =>
-    requireSecret(db, await clusterOf(call), call.parameter("secret"));
-  const present = async (organization: Organization, secrets: ListedSecret[]) => {
-    const ids = secrets.flatMap(({ createdById, updatedById }) => [createdById, updatedById]);
-    const users = await listUsersById(db, ids);
-    return secrets.map((secret) => presentSecret(config, organization, secret, users));
-  };
-  const presentOne = async (organization: Organization, secret: ListedSecret) =>
-    (await present(organization, [secret]))[0];
-
-  return [
-    operation({
-      ...reading,
-      methods: ["GET"],
-      path: patterns.secrets,
+  const { operations, writing, find, presentOne } = resourceOperations(services, {
+    tag: "Clusters",
+    scopes: { reading: "read_secrets_details", writing: "write_secrets" },
+    paths: { list: patterns.secrets, one: patterns.secret },
+    schema: secretSchema,
+    ownerOf: ({ caller, parameter }) => requireCluster(db, caller.organization.id, parameter("cluster")),
+    find: (cluster, { parameter }): Promise<ListedSecret> => requireSecret(db, cluster, parameter("secret")),
+    userIdsOf: ({ createdById, updatedById }) => [createdById, updatedById],
+    present: (secret, organization, users) => presentSecret(config, organization, secret, users),
+    list: {
       id: "listClusterSecrets",
       summary: "The secrets of a cluster without their values, oldest first",
-      query: pageQuery,
-      success: { status: 200, schema: z.array(secretSchema), description: "A page of secrets" },
-      run: async (call) => {
-        const cluster = await clusterOf(call);
-        const page = readPage(call.event);
-        const list = await listSecretsPage(db, cluster.id, page);
-        linkPages(call.event, { ...list, page }, config.baseUrl);
-        return present(call.caller.organization, list.rows);
-      },
-    }),
-    operation({
-      ...writing,
-      methods: ["POST"],
-      path: patterns.secrets,
+      answer: "A page of secrets",
+      read: ({ id }, page) => listSecretsPage(db, id, page),
+    },
+    create: {
       id: "createClusterSecret",
       summary: "Create a secret that jobs of the cluster may read",
-      body: { schema: createSecretBody },
-      success: { status: 201, schema: secretSchema, description: "The new secret, without its value" },
-      refusals: { 422: ["Validation failed: …", storageFull] },
-      run: async (call) => {
-        const cluster = await clusterOf(call);
-        const secret = await createSecret(services, call.actor, cluster, await call.readBody());
-        return presentOne(call.caller.organization, secret);
-      },
-    }),
-    operation({
-      ...reading,
-      methods: ["GET"],
-      path: patterns.secret,
-      id: "getClusterSecret",
-      summary: "A secret, without its value",
-      success: { status: 200, schema: secretSchema, description: "The secret" },
-      run: async (call) => presentOne(call.caller.organization, await secretOf(call)),
-    }),
-    operation({
-      ...writing,
-      methods: ["PUT", "PATCH"],
-      path: patterns.secret,
+      answer: "The new secret, without its value",
+      refusals: ["Validation failed: …", storageFull],
+      body: newSecret,
+      run: async ({ actor, readBody }, cluster) => createSecret(services, actor, cluster, await readBody()),
+    },
+    get: { id: "getClusterSecret", summary: "A secret, without its value", answer: "The secret" },
+    update: {
       id: "updateClusterSecret",
       summary: "Change a secret's description and policy",
-      body: { schema: updateSecretBody },
-      success: { status: 200, schema: secretSchema, description: "The changed secret" },
-      refusals: { 422: ["Validation failed: …"] },
-      run: async (call) => {
-        const secret = await secretOf(call);
-        const updated = await updateSecret(services, call.actor, secret, await call.readBody());
-        return presentOne(call.caller.organization, updated);
-      },
-    }),
+      answer: "The changed secret",
+      body: secretChange,
+      run: async ({ actor, readBody }, secret) => updateSecret(services, actor, secret, await readBody()),
+    },
+    delete: {
+      id: "deleteClusterSecret",
+      summary: "Delete a secret; jobs that have read it keep its value",
+      answer: "No job can read the secret",
+      run: ({ actor }, secret) => deleteSecret(services, actor, secret),
+    },
+  });
+
+  return [
+    ...operations,
     operation({
       ...writing,
       methods: ["PUT"],
       path: patterns.secretValue,
       id: "replaceClusterSecretValue",
       summary: "Replace a secret's value",
-      body: { schema: secretValueBody },
+      body: { schema: z.object({ value: secretValue }) },
       success: { status: 200, schema: secretSchema, description: "The secret, without its value" },
       refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
-        const secret = await secretOf(call);
+        const secret = await find(call);
         const { value } = await call.readBody();
-        const updated = await replaceSecretValue(services, call.actor, secret, value);
-        return presentOne(call.caller.organization, updated);
+        return presentOne(call, await replaceSecretValue(services, call.actor, secret, value));
       },
-    }),
-    operation({
-      ...writing,
-      methods: ["DELETE"],
-      path: patterns.secret,
-      id: "deleteClusterSecret",
-      summary: "Delete a secret; jobs that have read it keep its value",
-      success: { status: 204, description: "No job can read the secret" },
-      run: async (call) => deleteSecret(services, call.actor, await secretOf(call)),
     }),
   ];
 }

@@ -1,10 +1,12 @@
 import { patterns } from "../../../shared/paths.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import { secretChange, secretValue } from "../../../shared/secrets/input.ts";
+import { secretChange, secretMembers, secretValue } from "../../../shared/secrets/members.ts";
 import { deleteSecret, replaceSecretValue, updateSecret } from "../../../shared/secrets/secrets.ts";
 import type { Secret } from "../../../shared/secrets/store.ts";
-import { problemsOf, toProblems } from "../../../shared/validation.ts";
+import { problemsOf } from "../../../shared/validation.ts";
 import { clusterPath } from "../address/cluster.ts";
+import { type Draft, draftOf, fieldNamesOf, parseDraft, readDraft } from "../resources/draft.ts";
+import { MemberFields } from "../resources/fields.tsx";
 import { LinkButton, PostForm } from "../ui/form.tsx";
 import { adminAction, adminPage, type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { confirmation, narrowPage } from "../ui/narrow-page.tsx";
@@ -12,16 +14,9 @@ import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { loadSecret, secretPath } from "./address.ts";
-import {
-  DetailFields,
-  draftOfSecret,
-  readSecretDraft,
-  type SecretDraft,
-  SecretTimes,
-  secretFields,
-  secretForm,
-  ValueField,
-} from "./form.tsx";
+import { SecretTimes, secretForm, ValueField } from "./form.tsx";
+
+const fieldNames = fieldNamesOf(secretMembers);
 
 /** GET …/secrets/:secret */
 export const secretPage = adminPage(async (services, request) => {
@@ -29,15 +24,14 @@ export const secretPage = adminPage(async (services, request) => {
   return show(request, secret);
 });
 
-/** POST …/secrets/:secret {description, policy} */
+/** POST …/secrets/:secret, with the members that change. */
 export const saveSecret = adminAction(async (services, request, form) => {
   const { secret } = await loadSecret(services, request);
-  const draft = readSecretDraft(form);
-  const outcome = await tryForm(async () => {
-    const { data, error } = secretChange.safeParse(draft);
-    if (error) throw validationFailed(...toProblems(error));
-    return updateSecret(services, request.actor, secret, data);
-  }, secretFields);
+  const draft = readDraft(secretMembers, form);
+  const outcome = await tryForm(
+    async () => updateSecret(services, request.actor, secret, parseDraft(secretChange, secretMembers, draft)),
+    fieldNames,
+  );
   if ("problems" in outcome) return show(request, secret, { draft, details: outcome.problems });
   return withNotice(secretPath(request, secret), "secret_saved");
 });
@@ -45,12 +39,12 @@ export const saveSecret = adminAction(async (services, request, form) => {
 /** POST …/secrets/:secret/value {value} */
 export const replaceValue = adminAction(async (services, request, form) => {
   const { secret } = await loadSecret(services, request);
-  const { value } = readSecretDraft(form);
+  const { value = "" } = readDraft(secretMembers, form);
   const outcome = await tryForm(async () => {
     const problems = problemsOf(secretValue, value, "value");
     if (problems.length > 0) throw validationFailed(...problems);
     return replaceSecretValue(services, request.actor, secret, value);
-  }, secretFields);
+  }, fieldNames);
   if ("problems" in outcome) return show(request, secret, { value: outcome.problems });
   return withNotice(secretPath(request, secret), "secret_replaced");
 }, secretForm);
@@ -82,7 +76,7 @@ export const redirectToSecret = memberPage(async (services, request) => {
 });
 
 interface Refused {
-  draft?: SecretDraft;
+  draft?: Draft;
   details?: FormProblems;
   value?: FormProblems;
 }
@@ -98,7 +92,12 @@ function show(request: MemberRequest, secret: Secret, { draft, details, value }:
           <SecretTimes secret={secret} />
         </p>
         <PostForm path={secretPath(request, secret)} problems={details} button="Save">
-          <DetailFields draft={draft ?? draftOfSecret(secret)} problems={details} />
+          <MemberFields
+            members={secretMembers}
+            when="change"
+            draft={draft ?? draftOf(secretMembers, secret)}
+            problems={details}
+          />
         </PostForm>
         <h2>New value</h2>
         <PostForm

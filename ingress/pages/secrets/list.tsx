@@ -1,13 +1,13 @@
 import type { Cluster } from "../../../shared/clusters/store.ts";
 import { patterns } from "../../../shared/paths.ts";
-import { validationFailed } from "../../../shared/refusal.ts";
-import { newSecret } from "../../../shared/secrets/input.ts";
+import { newSecret, secretMembers } from "../../../shared/secrets/members.ts";
 import { createSecret } from "../../../shared/secrets/secrets.ts";
 import { type ListedSecret, listSecretsPage } from "../../../shared/secrets/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { toProblems } from "../../../shared/validation.ts";
 import { type NumberedList, readPageOf, readWithin } from "../../http/number-pager.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
+import { type Draft, fieldNamesOf, parseDraft, readDraft } from "../resources/draft.ts";
+import { MemberFields } from "../resources/fields.tsx";
 import { PostForm } from "../ui/form.tsx";
 import { adminAction, type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
@@ -15,36 +15,26 @@ import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { secretPath } from "./address.ts";
-import {
-  DetailFields,
-  KeyField,
-  readSecretDraft,
-  type SecretDraft,
-  SecretTimes,
-  secretFields,
-  secretForm,
-  ValueField,
-} from "./form.tsx";
+import { SecretTimes, secretForm, ValueField } from "./form.tsx";
 
 const perPage = 30;
 
 interface Refused {
-  draft: SecretDraft;
+  draft: Draft;
   problems: FormProblems;
 }
 
 /** GET …/secrets: the secrets of a cluster, without their values. */
 export const secretsPage = memberPage((services, request) => showSecrets(services, request));
 
-/** POST …/secrets {key, value, description, policy} */
+/** POST …/secrets, with the members of new secrets. */
 export const addSecret = adminAction(async (services, request, form) => {
   const cluster = await loadCluster(services, request);
-  const draft = readSecretDraft(form);
-  const outcome = await tryForm(async () => {
-    const { data, error } = newSecret.safeParse(draft);
-    if (error) throw validationFailed(...toProblems(error));
-    return createSecret(services, request.actor, cluster, data);
-  }, secretFields);
+  const draft = readDraft(secretMembers, form);
+  const outcome = await tryForm(
+    async () => createSecret(services, request.actor, cluster, parseDraft(newSecret, secretMembers, draft)),
+    fieldNamesOf(secretMembers),
+  );
   if ("problems" in outcome) return showSecrets(services, request, { draft, problems: outcome.problems });
   return withNotice(clusterPath(request, cluster, patterns.secretsPage), "secret_created");
 }, secretForm);
@@ -139,9 +129,13 @@ function NewSecret({
         problems={problems}
         button="Create secret"
       >
-        <KeyField value={refused?.draft.key} problems={problems} />
-        <ValueField isLost={Boolean(refused?.draft.value)} problems={problems} />
-        <DetailFields draft={refused?.draft} problems={problems} />
+        <MemberFields
+          members={secretMembers}
+          when="create"
+          draft={refused?.draft}
+          problems={problems}
+          own={{ value: <ValueField isLost={Boolean(refused?.draft.value)} problems={problems} /> }}
+        />
       </PostForm>
     </details>
   );
