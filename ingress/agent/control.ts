@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pauseAgent, resumeAgent, stopAgent } from "../../shared/agents/control.ts";
-import { agentPause } from "../../shared/agents/input.ts";
+import { agentPause } from "../../shared/agents/members.ts";
 import { patterns } from "../../shared/paths.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";

@@ -1,6 +1,4 @@
-import { z } from "zod";
-import type { Organization } from "../../shared/accounts/organization-store.ts";
-import { listUsersById } from "../../shared/accounts/user-store.ts";
+import { agentTokenChange, newAgentToken } from "../../shared/agents/members.ts";
 import { type AgentToken, listAgentTokensPage } from "../../shared/agents/token-store.ts";
 import {
   createAgentToken,
@@ -11,103 +9,56 @@ import {
 import { requireCluster } from "../../shared/clusters/clusters.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { Services } from "../../shared/services/services.ts";
-import { readPage } from "../http/number-pager.ts";
-import { type Call, type Operation, operation } from "../operations/operation.ts";
-import {
-  agentTokenSchema,
-  createAgentTokenBody,
-  createdAgentTokenSchema,
-  presentAgentToken,
-  updateAgentTokenBody,
-} from "./json/agent-token.ts";
-import { linkPages, pageQuery } from "./json/list.ts";
-
-const tag = "Clusters";
-const reading = { tag, scope: "read_clusters" as const };
-const writing = { tag, scope: "write_clusters" as const, needsAdmin: true };
+import type { Operation } from "../operations/operation.ts";
+import { agentTokenSchema, createdAgentTokenSchema, presentAgentToken } from "./json/agent-token.ts";
+import { resourceOperations } from "./resources/operations.ts";
 
 export function agentTokenOperations(services: Services): Operation[] {
   const { db, config } = services;
-
-  const clusterOf = ({ caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">) =>
-    requireCluster(db, caller.organization.id, parameter("cluster"));
-  const tokenOf = async (call: Pick<Call<unknown>, "caller" | "parameter">) =>
-    requireAgentToken(services, await clusterOf(call), call.parameter("token"));
-  const present = async (organization: Organization, tokens: AgentToken[]) => {
-    const users = await listUsersById(
-      db,
-      tokens.map(({ createdById }) => createdById),
-    );
-    return tokens.map((token) => presentAgentToken(config, organization, token, users));
-  };
-  const presentOne = async (organization: Organization, token: AgentToken) =>
-    (await present(organization, [token]))[0];
-
-  return [
-    operation({
-      ...reading,
-      methods: ["GET"],
-      path: patterns.agentTokens,
+  return resourceOperations(services, {
+    tag: "Clusters",
+    scopes: { reading: "read_clusters", writing: "write_clusters" },
+    paths: { list: patterns.agentTokens, one: patterns.agentToken },
+    schema: agentTokenSchema,
+    ownerOf: ({ caller, parameter }) => requireCluster(db, caller.organization.id, parameter("cluster")),
+    find: (cluster, { parameter }): Promise<AgentToken> =>
+      requireAgentToken(services, cluster, parameter("token")),
+    userIdsOf: ({ createdById }) => [createdById],
+    present: (token, organization, users) => presentAgentToken(config, organization, token, users),
+    list: {
       id: "listClusterTokens",
       summary: "The tokens that register agents in a cluster, oldest first",
-      query: pageQuery,
-      success: { status: 200, schema: z.array(agentTokenSchema), description: "A page of tokens" },
-      run: async (call) => {
-        const cluster = await clusterOf(call);
-        const page = readPage(call.event);
-        const list = await listAgentTokensPage(db, cluster.id, page);
-        linkPages(call.event, { ...list, page }, config.baseUrl);
-        return present(call.caller.organization, list.rows);
-      },
-    }),
-    operation({
-      ...writing,
-      methods: ["POST"],
-      path: patterns.agentTokens,
+      answer: "A page of tokens",
+      read: ({ id }, page) => listAgentTokensPage(db, id, page),
+    },
+    create: {
       id: "createClusterToken",
       summary: "Create a token that registers agents in a cluster",
-      body: { schema: createAgentTokenBody },
-      success: { status: 201, schema: createdAgentTokenSchema, description: "The new token" },
-      refusals: { 422: ["Validation failed: …"] },
-      run: async (call) => {
-        const cluster = await clusterOf(call);
-        const input = await call.readBody();
-        const { agentToken, token } = await createAgentToken(services, call.actor, cluster, input);
-        return { ...(await presentOne(call.caller.organization, agentToken)), token };
+      answer: "The new token",
+      schema: createdAgentTokenSchema,
+      body: newAgentToken,
+      run: async ({ actor, readBody }, cluster) => {
+        const { allowedIpAddresses: _, ...input } = await readBody();
+        const { agentToken, token } = await createAgentToken(services, actor, cluster, input);
+        return { ...agentToken, secret: token };
       },
-    }),
-    operation({
-      ...reading,
-      methods: ["GET"],
-      path: patterns.agentToken,
-      id: "getClusterToken",
-      summary: "A token, without its secret",
-      success: { status: 200, schema: agentTokenSchema, description: "The token" },
-      run: async (call) => presentOne(call.caller.organization, await tokenOf(call)),
-    }),
-    operation({
-      ...writing,
-      methods: ["PUT", "PATCH"],
-      path: patterns.agentToken,
+    },
+    get: { id: "getClusterToken", summary: "A token, without its secret", answer: "The token" },
+    update: {
       id: "updateClusterToken",
       summary: "Change a token's description",
-      body: { schema: updateAgentTokenBody },
-      success: { status: 200, schema: agentTokenSchema, description: "The changed token" },
-      refusals: { 422: ["Validation failed: …"] },
-      run: async (call) => {
-        const token = await tokenOf(call);
-        const updated = await updateAgentToken(services, call.actor, token, await call.readBody());
-        return presentOne(call.caller.organization, updated);
+      answer: "The changed token",
+      body: agentTokenChange,
+      run: async ({ actor, readBody }, token) => {
+        const { allowedIpAddresses: _, ...change } = await readBody();
+        return updateAgentToken(services, actor, token, change);
       },
-    }),
-    operation({
-      ...writing,
-      methods: ["DELETE"],
-      path: patterns.agentToken,
+    },
+    delete: {
       id: "revokeClusterToken",
       summary: "End registering with a token; agents that it registered go on",
-      success: { status: 204, description: "The token registers no more agents" },
-      run: async (call) => revokeAgentToken(services, call.actor, await tokenOf(call)),
-    }),
-  ];
+      answer: "The token registers no more agents",
+      run: ({ actor }, token) => revokeAgentToken(services, actor, token),
+    },
+  }).operations;
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
 import { asOperator } from "../../shared/accounts/organizations.ts";
-import { tokenDescription } from "../../shared/agents/input.ts";
+import { newAgentToken } from "../../shared/agents/members.ts";
 import { type AgentToken, findAgentTokenById, listAgentTokens } from "../../shared/agents/token-store.ts";
 import { createAgentToken, revokeAgentToken } from "../../shared/agents/tokens.ts";
 import { hourMs } from "../../shared/durations.ts";
@@ -54,10 +54,10 @@ interface CreateOptions extends ClusterOptions {
 async function create(services: Services, options: CreateOptions) {
   const { db, clock } = services;
   const { description, expiresInHours, queue } = options;
-  requireValid(tokenDescription, description);
+  const { allowedIpAddresses: _, ...input } = requireValid(newAgentToken, { description });
   const { operator, cluster } = await namedCluster(db, options);
   const { agentToken, token } = await createAgentToken(services, operator, cluster, {
-    description,
+    ...input,
     queueId: queue === undefined ? null : (await namedQueue(db, { ...options, queue })).queue.id,
     expiresAt:
       expiresInHours === undefined ? null : new Date(clock.now().getTime() + expiresInHours * hourMs),

@@ -1,13 +1,16 @@
 import { type Actor, audit } from "../accounts/audit.ts";
+import { changesOf } from "../accounts/audit-changes.ts";
 import { type Cluster, lockCluster } from "../clusters/store.ts";
 import { hashToken, issueToken, isWellFormedToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
+import { auditedColumns } from "../members/rows.ts";
 import { findQueue } from "../queues/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
+import { type AgentTokenChange, agentTokenMembers, type NewAgentToken } from "./members.ts";
 import {
   type AgentToken,
   countAgentTokens,
@@ -17,14 +20,6 @@ import {
   type TokenWithOwners,
   updateAgentTokenIfActive,
 } from "./token-store.ts";
-
-export interface NewAgentToken {
-  description: string;
-  /** Null: agents may name any queue of the cluster. */
-  queueId: string | null;
-  /** Null: never. */
-  expiresAt: Date | null;
-}
 
 /** The rights of a registration token. */
 export type Registrar = TokenWithOwners;
@@ -84,13 +79,14 @@ export async function requireAgentToken({ db }: Services, cluster: Cluster, id: 
 export async function updateAgentToken(
   { db }: Services,
   actor: Actor,
-  { id }: AgentToken,
-  change: Partial<Pick<AgentToken, "description">>,
+  { id, clusterId }: AgentToken,
+  change: AgentTokenChange,
 ): Promise<AgentToken> {
   return db.transaction(async (tx) => {
+    const before = await findAgentToken(tx, clusterId, id);
     const updated = await updateAgentTokenIfActive(tx, id, change);
-    if (!updated) throw notFound("cluster token");
-    const changes = [{ field: "description", after: updated.description }];
+    if (!before || !updated) throw notFound("cluster token");
+    const changes = changesOf({ before, after: updated, ...auditedColumns<AgentToken>(agentTokenMembers) });
     await audit(tx, actor, "updated", auditSubject(updated), changes);
     return updated;
   });

@@ -1,5 +1,5 @@
 import { pauseAgent, resumeAgent, stopAgent } from "../../../shared/agents/control.ts";
-import { agentPause } from "../../../shared/agents/input.ts";
+import { agentPause } from "../../../shared/agents/members.ts";
 import { agentPath, loadAgent } from "../address/agent.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";

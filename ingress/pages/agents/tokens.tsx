@@ -1,16 +1,16 @@
-import { tokenDescription } from "../../../shared/agents/input.ts";
+import { agentTokenMembers, newAgentToken } from "../../../shared/agents/members.ts";
 import type { AgentToken } from "../../../shared/agents/token-store.ts";
 import { createAgentToken, requireAgentToken, revokeAgentToken } from "../../../shared/agents/tokens.ts";
 import { dayMs } from "../../../shared/durations.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue, QueueKey } from "../../../shared/queues/store.ts";
-import { validationFailed } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { maxLengthOf, problemsOf } from "../../../shared/validation.ts";
 import type { NumberedList } from "../../http/number-pager.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
+import { type Draft, fieldNamesOf, parseDraft, readDraft } from "../resources/draft.ts";
+import { MemberFields } from "../resources/fields.tsx";
 import { CopyField } from "../ui/copy-field.tsx";
-import { Field, LinkButton, PostForm, Select } from "../ui/form.tsx";
+import { LinkButton, PostForm, Select } from "../ui/form.tsx";
 import { adminAction, adminPage, type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
@@ -28,14 +28,9 @@ const lifetimes = [
   ["365", "a year"],
 ] as const;
 
-interface TokenDraft {
-  description: string;
-  queueId: string;
-  days: string;
-}
-
 export interface RefusedToken {
-  draft: TokenDraft;
+  draft: Draft;
+  days: string;
   problems: FormProblems;
 }
 
@@ -45,34 +40,18 @@ export function addAgentToken(
 ) {
   return adminAction(async (services, request, form) => {
     const cluster = await loadCluster(services, request);
-    const draft = readDraft(form);
-    const outcome = await tryForm(
-      async () => createAgentToken(services, request.actor, cluster, toNewToken(draft, services.clock.now())),
-      { description: "description" },
-    );
-    if ("problems" in outcome) return showAgain(services, request, { draft, problems: outcome.problems });
-    return created(request, clusterPath(request, cluster), draft, outcome.done.token);
+    const draft = readDraft(agentTokenMembers, form);
+    const days = lifetimes.find(([known]) => known === form.get("days"))?.[0] ?? "";
+    const outcome = await tryForm(async () => {
+      const { allowedIpAddresses: _, ...input } = parseDraft(newAgentToken, agentTokenMembers, draft);
+      const lastsMs = Number(days) * dayMs;
+      const expiresAt = days === "" ? null : new Date(services.clock.now().getTime() + lastsMs);
+      return createAgentToken(services, request.actor, cluster, { ...input, expiresAt });
+    }, fieldNamesOf(agentTokenMembers));
+    if ("problems" in outcome)
+      return showAgain(services, request, { draft, days, problems: outcome.problems });
+    return created(clusterPath(request, cluster), draft.description, outcome.done.token);
   });
-}
-
-function readDraft(form: URLSearchParams): TokenDraft {
-  const days = form.get("days") ?? "";
-  return {
-    description: (form.get("description") ?? "").trim(),
-    queueId: form.get("queue") ?? "",
-    days: lifetimes.some(([known]) => known === days) ? days : "",
-  };
-}
-
-/** @throws Refusal 422 */
-function toNewToken({ description, queueId, days }: TokenDraft, now: Date) {
-  const problems = problemsOf(tokenDescription, description, "description");
-  if (problems.length > 0) throw validationFailed(...problems);
-  return {
-    description,
-    queueId: queueId || null,
-    expiresAt: days === "" ? null : new Date(now.getTime() + Number(days) * dayMs),
-  };
 }
 
 /** GET …/tokens/:token/revoke */
@@ -217,27 +196,29 @@ function NewToken({
     <details id="new-token" class="fold" open={refused !== undefined}>
       <summary>New token</summary>
       <PostForm path={path} problems={refused?.problems} button="Create token">
-        <Field
-          label="Description"
-          name="description"
-          value={refused?.draft.description}
-          maxLength={maxLengthOf(tokenDescription)}
-          hint="Its purpose, so that you recognize it later."
+        <MemberFields
+          members={agentTokenMembers}
+          when="create"
+          draft={refused?.draft}
           problems={refused?.problems}
+          own={{
+            queueId: (
+              <Select
+                label={agentTokenMembers.queueId.field.label}
+                name="queue"
+                value={refused?.draft.queueId ?? ""}
+                options={[["", "every queue"], ...queues.map(({ id, key }) => [id, key] as const)]}
+              />
+            ),
+          }}
         />
-        <Select
-          label="Agents of"
-          name="queue"
-          value={refused?.draft.queueId ?? ""}
-          options={[["", "every queue"], ...queues.map(({ id, key }) => [id, key] as const)]}
-        />
-        <Select label="Works" name="days" value={refused?.draft.days ?? ""} options={lifetimes} />
+        <Select label="Works" name="days" value={refused?.days ?? ""} options={lifetimes} />
       </PostForm>
     </details>
   );
 }
 
-function created(_request: MemberRequest, back: string, draft: TokenDraft, token: string): PageContent {
+function created(back: string, description: string | undefined, token: string): PageContent {
   return {
     title: "Token created",
     script: "copy.js",
@@ -246,8 +227,8 @@ function created(_request: MemberRequest, back: string, draft: TokenDraft, token
       <>
         <h1>Token created</h1>
         <p>
-          This is “{draft.description || unnamed}”. <strong>Copy it now: it is not shown again.</strong>{" "}
-          Whoever knows it can run agents that get the jobs of this cluster.
+          This is “{description || unnamed}”. <strong>Copy it now: it is not shown again.</strong> Whoever
+          knows it can run agents that get the jobs of this cluster.
         </p>
         <CopyField id="token" label="Token" rows={2} value={token} />
         <CopyField id="command" label="Command" rows={3} value={`npm run agent -- start --token ${token}`} />
