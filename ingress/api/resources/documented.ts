@@ -1,0 +1,13 @@
+import { agentTokenMembers } from "../../../shared/agents/members.ts";
+import { clusterMembers } from "../../../shared/clusters/members.ts";
+import type { AnyMembers } from "../../../shared/members/member.ts";
+import { queueMembers } from "../../../shared/queues/members.ts";
+import { secretMembers } from "../../../shared/secrets/members.ts";
+
+/** Resources whose members have a table in the wire contract, which `npm run settings` writes. */
+export const documentedResources: Record<string, AnyMembers> = {
+  clusters: clusterMembers,
+  tokens: agentTokenMembers,
+  secrets: secretMembers,
+  queues: queueMembers,
+};

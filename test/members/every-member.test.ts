@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
+import { listMembers, type NamedMember, type Request } from "../../shared/members/member.ts";
+import { maxLengthOf } from "../../shared/validation.ts";
+import { unique } from "../helpers/api.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openResources, type Resource, type Row, resources } from "./resources.ts";
+
+const hostile = `"'></textarea><script>alert(1)</script>`;
+
+/** Values of members that are not just any text. */
+const forms = [
+  ...["- pipeline_slug: one", "- pipeline_slug: other", "prefer-warmest", "prefer-different"],
+  ...["2999-01-31T12:00:00.000Z", "2999-02-28T12:00:00.000Z", "0.0.0.0/0", "0.0.0.0/0 ::/0"],
+];
+
+const schemaOf = ({ create, change }: NamedMember) => create ?? change ?? assert.fail("nobody gives it");
+
+/** Two values that differ, and that no other row has. */
+function samplesOf(member: NamedMember): [unknown, unknown] {
+  const texts = [unique("One"), unique("Other")].map((text) => text.replace("-", "_"));
+  const [one, other] = [...texts, ...forms].filter((each) => schemaOf(member).safeParse(each).success);
+  return [one, other];
+}
+
+/** Undefined if its length is limited otherwise. */
+function longestOf(member: NamedMember): number | undefined {
+  try {
+    return maxLengthOf(schemaOf(member));
+  } catch {
+    return undefined;
+  }
+}
+
+describeWorld("every member of a resource", openResources, (pages) => {
+  for (const resource of resources)
+    for (const member of listMembers(resource.members))
+      if (member.create ?? member.change)
+        describe(`${member.name} of ${resource.name}`, () => declareTests(resource, member));
+
+  function declareTests(resource: Resource, member: NamedMember): void {
+    const { name, column, shown, audited, field } = member;
+    const path = () => resource.path(pages);
+    const create = (given: object) => pages.send("POST", path(), { ...resource.body(), ...given });
+    const make = (given: object = {}) => pages.make(resource, given);
+    /** A row that has the first of two values. */
+    const makeWithValue = async () => {
+      const { at, row } = member.create ? { at: "", row: undefined } : await make();
+      const [from, to] = (await resource.samples?.(pages, row?.id))?.[column] ?? samplesOf(member);
+      if (!row) return { ...(await make({ [name]: from })), from, to };
+      return { at, row: (await pages.send("PATCH", at, { [name]: from })).body as Row, from, to };
+    };
+    const longest = longestOf(member);
+    const isRequired = member.create !== undefined && !member.create.safeParse(undefined).success;
+
+    for (const when of ["create", "change"] satisfies Request[]) {
+      if (!member[when]) continue;
+      it(`${when}: refuses another type, and a text that is too long`, async () => {
+        const { at, row } = await make();
+        const give = (value: unknown) =>
+          when === "create" ? create({ [name]: value }) : pages.send("PATCH", at, { [name]: value });
+        for (const value of [7, true, {}, []]) {
+          const { status, body } = await give(value);
+          assert.equal(status, 422, JSON.stringify(value));
+          assert.match(body.message, /^Validation failed: [A-Z][^,]* must be /);
+        }
+        if (longest !== undefined) {
+          const { body } = await give("x".repeat(longest + 1));
+          assert.match(body.message, /^Validation failed: [^,]* is too long/);
+        }
+        assert.deepEqual((await pages.send("GET", at)).body, row);
+        const text = unique("x").replace("-", "x");
+        if (longest !== undefined) assert.ok((await give(text.padEnd(longest, "x"))).status < 300);
+      });
+    }
+
+    if (isRequired)
+      it("create: is required", async () => {
+        for (const none of [undefined, null, ""]) {
+          const { status, body } = await create({ [name]: none });
+          assert.equal(status, 422);
+          assert.match(body.message, /^Validation failed: [^,]* can't be blank$/);
+        }
+      });
+    else if (member.create)
+      it("create: has a default, and null and blank text mean it, or are refused", async () => {
+        const { [name]: absent } = (await make()).row;
+        for (const none of [null, "", " \n"]) {
+          const { status, body } = await create({ [name]: none });
+          if (status === 201) assert.deepEqual(body[name], absent);
+          else assert.equal(status, 422);
+        }
+      });
+    else
+      it("create: is ignored", async () => {
+        assert.equal((await make({ [name]: samplesOf(member)[0] })).row[name], null);
+      });
+
+    if (member.change)
+      it("change: stays without it, and null and blank text are none, or refused", async () => {
+        for (const none of [null, "", " \n"]) {
+          const { at, row } = await makeWithValue();
+          assert.deepEqual((await pages.send("PATCH", at, { unknown: 7 })).body[name], row[name]);
+          const cleared = await pages.send("PATCH", at, { [name]: none });
+          const { [name]: value } = (await pages.send("GET", at)).body;
+          if (cleared.status === 200) assert.ok(value === null || value === "" || member.show, `${value}`);
+          else assert.deepEqual([cleared.status, value], [422, row[name]]);
+        }
+      });
+    else
+      it("change: is ignored, as an unknown one is", async () => {
+        const { at, row } = await makeWithValue();
+        const changed = (await pages.send("PATCH", at, { unknown: 7, [name]: samplesOf(member)[1] })).body;
+        for (const key of Object.keys(row).filter((each) => !each.startsWith("updated_")))
+          assert.deepEqual(changed[key], row[key], key);
+      });
+
+    it(shown ? "is in every answer" : "is in no answer", async () => {
+      const { at, row, from } = await makeWithValue();
+      const listed = (await pages.list(resource)).find(({ id }) => id === row.id);
+      for (const answer of [row, (await pages.send("GET", at)).body, listed])
+        if (shown) assert.deepEqual(answer?.[name], from);
+        else assert.equal(JSON.stringify(answer).includes(String(from)), false);
+    });
+
+    if (member.change)
+      it("change: is audited", async () => {
+        const { at, row, from, to } = await makeWithValue();
+        await pages.send("PATCH", at, { [name]: to });
+        const subjects = { types: [resource.subject], ids: [row.id] } as never;
+        const filter = { organizationId: pages.acme.id, subjects };
+        const [entry] = await listAuditEvents(pages.services.db, filter, 1);
+        const values = [{ field: name, before: from, after: to }];
+        assert.deepEqual(
+          entry?.event.changes,
+          { values, name: [{ field: name }], none: null }[audited ?? "none"],
+        );
+      });
+
+    if (field && field.kind !== "choice" && longest !== undefined)
+      it("create: a form marks its field, and keeps what was typed", async () => {
+        const form = { ...resource.body(), [field.name ?? name]: "x".repeat(longest + 1) };
+        const at = `/organizations/acme${path()}${resource.forms.create}`;
+        const { status, text } = await pages.asAda.post(at, form as Record<string, string>);
+        assert.equal(status, 422);
+        assert.match(text, new RegExp(`id="field-${field.name ?? name}-problem">[^<]* is too long`));
+        assert.equal(text.includes("x".repeat(longest + 1)), shown !== null);
+      });
+
+    if (field && field.kind !== "choice")
+      it(shown ? "is escaped on every page that shows it" : "is on no page", async () => {
+        const at = `/organizations/acme${path()}`;
+        const form = { ...resource.body(), [field.name ?? name]: hostile } as Record<string, string>;
+        const answer = await pages.asAda.post(at + resource.forms.create, form);
+        const rows = await pages.list(resource);
+        const row = `${at}/${rows.at(-1)?.id}`;
+        const last = `${at}?page=${Math.ceil(rows.length / 30)}`;
+        const { create: ofNew, change: ofRow, delete: ofDeleting } = resource.forms;
+        const shownOn = [
+          ...(ofNew === "" && ofRow !== undefined ? [last] : []),
+          ...(ofRow === undefined ? [row + ofDeleting] : [row, row + ofRow]),
+        ];
+        const texts = [];
+        if (answer.status === 422) texts.push(answer.text);
+        else for (const page of shownOn) texts.push((await pages.asAda.get(page)).text);
+        assert.ok(texts.length > 0);
+        for (const text of texts) {
+          assert.doesNotMatch(text, /<script>alert/);
+          assert.equal(text.includes("&lt;script>alert(1)"), shown !== null);
+        }
+      });
+  }
+});

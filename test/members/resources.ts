@@ -1,0 +1,108 @@
+import { agentTokenMembers } from "../../shared/agents/members.ts";
+import { requireCluster } from "../../shared/clusters/clusters.ts";
+import { clusterMembers } from "../../shared/clusters/members.ts";
+import type { AnyMembers } from "../../shared/members/member.ts";
+import { queueMembers } from "../../shared/queues/members.ts";
+import { createQueue } from "../../shared/queues/queues.ts";
+import { secretMembers } from "../../shared/secrets/members.ts";
+import { unique } from "../helpers/api.ts";
+import type { TestDatabase } from "../helpers/databases.ts";
+import { request } from "../helpers/http.ts";
+import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
+
+/** Opens pages of acme, and calls its REST API as an admin. */
+export async function openResources(database: TestDatabase) {
+  const pages = await startQueuePages(database, {
+    ...{ API_REQUESTS_PER_MINUTE: "100000", CLUSTERS_PER_ORGANIZATION: "1000", QUEUES_PER_CLUSTER: "1000" },
+    ...{ SECRETS_PER_CLUSTER: "1000", REGISTRATION_TOKENS_PER_CLUSTER: "1000" },
+  });
+  const scopes = ["read_clusters", "write_clusters", "read_secrets_details", "write_secrets"] as const;
+  const token = await pages.acme.token(...scopes);
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const send = (method: string, path: string, body?: object) =>
+    request(`${pages.url}/v2/organizations/acme${path}`, {
+      ...{ method, headers },
+      ...(body && method !== "GET" && { body: JSON.stringify(body) }),
+    });
+  return {
+    ...pages,
+    send,
+    /** A new row, without a secret that only this answer shows. */
+    async make(resource: Resource, given: object = {}) {
+      const { status, body, text } = await send("POST", resource.path(pages), {
+        ...resource.body(),
+        ...given,
+      });
+      if (status !== 201) throw new Error(text);
+      const { token: _secret, ...row } = body;
+      return { at: `${resource.path(pages)}/${row.id}`, row: row as Row };
+    },
+    list: async (resource: Resource): Promise<Row[]> =>
+      (await send("GET", `${resource.path(pages)}?per_page=100`)).body,
+  };
+}
+
+export type Row = Record<string, unknown> & { id: string };
+
+/** A resource whose members are declared once. */
+export interface Resource {
+  /** As the wire contract calls it. */
+  name: string;
+  /** Of its entries in the audit log. */
+  subject: string;
+  members: AnyMembers;
+  /** The list, relative to the organization. Its pages have the same addresses. */
+  path(pages: QueuePages): string;
+  /** A body with the members that a create requires. */
+  body(): Record<string, unknown>;
+  /** Addresses of forms, relative to the list and to a row. A list with the form of new rows shows the members of all. */
+  forms: { create: "" | "/new"; change?: "" | "/edit"; delete: "/delete" | "/revoke" };
+  /**
+   * Two values of members that refer to other rows, by column.
+   * @param id of the row that gets them; none: a new one
+   */
+  samples?(pages: QueuePages, id?: string): Promise<Record<string, [unknown, unknown]>>;
+}
+
+const inCluster = (list: string) => (pages: QueuePages) => `/clusters/${pages.acme.cluster.id}/${list}`;
+
+export const resources: Resource[] = [
+  {
+    name: "clusters",
+    subject: "cluster",
+    members: clusterMembers,
+    path: () => "/clusters",
+    body: () => ({ name: unique("Cluster") }),
+    forms: { create: "", change: "/edit", delete: "/delete" },
+    samples: async ({ services, actor, acme }, id = acme.cluster.id) => {
+      const cluster = await requireCluster(services.db, acme.id, id);
+      const make = (key: string) => createQueue(services, actor, cluster, { key });
+      return { defaultQueueId: [(await make(unique("one"))).id, (await make(unique("other"))).id] };
+    },
+  },
+  {
+    name: "queues",
+    subject: "queue",
+    members: queueMembers,
+    path: inCluster("queues"),
+    body: () => ({ key: unique("queue") }),
+    forms: { create: "/new", change: "/edit", delete: "/delete" },
+  },
+  {
+    name: "secrets",
+    subject: "secret",
+    members: secretMembers,
+    path: inCluster("secrets"),
+    body: () => ({ key: unique("KEY").replace("-", "_"), value: "hunter2" }),
+    forms: { create: "", change: "", delete: "/delete" },
+  },
+  {
+    name: "tokens",
+    subject: "agent_token",
+    members: agentTokenMembers,
+    path: inCluster("tokens"),
+    body: () => ({}),
+    forms: { create: "", delete: "/revoke" },
+    samples: async ({ acme }) => ({ queueId: [acme.queue.id, acme.queue.id] }),
+  },
+];
