@@ -99,7 +99,10 @@ function statementsOf({ dialect }: Target): string[] {
       return `UPDATE ${table} SET ${column} = ${asJson(anyStatus(column))} WHERE ${hasAny(column)}`;
     }),
     "DELETE FROM settings WHERE name = 'builds.shared_steps'",
-    ...(isPostgres ? statuses.map((each) => `ALTER TABLE "jobs" ALTER COLUMN "${each}" TYPE bigint`) : []),
+    // Each statement of this kind writes the whole table anew.
+    ...(isPostgres
+      ? [`ALTER TABLE "jobs" ${statuses.map((each) => `ALTER COLUMN "${each}" TYPE bigint`).join(", ")}`]
+      : []),
     ...statuses.flatMap((each) => [
       `UPDATE jobs SET ${each} = wide_${each} WHERE wide_${each} IS NOT NULL`,
       `ALTER TABLE "jobs" DROP COLUMN "wide_${each}"`,

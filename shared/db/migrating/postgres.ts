@@ -6,7 +6,7 @@ import { sessionStatement } from "../postgres/session.ts";
 import { failure, firstLine, MigrationFailed } from "./failed.ts";
 import type { Backfill, Index } from "./migrations.ts";
 import { tryAgain, withShortLocks } from "./postgres-locks.ts";
-import type { Report, Target } from "./target.ts";
+import { countFilled, type Report, reportIfLong, type Target } from "./target.ts";
 
 /** Arbitrary; unique among programs on this database. */
 const advisoryLock = 731_904_226;
@@ -15,7 +15,6 @@ const lockPollMs = 200;
 /** For messages, which need no more of the address. */
 const postgresUrl = "postgres:";
 const rowsAtOnce = 1000;
-const reportEveryMs = 5 * secondMs;
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /** Connects as the only process that migrates. */
@@ -87,7 +86,7 @@ function targetOf(client: Client, report: Report): Target {
     async change(statements) {
       const tables = await presentTables(client, statements);
       await withShortLocks(client, { tables, report }, async () => {
-        for (const each of statements) await run(client, each);
+        for (const each of statements) await run(client, each, report);
       });
     },
     fill: (backfill) => fill(client, backfill, report),
@@ -107,10 +106,12 @@ async function presentTables(client: Client, statements: string[]): Promise<stri
   return rows.map(({ name }) => name);
 }
 
-async function run(client: Client, text: string): Promise<void> {
+async function run(client: Client, text: string, report: Report): Promise<void> {
+  const startedAt = performance.now();
   try {
     // The session has one schema, which need not be the one that drizzle names.
     await client.query(text.replaceAll('"public".', ""));
+    reportIfLong(firstLine(text), startedAt, report);
   } catch (error) {
     throw failure(error, firstLine(text), postgresUrl);
   }
@@ -118,9 +119,8 @@ async function run(client: Client, text: string): Promise<void> {
 
 /** A run that is killed leaves rows that the next one finds. */
 async function fill(client: Client, { table, set, where }: Backfill, report: Report): Promise<void> {
+  const filled = countFilled(table, report);
   let last = firstId;
-  let filled = 0;
-  let reportedAt = performance.now();
   for (let found = 1; found > 0; ) {
     await tryAgain(client, { tables: [table], report }, async () => {
       await client.query("BEGIN");
@@ -136,11 +136,9 @@ async function fill(client: Client, { table, set, where }: Backfill, report: Rep
       last = ids.at(-1) ?? last;
       found = ids.length;
     });
-    filled += found;
-    if (performance.now() - reportedAt < reportEveryMs) continue;
-    reportedAt = performance.now();
-    report(`  ${table}: ${filled.toLocaleString("en")} rows filled`);
+    filled.add(found);
   }
+  filled.end();
 }
 
 /** Builds it while others read and write. Replaces one that was left unfinished. */

@@ -8,7 +8,7 @@ import { copyAnewIfMarked } from "../sqlite/copy-anew.ts";
 import { requireUnmarked } from "../sqlite/sync-mark.ts";
 import { failure, firstLine } from "./failed.ts";
 import type { Backfill } from "./migrations.ts";
-import type { Report, Target } from "./target.ts";
+import { countFilled, type Report, reportIfLong, type Target } from "./target.ts";
 
 const lockWaitMs = minuteMs;
 const rowsAtOnce = 2000;
@@ -54,14 +54,14 @@ function prepareFile(file: string): void {
 function targetOf(client: Client.Database, report: Report): Target {
   const change = (statements: string[]) =>
     inShortTransaction(client, () => {
-      for (const each of statements) run(client, each);
+      for (const each of statements) run(client, each, report);
     });
   return {
     dialect: "sqlite",
     url: `file:${client.name}`,
     read: async <Row>(query: string) => client.prepare(query).all() as Row[],
     change,
-    fill: (backfill) => fill(client, backfill),
+    fill: (backfill) => fill(client, backfill, report),
     async buildIndex({ name, table, text }) {
       if (client.prepare("SELECT name FROM sqlite_schema WHERE name = ?").get(name)) return;
       const rows = client.prepare(`SELECT max(rowid) FROM "${table}"`).pluck().get() as number | null;
@@ -71,9 +71,11 @@ function targetOf(client: Client.Database, report: Report): Target {
   };
 }
 
-function run(client: Client.Database, text: string): void {
+function run(client: Client.Database, text: string, report: Report): void {
+  const startedAt = performance.now();
   try {
     client.exec(text);
+    reportIfLong(firstLine(text), startedAt, report);
   } catch (error) {
     throw failure(error, firstLine(text), `file:${client.name}`);
   }
@@ -96,7 +98,12 @@ async function inShortTransaction(client: Client.Database, work: () => void): Pr
 }
 
 /** Finds rows without a lock, and looks at them again with it. */
-async function fill(client: Client.Database, { table, set, where }: Backfill): Promise<void> {
+async function fill(
+  client: Client.Database,
+  { table, set, where }: Backfill,
+  report: Report,
+): Promise<void> {
+  const filled = countFilled(table, report);
   const find = client
     .prepare(`SELECT "id" FROM "${table}" WHERE "id" > ? AND ${where} ORDER BY "id" LIMIT ${rowsAtOnce}`)
     .pluck();
@@ -105,8 +112,9 @@ async function fill(client: Client.Database, { table, set, where }: Backfill): P
   );
   for (let last = ""; ; ) {
     const ids = find.all(last) as string[];
-    if (ids.length === 0) return;
+    if (ids.length === 0) return filled.end();
     await inShortTransaction(client, () => void update.run(JSON.stringify(ids)));
     last = ids.at(-1) ?? last;
+    filled.add(ids.length);
   }
 }

@@ -1,3 +1,4 @@
+import { secondMs } from "../../durations.ts";
 import type { Dialect } from "../columns.ts";
 import { type Backfill, type Index, migrationsTable } from "./migrations.ts";
 
@@ -15,6 +16,33 @@ export interface Target {
   fill(backfill: Backfill): Promise<void>;
   /** Keeps an index that is there. */
   buildIndex(index: Index): Promise<void>;
+}
+
+const reportEveryMs = 5 * secondMs;
+
+/** Counts the rows of a table that are filled, and reports them from time to time, and at the end. */
+export function countFilled(table: string, report: Report) {
+  let filled = 0;
+  let reportedAt = performance.now();
+  const say = () => {
+    reportedAt = performance.now();
+    report(`  ${table}: ${filled.toLocaleString("en")} rows filled`);
+  };
+  return {
+    add(rows: number): void {
+      filled += rows;
+      if (performance.now() - reportedAt > reportEveryMs) say();
+    },
+    end(): void {
+      if (filled > 0) say();
+    },
+  };
+}
+
+/** Reports what took over a second. */
+export function reportIfLong(what: string, startedAt: number, report: Report): void {
+  const seconds = (performance.now() - startedAt) / secondMs;
+  if (seconds > 1) report(`  ${what}: ${seconds.toFixed(1)} s`);
 }
 
 export function insertApplied(hash: string, when: number): string {

@@ -26,7 +26,9 @@ describeOnBothDatabases("a database of the version before 1.0.0", (database) => 
       return true;
     });
     await query(url, "UPDATE builds SET environment_sealed = 'v2.a.b.c.key:00000000'");
-    await migrate(url);
+    const said: string[] = [];
+    await migrate(url, (line) => said.push(line));
+    assert.ok(said.includes("  jobs: 1 rows filled"), said.join("\n"));
 
     const fresh = await database.create();
     assert.deepEqual(await readCatalog(url), await readCatalog(fresh.url));
