@@ -43,9 +43,8 @@ export interface TaskRunner {
 const claimMs = 30 * secondMs;
 const renewEveryMs = 10 * secondMs;
 const maxDelayMs = 60 * secondMs;
-const maxOfOwner = 50;
-/** A look claims no more than are soon done. */
-const maxInMemory = 500;
+/** Of an organization, in memory: a look claims no more than are soon done, and others always find room. */
+const maxOfOwner = 100;
 /** A worker does what comes beyond it. */
 const maxWaiting = 10_000;
 
@@ -72,7 +71,10 @@ class Runner implements TaskRunner {
   readonly #turns = openTurns(resources.later);
   readonly #looks: ReturnType<typeof openLooks>;
   readonly #visitOwners: Visits<{ organizationId: string }>;
-  #isFull = false;
+  /** By organization: its tasks in memory. */
+  readonly #ofOwner = new Map<string, number>();
+  /** Organizations that may have more. */
+  readonly #full = new Set<string>();
   readonly #stop: () => void;
 
   constructor(services: Services, handlers: TaskHandlers) {
@@ -94,8 +96,10 @@ class Runner implements TaskRunner {
   }
 
   async idle(): Promise<void> {
-    await this.#looks.idle();
-    await this.#background.idle();
+    do {
+      await this.#looks.idle();
+      await this.#background.idle();
+    } while (this.#looks.isRunning());
   }
 
   async close(): Promise<void> {
@@ -117,27 +121,34 @@ class Runner implements TaskRunner {
     if (this.#running.size >= maxWaiting) return;
     const task = { kind, subjectId, organizationId, isDueAgain: true, isStarted: false };
     this.#running.set(key, task);
-    this.#background.add(this.#run(task).finally(() => this.#running.delete(key)));
+    this.#ofOwner.set(organizationId, (this.#ofOwner.get(organizationId) ?? 0) + 1);
+    this.#background.add(this.#run(task).finally(() => this.#remove(key, organizationId)));
   }
 
-  /** @returns true if there may be more */
+  #remove(key: string, organizationId: string): void {
+    this.#running.delete(key);
+    const left = (this.#ofOwner.get(organizationId) ?? 0) - 1;
+    if (left > 0) this.#ofOwner.set(organizationId, left);
+    else this.#ofOwner.delete(organizationId);
+    if (left <= maxOfOwner / 2 && this.#full.delete(organizationId)) this.wake();
+  }
+
+  /** @returns false: it looks for more once there is room */
   async #look(): Promise<boolean> {
     const { db, clock } = this.#services;
-    let isMore = false;
     await this.#visitOwners(async ({ organizationId }) => {
-      this.#isFull = this.#running.size >= maxInMemory;
-      if (this.#isFull) return "stop";
+      const room = Math.max(0, maxOfOwner - (this.#ofOwner.get(organizationId) ?? 0));
       const now = clock.now();
-      const due = await listDue(db, organizationId, now, maxOfOwner);
+      const due = room > 0 ? await listDue(db, organizationId, now, room) : [];
+      if (due.length === room) this.#full.add(organizationId);
       if (due.length === 0) return "go on";
       const until = new Date(now.getTime() + claimMs);
       const ids = due.map(({ id }) => id);
       const claimed = await db.transaction((tx) => claimIfDue(tx, ids, now, until));
       for (const each of claimed) this.#add(each);
-      isMore ||= claimed.length === maxOfOwner;
       return "go on";
     });
-    return isMore && !this.#isFull;
+    return false;
   }
 
   async #run(task: Running): Promise<void> {
@@ -156,7 +167,6 @@ class Runner implements TaskRunner {
         await this.#delay(task);
       }
     }
-    if (this.#isFull) this.wake();
   }
 
   async #runSlices(task: Running): Promise<void> {

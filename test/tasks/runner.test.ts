@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { eq } from "drizzle-orm";
 import { newId } from "../../shared/ids.ts";
 import { createLog } from "../../shared/services/log.ts";
@@ -37,6 +38,10 @@ describeWorld("what a transaction makes due", startWorld, (world) => {
   const openWorker = (handlers: TaskHandlers, aheadMs = 0) => {
     const now = () => new Date(services.clock.now().getTime() + aheadMs);
     return openTasks({ ...services, clock: { ...services.clock, now } }, handlers);
+  };
+  const listClaimed = async (afterMs = 0) => {
+    await sleep(afterMs);
+    return (await listRows()).filter(({ dueAt }) => dueAt > services.clock.now()).length;
   };
   /** Does what is due for a worker whose clock is ahead. */
   async function work(handlers: TaskHandlers, aheadMs = 0) {
@@ -224,6 +229,33 @@ describeWorld("what a transaction makes due", startWorld, (world) => {
 
     assert.equal(done.length, 301);
     assert.ok(done.indexOf(one) < 20, `as the ${done.indexOf(one)}th`);
+  });
+
+  it("keeps no organization waiting while hundreds of another one take long", async () => {
+    const one = newSubject();
+    const done: string[] = [];
+    const stuck = Promise.withResolvers<void>();
+    const pause: TaskHandler = async (given, subjectId) => {
+      if (subjectId !== one) await stuck.promise;
+      await noting(done, "pause")(given, subjectId);
+    };
+    await makeDue(newSubjects(600), "pause");
+    const worker = openWorker({ pause });
+    worker.wake();
+    await eventually("no more claims", async () => {
+      const claimed = await listClaimed();
+      return claimed > 0 && claimed === (await listClaimed(200));
+    });
+
+    await makeDue([one], "pause", newId(new Date()));
+    worker.wake();
+    await eventually("the other's", async () => done.length > 0);
+    assert.deepEqual(done, [one]);
+
+    stuck.resolve();
+    await worker.idle();
+    await worker.close();
+    assert.equal(done.length, 601);
   });
 
   it("keeps no organization waiting for what another one left over", async () => {
