@@ -29,6 +29,21 @@ export function ownerOfNetwork(wideNetwork: string): string {
   return anonymous + wideNetwork;
 }
 
+const atDoor = "door ";
+
+/**
+ * The owner of what comes for an organization before its sender is known: anybody may know the URL of a trigger. It has
+ * turns of its own, so that it keeps nothing else of the organization waiting. To others it is the organization.
+ */
+export function ownerAtDoor(organizationId: string): string {
+  return atDoor + organizationId;
+}
+
+/** The owner as whom others see this one. */
+export function seenAs(owner: string): string {
+  return owner.startsWith(atDoor) ? owner.slice(atDoor.length) : owner;
+}
+
 export function isAnonymous(owner: string): boolean {
   return owner.startsWith(anonymous);
 }

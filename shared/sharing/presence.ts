@@ -1,4 +1,4 @@
-import { isAnonymous } from "./owner.ts";
+import { isAnonymous, seenAs } from "./owner.ts";
 
 /** An owner without work for longer is gone. */
 const presentForMs = 50;
@@ -51,7 +51,8 @@ export function seeOwner(owner: string): void {
 }
 
 /** Notes that a task of an owner waits or runs. @returns ends it */
-export function enterOwner(owner: string): () => void {
+export function enterOwner(given: string): () => void {
+  const owner = seenAs(given);
   const isKnown = !isAnonymous(owner);
   if (isKnown) organizations.enter(owner);
   anybody.enter(owner);
@@ -67,7 +68,8 @@ export function enterOwner(owner: string): () => void {
  * are keep no organization waiting.
  * @param taskMs the time of a task that has ended: who had work during it counts, too
  */
-export function isAlone(owner: string, taskMs = 0): boolean {
+export function isAlone(given: string, taskMs = 0): boolean {
+  const owner = seenAs(given);
   const present = isAnonymous(owner) ? anybody : organizations;
   return !present.hasOthers(owner, performance.now() - presentForMs - taskMs);
 }

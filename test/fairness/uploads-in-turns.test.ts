@@ -1,19 +1,25 @@
 import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { describe, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { H3Event } from "h3";
 import { type AllBodies, openBodies } from "../../ingress/http/body.ts";
+import type { Tenant } from "../../ingress/http/transfers/upload.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { seeOwner } from "../../shared/sharing/presence.ts";
+import { loopTurn } from "../../shared/sharing/resources.ts";
 
 const kilobyte = 1024;
 const megabyte = 1024 * kilobyte;
 const chunk = Buffer.alloc(64 * kilobyte, "signalbox");
 
 /** Reads a body that has arrived, as the server does. */
-async function read(bodies: AllBodies, bytes: number, options: { ip?: string; onChunk?: () => void } = {}) {
-  const { ip: clientIp = "127.0.0.1", onChunk = () => {} } = options;
+async function read(
+  bodies: AllBodies,
+  bytes: number,
+  options: { ip?: string; onChunk?: () => void; tenant?: Tenant } = {},
+) {
+  const { ip: clientIp = "127.0.0.1", onChunk = () => {}, tenant } = options;
   let left = bytes;
   const request = new Readable({
     read() {
@@ -24,7 +30,7 @@ async function read(bodies: AllBodies, bytes: number, options: { ip?: string; on
   const req = Object.assign(request, { headers: { "content-length": String(bytes) } });
   req.on("data", onChunk);
   const event = { context: { clientIp }, runtime: { node: { req, res: {} } } } as unknown as H3Event;
-  return await bodies.deliveries.read(event, 2 * megabyte, () => new Refusal(413, ""));
+  return await bodies.deliveries.read(event, 2 * megabyte, () => new Refusal(413, ""), tenant);
 }
 
 /** Keeps the event loop busy. */
@@ -72,6 +78,24 @@ describe("20 bodies of 1 MB of one network, which have all arrived", () => {
     isReading = false;
 
     assert.ok(turnsOfReads.size < turns / 2, `${turnsOfReads.size} of ${turns} turns`);
+  });
+});
+
+describe("100 bodies for an organization, whose signatures are not checked yet", () => {
+  it("keep no other request of it waiting", async () => {
+    const bodies = openBodies({ maxBodyBytesInFlight: 256 * megabyte, minUploadBytesPerSecond: 0 });
+    const tenant = { organization: "acme", trigger: "web" };
+    let chunks = 0;
+    const onChunk = () => chunks++;
+    const all = Array.from({ length: 100 }, () => read(bodies, 4 * chunk.length, { onChunk, tenant }));
+    while (chunks < 120) await nextTurn();
+
+    const before = chunks;
+    await loopTurn("acme");
+    const between = chunks - before;
+
+    await Promise.all(all);
+    assert.ok(between <= 24, `${between} of ${chunks} chunks came first`);
   });
 });
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { H3Event } from "h3";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Refusal } from "../../../shared/refusal.ts";
-import { ownerOfNetwork } from "../../../shared/sharing/owner.ts";
+import { ownerAtDoor, ownerOfNetwork } from "../../../shared/sharing/owner.ts";
 import { loopTurn } from "../../../shared/sharing/resources.ts";
 import type { Full, Holder, Owners } from "../../../shared/sharing/shares.ts";
 import { clientIp } from "../client-address.ts";
@@ -136,16 +136,22 @@ export class Upload implements RequestBody {
 
   /** A body that waits for its turn is not slow. */
   #pause(): void {
-    const { event, tenant } = this.#options;
     this.#sizeAtPause = this.#size;
     this.#request.pause();
     this.#transfer?.stop();
     this.#wait = new AbortController();
-    const owner = tenant.organization ?? ownerOfNetwork(wideNetworkOf(clientIp(event)));
-    loopTurn(owner, this.#wait.signal).then(
+    loopTurn(this.#owner(), this.#wait.signal).then(
       () => this.#resume(),
       () => undefined, // it has failed
     );
+  }
+
+  /** The signature of a delivery is checked once its body is here. */
+  #owner(): string {
+    const { event, tenant } = this.#options;
+    const { organization, trigger } = tenant;
+    if (organization === undefined) return ownerOfNetwork(wideNetworkOf(clientIp(event)));
+    return trigger === undefined ? organization : ownerAtDoor(organization);
   }
 
   #resume(): void {
