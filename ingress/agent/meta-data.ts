@@ -77,7 +77,7 @@ function operationsOf(
         const { key } = await readBody();
         if (key !== payloadKey) return { key, value: await requireMetaData(services, build.id, key) };
 
-        await payloadReads.admit(event, build.id);
+        await payloadReads.admit(event, build);
         await admitPayload(services, event, { jobId, build });
         const value = await readWebhookPayload(services, build);
         if (value === undefined)

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { H3Event } from "h3";
+import type { Build } from "../../shared/builds/rows/build-store.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
@@ -22,16 +23,16 @@ export class PayloadReads {
   }
 
   /** @throws Refusal 429; when the caller disconnects */
-  async admit(event: H3Event, build: string): Promise<void> {
+  async admit(event: H3Event, { id, organizationId }: Pick<Build, "id" | "organizationId">): Promise<void> {
     try {
-      await limitPayloadReads(this.#services, event, build);
+      await limitPayloadReads(this.#services, event, id);
     } catch (error) {
       const waitMs = error instanceof Refusal ? Number(error.headers["Retry-After"]) * secondMs : Number.NaN;
-      const place = waitMs > 0 ? this.#held.take({ build }) : "owner";
+      const place = waitMs > 0 ? this.#held.take({ build: id, organization: organizationId }) : "owner";
       if (typeof place === "string") throw error;
       const wait = sleep(Math.min(waitMs, maxWaitMs), undefined, { signal: event.req.signal, ref: false });
       await wait.finally(() => this.#held.release(place));
-      await limitPayloadReads(this.#services, event, build);
+      await limitPayloadReads(this.#services, event, id);
     }
   }
 }

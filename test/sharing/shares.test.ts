@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
+import { shares as bounds } from "../../shared/sharing/bounds.ts";
 import { type Holder, type Owners, Shares } from "../../shared/sharing/shares.ts";
 
 describe("shares of a resource", () => {
@@ -66,5 +67,17 @@ describe("shares of a resource", () => {
     assert.deepEqual(left.splice(1), ["c3"]);
     shares.force(growing, 4);
     assert.deepEqual([left.splice(1), shares.total], [["b2"], 10]);
+  });
+});
+
+describe("reads of payloads that are held", () => {
+  it("leave places to others, however many builds of an organization hold them", () => {
+    const held = new Shares(bounds.heldReads);
+    const hold = (organization: string, build: number) =>
+      typeof held.take({ organization, build: `${organization} ${build}` }) !== "string";
+    let builds = 0;
+    while (hold("a", builds)) builds++;
+    assert.ok(builds <= bounds.heldReads.max / 2, `${builds} builds`);
+    assert.ok(hold("b", 1));
   });
 });
