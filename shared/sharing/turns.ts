@@ -1,6 +1,7 @@
 import { secondMs } from "../durations.ts";
 import { unavailable } from "../refusal.ts";
 import { presentOwner } from "./owner.ts";
+import { type Pace, Paces } from "./paces.ts";
 import { enterOwner, isAlone } from "./presence.ts";
 
 /**
@@ -27,8 +28,10 @@ export interface TurnBounds {
   restFactor: number;
   /** The time that a task should take at most. A longer one is followed by a rest that is as much longer. */
   sliceMs: number;
-  /** Tasks at once of owners whose last task took longer than a slice, all together: others find the other places. */
+  /** Tasks at once of owners who had a longer one than a slice in the last minute, all together. */
   maxOfLong?: number;
+  /** Tasks at once of these, and of owners without any in the last minute: others find the other places. */
+  maxOfUnproven?: number;
   /** Others work in the time of a task: it counts as a slice at most. */
   isShared?: boolean;
   /** A longer task kept callers waiting whom nobody knows yet: they come while its owner rests, even if it is alone. */
@@ -41,6 +44,8 @@ export interface TurnBounds {
 const maxRestMs = 5 * secondMs;
 /** A rest ends early if the others go. */
 const restStepMs = 50;
+/** Work that waits for the end of a longer rest of its owner keeps no others resting: it costs its owner nothing. */
+const longRestMs = secondMs / 2;
 
 export function openTurns(bounds: TurnBounds): Turns {
   return new RoundRobin(bounds);
@@ -57,18 +62,30 @@ interface OwnerTasks {
   running: number;
   /** Oldest first; each starts a task. */
   waiting: Set<() => void>;
-  /** The last task took longer than a slice. */
-  isLong: boolean;
+  pace: Pace;
   /** Places that rest after a late task, whether or not there are others. */
   late: number;
+  /** Places that rest for long. */
+  longRests: number;
+  /** Present while tasks wait, but for such a rest. Ends the owner's presence. */
+  endWaiting: (() => void) | undefined;
+}
+
+interface Resting {
+  owner: string;
+  /** Ends the rest of the place. */
+  leave: () => void;
 }
 
 class RoundRobin implements Turns {
   readonly #bounds: Required<TurnBounds>;
   /** Least recently served first. Only owners with tasks. */
   readonly #owners = new Map<string, OwnerTasks>();
+  /** Absent without a bound of long tasks. */
+  readonly #paces: Paces | undefined;
   #running = 0;
   #runningLong = 0;
+  #runningUnproven = 0;
   #waiting = 0;
   #look: NodeJS.Timeout | undefined;
 
@@ -76,29 +93,28 @@ class RoundRobin implements Turns {
     const unbounded = Number.POSITIVE_INFINITY;
     const absent = {
       maxOfLong: unbounded,
+      maxOfUnproven: unbounded,
       isShared: false,
       lateMs: unbounded,
       maxWaiting: unbounded,
       maxWaitingOfOwner: unbounded,
     };
     this.#bounds = { ...absent, ...bounds };
+    if (bounds.maxOfLong) this.#paces = new Paces();
   }
 
   async take<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
     const tasks = this.#tasksOf(owner);
+    const canStart = this.#canStart(owner, tasks);
+    const pace = canStart ? this.#start(owner, tasks) : await this.#wait(owner, tasks, signal);
     const leave = enterOwner(owner);
+    const startedAt = performance.now();
     try {
-      const canStart = this.#canStart(owner, tasks);
-      const isLong = canStart ? this.#start(owner, tasks) : await this.#wait(owner, tasks, signal);
-      const startedAt = performance.now();
-      try {
-        return await task();
-      } finally {
-        if (isLong) this.#runningLong--;
-        this.#finish(owner, tasks, performance.now() - startedAt);
-      }
+      return await task();
     } finally {
+      this.#countRunning(pace, -1);
+      this.#finish(owner, tasks, performance.now() - startedAt);
       leave();
     }
   }
@@ -106,7 +122,9 @@ class RoundRobin implements Turns {
   #tasksOf(owner: string): OwnerTasks {
     const known = this.#owners.get(owner);
     if (known) return known;
-    const tasks: OwnerTasks = { running: 0, waiting: new Set(), isLong: false, late: 0 };
+    const pace = this.#paces?.of(owner);
+    const none = { running: 0, late: 0, longRests: 0, endWaiting: undefined };
+    const tasks: OwnerTasks = { ...none, waiting: new Set(), pace };
     this.#owners.set(owner, tasks);
     return tasks;
   }
@@ -116,20 +134,38 @@ class RoundRobin implements Turns {
     return tasks.waiting.size === 0 && this.#hasRoom(owner, tasks);
   }
 
-  #hasRoom(owner: string, { running, isLong, late }: OwnerTasks): boolean {
-    const { max, maxBesideOthers, maxOfLong } = this.#bounds;
+  #hasRoom(owner: string, { running, pace, late }: OwnerTasks): boolean {
+    const { max, maxBesideOthers } = this.#bounds;
     if (this.#running >= max) return false;
-    const mayStart = !isLong || this.#runningLong < maxOfLong;
-    return (mayStart && running < maxBesideOthers) || (running < max - 1 && late === 0 && isAlone(owner));
+    if (running < maxBesideOthers && this.#mayRun(pace)) return true;
+    return running < this.#maxAlone(pace) && late === 0 && isAlone(owner);
   }
 
-  /** @returns true if it counts among the tasks of owners with long ones */
-  #start(owner: string, tasks: OwnerTasks): boolean {
-    this.#running++;
-    if (tasks.isLong) this.#runningLong++;
+  #mayRun(pace: Pace): boolean {
+    const { maxOfLong, maxOfUnproven } = this.#bounds;
+    if (pace === "short") return true;
+    return this.#runningUnproven < maxOfUnproven && (pace !== "long" || this.#runningLong < maxOfLong);
+  }
+
+  /** A newcomer, whose pace is not known, finds a place. */
+  #maxAlone(pace: Pace): number {
+    const { max, maxOfUnproven } = this.#bounds;
+    return (pace === "short" ? max : Math.min(max, maxOfUnproven)) - 1;
+  }
+
+  /** @returns the pace as which it is counted */
+  #start(owner: string, tasks: OwnerTasks): Pace {
+    const { pace } = tasks;
+    this.#countRunning(pace, 1);
     tasks.running++;
     this.#moveLast(owner, tasks);
-    return tasks.isLong;
+    return pace;
+  }
+
+  #countRunning(pace: Pace, by: 1 | -1): void {
+    this.#running += by;
+    if (pace !== "short") this.#runningUnproven += by;
+    if (pace === "long") this.#runningLong += by;
   }
 
   #moveLast(owner: string, tasks: OwnerTasks): void {
@@ -137,12 +173,14 @@ class RoundRobin implements Turns {
     this.#owners.set(owner, tasks);
   }
 
+  /** Owners with less than their part of what may wait are let in although others have filled it. */
   #isFull({ waiting }: OwnerTasks): boolean {
     const { maxWaiting, maxWaitingOfOwner } = this.#bounds;
-    return waiting.size >= maxWaitingOfOwner || this.#waiting >= maxWaiting;
+    const part = Math.max(1, maxWaiting / this.#owners.size);
+    return waiting.size >= maxWaitingOfOwner || (this.#waiting >= maxWaiting && waiting.size >= part);
   }
 
-  #wait(owner: string, tasks: OwnerTasks, signal: AbortSignal | undefined): Promise<boolean> {
+  #wait(owner: string, tasks: OwnerTasks, signal: AbortSignal | undefined): Promise<Pace> {
     if (this.#isFull(tasks)) {
       this.#removeIfIdle(owner, tasks);
       throw unavailable();
@@ -151,6 +189,7 @@ class RoundRobin implements Turns {
       const leave = () => {
         tasks.waiting.delete(start);
         this.#waiting--;
+        this.#showWaiting(owner, tasks);
         signal?.removeEventListener("abort", abandon);
       };
       const start = () => {
@@ -164,10 +203,20 @@ class RoundRobin implements Turns {
       };
       tasks.waiting.add(start);
       this.#waiting++;
+      this.#showWaiting(owner, tasks);
       signal?.addEventListener("abort", abandon);
       if (this.#hasRoom(owner, tasks)) this.#startWaiting(); // the others may have gone since
       this.#lookAgain();
     });
+  }
+
+  #showWaiting(owner: string, tasks: OwnerTasks): void {
+    const isPresent = tasks.waiting.size > 0 && tasks.longRests === 0;
+    if (isPresent) tasks.endWaiting ??= enterOwner(owner);
+    else {
+      tasks.endWaiting?.();
+      tasks.endWaiting = undefined;
+    }
   }
 
   /** Others go without a word: a task of an owner who is alone since must not wait for another one to end. */
@@ -181,38 +230,43 @@ class RoundRobin implements Turns {
   }
 
   #finish(owner: string, tasks: OwnerTasks, tookMs: number): void {
-    this.#running--;
     this.#moveLast(owner, tasks); // others may have come since its start
     const { restFactor, sliceMs, isShared, lateMs } = this.#bounds;
-    tasks.isLong = tookMs > sliceMs;
+    tasks.pace = this.#paces?.learn(owner, tookMs > sliceMs);
     const countedMs = isShared ? Math.min(tookMs, sliceMs) : tookMs * Math.max(1, tookMs / sliceMs);
     const restMs = Math.min(countedMs * restFactor, maxRestMs);
-    if (tookMs > lateMs) this.#restLate(owner, tasks, restMs);
-    else this.#restBesideOthers(owner, tasks, restMs, tookMs);
+    const isLong = restMs > longRestMs;
+    if (isLong) tasks.longRests++;
+    const resting = { owner, leave: () => this.#leave(owner, tasks, isLong) };
+    if (tookMs > lateMs) this.#restLate(resting, tasks, restMs);
+    else this.#restBesideOthers(resting, restMs, tookMs);
+    this.#showWaiting(owner, tasks);
     this.#startWaiting();
   }
 
-  #restBesideOthers(owner: string, tasks: OwnerTasks, restMs: number, taskMs = 0): void {
-    if (restMs <= 0 || isAlone(owner, taskMs)) this.#leave(owner, tasks);
-    else this.#rest(owner, tasks, restMs);
+  #restBesideOthers(resting: Resting, restMs: number, taskMs = 0): void {
+    if (restMs <= 0 || isAlone(resting.owner, taskMs)) resting.leave();
+    else this.#rest(resting, restMs);
   }
 
-  #rest(owner: string, tasks: OwnerTasks, restMs: number): void {
+  #rest(resting: Resting, restMs: number): void {
     const stepMs = Math.min(restMs, restStepMs);
-    setTimeout(() => this.#restBesideOthers(owner, tasks, restMs - stepMs), stepMs);
+    setTimeout(() => this.#restBesideOthers(resting, restMs - stepMs), stepMs);
   }
 
   /** For a step at least, in which those who waited unknown make themselves known. */
-  #restLate(owner: string, tasks: OwnerTasks, restMs: number): void {
+  #restLate(resting: Resting, tasks: OwnerTasks, restMs: number): void {
     tasks.late++;
     setTimeout(() => {
       tasks.late--;
-      this.#restBesideOthers(owner, tasks, restMs - restStepMs);
+      this.#restBesideOthers(resting, restMs - restStepMs);
     }, restStepMs);
   }
 
-  #leave(owner: string, tasks: OwnerTasks): void {
+  #leave(owner: string, tasks: OwnerTasks, isLong: boolean): void {
     tasks.running--;
+    if (isLong) tasks.longRests--;
+    this.#showWaiting(owner, tasks);
     this.#removeIfIdle(owner, tasks);
     this.#startWaiting();
   }

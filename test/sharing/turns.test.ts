@@ -114,15 +114,16 @@ describe("turns", () => {
     assert.deepEqual(started.slice(2), ["a2"]);
   });
 
-  it("are 503 while as many wait as may", async () => {
+  it("are 503 while as many wait as may, but for an owner of whom nothing waits", async () => {
     const { run, end, started } = open({ maxWaitingOfOwner: 2, maxWaiting: 3 });
     const first = ["a1", "a2", "a3"].map((name) => run(name));
 
     assert.equal(await run("a4"), 503);
     void run("b1");
-    assert.equal(await run("c1"), 503);
+    void run("c1");
+    assert.deepEqual([await run("b2"), await run("c2")], [503, 503]);
 
-    await end("a1", "b1", "a2", "a3");
+    await end("a1", "b1", "c1", "a2", "a3");
     assert.deepEqual(await Promise.all(first), ["a1", "a2", "a3"]);
     void run("c2");
     assert.equal(started.at(-1), "c2");
@@ -180,6 +181,29 @@ describe("turns", () => {
     assert.deepEqual(started, ["a1", "a2"]);
   });
 
+  it("come soon beside an owner whose tasks wait for the end of its own long rest", async () => {
+    const slow = open({ restFactor: 3 });
+    const { run, end, started } = open({ restFactor: 100 });
+    for (const name of ["b1", "b2"]) void slow.run(name);
+    for (const name of ["a1", "a2"]) void run(name);
+    await pass(200);
+    await slow.end("b1");
+    await end("a1");
+    const passWithA = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed++) {
+        seeOwner("a");
+        await pass(1);
+      }
+    };
+
+    await passWithA(100);
+    assert.deepEqual([slow.started, started], [["b1"], ["a1", "a2"]]);
+    await passWithA(499);
+    assert.deepEqual(slow.started, ["b1"]);
+    await passWithA(1);
+    assert.deepEqual(slow.started, ["b1", "b2"]);
+  });
+
   it("come later after a task that took longer than a slice, but within 5 seconds", async () => {
     for (const [tookMs, restMs] of [
       [10, 20],
@@ -218,6 +242,46 @@ describe("turns", () => {
     await end("a2", "d", "b2", "c2", "e");
     await Promise.all([...long, ...next, ...others]);
     assert.deepEqual(started.slice(6), ["b2", "c2"]);
+  });
+
+  it("leave a place to owners known to be quick, whatever new ones do", async () => {
+    const { started, run, end } = open({ max: 4, maxOfLong: 2, maxOfUnproven: 3, sliceMs: 100 });
+    void run("q1");
+    void run("a1");
+    await end("q1", "a1");
+    for (const name of ["b1", "c1", "d1", "e1"]) void run(name);
+    assert.deepEqual(started.slice(2), ["b1", "c1", "d1"]);
+    void run("q2");
+    assert.deepEqual(started.slice(5), ["q2"]);
+    await end("b1", "c1", "q2", "d1", "e1");
+  });
+
+  it("leave a place to a newcomer, whatever an owner does who is alone", async () => {
+    const { started, run } = open({ max: 4, maxOfLong: 2, maxOfUnproven: 3, sliceMs: 100 });
+    for (const name of ["a1", "a2", "a3"]) void run(name);
+    assert.deepEqual(started, ["a1", "a2"]);
+    void run("b1");
+    assert.deepEqual(started.slice(2), ["b1"]);
+  });
+
+  it("know an owner of long tasks for a minute, also one who goes, or has a short one between them", async () => {
+    const { started, run, end } = open({ max: 3, maxOfLong: 1, sliceMs: 100 });
+    const runFor = async (ms: number, ...names: string[]) => {
+      for (const name of names) void run(name);
+      await pass(ms);
+      await end(...names);
+    };
+    await runFor(101, "a1", "b1");
+    await pass(30_000);
+    await runFor(1, "a2", "b2");
+    await pass(29_000);
+    for (const name of ["a3", "b3", "c1"]) void run(name);
+    assert.deepEqual(started.slice(4), ["a3", "c1"]);
+    await end("a3", "b3", "c1");
+
+    await pass(2000);
+    for (const name of ["a4", "b4"]) void run(name);
+    assert.deepEqual(started.slice(7), ["a4", "b4"]);
   });
 
   it("come a moment after a late task, even if nobody else is known", async () => {

@@ -98,11 +98,7 @@ async function inShortTransaction(client: Client.Database, work: () => void): Pr
 }
 
 /** Finds rows without a lock, and looks at them again with it. */
-async function fill(
-  client: Client.Database,
-  { table, set, where }: Backfill,
-  report: Report,
-): Promise<void> {
+async function fill(client: Client.Database, { table, set, where }: Backfill, report: Report): Promise<void> {
   const filled = countFilled(table, report);
   const find = client
     .prepare(`SELECT "id" FROM "${table}" WHERE "id" > ? AND ${where} ORDER BY "id" LIMIT ${rowsAtOnce}`)
