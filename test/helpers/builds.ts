@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { count, eq, inArray } from "drizzle-orm";
 import { tasksOfBuilds } from "../../shared/builds/task-handlers.ts";
 import { fanOutPause } from "../../shared/dispatch/fan-out.ts";
+import { openDueEvents } from "../../shared/process/due.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { openTasks, type TaskHandler, type TaskHandlers } from "../../shared/tasks/runner.ts";
 import { decideAndBuild, publishDecided } from "../../shared/triggers/deliveries/build.ts";
@@ -64,19 +66,27 @@ export async function decideDue(services: Services, evaluate?: EvaluateFilters):
   await deliveries.close();
 }
 
+/** The process does most tasks right after their commits: for so many looks, they are left to it alone. */
+const patientLooks = 10;
+const lookEveryMs = 5;
+
 /** Waits for what transactions made due. */
 export function openSettling(services: Services) {
   const clock = { ...services.clock, now: () => new Date(Date.now() + 60_000) };
-  const worker = openTasks({ ...services, clock }, tasksOfBuilds);
+  // It listens to nobody: it would do what the process does, at the same time.
+  const worker = openTasks({ ...services, clock, due: openDueEvents() }, tasksOfBuilds);
   return {
-    /** The process does what is due, and so does this worker, until no row is left. */
+    /** The process does what is due, and then so does this worker, until no row is left. */
     async settle(): Promise<void> {
       const { tasks } = services.db.tables;
       const isOfBuilds = inArray(tasks.kind, Object.keys(tasksOfBuilds) as TaskKind[]);
-      while ((await services.db.select().from(tasks).where(isOfBuilds)).length > 0) {
-        worker.wake();
-        await worker.idle();
-      }
+      const isLeft = async () => (await services.db.select().from(tasks).where(isOfBuilds)).length > 0;
+      for (let looks = 0; await isLeft(); looks++)
+        if (looks < patientLooks) await sleep(lookEveryMs);
+        else {
+          worker.wake();
+          await worker.idle();
+        }
     },
     close: () => worker.close(),
   };
