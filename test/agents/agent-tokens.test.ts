@@ -27,7 +27,7 @@ describeWorld("…/clusters/:id/tokens", openApi, (api) => {
     assert.equal(created.status, 201);
     assert.match(token, /^sbct_[0-9A-Za-z]{49}$/);
     assert.match(rest.created_at, timestamp);
-    assert.deepEqual(
+    assert.partialDeepStrictEqual(
       { ...rest, created_at: "", created_by: rest.created_by.id },
       {
         id: rest.id,
