@@ -11,7 +11,6 @@ import {
 } from "../../shared/pipelines/warnings.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
-import { writes } from "../../shared/sharing/resources.ts";
 import { limitJob } from "../http/limits/limits.ts";
 import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
@@ -62,11 +61,11 @@ export function uploadOperations(services: Services): Operation[] {
         ],
         429: ["The job uploads too often: wait as Retry-After says"],
       },
-      run: async ({ build, lease, organizationId, readBody }) => {
+      run: async ({ build, job, lease, readBody }) => {
         await limitJob(services, "pipeline-uploads", lease.jobId);
         const { uuid, pipeline, replace } = await readBody();
         const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
-        await writes.take(organizationId, () => uploadPipeline(services, { build, lease }, upload));
+        await uploadPipeline(services, { build, job, lease }, upload);
         const warnings = warningsOf(pipeline.steps, ineffectiveMembers(pipeline.others));
         return { state: "applied", warnings: firstWarnings(warnings) };
       },

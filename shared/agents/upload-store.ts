@@ -1,7 +1,8 @@
-import { and, asc, desc, eq, getTableColumns, gt, inArray, isNotNull, isNull, max, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, gte, inArray, isNotNull, isNull, max, sql } from "drizzle-orm";
 import { factColumns, type JobFacts } from "../builds/rows/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { countUpTo } from "../db/list-page.ts";
+import { selectCountUpTo } from "../db/list-page.ts";
+import { prepared, preparedRow } from "../db/prepared.ts";
 import { Refusal } from "../refusal.ts";
 import { stored } from "../sharing/bounds.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
@@ -11,17 +12,26 @@ const replaceable = unfinishedJobStates.filter((state) => state !== "running");
 
 /** Locks the cluster for reading, so that queues of new jobs stay until the commit. */
 export async function lockClusterOfJobs(tx: Tx, id: string): Promise<void> {
-  await tx.lock(tx.tables.clusters, eq(tx.tables.clusters.id, id), "shared");
+  await lockCluster(tx, { id });
 }
 
+const lockCluster = prepared<{ id: string }, unknown, Tx>((tx) => {
+  const { clusters } = tx.tables;
+  return tx.lock(clusters, eq(clusters.id, sql.placeholder("id")), "shared");
+});
+
 export async function hasUpload(db: Db | Tx, jobId: string, id: string): Promise<boolean> {
+  return (await uploadOfJob(db, { jobId, id })) !== undefined;
+}
+
+const uploadOfJob = preparedRow<{ jobId: string; id: string }, { id: string }>((db) => {
   const { pipelineUploads } = db.tables;
-  const found = await db
+  const isOfJob = eq(pipelineUploads.jobId, sql.placeholder("jobId"));
+  return db
     .select({ id: pipelineUploads.id })
     .from(pipelineUploads)
-    .where(and(eq(pipelineUploads.jobId, jobId), eq(pipelineUploads.id, id)));
-  return found.length > 0;
-}
+    .where(and(isOfJob, eq(pipelineUploads.id, sql.placeholder("id"))));
+});
 
 /**
  * Keeps an upload, or the id of an update of a step.
@@ -29,14 +39,20 @@ export async function hasUpload(db: Db | Tx, jobId: string, id: string): Promise
  */
 export async function insertUpload(
   tx: Tx,
-  { jobId, id, ...made }: { jobId: string; id: string; jobsMade?: number; isReplacing?: boolean },
+  upload: Pick<StepUpload, "jobId" | "id"> & Partial<Pick<StepUpload, "jobsMade" | "isReplacing">>,
 ): Promise<void> {
-  const { pipelineUploads } = tx.tables;
-  const isOfJob = eq(pipelineUploads.jobId, jobId);
-  if ((await countUpTo(tx, pipelineUploads, isOfJob, maxUploads)) >= maxUploads)
+  const present = await countUploads(tx, { jobId: upload.jobId });
+  if ((present?.total ?? 0) >= maxUploads)
     throw new Refusal(422, `A job can upload and update steps ${maxUploads.toLocaleString("en")} times`);
-  await tx.insert(pipelineUploads).values({ jobId, id, createdAt: tx.now, ...made });
+  const row = { jobsMade: null, isReplacing: false, ...upload, createdAt: tx.now };
+  await tx.insertMany(tx.tables.pipelineUploads, [row]);
 }
+
+const countUploads = preparedRow<{ jobId: string }, { total: number }, Tx>((tx) => {
+  const { pipelineUploads } = tx.tables;
+  const isOfJob = eq(pipelineUploads.jobId, sql.placeholder("jobId"));
+  return selectCountUpTo(tx, pipelineUploads, isOfJob, maxUploads);
+});
 
 export type StepUpload = Db["tables"]["pipelineUploads"]["$inferSelect"];
 
@@ -93,25 +109,33 @@ export async function findPositionAfterStep(
   tx: Tx,
   { buildId, stepId, position }: Pick<JobFacts, "buildId" | "stepId" | "position">,
 ): Promise<number> {
-  const { jobs } = tx.tables;
-  const [row] = await tx
-    .select({ last: max(jobs.position) })
-    .from(jobs)
-    .where(and(eq(jobs.buildId, buildId), eq(jobs.stepId, stepId)));
-  return (row?.last ?? position) + 1;
+  const found = await lastOfStep(tx, { buildId, stepId });
+  return (found?.last ?? position) + 1;
 }
 
-/** Makes room for new jobs, from a position on. */
-export async function moveJobs(
-  tx: Tx,
-  { buildId, position, by }: { buildId: string; position: number; by: number },
-): Promise<void> {
+type StepOfBuild = Pick<JobFacts, "buildId" | "stepId">;
+const lastOfStep = preparedRow<StepOfBuild, { last: number | null }, Tx>((tx) => {
   const { jobs } = tx.tables;
-  await tx
-    .update(jobs)
-    .set({ position: sql`${jobs.position} + ${by}` })
-    .where(and(eq(jobs.buildId, buildId), gt(jobs.position, position - 1)));
-}
+  const isOfBuild = eq(jobs.buildId, sql.placeholder("buildId"));
+  return tx
+    .select({ last: max(jobs.position) })
+    .from(jobs)
+    .where(and(isOfBuild, eq(jobs.stepId, sql.placeholder("stepId"))));
+});
+
+/** Makes room for new jobs, from a position on. */
+export const moveJobs = prepared<{ buildId: string; position: number; by: number }, { id: string }, Tx>(
+  (tx) => {
+    const { jobs } = tx.tables;
+    return tx
+      .update(jobs)
+      .set({ position: sql`${jobs.position} + ${sql.placeholder("by")}` })
+      .where(
+        and(eq(jobs.buildId, sql.placeholder("buildId")), gte(jobs.position, sql.placeholder("position"))),
+      )
+      .returning({ id: jobs.id });
+  },
+);
 
 /**
  * waiting, scheduled, or assigned and not accepted → canceled. The job of a trigger step runs without being accepted.

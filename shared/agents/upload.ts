@@ -39,6 +39,7 @@ import { firstWarnings, ineffectiveMembers, warningsOf } from "../pipelines/warn
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
+import { writes } from "../sharing/resources.ts";
 import { problemsOf } from "../validation.ts";
 import type { JobState } from "../vocabulary.ts";
 import type { Lease } from "./lease-store.ts";
@@ -67,16 +68,16 @@ export interface PipelineUpload {
  */
 export async function uploadPipeline(
   services: Services,
-  { build: known, lease }: { build: Build; lease: Lease },
+  { build: known, job, lease }: { build: Build; job: JobFacts; lease: Lease },
   upload: PipelineUpload,
 ): Promise<void> {
   const { config, db, events, log } = services;
   const { id: buildId } = known;
   const problems = matrixLimits(config, upload.pipeline.steps);
   if (problems.length > 0) throw unprocessable(...problems);
-  const clusterId = await findClusterOfJob(db, lease.jobId);
+  const clusterId = await findClusterOfJob(db, job);
   const ahead = await evaluateConditions(services, known, upload.pipeline);
-  const uploaded = await db.transaction(async (tx) => {
+  const add = async (tx: Tx) => {
     await lockClusterOfJobs(tx, clusterId);
     const [build] = await lockBuilds(tx, [buildId]);
     const job = await findJob(tx, lease.jobId);
@@ -93,7 +94,7 @@ export async function uploadPipeline(
       ...{ build, job, clusterId, graph, pipeline, ahead },
     });
     await insertJobs(tx, added);
-    await putGraph(tx, build.id, changedGraph);
+    await putGraph(tx, build, changedGraph);
     const made = { jobsMade: added.length, isReplacing: upload.isReplacing };
     await insertUpload(tx, { jobId: job.id, id: upload.id, ...made });
     const hasMembers = build.hasMembers || haveGroups(added);
@@ -101,7 +102,8 @@ export async function uploadPipeline(
     const changedBuild = { ...build, hasGraph: true, hasMembers };
     const scheduled = await settleBuild(tx, changedBuild, tx.now);
     return { build, replaced, added, changed: [...replaced, ...added, ...scheduled] };
-  });
+  };
+  const uploaded = await writes.take(known.organizationId, () => db.transaction(add));
   if (!uploaded) return;
   const { build, replaced, added, changed } = uploaded;
   events.publish(buildTopics(build, changed));
@@ -109,9 +111,8 @@ export async function uploadPipeline(
   log.info({ build: buildId, job: lease.jobId, ...counts }, "job uploaded steps");
 }
 
-async function findClusterOfJob(db: Db, jobId: string): Promise<string> {
-  const job = await db.transaction((tx) => findJob(tx, jobId));
-  const queue = job?.queueId ? await findQueueById(db, job.queueId) : undefined;
+async function findClusterOfJob(db: Db, { queueId }: JobFacts): Promise<string> {
+  const queue = queueId ? await findQueueById(db, queueId) : undefined;
   if (!queue) throw notFound("job");
   return queue.clusterId;
 }

@@ -138,10 +138,11 @@ async function retryJobs(
  * then: without one, its waits are decided once nothing runs.
  * @returns true if it has one now
  */
-async function storeGraphIfAhead(tx: Tx, { id }: Build, retried: Job[]): Promise<boolean> {
+async function storeGraphIfAhead(tx: Tx, build: Build, retried: Job[]): Promise<boolean> {
   if (retried.every(({ state }) => state !== "canceled")) return false;
+  const { id } = build;
   const isAhead = await hasWaitingBefore(tx, id, Math.max(...retried.map(({ position }) => position)));
-  if (isAhead) await putGraph(tx, id, await readGraph(tx, id));
+  if (isAhead) await putGraph(tx, build, await readGraph(tx, id));
   return isAhead;
 }
 

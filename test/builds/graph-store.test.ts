@@ -44,7 +44,7 @@ describeWorld("the graph of a build", openApi, (api) => {
     const treeOf = (key: string): Node[] => [{ id: build.id, key }];
     const put = async (key: string, fails = false) =>
       services.db.transaction(async (tx) => {
-        await putGraph(tx, build.id, { tree: treeOf(key), warnings: null });
+        await putGraph(tx, { ...build, hasGraph: false }, { tree: treeOf(key), warnings: [] });
         assert.deepEqual(await findTree(tx, build.id), treeOf(key));
         if (fails) throw new Error("rolled back");
       });

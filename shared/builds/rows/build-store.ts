@@ -17,7 +17,7 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "../../db/database.ts";
-import { isPostgres, listBy, preparedRow } from "../../db/prepared.ts";
+import { isOneOf, isPostgres, listBy, preparedRow } from "../../db/prepared.ts";
 import { findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 import { finishedBuildStates } from "../../vocabulary.ts";
@@ -209,15 +209,19 @@ export async function listJobs(db: Db, buildIds: string[]) {
 
 /** Counts the jobs of builds, retried ones too, and the bytes of their steps. */
 export async function measureJobs(db: Db | Tx, buildIds: string[]): Promise<{ jobs: number; bytes: number }> {
+  const found = await sizesOfJobs(db, { buildIds });
+  return { jobs: found?.jobs ?? 0, bytes: found?.bytes ?? 0 };
+}
+
+const sizesOfJobs = preparedRow<{ buildIds: string[] }, { jobs: number; bytes: number | null }>((db) => {
   const { jobs } = db.tables;
   const first = firstOfStep(db);
-  const [row] = await db
+  return db
     .select({ jobs: count(), bytes: sum(sizeOfStep(db)).mapWith(Number) })
     .from(jobs)
     .leftJoin(first.table, first.isReferredTo)
-    .where(inArray(jobs.buildId, buildIds));
-  return { jobs: row?.jobs ?? 0, bytes: row?.bytes ?? 0 };
-}
+    .where(isOneOf(jobs.buildId, "buildIds"));
+});
 
 /** The bytes of a job's step, which the first job of the step may have. Join that one. */
 export function sizeOfStep(db: Reader | Tx): SQL {

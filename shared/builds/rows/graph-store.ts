@@ -25,11 +25,11 @@ export interface BuildGraph {
 /** The stored graph of a build. Undefined: it has none, as its jobs say all of it. */
 export const findGraph = findBy<BuildGraph>(({ buildGraphs }) => buildGraphs.buildId);
 
-export async function listWarnings(db: Db, buildId: string): Promise<StepWarning[]> {
+export async function listWarnings(db: Db | Tx, buildId: string): Promise<StepWarning[]> {
   return (await warningsOfBuild(db, { buildId }))?.warnings ?? [];
 }
 
-const warningsOfBuild = preparedRow<{ buildId: string }, { warnings: StepWarning[] | null }, Db>((db) => {
+const warningsOfBuild = preparedRow<{ buildId: string }, { warnings: StepWarning[] | null }>((db) => {
   const { buildId, warnings } = db.tables.buildGraphs;
   const isOfBuild = eq(buildId, sql.placeholder("buildId"));
   return db.select({ warnings }).from(db.tables.buildGraphs).where(isOfBuild);
@@ -65,14 +65,31 @@ export async function findTree(db: Db | Tx, buildId: string): Promise<Node[] | u
 }
 
 /** Replaces the graph of a build. Call with the build locked. */
-export async function putGraph(tx: Tx, buildId: string, graph: BuildGraph): Promise<void> {
-  const { buildGraphs, builds } = tx.tables;
-  await tx
-    .insert(buildGraphs)
-    .values({ buildId, ...graph })
-    .onConflictDoUpdate({ target: buildGraphs.buildId, set: graph });
-  if (graph.tree) await tx.update(builds).set({ hasGraph: true }).where(eq(builds.id, buildId));
+export async function putGraph(
+  tx: Tx,
+  { id: buildId, hasGraph }: Pick<Build, "id" | "hasGraph">,
+  { tree, warnings }: WholeGraph,
+): Promise<void> {
+  const text = JSON.stringify(tree);
+  await putTexts(tx, { buildId, tree: text, warnings: JSON.stringify(warnings) });
+  keptTrees.set(buildId, { text, tree });
+  const { builds } = tx.tables;
+  if (!hasGraph) await tx.update(builds).set({ hasGraph: true }).where(eq(builds.id, buildId));
 }
+
+type GraphTexts = Record<"buildId" | "tree" | "warnings", string>;
+const putTexts = prepared<GraphTexts, { buildId: string }, Tx>((tx) => {
+  const { buildGraphs } = tx.tables;
+  const text = (name: string) => sql`${sql.placeholder(name)}`;
+  return tx
+    .insert(buildGraphs)
+    .values({ buildId: sql.placeholder("buildId"), tree: text("tree"), warnings: text("warnings") })
+    .onConflictDoUpdate({
+      target: buildGraphs.buildId,
+      set: { tree: sql`excluded.tree`, warnings: sql`excluded.warnings` },
+    })
+    .returning({ buildId: buildGraphs.buildId });
+});
 
 export interface WholeGraph {
   tree: Node[];
@@ -81,8 +98,8 @@ export interface WholeGraph {
 
 /** The graph of a build, of its jobs if none is stored. */
 export async function readGraph(tx: Tx, buildId: string): Promise<WholeGraph> {
-  const stored = await findGraph(tx, buildId);
-  return { tree: stored?.tree ?? (await listTree(tx, buildId)), warnings: stored?.warnings ?? [] };
+  const tree = (await findTree(tx, buildId)) ?? (await listTree(tx, buildId));
+  return { tree, warnings: await listWarnings(tx, buildId) };
 }
 
 /** All jobs of a build, retried ones too. */
