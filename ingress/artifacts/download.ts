@@ -5,7 +5,7 @@ import { artifactBlob } from "../../shared/blobs/blobs.ts";
 import { isId } from "../../shared/ids.ts";
 import { notFound, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
-import { streamDownload } from "../http/downloads.ts";
+import { blobBody } from "../http/downloads.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
 import { pathParameter } from "../http/routing.ts";
 
@@ -40,17 +40,12 @@ export function downloadArtifact(services: Services): EventHandler {
     const found = await blobs.read(name);
     if (!found) throw missingBytes(services, id);
     keepOutOfLog(event);
-    return new HTTPResponse(
-      found.bytes === 0
-        ? ""
-        : streamDownload(event, { organizationId: artifact.organizationId, isStored: true }, found.pieces),
-      {
-        headers: {
-          ...{ "content-type": type, "content-length": String(found.bytes) },
-          ...{ "content-disposition": disposition, ...unstored, ...harmless },
-        },
+    return new HTTPResponse(await blobBody(event, artifact.organizationId, found), {
+      headers: {
+        ...{ "content-type": type, "content-length": String(found.bytes) },
+        ...{ "content-disposition": disposition, ...unstored, ...harmless },
       },
-    );
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { H3Event } from "h3";
+import type { BlobContent } from "../../shared/blobs/blobs.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { tooMany, unavailable } from "../../shared/refusal.ts";
 import type { Config } from "../../shared/settings/config.ts";
@@ -140,6 +141,22 @@ export function streamDownload(
     },
     { highWaterMark: 0 },
   );
+}
+
+/**
+ * The body of an answer with all of a blob. A small one is sent whole.
+ * @throws Refusal 429, 503; BlobsUnavailable
+ */
+export async function blobBody(
+  event: H3Event,
+  organizationId: string,
+  { bytes, pieces }: BlobContent,
+): Promise<ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>> {
+  if (bytes >= minDownloadBytes) return streamDownload(event, { organizationId, isStored: true }, pieces);
+  const whole: Uint8Array[] = [];
+  for await (const piece of pieces) whole.push(piece);
+  await loopTurn(organizationId);
+  return Buffer.concat(whole);
 }
 
 /** Call before a payload is loaded. @throws Refusal 429, 503 */

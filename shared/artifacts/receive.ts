@@ -73,7 +73,7 @@ export class Receiver {
 
   /** @throws Refusal 422 if nobody wants it any more */
   async #setStored({ id }: Artifact): Promise<void> {
-    const stored = await this.#services.db.transaction((tx) => setStoredIfOpen(tx, id));
+    const stored = await this.#services.db.transaction((tx) => setStoredIfOpen(tx, { id, now: tx.now }));
     if (stored) return;
     const present = await findArtifact(this.#services.db, id);
     if (present && isStoredOrOpen(present)) return; // the same upload, repeated

@@ -35,13 +35,13 @@ export async function reportArtifacts(
   await completeAll(services, attempt, reports);
   const stateOf = new Map(reports.map(({ id, state }) => [id, state]));
   const { build, failed } = await changeWhileLeased(leases, attempt, async (tx, build) => {
-    const found = await listArtifactsOfJob(tx, attempt.lease.jobId, [...stateOf.keys()]);
+    const found = await listArtifactsOfJob(tx, { jobId: attempt.lease.jobId, ids: [...stateOf.keys()] });
     if (found.length < stateOf.size) throw new Refusal(422, "An artifact is not one of this job");
     for (const artifact of found) requireReportable(artifact, stateOf.get(artifact.id) as Report["state"]);
 
     const idsOf = (state: Report["state"]) =>
       [...stateOf].filter((each) => each[1] === state).map(([id]) => id);
-    await finishIfNew(tx, idsOf("finished"));
+    await finishIfNew(tx, { ids: idsOf("finished"), now: tx.now });
     return { build, failed: await failArtifacts(tx, build.organizationId, idsOf("error")) };
   });
   services.events.publish(buildTopics(build, []));

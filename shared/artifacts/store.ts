@@ -1,58 +1,55 @@
-import { and, asc, eq, getTableColumns, inArray, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
-import { listBy, prepared } from "../db/prepared.ts";
+import { findBy, isOneOf, listBy, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { type ArtifactState, finishedJobStates } from "../vocabulary.ts";
 import type { BatchKey } from "./signatures.ts";
 
 export type Artifact = Tables["artifacts"]["$inferSelect"];
 
-export async function findArtifact(db: Db, id: string): Promise<Artifact | undefined> {
-  const { artifacts } = db.tables;
-  const [found] = await db.select().from(artifacts).where(eq(artifacts.id, id));
-  return found;
-}
+export const findArtifact = findBy<Artifact, Db>(({ artifacts }) => artifacts.id);
 
 /** In the order in which they were announced. */
-export async function listBatch(db: Db | Tx, { jobId, batchId }: BatchKey): Promise<Artifact[]> {
+export const listBatch = prepared<BatchKey, Artifact>((db) => selectBatch(db));
+
+/** The artifacts of a path in a batch. */
+export const listOfPath = prepared<BatchKey & { path: string }, Artifact, Db>((db) =>
+  selectBatch(db, eq(db.tables.artifacts.path, sql.placeholder("path"))),
+);
+
+function selectBatch(db: Db | Tx, condition?: SQL) {
   const { artifacts } = db.tables;
+  const isOfJob = eq(artifacts.jobId, sql.placeholder("jobId"));
   return db
     .select(getTableColumns(artifacts))
     .from(artifacts)
-    .where(and(eq(artifacts.jobId, jobId), eq(artifacts.batchId, batchId)))
+    .where(and(isOfJob, eq(artifacts.batchId, sql.placeholder("batchId")), condition))
     .orderBy(asc(artifacts.position));
 }
 
-/** The artifacts of a path in a batch. */
-export const listOfPath = prepared<BatchKey & { path: string }, Artifact, Db>((db) => {
-  const { artifacts } = db.tables;
-  const isOfBatch = and(
-    eq(artifacts.jobId, sql.placeholder("jobId")),
-    eq(artifacts.batchId, sql.placeholder("batchId")),
-  );
-  return db
-    .select(getTableColumns(artifacts))
-    .from(artifacts)
-    .where(and(isOfBatch, eq(artifacts.path, sql.placeholder("path"))))
-    .orderBy(asc(artifacts.position));
-});
-
-export async function listArtifactsOfJob(tx: Tx, jobId: string, ids: string[]): Promise<Artifact[]> {
+export const listArtifactsOfJob = prepared<{ jobId: string; ids: string[] }, Artifact, Tx>((tx) => {
   const { artifacts } = tx.tables;
+  const isOfJob = eq(artifacts.jobId, sql.placeholder("jobId"));
   return tx
     .select(getTableColumns(artifacts))
     .from(artifacts)
-    .where(and(inArray(artifacts.id, ids), eq(artifacts.jobId, jobId)));
-}
+    .where(and(isOneOf(artifacts.id, "ids"), isOfJob));
+});
 
 /** Leaves out artifacts that were deleted since their ids were found. */
 export const listArtifactsById = listBy<Artifact, Db>(({ artifacts }) => artifacts.id);
 
 /** Counts the artifacts of a build, whatever became of them, and the bytes of their texts. */
-export async function measureArtifacts(
-  tx: Tx,
-  buildId: string,
-): Promise<{ artifacts: number; bytes: number }> {
+export async function measureArtifacts(tx: Tx, buildId: string): Promise<SizeOfArtifacts> {
+  return (await sizeOfArtifacts(tx, { buildId })) ?? { artifacts: 0, bytes: 0 };
+}
+
+interface SizeOfArtifacts {
+  artifacts: number;
+  bytes: number;
+}
+
+const sizeOfArtifacts = preparedRow<{ buildId: string }, SizeOfArtifacts, Tx>((tx) => {
   const { artifacts } = tx.tables;
   const { path, absolutePath, globPath, url, uploadDestination } = artifacts;
   const texts = [path, absolutePath, globPath, url, uploadDestination];
@@ -60,32 +57,29 @@ export async function measureArtifacts(
     texts.map((each) => sql`coalesce(octet_length(${each}), 0)`),
     sql` + `,
   );
-  const [row] = await tx
+  return tx
     .select({
       artifacts: sql`count(*)`.mapWith(Number),
       bytes: sql`coalesce(sum(${bytes}), 0)`.mapWith(Number),
     })
     .from(artifacts)
-    .where(eq(artifacts.buildId, buildId));
-  return row ?? { artifacts: 0, bytes: 0 };
-}
+    .where(eq(artifacts.buildId, sql.placeholder("buildId")));
+});
 
 export async function insertArtifacts(tx: Tx, rows: Artifact[]): Promise<void> {
   await tx.insertMany(tx.tables.artifacts, rows);
 }
 
 /** new, without bytes → new, with bytes. Undefined: another upload was first, or nobody wants it any more. */
-/** @returns false if it is not open */
-export async function setStoredIfOpen(tx: Tx, id: string): Promise<boolean> {
+export const setStoredIfOpen = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
   const { artifacts } = tx.tables;
-  const isOpen = and(eq(artifacts.id, id), eq(artifacts.state, "new"), isNull(artifacts.storedAt));
-  const stored = await tx
+  const isOpen = and(eq(artifacts.state, "new"), isNull(artifacts.storedAt));
+  return tx
     .update(artifacts)
-    .set({ storedAt: tx.now, uploadId: null })
-    .where(isOpen)
+    .set({ storedAt: valueFor(artifacts.storedAt, "now"), uploadId: null })
+    .where(and(eq(artifacts.id, sql.placeholder("id")), isOpen))
     .returning({ id: artifacts.id });
-  return stored.length > 0;
-}
+});
 
 /** Of an artifact whose bytes are not here yet. */
 export async function setUploadIfOpen(tx: Tx, id: string, uploadId: string): Promise<void> {
@@ -97,15 +91,14 @@ export async function setUploadIfOpen(tx: Tx, id: string, uploadId: string): Pro
 }
 
 /** new → finished. Call it with artifacts whose bytes are there. */
-export async function finishIfNew(tx: Tx, ids: string[]): Promise<Artifact[]> {
+export const finishIfNew = prepared<{ ids: string[]; now: Date }, { id: string }, Tx>((tx) => {
   const { artifacts } = tx.tables;
-  if (ids.length === 0) return [];
   return tx
     .update(artifacts)
-    .set({ state: "finished", finishedAt: tx.now })
-    .where(and(inArray(artifacts.id, ids), eq(artifacts.state, "new")))
-    .returning();
-}
+    .set({ state: "finished", finishedAt: valueFor(artifacts.finishedAt, "now") })
+    .where(and(isOneOf(artifacts.id, "ids"), eq(artifacts.state, "new")))
+    .returning({ id: artifacts.id });
+});
 
 /** new → error. `isCounted` stays as it was. */
 export async function failIfNew(tx: Tx, ids: string[]): Promise<Artifact[]> {
