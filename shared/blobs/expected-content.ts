@@ -34,10 +34,27 @@ export class ContentCheck {
   }
 }
 
-/** Cuts large pieces, which come from callers. */
+/** Cuts large pieces, which come from callers, and joins small ones: to write each takes a trip to a thread. */
 export async function* inPieces(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let joined: Buffer | undefined;
+  let bytes = 0;
   for await (const piece of content)
-    for (let at = 0; at < piece.length; at += pieceBytes) yield piece.subarray(at, at + pieceBytes);
+    for (let at = 0; at < piece.length; at += pieceBytes) {
+      const part = piece.subarray(at, at + pieceBytes);
+      if (joined && bytes + part.length > pieceBytes) {
+        yield joined.subarray(0, bytes);
+        joined = undefined;
+      }
+      if (!joined && part.length > pieceBytes / 2) {
+        yield part;
+        continue;
+      }
+      if (!joined) bytes = 0;
+      joined ??= Buffer.allocUnsafe(pieceBytes);
+      joined.set(part, bytes);
+      bytes += part.length;
+    }
+  if (joined) yield joined.subarray(0, bytes);
 }
 
 /**

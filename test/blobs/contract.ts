@@ -39,13 +39,14 @@ export function itIsAStore(open: () => Blobs): void {
       assert.equal(await checkBlob(blobs, name, expect(bytes)), undefined);
     });
 
-  it("takes content in one large chunk", async () => {
-    const [blobs, name, bytes] = [open(), newName(), randomBytes(1_000_000)];
+  for (const size of [1000, 40_000, pieceBytes, 1_000_000])
+    it(`takes content in chunks of ${size} bytes`, async () => {
+      const [blobs, name, bytes] = [open(), newName(), randomBytes(1_000_000)];
 
-    assert.equal(await blobs.write(name, chunks(bytes, bytes.length), expect(bytes)), undefined);
+      assert.equal(await blobs.write(name, chunks(bytes, size), expect(bytes)), undefined);
 
-    assert.deepEqual((await readAll(blobs, name)).content, bytes);
-  });
+      assert.deepEqual((await readAll(blobs, name)).content, bytes);
+    });
 
   it("gives a range, both ends included", async () => {
     const [blobs, name, bytes] = [open(), newName(), randomBytes(200_000)];

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { openGatherer } from "../../sharing/gatherer.ts";
 import type { Expected, Mismatch } from "../blobs.ts";
 import { ContentCheck, inPieces } from "../expected-content.ts";
 
@@ -26,7 +27,7 @@ export async function writeFile(
     if (mismatch) return mismatch;
     await inFolder(dirname(target), () => rename(unfinished, target));
     isPlaced = true;
-    await syncFolder(dirname(target));
+    await folderSyncs.add(dirname(target));
     return undefined;
   } finally {
     if (!isPlaced) await rm(unfinished, { force: true });
@@ -73,6 +74,20 @@ async function makeFolder(path: string): Promise<void> {
   if (first === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
+
+/**
+ * Folders are synced one after the other: one sync stores all renames of before in the journal, so the next ones have
+ * little to do. At the same time each would wait for a sync of its own, in a thread.
+ */
+const folderSyncs = openGatherer<string>({
+  when: async () => {},
+  keyOf: (path) => path,
+  async flush(paths) {
+    const failures: unknown[] = [];
+    for (const path of paths) failures.push(await syncFolder(path).catch((error) => error)); // no second try: it would succeed
+    return failures;
+  },
+});
 
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
