@@ -4,6 +4,7 @@ import { attemptOf, changeWhileLeased } from "../../shared/agents/lease.ts";
 import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
 import {
   type Entry,
+  hasMetaData,
   listMetaDataKeys,
   requireMetaData,
   setMetaData,
@@ -122,7 +123,7 @@ function operationsOf(
       run: async ({ build, readBody }) => {
         const { key } = await readBody();
         if (key === payloadKey) return { exists: await canReadWebhookPayload(services, build) };
-        return { exists: (await listMetaDataKeys(services, build.id)).includes(key) };
+        return { exists: await hasMetaData(services, build.id, key) };
       },
     }),
     operation({

@@ -1,6 +1,6 @@
-import { and, asc, count, desc, eq, inArray, lt, notInArray, sql, sum } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, lt, not, sql, sum } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
-import { isOneOf, prepared } from "../../db/prepared.ts";
+import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
 import { deleteRows } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 import type { Build } from "../rows/build-store.ts";
@@ -14,14 +14,14 @@ export const listMetaData = prepared<{ buildIds: string[] }, Tables["metaData"][
 });
 
 export async function listMetaDataKeys(db: Db, buildId: string): Promise<string[]> {
-  const { metaData } = db.tables;
-  const rows = await db
-    .select({ key: metaData.key })
-    .from(metaData)
-    .where(eq(metaData.buildId, buildId))
-    .orderBy(asc(metaData.key));
-  return rows.map(({ key }) => key);
+  return (await keysOfBuild(db, { buildId })).map(({ key }) => key);
 }
+
+const keysOfBuild = prepared<{ buildId: string }, { key: string }, Db>((db) => {
+  const { metaData } = db.tables;
+  const isOfBuild = eq(metaData.buildId, sql.placeholder("buildId"));
+  return db.select({ key: metaData.key }).from(metaData).where(isOfBuild).orderBy(asc(metaData.key));
+});
 
 /** Measures the meta-data of builds, without some keys. */
 export async function measureMetaData(
@@ -29,23 +29,34 @@ export async function measureMetaData(
   buildIds: string[],
   leftOut: string[] = [],
 ): Promise<{ keys: number; bytes: number }> {
-  const { metaData } = db.tables;
-  const bytes = sql`octet_length(${metaData.key}) + octet_length(${metaData.value})`;
-  const [row] = await db
-    .select({ keys: count(), bytes: sum(bytes).mapWith(Number) })
-    .from(metaData)
-    .where(and(inArray(metaData.buildId, buildIds), notInArray(metaData.key, leftOut)));
-  return { keys: row?.keys ?? 0, bytes: row?.bytes ?? 0 };
+  const found = await sizeOfMetaData(db, { buildIds, leftOut });
+  return { keys: found?.keys ?? 0, bytes: found?.bytes ?? 0 };
 }
 
-export async function findMetaData(db: Db, buildId: string, key: string): Promise<string | undefined> {
+const sizeOfMetaData = preparedRow<
+  { buildIds: string[]; leftOut: string[] },
+  { keys: number; bytes: number | null }
+>((db) => {
   const { metaData } = db.tables;
-  const [found] = await db
+  const bytes = sql`octet_length(${metaData.key}) + octet_length(${metaData.value})`;
+  return db
+    .select({ keys: count(), bytes: sum(bytes).mapWith(Number) })
+    .from(metaData)
+    .where(and(isOneOf(metaData.buildId, "buildIds"), not(isOneOf(metaData.key, "leftOut"))));
+});
+
+export async function findMetaData(db: Db, buildId: string, key: string): Promise<string | undefined> {
+  return (await valueOfKey(db, { buildId, key }))?.value;
+}
+
+const valueOfKey = preparedRow<{ buildId: string; key: string }, { value: string }, Db>((db) => {
+  const { metaData } = db.tables;
+  const isOfBuild = eq(metaData.buildId, sql.placeholder("buildId"));
+  return db
     .select({ value: metaData.value })
     .from(metaData)
-    .where(and(eq(metaData.buildId, buildId), eq(metaData.key, key)));
-  return found?.value;
-}
+    .where(and(isOfBuild, eq(metaData.key, sql.placeholder("key"))));
+});
 
 /** Give each key once. */
 export async function putMetaData(

@@ -77,6 +77,10 @@ export async function findJobPrincipal(services: Services, token: string): Promi
   return { job, jobId, attempt, agentId, isLeased: isOfPresent, readOnly, build };
 }
 
+export async function hasMetaData(services: Services, buildId: string, key: string): Promise<boolean> {
+  return isStorable(key) && (await findMetaData(services.db, buildId, key)) !== undefined;
+}
+
 /** @throws Refusal 404 */
 export async function requireMetaData(services: Services, buildId: string, key: string): Promise<string> {
   const value = isStorable(key) ? await findMetaData(services.db, buildId, key) : undefined;
