@@ -29,7 +29,7 @@ export function agentTokenOperations(services: Services): Operation[] {
       id: "listClusterTokens",
       summary: "The tokens that register agents in a cluster, oldest first",
       answer: "A page of tokens",
-      read: ({ id }, page) => listAgentTokensPage(db, id, page),
+      read: ({ id }, page) => listAgentTokensPage(db, { clusterId: id }, page),
     },
     create: {
       id: "createClusterToken",

@@ -31,7 +31,7 @@ export function clusterOperations(services: Services): Operation[] {
       id: "listClusters",
       summary: "The clusters of an organization, oldest first",
       answer: "A page of clusters",
-      read: ({ id }, page) => listClustersPage(db, id, page),
+      read: ({ id }, page) => listClustersPage(db, { organizationId: id }, page),
     },
     create: {
       id: "createCluster",

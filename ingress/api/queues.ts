@@ -40,7 +40,7 @@ export function queueOperations(services: Services): Operation[] {
       id: "listQueues",
       summary: "The queues of a cluster, oldest first",
       answer: "A page of queues",
-      read: ({ id }, page) => listQueuesPage(db, id, page),
+      read: ({ id }, page) => listQueuesPage(db, { clusterId: id }, page),
     },
     create: {
       id: "createQueue",

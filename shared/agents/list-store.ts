@@ -1,10 +1,10 @@
-import { and, count, eq, inArray, type SQL } from "drizzle-orm";
+import { and, count, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { briefText } from "../builds/reading/job-list-store.ts";
 import { listedColumns } from "../builds/rows/build-store.ts";
 import { factColumns, firstOfStep, type Job, type StoredJob, wholeJob } from "../builds/rows/job-store.ts";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db } from "../db/database.ts";
-import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { listCreated } from "../db/list-page.ts";
 import { listBy } from "../db/prepared.ts";
 import type { AgentState, JobState } from "../vocabulary.ts";
 import type { Agent } from "./store.ts";
@@ -23,27 +23,12 @@ export interface AgentFilter {
 const listed: AgentState[] = ["connected", "lost"];
 
 /** Connected and lost agents, oldest first. */
-export async function listAgentsPage(
-  db: Db,
-  filter: AgentFilter,
-  page: ListPage,
-): Promise<ListedRows<Agent>> {
-  return listCreated(db, db.tables.agents, matches(db, filter), page);
-}
-
-function matches(db: Db, filter: AgentFilter): SQL | undefined {
-  const { agents } = db.tables;
-  const { organizationId, clusterId, queueId, name, hostname, version } = filter;
-  return and(
-    eq(agents.organizationId, organizationId),
-    clusterId === undefined ? undefined : eq(agents.clusterId, clusterId),
-    queueId === undefined ? undefined : eq(agents.queueId, queueId),
-    name === undefined ? undefined : eq(agents.name, name),
-    hostname === undefined ? undefined : eq(agents.hostname, hostname),
-    version === undefined ? undefined : eq(agents.version, version),
-    inArray(agents.state, listed),
-  );
-}
+export const listAgentsPage = listCreated<AgentFilter, Agent>(({ tables: { agents } }, given) => {
+  const filters = (["organizationId", "clusterId", "queueId", "name", "hostname", "version"] as const)
+    .filter((name) => given.has(name))
+    .map((name) => eq(agents[name], sql.placeholder(name)));
+  return { table: agents, where: and(...filters, inArray(agents.state, listed)) };
+});
 
 /** In any state. An agent that disconnected long ago is deleted. */
 export async function listAgentsById(db: Db, ids: readonly (string | null)[]): Promise<Map<string, Agent>> {

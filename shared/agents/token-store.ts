@@ -1,8 +1,8 @@
-import { and, asc, eq, gt, isNull, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, or, type Placeholder, type SQL, sql } from "drizzle-orm";
 import type { Organization } from "../accounts/organization-store.ts";
 import type { Cluster } from "../clusters/store.ts";
-import type { Db, Tx } from "../db/database.ts";
-import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import type { Db, Reader, Tx } from "../db/database.ts";
+import { countUpTo, listCreated } from "../db/list-page.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
@@ -78,20 +78,20 @@ export const useAgentTokens = prepared<{ ids: string[]; now: Date }, { id: strin
 });
 
 /** Tokens of a cluster that were not revoked, oldest first. */
-export async function listAgentTokensPage(
-  db: Db,
-  clusterId: string,
-  page: ListPage,
-): Promise<ListedRows<AgentToken>> {
-  return listCreated(db, db.tables.agentTokens, isOfCluster(db, clusterId), page);
-}
+export const listAgentTokensPage = listCreated<{ clusterId: string }, AgentToken>((db) => ({
+  table: db.tables.agentTokens,
+  where: isOfCluster(db, sql.placeholder("clusterId")),
+}));
 
 /** Counts tokens of a cluster that were not revoked: expired ones are listed too. */
 export function countAgentTokens(tx: Tx, clusterId: string, limit: number): Promise<number> {
   return countUpTo(tx, tx.tables.agentTokens, isOfCluster(tx, clusterId), limit);
 }
 
-function isOfCluster({ tables: { agentTokens } }: Db | Tx, clusterId: string): SQL | undefined {
+function isOfCluster(
+  { tables: { agentTokens } }: Reader | Tx,
+  clusterId: string | Placeholder,
+): SQL | undefined {
   return and(eq(agentTokens.clusterId, clusterId), isNull(agentTokens.revokedAt));
 }
 

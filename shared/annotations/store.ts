@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, inArray, ne, type SQL, sql, sum } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "../db/database.ts";
-import { type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { listCreated } from "../db/list-page.ts";
 import type { Tables } from "../db/schema.ts";
 import type { AnnotationScope, AnnotationStyle } from "../vocabulary.ts";
 
@@ -121,23 +121,15 @@ export async function findBody(db: Db, id: string): Promise<string | undefined> 
 }
 
 /** In the order of their creation. */
-export function listAnnotations(
-  db: Db,
-  {
-    buildId,
-    jobId,
-    scope,
-  }: { buildId: string; jobId?: string | undefined; scope?: AnnotationScope | undefined },
-  page: ListPage,
-): Promise<ListedRows<Annotation>> {
+export const listAnnotations = listCreated<
+  { buildId: string; jobId?: string | undefined; scope?: AnnotationScope | undefined },
+  Annotation
+>((db, given) => {
   const { annotations } = db.tables;
-  const where = and(
-    eq(annotations.buildId, buildId),
-    jobId === undefined ? undefined : eq(annotations.jobId, jobId),
-    scope && eq(annotations.scope, scope),
-  );
-  return listCreated<Tables["annotations"], keyof Annotation>(db, annotations, where, page, columnsOf(db));
-}
+  const filters = (["buildId", "jobId", "scope"] as const).filter((name) => given.has(name));
+  const where = and(...filters.map((name) => eq(annotations[name], sql.placeholder(name))));
+  return { table: annotations, where, columns: columnsOf(db) };
+});
 
 /** All annotations of a build or of one of its jobs, the highest priority first, with the sizes of their bodies and HTML. */
 export async function listAnnotationsForPage(

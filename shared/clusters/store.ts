@@ -1,6 +1,6 @@
-import { and, asc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
-import type { Db, Tx } from "../db/database.ts";
-import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import { and, asc, eq, inArray, isNull, type Placeholder, type SQL, sql } from "drizzle-orm";
+import type { Db, Reader, Tx } from "../db/database.ts";
+import { countUpTo, listCreated } from "../db/list-page.ts";
 import { preparedRow } from "../db/prepared.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
@@ -81,19 +81,16 @@ export async function findOnlyCluster(db: Db, organizationId: string): Promise<C
 }
 
 /** Oldest first. */
-export async function listClustersPage(
-  db: Db,
-  organizationId: string,
-  page: ListPage,
-): Promise<ListedRows<Cluster>> {
-  return listCreated(db, db.tables.clusters, isPresent(db, organizationId), page);
-}
+export const listClustersPage = listCreated<{ organizationId: string }, Cluster>((db) => ({
+  table: db.tables.clusters,
+  where: isPresent(db, sql.placeholder("organizationId")),
+}));
 
 export function countClusters(tx: Tx, organizationId: string, limit: number): Promise<number> {
   return countUpTo(tx, tx.tables.clusters, isPresent(tx, organizationId), limit);
 }
 
-function isPresent(db: Db | Tx, organizationId: string): SQL | undefined {
+function isPresent(db: Reader | Tx, organizationId: string | Placeholder): SQL | undefined {
   const { clusters } = db.tables;
   return and(eq(clusters.organizationId, organizationId), isNull(clusters.deletedAt));
 }

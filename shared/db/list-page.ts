@@ -1,6 +1,7 @@
 import { and, asc, count, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "./database.ts";
+import { type Prepared, prepared, preparedRow, valueFor } from "./prepared.ts";
 
 /** Rows of a list that are counted at most. */
 export const maxCounted = 1000;
@@ -51,33 +52,62 @@ export function capTotal(total: number): number | undefined {
   return total > maxCounted ? undefined : total;
 }
 
-type CreatedTable = SQLiteTable & { id: SQLiteColumn; createdAt: SQLiteColumn };
+/** The condition has placeholders, with the names of filters. */
+interface CreatedRows {
+  table: SQLiteTable & { id: SQLiteColumn; createdAt: SQLiteColumn };
+  where: SQL | undefined;
+  /** Default: all. */
+  columns?: Record<string, SQLiteColumn>;
+}
 
 /**
- * A page of the rows that match, in order of creation.
- * @param columns default: all
+ * Makes a function that lists a page of rows in order of creation. Its statements are built once for each set of filters.
+ * @param rowsOf chooses the rows by the names of the filters that are given: neither undefined nor false
  */
-export async function listCreated<T extends CreatedTable, Name extends keyof T["$inferSelect"]>(
-  db: Db,
-  table: T,
-  where: SQL | undefined,
-  page: ListPage,
-  columns?: Record<Name | "id" | "createdAt", SQLiteColumn>,
-): Promise<ListedRows<Pick<T["$inferSelect"], Name>>> {
-  const { limit, offset, after } = page;
-  const total = capTotal(await countUpTo(db, table, where));
-  if (total !== undefined && !after && offset >= total) return { rows: [], next: undefined, total };
+export function listCreated<Filter extends object, Row>(
+  rowsOf: (db: Reader, given: ReadonlySet<string>) => CreatedRows,
+): (db: Db, filter: Filter, page: ListPage) => Promise<ListedRows<Row>> {
+  const known = new Map<string, ReturnType<typeof createdStatements<Row>>>();
+  const statementsFor = (filter: Filter) => {
+    const given = Object.entries(filter).flatMap(([name, value]) => ((value ?? false) !== false ? name : []));
+    const key = given.join();
+    const found = known.get(key) ?? createdStatements<Row>((db) => rowsOf(db, new Set(given)));
+    known.set(key, found);
+    return found;
+  };
+  return async (db, filter, page) => {
+    const { limit, after } = page;
+    const offset = after ? 0 : page.offset;
+    const { count, first, next } = statementsFor(filter);
+    const total = capTotal((await count(db, filter))?.total ?? 0);
+    if (total !== undefined && !after && offset >= total) return { rows: [], next: undefined, total };
+    const start = after && { afterTime: new Date(after.number), afterId: after.id };
+    const values = { ...filter, ...start, limit: limit + 1, offset };
+    const rows = await (after ? next : first)(readerFor(db, offset), values);
+    return listedRows(rows, page, { total, positionOf: positionByCreation });
+  };
+}
 
-  const { id, createdAt } = table as CreatedTable;
-  const start = after && sql.param(new Date(after.number), createdAt);
-  const rows = (await readerFor(db, after ? 0 : offset)
-    .select(columns ?? getTableColumns(table))
-    .from(table as CreatedTable)
-    .where(and(where, after && sql`(${createdAt}, ${id}) > (${start}, ${sql.param(after.id, id)})`))
-    .orderBy(asc(createdAt), asc(id))
-    .limit(limit + 1)
-    .offset(after ? 0 : offset)) as Pick<T["$inferSelect"], Name>[];
-  return listedRows(rows, page, { total, positionOf: positionByCreation });
+function createdStatements<Row>(rowsOf: (db: Reader) => CreatedRows) {
+  const select = (isNext: boolean) =>
+    prepared<object, Row, Reader>((db) => {
+      const { table, where, columns = getTableColumns(table) } = rowsOf(db);
+      const { id, createdAt } = table;
+      const start = sql`(${valueFor(createdAt, "afterTime")}, ${valueFor(id, "afterId")})`;
+      const rows = db
+        .select(columns)
+        .from(table)
+        .where(and(where, isNext ? sql`(${createdAt}, ${id}) > ${start}` : undefined))
+        .orderBy(asc(createdAt), asc(id))
+        .limit(sql.placeholder("limit"))
+        .offset(sql.placeholder("offset"));
+      return rows as unknown as { prepare(): Prepared<Row> };
+    });
+  const count = preparedRow<object, { total: number }, Db>((db) => {
+    const { table, where } = rowsOf(db);
+    return selectCountUpTo(db, table, where, maxCounted + 1);
+  });
+  return { count, first: select(false), next: select(true) };
 }
 
 /** Counts no further than `limit`. */
@@ -102,6 +132,7 @@ export function selectCountUpTo(db: Reader | Tx, table: SQLiteTable, where: SQL 
   return db.select({ total: count() }).from(some);
 }
 
-function positionByCreation({ createdAt, id }: Record<string, unknown>): ListPosition {
-  return { number: (createdAt as Date).getTime(), id: id as string };
+function positionByCreation(row: unknown): ListPosition {
+  const { createdAt, id } = row as { createdAt: Date; id: string };
+  return { number: createdAt.getTime(), id };
 }

@@ -1,4 +1,16 @@
-import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNotNull,
+  isNull,
+  or,
+  type Placeholder,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
@@ -102,39 +114,54 @@ export async function listPipelineIds(
   { name, repository, ...filter }: PipelineFilter,
   page: ListPage,
 ): Promise<ListedRows<Pick<Pipeline, "id">>> {
-  const { pipelines } = db.tables;
-  const where = and(
-    isListed(db, filter),
-    name ? hasPart(pipelines.name, name) : undefined,
-    repository ? hasPart(pipelines.repository, repository) : undefined,
+  const parts = Object.entries({ name, repository }).flatMap(([column, part]) =>
+    part ? [[column, part] as const] : [],
   );
-  const { id, createdAt } = pipelines;
-  return listCreated(db, pipelines, where, page, { id, createdAt });
+  if (parts.some(([, part]) => !isStorable(part) || part.length > maxPartLength))
+    return { rows: [], next: undefined, total: 0 };
+  const patterns = parts.flatMap(([column, part]) => [
+    [column, patternOf(part)],
+    [`${column}Lower`, patternOf(part.toLowerCase())],
+  ]);
+  return pipelineIds(db, { ...filter, ...Object.fromEntries(patterns) }, page);
 }
+
+const pipelineIds = listCreated<PipelineFilter, Pick<Pipeline, "id">>((db, given) => {
+  const { pipelines } = db.tables;
+  const { id, createdAt } = pipelines;
+  const parts = (["name", "repository"] as const).filter((name) => given.has(name));
+  const where = and(
+    isListed(db, given.has("isArchived")),
+    ...parts.map((name) => hasPart(pipelines[name], name)),
+  );
+  return { table: pipelines, where, columns: { id, createdAt } };
+});
 
 /** Oldest first. */
-export function listPipelineNames(
-  db: Db,
-  filter: Pick<PipelineFilter, "organizationId" | "isArchived">,
-  page: ListPage,
-): Promise<ListedRows<ListedPipeline>> {
-  const { pipelines } = db.tables;
-  return listCreated(db, pipelines, isListed(db, filter), page, listedColumns(db));
-}
+export const listPipelineNames = listCreated<
+  Pick<PipelineFilter, "organizationId" | "isArchived">,
+  ListedPipeline
+>((db, given) => ({
+  table: db.tables.pipelines,
+  where: isListed(db, given.has("isArchived")),
+  columns: listedColumns(db),
+}));
 
-function listedColumns({ tables: { pipelines } }: Db | Tx) {
+function listedColumns({ tables: { pipelines } }: Reader | Tx) {
   const { id, slug, name, repository, lastBuildNumber, createdAt, archivedAt } = pipelines;
   return { id, slug, name, repository, lastBuildNumber, createdAt, archivedAt };
 }
 
 /** SQLite, and Postgres with the locale C, lower only the letters of ASCII: others must match as they are. */
-function hasPart(column: SQLiteColumn, part: string): SQL | undefined {
-  if (!isStorable(part) || part.length > maxPartLength) return sql`1 = 0`;
-  const pattern = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+function hasPart(column: SQLiteColumn, name: string): SQL | undefined {
   return or(
-    sql`lower(${column}) like ${pattern(part.toLowerCase())} escape '\\'`,
-    sql`${column} like ${pattern(part)} escape '\\'`,
+    sql`lower(${column}) like ${sql.placeholder(`${name}Lower`)} escape '\\'`,
+    sql`${column} like ${sql.placeholder(name)} escape '\\'`,
   );
+}
+
+function patternOf(part: string): string {
+  return `%${part.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
 /** Counts the pipelines of an organization, archived ones too, up to a limit. */
@@ -142,14 +169,15 @@ export function countPipelines(tx: Tx, organizationId: string, limit: number): P
   return countUpTo(tx, tx.tables.pipelines, isPresent(tx, organizationId), limit);
 }
 
-function isPresent(db: Db | Tx, organizationId: string): SQL | undefined {
+function isPresent(db: Reader | Tx, organizationId: string | Placeholder): SQL | undefined {
   const { pipelines } = db.tables;
   return and(eq(pipelines.organizationId, organizationId), isNull(pipelines.deletedAt));
 }
 
-function isListed(db: Db, { organizationId, isArchived = false }: PipelineFilter): SQL | undefined {
+function isListed(db: Reader, isArchived: boolean): SQL | undefined {
   const { archivedAt } = db.tables.pipelines;
-  return and(isPresent(db, organizationId), isArchived ? isNotNull(archivedAt) : isNull(archivedAt));
+  const isPresentHere = isPresent(db, sql.placeholder("organizationId"));
+  return and(isPresentHere, isArchived ? isNotNull(archivedAt) : isNull(archivedAt));
 }
 
 /** Undefined if none is archived. */
@@ -157,14 +185,13 @@ export async function findArchivedPipeline(
   db: Db,
   organizationId: string,
 ): Promise<Pick<Pipeline, "id"> | undefined> {
-  const { pipelines } = db.tables;
-  const [found] = await db
-    .select({ id: pipelines.id })
-    .from(pipelines)
-    .where(isListed(db, { organizationId, isArchived: true }))
-    .limit(1);
-  return found;
+  return archivedPipeline(db, { organizationId });
 }
+
+const archivedPipeline = preparedRow<{ organizationId: string }, Pick<Pipeline, "id">, Db>((db) => {
+  const { pipelines } = db.tables;
+  return db.select({ id: pipelines.id }).from(pipelines).where(isListed(db, true)).limit(1);
+});
 
 export async function hasDeletedPipelines(db: Db, organizationId: string): Promise<boolean> {
   return (await deletedPipeline(db, { organizationId })) !== undefined;

@@ -1,7 +1,19 @@
-import { and, asc, desc, eq, inArray, isNotNull, isNull, or, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  or,
+  type Placeholder,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { maxRows } from "../clusters/store.ts";
-import type { Db, Tx } from "../db/database.ts";
-import { countUpTo, type ListedRows, type ListPage, listCreated } from "../db/list-page.ts";
+import type { Db, Reader, Tx } from "../db/database.ts";
+import { countUpTo, listCreated } from "../db/list-page.ts";
 import { findBy, isOneOf, listBy, prepared, preparedRow } from "../db/prepared.ts";
 import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
@@ -91,15 +103,16 @@ export async function listQueueKeys(db: Db, clusterId: string, limit: number): P
 }
 
 /** Oldest first. */
-export async function listQueuesPage(db: Db, clusterId: string, page: ListPage): Promise<ListedRows<Queue>> {
-  return listCreated(db, db.tables.queues, isPresent(db, clusterId), page);
-}
+export const listQueuesPage = listCreated<{ clusterId: string }, Queue>((db) => ({
+  table: db.tables.queues,
+  where: isPresent(db, sql.placeholder("clusterId")),
+}));
 
 export function countQueues(tx: Tx, clusterId: string, limit: number): Promise<number> {
   return countUpTo(tx, tx.tables.queues, isPresent(tx, clusterId), limit);
 }
 
-function isPresent(db: Db | Tx, clusterId: string): SQL | undefined {
+function isPresent(db: Reader | Tx, clusterId: string | Placeholder): SQL | undefined {
   const { queues } = db.tables;
   return and(eq(queues.clusterId, clusterId), isNull(queues.deletedAt));
 }

@@ -33,7 +33,7 @@ export type ClusterList = Awaited<ReturnType<typeof loadClusters>>;
 /** One page of clusters, with the keys of paused queues, and how many queues it has and jobs wait. */
 export async function loadClusters({ db }: Services, { organization, event }: MemberRequest) {
   const list = await readWithin(readPageOf(event, perPage), (page) =>
-    listClustersPage(db, organization.id, page),
+    listClustersPage(db, { organizationId: organization.id }, page),
   );
   const ids = list.rows.map(({ id }) => id);
   return {
@@ -62,7 +62,7 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
   const { db } = services;
   const cluster = await loadCluster(services, request);
   const list = await readWithin(readPageOf(request.event, perPage), (page) =>
-    listQueuesPage(db, cluster.id, page),
+    listQueuesPage(db, { clusterId: cluster.id }, page),
   );
   const queues = list.rows;
   const queueIds = queues.map(({ id }) => id);
@@ -82,7 +82,7 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
 /** One page of the registration tokens that were not revoked, and the queues that they are bound to. */
 async function loadTokens({ db }: Services, { event }: MemberRequest, { id }: Cluster) {
   const list = await readWithin(readPageOf(event, perPage, tokensPrefix), (page) =>
-    listAgentTokensPage(db, id, page),
+    listAgentTokensPage(db, { clusterId: id }, page),
   );
   const queueIds = list.rows.flatMap(({ queueId }) => queueId ?? []);
   return { list, queues: await listQueuesById(db, queueIds) };
