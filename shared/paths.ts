@@ -244,17 +244,18 @@ export type PatternWith<Names extends string> = {
       : never;
 }[Pattern];
 
+type Values<Parameters> = Parameters extends unknown ? Record<keyof Parameters, string | number> : never;
+
 /** Fills in the parameters of a pattern. A missing parameter does not compile; further ones are ignored. */
 export function pathTo<Path extends Pattern>(
   pattern: Path,
-  ...[parameters]: unknown extends ParametersOf<Path> ? [] : [ParametersOf<Path>]
+  ...[parameters]: unknown extends ParametersOf<Path> ? [] : [Values<ParametersOf<Path>>]
 ): string {
-  const values = (parameters ?? {}) as Record<string, string>;
-  const parts = partsOf.get(pattern) ?? pattern.split(/:([a-z]+)/);
-  partsOf.set(pattern, parts);
+  const values = (parameters ?? {}) as Record<string, string | number>;
+  const parts = partsOf.get(pattern) ?? split(pattern);
   let path = parts[0] as string;
   for (let index = 1; index < parts.length; index += 2) {
-    const value = values[parts[index] as string] as string;
+    const value = String(values[parts[index] as string]);
     path += (plain.test(value) ? value : encodeURIComponent(value)) + parts[index + 1];
   }
   return path;
@@ -265,3 +266,9 @@ const plain = /^[\w-]*$/;
 
 /** Of a pattern: its texts, with the names of the parameters between them. A list of builds has ten paths a job. */
 const partsOf = new Map<Pattern, string[]>();
+
+function split(pattern: Pattern): string[] {
+  const parts = pattern.split(/:([a-z]+)/);
+  partsOf.set(pattern, parts);
+  return parts;
+}

@@ -34,19 +34,19 @@ export const api = {
   builds: ({ baseUrl }: Config, pipeline: PipelineAddress) =>
     baseUrl + pathTo(patterns.pipelineBuilds, pipeline),
   build: ({ baseUrl }: Config, pipeline: PipelineAddress, number: number) =>
-    baseUrl + pathTo(patterns.build, { ...pipeline, number: String(number) }),
-  unblockJob: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
-    baseUrl + pathTo(patterns.unblockJob, { ...pipeline, number: String(number), job }),
-  jobLog: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
-    baseUrl + pathTo(patterns.jobLog, { ...pipeline, number: String(number), job }),
-  jobLogText: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
-    baseUrl + pathTo(patterns.jobLogText, { ...pipeline, number: String(number), job }),
-  stepUpload: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, upload: string) =>
-    baseUrl + pathTo(patterns.stepUpload, { ...pipeline, number: String(number), upload }),
-  jobArtifacts: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
-    baseUrl + pathTo(patterns.jobsArtifacts, { ...pipeline, number: String(number), job }),
-  artifact: ({ baseUrl }: Config, { number, ...pipeline }: BuildAddress, job: string, artifact: string) =>
-    baseUrl + pathTo(patterns.artifact, { ...pipeline, number: String(number), job, artifact }),
+    baseUrl + pathTo(patterns.build, { ...pipeline, number }),
+  unblockJob: ({ baseUrl }: Config, build: BuildAddress, job: string) =>
+    baseUrl + pathTo(patterns.unblockJob, { ...build, job }),
+  jobLog: ({ baseUrl }: Config, build: BuildAddress, job: string) =>
+    baseUrl + pathTo(patterns.jobLog, { ...build, job }),
+  jobLogText: ({ baseUrl }: Config, build: BuildAddress, job: string) =>
+    baseUrl + pathTo(patterns.jobLogText, { ...build, job }),
+  stepUpload: ({ baseUrl }: Config, build: BuildAddress, upload: string) =>
+    baseUrl + pathTo(patterns.stepUpload, { ...build, upload }),
+  jobArtifacts: ({ baseUrl }: Config, build: BuildAddress, job: string) =>
+    baseUrl + pathTo(patterns.jobsArtifacts, { ...build, job }),
+  artifact: ({ baseUrl }: Config, build: BuildAddress, job: string, artifact: string) =>
+    baseUrl + pathTo(patterns.artifact, { ...build, job, artifact }),
   trigger: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string) =>
     baseUrl + pathTo(patterns.trigger, { ...pipeline, trigger }),
   delivery: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string, delivery: string) =>
@@ -66,7 +66,7 @@ export const web = {
   pipeline: ({ appUrl }: Config, pipeline: PipelineAddress) =>
     appUrl + pathTo(patterns.pipelinePage, pipeline),
   build: ({ appUrl }: Config, pipeline: PipelineAddress, number: number) =>
-    appUrl + pathTo(patterns.buildPage, { ...pipeline, number: String(number) }),
+    appUrl + pathTo(patterns.buildPage, { ...pipeline, number }),
   badge: ({ appUrl }: Config, pipelineId: string) =>
     appUrl + pathTo(patterns.badge, { file: `${pipelineId}.svg` }),
 };

@@ -13,5 +13,5 @@ type GraphqlType =
 
 /** The id of the resource in GraphQL: base64 of `Type---uuid`. */
 export function graphqlId(type: GraphqlType, id: string): string {
-  return Buffer.from(`${type}---${id}`).toString("base64");
+  return btoa(`${type}---${id}`);
 }

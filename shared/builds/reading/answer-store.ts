@@ -155,7 +155,7 @@ export async function listAnsweredJobs(
   const rows = await ("ids" in given
     ? answeredJobs(db, given)
     : answeredJobsOfBuilds(db, { buildIds: given.buildIds, ...filterValues(given) }));
-  return rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
+  return rows.map((row) => ({ job: wholeJob(row), queue: row.queue }));
 }
 
 type AnsweredRow = Awaited<ReturnType<typeof selectAnswered>>[number];

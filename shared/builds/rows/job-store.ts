@@ -58,12 +58,13 @@ export function selectJobs<On extends Reader | Tx>(db: On) {
   return db.select({ job: jobs, first: first.columns }).from(jobs).leftJoin(first.table, first.isReferredTo);
 }
 
+/** Adds the text of its step to a job: to copy its forty members takes twice as long. */
 export function wholeJob({ job, first }: StoredJob): Job {
-  const { ownLabel, ownCommand, ownOptions, ...facts } = job;
-  if (!first)
-    return { ...facts, label: labelOf(ownLabel, ownOptions), command: ownCommand, options: ownOptions };
-  const options = first.ownOptions || ownOptions ? { ...first.ownOptions, ...ownOptions } : null;
-  return { ...facts, label: labelOf(first.ownLabel, options), command: first.ownCommand, options };
+  const { ownOptions } = job;
+  const { ownLabel, ownCommand } = first ?? job;
+  const isMerged = first && (first.ownOptions || ownOptions);
+  const options = isMerged ? { ...first.ownOptions, ...ownOptions } : ownOptions;
+  return Object.assign(job, { label: labelOf(ownLabel, options), command: ownCommand, options });
 }
 
 /** Labels of parallel jobs may name their place: `%n` from 0, `%N` from 1, `%t` and `%T` the number of jobs. */
