@@ -2,7 +2,7 @@ import { csrfTokenIn } from "../../scripts/scratch/visitor.ts";
 import { startSession } from "../../shared/accounts/sessions.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
 import { request } from "../helpers/http.ts";
-import type { Installation } from "./installation.ts";
+import type { World } from "../helpers/world.ts";
 
 export interface Session {
   cookie: string;
@@ -19,8 +19,11 @@ export interface Form {
 const maxPages = 300;
 
 /** A browser's session, signed in if `user` is given. */
-export async function openSession({ world, url }: Installation, user?: User): Promise<Session> {
-  const given = user && `signalbox=${await startSession(world.services, user, "")}`;
+export async function openSession(
+  { services, url }: Pick<World, "services" | "url">,
+  user?: User,
+): Promise<Session> {
+  const given = user && `signalbox=${await startSession(services, user, "")}`;
   const { headers, text } = await request(`${url}/sign-in`, { headers: given ? { cookie: given } : {} });
   const home = await request(`${url}/`, { headers: given ? { cookie: given } : {} });
   const cookie = given ?? headers.getSetCookie()[0]?.split(";")[0] ?? "";

@@ -22,7 +22,7 @@ describeWorld("any request to any page or form", startInstallation, (installatio
     context.diagnostic(`${site.pages.length} pages, ${site.forms.length} forms`);
     const statuses: Record<string, number> = {};
 
-    await fuzz(context, { share: 0.2 * partOn(database), input: pageRequests(site) }, async (each) => {
+    await fuzz(context, { share: 0.25 * partOn(database), input: pageRequests(site) }, async (each) => {
       const answer = await exchange(installation.url, each);
       if (!answer) return;
       statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
@@ -43,11 +43,12 @@ describeWorld("any request to any page or form", startInstallation, (installatio
 
 async function readSite(installation: Installation): Promise<Site> {
   const { own, foreign, url, world } = installation;
+  const at = { services: world.services, url };
   const sessions = {
-    admin: await openSession(installation, own.user),
-    reader: await openSession(installation, own.reader),
-    stranger: await openSession(installation, foreign.user),
-    nobody: await openSession(installation),
+    admin: await openSession(at, own.user),
+    reader: await openSession(at, own.reader),
+    stranger: await openSession(at, foreign.user),
+    nobody: await openSession(at),
   };
   const device = await startDevice({ url }, await setUpClient(world, { clientId: "cli" }));
   const start = [

@@ -3,8 +3,14 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { newId } from "../../../shared/ids.ts";
 
 const startMs = Date.UTC(2026, 0, 1);
+export interface Shared {
+  organization: string;
+  user: string;
+  few: string[];
+}
+
 /** Values that many rows share, so that no index on them alone is enough. */
-export const shared = {
+export const shared: Shared = {
   organization: "01900000-0000-7000-8000-000000000001",
   user: "01900000-0000-7000-8000-000000000002",
   few: Array.from({ length: 10 }, (_, index) => `01900000-0000-7000-8000-0000000001${10 + index}`),
@@ -22,14 +28,18 @@ const rowsAtOnce = 1000;
 export type Insert = (table: string, columns: Column[], rows: unknown[][]) => Promise<void>;
 
 /** Inserts rows with made-up values. Foreign keys must be off. */
-export async function fill(insert: Insert, table: SQLiteTable, amount: number): Promise<void> {
+export async function fill(
+  insert: Insert,
+  table: SQLiteTable,
+  { amount, shared }: { amount: number; shared: Shared },
+): Promise<void> {
   const columns = Object.values(getTableColumns(table));
   const name = getTableName(table);
   const isUnique = (column: Column) => column.name === "user_id" && name === "members";
   for (let from = 0; from < amount; from += rowsAtOnce) {
     const rows = Array.from({ length: rowsAtOnce }, (_, index) =>
       columns.map((column) =>
-        isUnique(column) ? newId(new Date(startMs + index)) : makeValue(column, from + index),
+        isUnique(column) ? newId(new Date(startMs + index)) : makeValue(column, from + index, shared),
       ),
     );
     await insert(name, columns, rows);
@@ -38,7 +48,7 @@ export async function fill(insert: Insert, table: SQLiteTable, amount: number): 
 
 export type Column = ReturnType<typeof getTableColumns<SQLiteTable>>[string];
 
-function makeValue({ name, dataType, notNull }: Column, index: number): unknown {
+function makeValue({ name, dataType, notNull }: Column, index: number, shared: Shared): unknown {
   if (!notNull && (name === "deleted_at" || index % 100 < (rarelyNull.has(name) ? 1 : 95))) return null;
   if (dataType === "date") return new Date(startMs + index * 1000);
   if (name === "minutes") return index % 2 ? 60 : 1;

@@ -4,7 +4,7 @@ import type { PgTable } from "drizzle-orm/pg-core";
 import { drizzle as postgresProxy } from "drizzle-orm/pg-proxy";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { drizzle as sqliteProxy } from "drizzle-orm/sqlite-proxy";
-import { Client as PostgresClient } from "pg";
+import { Client as PostgresClient, type QueryConfig } from "pg";
 import type { Dialect } from "../../../shared/db/columns.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
 import { sqliteFile } from "../../../shared/db/open.ts";
@@ -16,6 +16,7 @@ export interface Recorder {
   db: Db & Tx;
   /** The plans of the statements since the last call. */
   takePlans(): { statement: string; plan: string }[];
+  explain: Explain;
   close(): Promise<void>;
 }
 
@@ -52,7 +53,45 @@ export async function openRecorder(dialect: Dialect, url: string): Promise<Recor
       plans = [];
       return taken;
     },
+    explain,
     close,
+  };
+}
+
+/** Records the statements of all databases of this process, each text with the values of its first run. */
+export function recordStatements() {
+  const statements = new Map<string, unknown[]>();
+  const keep = (text: string, values: unknown[] = []) => {
+    if (/^(select|insert|update|delete|with)\b/i.test(text) && !statements.has(text))
+      statements.set(text, values);
+  };
+
+  const ofSqlite = Object.getPrototypeOf(new Client(":memory:").prepare("select 1"));
+  const methods = ["run", "get", "all"] as const;
+  const originals = methods.map((name) => ofSqlite[name]);
+  for (const [index, name] of methods.entries())
+    ofSqlite[name] = function (this: Client.Statement, ...values: unknown[]) {
+      keep(this.source, Array.isArray(values[0]) ? values[0] : values);
+      return originals[index].apply(this, values);
+    };
+
+  const { query: originalQuery } = PostgresClient.prototype;
+  PostgresClient.prototype.query = function (
+    this: PostgresClient,
+    ...given: [QueryConfig | string, unknown[]?]
+  ) {
+    const [query, values] = given;
+    if (typeof query === "string") keep(query, values);
+    else keep(query.text, query.values ?? values);
+    return originalQuery.apply(this, given as never);
+  } as typeof originalQuery;
+
+  return {
+    statements,
+    stop() {
+      for (const [index, name] of methods.entries()) ofSqlite[name] = originals[index];
+      PostgresClient.prototype.query = originalQuery;
+    },
   };
 }
 
