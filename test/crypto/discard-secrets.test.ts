@@ -1,25 +1,18 @@
 import assert from "node:assert/strict";
-import { Readable } from "node:stream";
 import { it } from "node:test";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/sealing/secret-key-check.ts";
 import { openServices } from "../../shared/services/services.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
+import { runOperator } from "../scripts/operator.ts";
 
 const newKey = "the next key, of at least 32 characters";
 
 async function discard(world: World, ...options: string[]) {
-  let [stdout, stderr] = ["", ""];
-  const { databaseUrl, redisUrl } = world.config;
-  await runAdmin(["secrets", "discard", ...options], {
-    env: { SECRET_KEY: newKey, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
-    stdin: Readable.from([""]),
-    write: (text) => (stdout += text),
-    writeError: (text) => (stderr += text),
-  });
+  const env = { SECRET_KEY: newKey };
+  const { stdout, stderr } = await runOperator(world, ["secrets", "discard", ...options], { env });
   assert.equal(stderr, "");
   return JSON.parse(stdout);
 }

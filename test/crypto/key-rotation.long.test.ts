@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { Readable } from "node:stream";
 import { it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { startIngress } from "../../ingress/server.ts";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment, sealEnvironment } from "../../shared/pipelines/environment.ts";
 import { resealSecrets } from "../../shared/sealing/reseal-secrets.ts";
@@ -18,6 +16,7 @@ import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { post, request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { secretKey as oldKey, startWorld, type World } from "../helpers/world.ts";
+import { runOperator } from "../scripts/operator.ts";
 
 const newKey = "the next key, of at least 32 characters";
 const environment = { COLOUR: "red" };
@@ -40,19 +39,8 @@ async function withKeys<T>(world: World, keys: Keys, work: (services: Services) 
 }
 
 async function reseal(world: World, [SECRET_KEY, previous]: Keys, isWatched = false) {
-  let [stdout, stderr] = ["", ""];
-  await runAdmin(["secrets", "reseal"], {
-    env: {
-      SECRET_KEY,
-      ...(previous && { SECRET_KEY_PREVIOUS: previous }),
-      DATABASE_URL: world.config.databaseUrl,
-      REDIS_URL: world.config.redisUrl,
-    },
-    stdin: Readable.from([""]),
-    write: (text) => (stdout += text),
-    writeError: (text) => (stderr += text),
-    isWatched,
-  });
+  const env = { SECRET_KEY, ...(previous && { SECRET_KEY_PREVIOUS: previous }) };
+  const { stdout, stderr } = await runOperator(world, ["secrets", "reseal"], { env, isWatched });
   return { printed: stdout && JSON.parse(stdout), stderr };
 }
 

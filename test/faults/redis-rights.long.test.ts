@@ -1,25 +1,22 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { buildWebhook } from "../helpers/builds.ts";
 import { sqlite } from "../helpers/databases.ts";
 import { eventually, request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { redisServerMissing, startRedis } from "../helpers/processes.ts";
-import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
+import { startWorld, type World } from "../helpers/world.ts";
+import { runOperator } from "../scripts/operator.ts";
 
 const listed = /^ACL SETUSER signalbox (.*)$/m.exec(
   readFileSync("scripts/deploy/PRODUCTION.md", "utf8"),
 )?.[1];
 
 async function doctor(world: World): Promise<string> {
-  let output = "";
-  const write = (text: string) => (output += text);
-  const env = { SECRET_KEY: secretKey, ...settingsOf(world), PORT: new URL(world.url).port };
-  await runAdmin(["doctor"], { env, stdin: Readable.from([]), write, writeError: write });
-  return output;
+  const env = { PORT: new URL(world.url).port };
+  const { stdout, stderr } = await runOperator(world, ["doctor"], { env });
+  return stdout + stderr;
 }
 
 describe("a Redis whose user has few rights", { skip: redisServerMissing }, () => {

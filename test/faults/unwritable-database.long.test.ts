@@ -2,10 +2,8 @@ import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { after, describe, it } from "node:test";
 import { Client } from "pg";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { freePort } from "../../scripts/scratch/ports.ts";
 import { visitor } from "../../scripts/scratch/visitor.ts";
 import { openWriteHealth } from "../../shared/db/health/writes.ts";
@@ -17,6 +15,7 @@ import { type Disk, mountDisk, straceMissing, trace } from "../helpers/disk/faul
 import { eventually, post, request } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { secretKey, settingsOf, startWorld, type World } from "../helpers/world.ts";
+import { runOperator } from "../scripts/operator.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-unwritable-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -24,18 +23,9 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const large = JSON.stringify("x".repeat(100_000));
 
 async function findings(world: World): Promise<string[]> {
-  let stdout = "";
-  await runAdmin(["doctor"], {
-    env: {
-      SECRET_KEY: secretKey,
-      ...settingsOf(world),
-      PUBLIC_URL: world.url,
-      PORT: new URL(world.url).port,
-    },
-    stdin: Readable.from([]),
-    write: (text) => (stdout += text),
-    writeError: (text) => assert.fail(text),
-  });
+  const env = { PUBLIC_URL: world.url, PORT: new URL(world.url).port };
+  const { stdout, stderr } = await runOperator(world, ["doctor"], { env });
+  assert.equal(stderr, "");
   const { findings: found } = JSON.parse(stdout) as { findings: Record<string, string>[] };
   return found.map(({ check, state, found }) => `${check}: ${state}: ${found}`);
 }

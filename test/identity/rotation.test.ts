@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { Readable } from "node:stream";
 import { afterEach, beforeEach, it } from "node:test";
 import { decodeProtectedHeader } from "jose";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { hourMs, minuteMs } from "../../shared/durations.ts";
 import { openSigningKeys } from "../../shared/identity/keys.ts";
 import { retiredSigningKeys, rotateSigningKeys } from "../../shared/identity/rotation.ts";
@@ -10,7 +8,8 @@ import { openServices } from "../../shared/services/services.ts";
 import { enterJob } from "../agents/inside/in-a-job.ts";
 import { type Api, openApi } from "../helpers/api.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
-import { secretKey, settingsOf } from "../helpers/world.ts";
+import { secretKey } from "../helpers/world.ts";
+import { operatorOf, runOperator } from "../scripts/operator.ts";
 import { askForToken, shownKeys, verify } from "./in-a-job.ts";
 
 describeOnBothDatabases("the keys of identity tokens", (database) => {
@@ -85,18 +84,10 @@ describeOnBothDatabases("the keys of identity tokens", (database) => {
     const inside = await enter();
     const stolen = await tokenOf(inside, 7200);
     const leaked = await shown();
-    let [stdout, stderr] = ["", ""];
 
-    const code = await runAdmin(["signing-keys", "rotate", "--leaked"], {
-      env: { ...settingsOf(api.world), SECRET_KEY: secretKey },
-      stdin: Readable.from([""]),
-      write: (text) => (stdout += text),
-      writeError: (text) => (stderr += text),
-    });
+    const { keys } = await operatorOf(api.world).admin("signing-keys rotate --leaked");
     api.world.clock.advance(minuteMs / 2);
 
-    assert.deepEqual([code, stderr], [0, ""]);
-    const { keys } = JSON.parse(stdout);
     assert.deepEqual(
       Object.keys(keys[0]),
       ["id", "created_at", "active_at", "retires_at"],
@@ -115,14 +106,9 @@ describeOnBothDatabases("the keys of identity tokens", (database) => {
     assert.match(row?.privateKeySealed ?? "", /^v2\./);
     const newKey = "the next key, of at least 32 characters";
     const { config, services, clock } = api.world;
-    let stdout = "";
+    const env = { SECRET_KEY: newKey, SECRET_KEY_PREVIOUS: secretKey };
 
-    await runAdmin(["secrets", "reseal"], {
-      env: { ...settingsOf(api.world), SECRET_KEY: newKey, SECRET_KEY_PREVIOUS: secretKey },
-      stdin: Readable.from([""]),
-      write: (text) => (stdout += text),
-      writeError: () => {},
-    });
+    const { stdout } = await runOperator(api.world, ["secrets", "reseal"], { env });
 
     assert.equal(JSON.parse(stdout).resealed, 1);
     const next = openServices({ config: { ...config, secretKey: newKey }, log: services.log, clock });
@@ -133,14 +119,9 @@ describeOnBothDatabases("the keys of identity tokens", (database) => {
   it("of a lost SECRET_KEY are discarded, and a new one signs", async () => {
     const inside = await enter();
     const former = signerOf(await tokenOf(inside));
-    let stdout = "";
+    const env = { SECRET_KEY: "another key, of at least 32 characters" };
 
-    await runAdmin(["secrets", "discard", "--key-is-lost"], {
-      env: { ...settingsOf(api.world), SECRET_KEY: "another key, of at least 32 characters" },
-      stdin: Readable.from([""]),
-      write: (text) => (stdout += text),
-      writeError: () => {},
-    });
+    const { stdout } = await runOperator(api.world, ["secrets", "discard", "--key-is-lost"], { env });
     api.world.clock.advance(minuteMs / 2);
 
     assert.equal(JSON.parse(stdout).signing_keys, 1);

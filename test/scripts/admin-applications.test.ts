@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { Readable } from "node:stream";
 import { describe, it } from "node:test";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { isWellFormedToken } from "../../shared/crypto/tokens.ts";
 import { newId } from "../../shared/ids.ts";
@@ -10,34 +8,13 @@ import { insertGrants } from "../../shared/oauth/grant-store.ts";
 import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { postForm } from "../helpers/device.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { patientRedisUrl, secretKey, startWorld } from "../helpers/world.ts";
+import { startWorld } from "../helpers/world.ts";
+import { operatorOf } from "./operator.ts";
 
 describeWorldOn(sqlite, "the operator's command for applications", startWorld, (world) => {
-  async function run(args: string[]) {
-    let [stdout, stderr] = ["", ""];
-    const code = await runAdmin(["app", ...args], {
-      env: {
-        SECRET_KEY: secretKey,
-        DATABASE_URL: world.config.databaseUrl,
-        REDIS_URL: patientRedisUrl() ?? "",
-      },
-      stdin: Readable.from([""]),
-      write: (text) => (stdout += text),
-      writeError: (text) => (stderr += text),
-    });
-    return { stdout, stderr, code };
-  }
-  const app = async (...args: string[]) => {
-    const { stdout, stderr, code } = await run(args);
-    assert.deepEqual([code, stderr], [0, ""], args.join(" "));
-    return JSON.parse(stdout);
-  };
-  const refused = async (...args: string[]) => {
-    const { stdout, stderr, code } = await run(args);
-    assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);
-    assert.match(stderr, /^[^\n]+\n$/);
-    return stderr.trim();
-  };
+  const { admin, refused: refusedOf } = operatorOf(world);
+  const app = (...args: string[]) => admin("app", ...args);
+  const refused = (...args: string[]) => refusedOf("app", ...args);
   /** Returns 200 or the OAuth error. */
   const answerTo = async (client_id: string, client_secret?: string) => {
     const parameters = { client_id, client_secret, scope: "read_user" };
@@ -131,19 +108,12 @@ describeWorldOn(sqlite, "the operator's command for applications", startWorld, (
   });
 
   it("app rotate-secret shows the new secret and ends the old one", async () => {
-    const { client_secret: before } = await app(
-      "create",
-      "--name",
-      "x",
-      "--client-id",
-      "turned",
-      "--confidential",
-    );
+    const made = await admin("app create --name x --client-id turned --confidential");
 
     const rotated = await app("rotate-secret", "turned");
 
     assert.deepEqual(Object.keys(rotated), ["client_id", "client_secret"]);
-    assert.equal(await answerTo("turned", before), "invalid_client");
+    assert.equal(await answerTo("turned", made.client_secret), "invalid_client");
     assert.equal(await answerTo("turned", rotated.client_secret), 200);
   });
 

@@ -1,25 +1,20 @@
 import assert from "node:assert/strict";
-import { Readable } from "node:stream";
 import { before, it } from "node:test";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { secretKey, settingsOf, startWorld } from "../helpers/world.ts";
+import { startWorld } from "../helpers/world.ts";
+import { runOperator } from "./operator.ts";
 
 describeWorld("admin cluster-secret", startWorld, (world) => {
   before(() => setUpOrganization(world));
 
-  const run = async (verb: string, args: string[], value = "") => {
-    let said = "";
+  const run = async (verb: string, args: string[], input = "") => {
     const at = ["--org", "acme", "--cluster", "Primary"];
-    const code = await runAdmin(["cluster-secret", verb, ...at, ...args], {
-      env: { SECRET_KEY: secretKey, ...settingsOf(world) } as Record<string, string>,
-      stdin: Readable.from([value]),
-      write: (text) => (said += text),
-      writeError: (text) => (said += text),
+    const { code, stdout, stderr } = await runOperator(world, ["cluster-secret", verb, ...at, ...args], {
+      input,
     });
-    return { code, said };
+    return { code, said: stdout + stderr };
   };
   const findValue = async (key: string) => {
     const { db, cipher } = world.services;

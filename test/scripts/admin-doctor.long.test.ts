@@ -5,10 +5,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { artifactBlob } from "../../shared/blobs/blobs.ts";
 import { markOwner } from "../../shared/blobs/owner.ts";
 import { putFact } from "../../shared/db/facts-store.ts";
@@ -21,7 +19,7 @@ import { describeWorld } from "../helpers/databases.ts";
 import { eventually } from "../helpers/http.ts";
 import { openAcme } from "../helpers/organization.ts";
 import { redisServerMissing, startRedis } from "../helpers/processes.ts";
-import { secretKey, settingsOf } from "../helpers/world.ts";
+import { runOperator } from "./operator.ts";
 
 interface Finding {
   check: string;
@@ -34,20 +32,9 @@ describeWorld("admin doctor", openAcme, (world, database) => {
   const reported = (count: number) =>
     eventually("reports", async () => (await world.services.processes.list())?.length === count);
   const run = async (settings: Record<string, string> = {}, isTerminal = false, ...options: string[]) => {
-    let stdout = "";
-    const code = await runAdmin(["doctor", ...options], {
-      env: {
-        SECRET_KEY: secretKey,
-        ...settingsOf(world),
-        PUBLIC_URL: world.url,
-        PORT: new URL(world.url).port,
-        ...settings,
-      },
-      stdin: Readable.from([]),
-      isTerminal,
-      write: (text) => (stdout += text),
-      writeError: (text) => assert.fail(text),
-    });
+    const env = { PUBLIC_URL: world.url, PORT: new URL(world.url).port, ...settings };
+    const { code, stdout, stderr } = await runOperator(world, ["doctor", ...options], { env, isTerminal });
+    assert.equal(stderr, "");
     return { code, stdout };
   };
   const examine = async (settings?: Record<string, string>, ...options: string[]) => {

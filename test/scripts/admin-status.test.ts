@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { it } from "node:test";
 import { Queue } from "bullmq";
 import { eq } from "drizzle-orm";
 import { Redis } from "ioredis";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { hourMs } from "../../shared/durations.ts";
 import { createBuildsJob, doTasksJob, evictPayloadsJob } from "../../shared/jobs/contracts.ts";
@@ -17,30 +15,11 @@ import { describeWorld } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { openAcme } from "../helpers/organization.ts";
 import { secretKey, settingsOf } from "../helpers/world.ts";
+import { operatorOf, runOperator } from "./operator.ts";
 
 describeWorld("what operators see of an installation", openAcme, (world, database) => {
-  const run = async (
-    args: string[],
-    more: { isTerminal?: boolean; env?: Record<string, string>; untilInterrupted?: () => AbortSignal } = {},
-  ) => {
-    let [stdout, stderr] = ["", ""];
-    const code = await runAdmin(args, {
-      env: {
-        SECRET_KEY: secretKey,
-        ...settingsOf(world),
-      },
-      stdin: Readable.from([]),
-      write: (text) => (stdout += text),
-      writeError: (text) => (stderr += text),
-      ...more,
-    });
-    return { code, stdout, stderr };
-  };
-  const admin = async (...args: string[]) => {
-    const { code, stdout, stderr } = await run(args);
-    assert.deepEqual([code, stderr], [0, ""]);
-    return JSON.parse(stdout);
-  };
+  const { admin } = operatorOf(world);
+  const run = (args: string[], given?: Parameters<typeof runOperator>[2]) => runOperator(world, args, given);
 
   it("goes on after a part that fails for a reason of its own, as doctor does", async () => {
     const redis = new Redis(world.config.redisUrl);
@@ -160,16 +139,10 @@ describeWorld("what operators see of an installation", openAcme, (world, databas
     const write = () => {
       if (++lines === 2) interrupted.abort();
     };
-    const { databaseUrl, redisUrl } = world.config;
-    const code = await runAdmin(["status", "--watch"], {
-      env: { SECRET_KEY: secretKey, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
-      stdin: Readable.from([]),
-      write,
-      writeError: (text) => assert.fail(text),
-      untilInterrupted: () => interrupted.signal,
-    });
+    const untilInterrupted = () => interrupted.signal;
+    const { code, stderr } = await run(["status", "--watch"], { write, untilInterrupted });
 
-    assert.deepEqual([code, lines], [0, 2]);
+    assert.deepEqual([code, lines, stderr], [0, 2, ""]);
   });
 
   it("lists background jobs by name, and drops them", async () => {

@@ -6,12 +6,10 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, it } from "node:test";
 import { sign } from "@octokit/webhooks-methods";
 import { eq } from "drizzle-orm";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { updateOrganization } from "../../shared/accounts/organizations.ts";
 import { sealedPlaces } from "../../shared/crypto/sealed-places.ts";
 import { openEnvironment } from "../../shared/pipelines/environment.ts";
@@ -20,7 +18,8 @@ import { buildOfDelivery, findDelivery } from "../helpers/builds.ts";
 import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
-import { secretKey, settingsOf, startWorld } from "../helpers/world.ts";
+import { startWorld } from "../helpers/world.ts";
+import { runOperator, sentenceOf } from "./operator.ts";
 
 const open = withSettings(startWorld, { MAX_PAYLOAD_BYTES: "100000" });
 
@@ -36,33 +35,18 @@ describeWorldOn(sqlite, "the operator's command for triggers", open, (world) => 
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function run(args: string[], input = "", signal?: AbortSignal) {
-    let [stdout, stderr] = ["", ""];
-    const code = await runAdmin(["trigger", ...args], {
-      env: {
-        SECRET_KEY: secretKey,
-        ...settingsOf(world),
-        WEBHOOK_URL: "https://hooks.example.com",
-        MAX_PAYLOAD_BYTES: "100000",
-      },
-      stdin: Readable.from([input]),
-      write: (text) => (stdout += text),
-      writeError: (text) => (stderr += text),
-      untilInterrupted: () => signal ?? AbortSignal.abort(),
+  const run = (args: string[], input = "", signal = AbortSignal.abort()) =>
+    runOperator(world, ["trigger", ...args], {
+      env: { WEBHOOK_URL: "https://hooks.example.com", MAX_PAYLOAD_BYTES: "100000" },
+      input,
+      untilInterrupted: () => signal,
     });
-    return { stdout, stderr, code };
-  }
   const admin = async (...args: string[]) => {
-    const { stdout, stderr, code } = await run(args, "");
+    const { stdout, stderr, code } = await run(args);
     assert.deepEqual([code, stderr], [0, ""], args.join(" "));
     return JSON.parse(stdout);
   };
-  const refused = async (args: string[], input = "") => {
-    const { stdout, stderr, code } = await run(args, input);
-    assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);
-    assert.match(stderr, /^[^\n]+\n$/);
-    return stderr.trim();
-  };
+  const refused = async (args: string[], input = "") => sentenceOf(await run(args, input));
   const payload = (text: string | Buffer) => {
     const file = join(folder, "payload.json");
     writeFileSync(file, text);

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runAdmin } from "../../scripts/admin/run.ts";
 import { loaders } from "../../scripts/node-options.ts";
 import { listAuditEvents } from "../../shared/accounts/audit-store.ts";
 import { requireOrganization } from "../../shared/accounts/organizations.ts";
@@ -16,57 +14,18 @@ import { openEnvironment } from "../../shared/pipelines/environment.ts";
 import { allBuilds, buildOfDelivery } from "../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { eventually, get, post, request } from "../helpers/http.ts";
-import { secretKey, settingsOf, startWorld } from "../helpers/world.ts";
-
-async function run(env: Record<string, string>, args: string[], input = "") {
-  let [stdout, stderr] = ["", ""];
-  const code = await runAdmin(args, {
-    env: { SECRET_KEY: secretKey, ...env },
-    stdin: Readable.from([input]),
-    write: (text) => (stdout += text),
-    writeError: (text) => (stderr += text),
-  });
-  return { stdout, stderr, code };
-}
+import { secretKey, startWorld } from "../helpers/world.ts";
+import { operatorOf, runOperator } from "./operator.ts";
 
 describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
   before(() => world.startWorkers());
 
-  const inHere = (args: string[], input?: string) => run(settingsOf(world), args, input);
-  const admin = async (...args: string[]) => {
-    const { stdout, stderr, code } = await inHere(args);
-    assert.deepEqual([code, stderr], [0, ""], args.join(" "));
-    return JSON.parse(stdout);
-  };
-  const refused = async (...args: string[]) => {
-    const { stdout, stderr, code } = await inHere(args);
-    assert.deepEqual([code, stdout], [1, ""], `${args.join(" ")}: ${stderr}`);
-    assert.match(stderr, /^[^\n]+\n$/);
-    return stderr.trim();
-  };
+  const { admin, refused } = operatorOf(world);
 
   it("sets up an installation that builds webhooks", async () => {
-    const org = await admin(
-      "org",
-      "create",
-      "--slug",
-      "acme",
-      "--name",
-      "Acme",
-      "--deliveries-per-hour",
-      "500",
-    );
+    const org = await admin("org create --slug acme --name Acme --deliveries-per-hour 500");
     assert.deepEqual(Object.keys(org), ["id", "slug", "name", "deliveries_per_hour"]);
-    const user = await admin(
-      "user",
-      "create",
-      "--email",
-      "Ada@Example.com",
-      "--name",
-      "Ada",
-      "--org",
-      "acme",
-    );
+    const user = await admin("user create --email Ada@Example.com --name Ada --org acme");
     assert.equal(user.email, "ada@example.com");
     assert.match(user.password, /^[\w-]{20}$/);
     const created = ["--user", "ada@example.com", "--org", "acme", "--scopes", "read_builds read_pipelines"];
@@ -77,47 +36,14 @@ describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
     const queue = await admin("queue", "create", "--cluster", cluster.id, "--key", "default", "--default");
     assert.equal(queue.key, "default");
     const at = ["--org", "acme", "--cluster", cluster.id];
-    const pipeline = await admin(
-      "pipeline",
-      "create",
-      ...at,
-      "--slug",
-      "web",
-      "--name",
-      "Web",
-      "--command",
-      "make test",
-    );
+    const pipeline = await admin("pipeline create --slug web --name Web", ...at, "--command", "make test");
     assert.equal(pipeline.slug, "web");
     const of = ["--org", "acme", "--pipeline", "web"];
-    const more = [
-      "--branch",
-      "dev",
-      "--message",
-      "Hi",
-      "--env",
-      "A=1",
-      "--env",
-      "B=x=y",
-      "--secret",
-      "s3cret",
-    ];
-    const trigger = await admin("trigger", "create", ...of, "--type", "github", "--label", "Hook", ...more);
+    const more = "--branch dev --message Hi --env A=1 --env B=x=y --secret s3cret";
+    const trigger = await admin(`trigger create --type github --label Hook ${more}`, ...of);
     assert.match(trigger.endpoint_url, /^http:\/\/localhost:3000\/deliver\/sbtr_/);
 
-    const plain = await admin(
-      "trigger",
-      "create",
-      ...of,
-      "--type",
-      "webhook",
-      "--label",
-      "Plain",
-      "--env",
-      "A=1",
-      "--env",
-      "B=x=y",
-    );
+    const plain = await admin("trigger create --type webhook --label Plain --env A=1 --env B=x=y", ...of);
     const path = new URL(plain.endpoint_url).pathname;
     assert.equal((await post(world.url + path, '{"from":"outside"}')).status, 201);
     const [build] = await eventually("the build", async () => {
@@ -208,11 +134,11 @@ describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
     const { builds } = await admin("build", "list", "--org", "acme", "--branch", "main", "--limit", "1");
     const ofPipeline = ["--org", "acme", "--pipeline", "web"];
     const [{ id }] = triggers;
-    const sent = await inHere(["trigger", "send", id, "--file", "-"], "{}");
-    const { id: deliveryId } = JSON.parse(sent.stdout);
-    await eventually("the build", () => buildOfDelivery(world, deliveryId));
-    const { deliveries } = await admin("delivery", "list", "--trigger", id, "--limit", "1");
-    const [delivery] = deliveries;
+    const sent = await runOperator(world, ["trigger", "send", id, "--file", "-"], { input: "{}" });
+    const delivery = await eventually("the build", async () => {
+      const { deliveries } = await admin("delivery", "list", "--trigger", id, "--limit", "1");
+      return deliveries[0].builds.length === 1 && deliveries[0];
+    });
 
     assert.deepEqual([builds.length, builds[0].pipeline, builds[0].source], [1, "web", "webhook"]);
     assert.equal((await admin("build", "list", ...ofPipeline, "--state", "passed")).builds.length, 0);
@@ -269,15 +195,13 @@ describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
     const unsubscribe = world.services.events.subscribe([`user:${id}`], () => ends++);
     await world.services.awaitRedis();
     await sleep(200);
-    assert.equal((await run(settingsOf(world), ["member", "remove", ...ada])).code, 0);
+    await admin("member", "remove", ...ada);
     await eventually("the event", async () => ends > 0);
     unsubscribe();
     assert.match(await refused("member", "remove", ...ada), /not a member/);
 
-    const set = await inHere(
-      ["user", "set-password", "ada@example.com", "--password-stdin"],
-      "from standard input\n",
-    );
+    const setting = ["user", "set-password", "ada@example.com", "--password-stdin"];
+    const set = await runOperator(world, setting, { input: "from standard input\n" });
     assert.equal(set.code, 0);
     assert.doesNotMatch(set.stdout, /standard input/);
     const user = await findUser(world.services.db, "ada@example.com");
@@ -378,9 +302,9 @@ describe("npm run -s admin", () => {
 
 describe("the operator's command without an installation", () => {
   it("explains itself at every level", async () => {
-    const environment = { DATABASE_URL: "file:/nonexistent/x.db" };
+    const env = { DATABASE_URL: "file:/nonexistent/x.db" };
     for (const args of [["--help"], ["org", "--help"], ["trigger", "create", "--help"]]) {
-      const { stdout, code } = await run(environment, args);
+      const { stdout, code } = await runOperator(undefined, args, { env });
       assert.equal(code, 0);
       assert.match(stdout, /^Usage: admin/);
     }
@@ -388,15 +312,13 @@ describe("the operator's command without an installation", () => {
 
   it("reports a missing migration or wrong settings in one sentence", async () => {
     const list = ["org", "list"];
-    const unmigrated = await run(
-      { DATABASE_URL: `file:/tmp/signalbox-unmigrated-${process.pid}/x.db` },
-      list,
-    );
+    const env = { DATABASE_URL: `file:/tmp/signalbox-unmigrated-${process.pid}/x.db` };
+    const unmigrated = await runOperator(undefined, list, { env });
     assert.deepEqual(
       [unmigrated.code, unmigrated.stderr],
       [1, "The database is not migrated (no such table: organizations): run npm run migrate.\n"],
     );
-    const unset = await run({ PORT: "x" }, list);
+    const unset = await runOperator(undefined, list, { env: { PORT: "x" } });
     assert.equal(unset.code, 1);
     assert.match(unset.stderr, /PORT must be a whole number/);
   });

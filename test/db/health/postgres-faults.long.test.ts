@@ -1,23 +1,20 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
-import { runAdmin } from "../../../scripts/admin/run.ts";
 import { onServer } from "../../../scripts/scratch/databases.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
 import { migrate } from "../../../shared/db/migrate.ts";
 import { postgres, skipPostgres } from "../../helpers/databases.ts";
 import { post, request } from "../../helpers/http.ts";
-import { secretKey, settingsOf, startWorld, type World } from "../../helpers/world.ts";
+import { startWorld, type World } from "../../helpers/world.ts";
+import { runOperator } from "../../scripts/operator.ts";
 
 const role = `signalbox_${randomBytes(6).toString("hex")}`;
 
 async function admin(command: string, world: World): Promise<string> {
-  let output = "";
-  const write = (text: string) => (output += text);
-  const env = { SECRET_KEY: secretKey, ...settingsOf(world), PORT: new URL(world.url).port };
-  await runAdmin([command], { env, stdin: Readable.from([]), write, writeError: write });
-  return output;
+  const env = { PORT: new URL(world.url).port };
+  const { stdout, stderr } = await runOperator(world, [command], { env });
+  return stdout + stderr;
 }
 
 describe("Postgres that is set up wrongly", { skip: skipPostgres }, () => {
