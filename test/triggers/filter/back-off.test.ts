@@ -23,6 +23,7 @@ describeWorld("a filter that keeps missing its deadline", openAcme, (world) => {
   const workers: DueDeliveries[] = [];
 
   before(async () => {
+    world.clock.freeze();
     const features = { webhook_filtering: true };
     const organization = await updateOrganization(world.services, "acme", { features });
     actor = { ...world.acme.operator, organization };
