@@ -2,15 +2,13 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { count, eq } from "drizzle-orm";
 import { newId } from "../../shared/ids.ts";
-import { openAgentApi, registration, sendAsAgent, startAgent } from "../helpers/agent.ts";
+import { openAgentApi, registration, sendAsAgent } from "../helpers/agent.ts";
 import { describeWorld } from "../helpers/databases.ts";
 
 describeWorld("hostile input of agents", openAgentApi, (api) => {
   const begin = async (step: object = {}) => {
-    const { key } = await api.newQueue();
-    const pipeline = await api.newPipeline({ steps: [{ command: "x", agents: { queue: key }, ...step }] });
-    await api.build(pipeline.id);
-    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
+    const { pipeline, newAgent } = await api.buildOnQueue({ command: "x", ...step });
+    const agent = await newAgent();
     const job = (await agent.offered()) as string;
     return { agent, job, pipeline };
   };

@@ -3,30 +3,14 @@ import { it } from "node:test";
 import { expireJobs, timeOutJobs } from "../../shared/agents/expire.ts";
 import { loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
-import type { Step } from "../../shared/vocabulary.ts";
-import { openAgentApi, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
+import { openAgentApi, type ScriptedAgent } from "../helpers/agent.ts";
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 
 describeWorld("the life of a job", withSettings(openAgentApi, { JOB_RESTARTS: "1" }), (api) => {
-  /** A queue of its own, so that tests do not share jobs. */
-  const setUp = async (steps: (key: string) => Step[] = defaultSteps) => {
-    const queue = await api.newQueue();
-    const pipeline = await api.newPipeline({ steps: steps(queue.key) });
-    await api.build(pipeline.id);
-    const agentOf = (given = {}) =>
-      startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${queue.key}`], ...given });
-    const build = async () =>
-      (await api.send("GET", `/pipelines/${pipeline.slug}/builds/1?include_retried_jobs=true`)).body;
-    const states = async () => (await build()).jobs.map((job: { state: string }) => job.state);
-    return { queue, pipeline, agentOf, build, states };
+  const setUp = async (...steps: object[]) => {
+    const { read, newAgent, ...site } = await api.buildOnQueue(...(steps.length > 0 ? steps : [{}]));
+    return { ...site, build: () => read("?include_retried_jobs=true"), agentOf: newAgent };
   };
-  const defaultSteps = (key: string): Step[] => [{ command: "make", agents: { queue: key } }];
-  const onQueue =
-    (...parts: object[]) =>
-    (key: string) =>
-      parts.map((part) =>
-        "type" in part ? part : { command: "make", agents: { queue: key }, ...part },
-      ) as Step[];
 
   /** Lets time pass for an ingress process that listens all the while. */
   const pass = async (ms: number) => {
@@ -72,76 +56,8 @@ describeWorld("the life of a job", withSettings(openAgentApi, { JOB_RESTARTS: "1
     assert.equal((await agent.finish(jobId, 0, second?.body.token)).status, 200);
   });
 
-  it("is given to one of many agents", async () => {
-    const { agentOf } = await setUp();
-    const agents = await Promise.all(Array.from({ length: 8 }, () => agentOf()));
-    const offers = await Promise.all(agents.map((agent) => agent.offered()));
-    assert.equal(offers.filter(Boolean).length, 1);
-  });
-
-  it("fails its build, and no step behind a wait is reached, whatever later waits forgive", async () => {
-    const { agentOf, build, states } = await setUp(
-      onQueue({}, {}, { type: "wait" }, {}, { type: "wait", continue_on_failure: true }, {}),
-    );
-    const agent = await agentOf();
-    await agent.runOne(7);
-    assert.equal((await build()).state, "failing");
-    await agent.runOne();
-    assert.deepEqual(await states(), [
-      "failed",
-      "passed",
-      "waiting_failed",
-      "waiting_failed",
-      "waiting_failed",
-      "waiting_failed",
-    ]);
-    assert.equal((await build()).state, "failed");
-  });
-
-  it("behind a wait waits for those before it", async () => {
-    const { agentOf, build, states } = await setUp(onQueue({}, {}, { type: "wait" }, {}));
-    const [one, two] = [await agentOf(), await agentOf()] as [ScriptedAgent, ScriptedAgent];
-    await one.runOne();
-    assert.deepEqual(await states(), ["passed", "scheduled", "waiting", "waiting"]);
-    await two.runOne();
-    assert.deepEqual(await states(), ["passed", "passed", "passed", "scheduled"]);
-    await two.runOne();
-    assert.equal((await build()).state, "passed");
-  });
-
-  it("may fail softly", async () => {
-    const { agentOf, build } = await setUp(onQueue({ soft_fail: [3] }, { soft_fail: true }));
-    const agent = await agentOf();
-    await agent.runOne(3);
-    await agent.runOne(1);
-    const { state, jobs } = await build();
-    assert.equal(state, "passed");
-    assert.deepEqual(
-      jobs.map((job: { soft_failed: boolean }) => job.soft_failed),
-      [true, true],
-    );
-  });
-
-  it("is retried by a rule of its step until the limit", async () => {
-    const rule = { automatic: [{ exit_status: [7], limit: 2 }] };
-    const { agentOf, build } = await setUp(onQueue({ retry: rule }));
-    const agent = await agentOf();
-    for (let run = 0; run < 3; run++) assert.ok(await agent.runOne(7));
-    assert.equal(await agent.offered(), undefined);
-    const { state, jobs } = await build();
-    assert.equal(state, "failed");
-    assert.deepEqual(
-      jobs.map((job: { retries_count: number }) => job.retries_count),
-      [0, 1, 2],
-    );
-    assert.deepEqual(
-      jobs.map((job: { retried: boolean }) => job.retried),
-      [true, true, false],
-    );
-  });
-
   it("is canceled with its build: at once while it waits, by its agent while it runs", async () => {
-    const { agentOf, build, states, pipeline } = await setUp(onQueue({}, {}, { type: "wait" }, {}));
+    const { agentOf, build, states, pipeline } = await setUp({}, {}, { type: "wait" }, {});
     const agent = await agentOf();
     const jobId = (await agent.offered()) as string;
     const { token: jobToken } = await agent.begin(jobId);
@@ -161,7 +77,7 @@ describeWorld("the life of a job", withSettings(openAgentApi, { JOB_RESTARTS: "1
       { isCanceled: false, exitStatus: 1, end: "timed_out" },
     ];
     for (const { isCanceled, exitStatus, end } of ends) {
-      const { agentOf, states, pipeline } = await setUp(onQueue({ timeout_in_minutes: 5 }));
+      const { agentOf, states, pipeline } = await setUp({ timeout_in_minutes: 5 });
       const agent = await agentOf({ version: "3.137.0" });
       const jobId = (await agent.offered()) as string;
       const { token: jobToken } = await agent.begin(jobId);
@@ -225,7 +141,7 @@ describeWorld("the life of a job", withSettings(openAgentApi, { JOB_RESTARTS: "1
   });
 
   it("is stopped after the time-out of its step", async () => {
-    const { agentOf, build, states } = await setUp(onQueue({ timeout_in_minutes: 5 }));
+    const { agentOf, build, states } = await setUp({ timeout_in_minutes: 5 });
     for (const [version, state] of [
       ["3.20.0", "canceling"],
       ["3.137.0", "timing_out"],
@@ -254,7 +170,7 @@ describeWorld("the life of a job", withSettings(openAgentApi, { JOB_RESTARTS: "1
   });
 
   it("is not reserved while its queue is paused, and one reserved before carries on", async () => {
-    const { agentOf, queue, build } = await setUp(onQueue({}, {}));
+    const { agentOf, queue, build } = await setUp({}, {});
     const [one, two] = [await agentOf(), await agentOf()] as [ScriptedAgent, ScriptedAgent];
     const jobId = (await one.offered()) as string;
     await api.send("POST", `${api.queues}/${queue.id}/pause_dispatch`);
@@ -268,7 +184,7 @@ describeWorld("the life of a job", withSettings(openAgentApi, { JOB_RESTARTS: "1
   });
 
   it("is acquired by its id", async () => {
-    const { agentOf, build, queue } = await setUp(onQueue({}, { type: "wait" }, {}));
+    const { agentOf, build, queue } = await setUp({}, { type: "wait" }, {});
     const agent = await agentOf({ ignore_in_dispatches: true });
     const [first, , last] = (await build()).jobs;
     assert.equal(await agent.offered(), undefined);
@@ -288,7 +204,7 @@ describeWorld("the life of a job", withSettings(openAgentApi, { JOB_RESTARTS: "1
   it("that is retried goes to another agent, or to the warmest, by the queue's affinity", async () => {
     api.world.clock.freeze(); // else the affinity ends after 10 s of it
     const rule = { automatic: [{ exit_status: "*" as const, limit: 5 }] };
-    const { agentOf, queue } = await setUp(onQueue({ retry: rule }));
+    const { agentOf, queue } = await setUp({ retry: rule });
     await api.send("PUT", `${api.queues}/${queue.id}`, {
       body: { retry_agent_affinity: "prefer-different" },
     });

@@ -3,8 +3,8 @@ import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/durations.ts";
-import { agentTokenOf, type ScriptedAgent, startAgent } from "../helpers/agent.ts";
-import { build, openApi, unknownId } from "../helpers/api.ts";
+import { openAgentApi, type ScriptedAgent } from "../helpers/agent.ts";
+import { build, unknownId } from "../helpers/api.ts";
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 
@@ -21,26 +21,16 @@ async function finishAsOldAgent(agent: ScriptedAgent, jobId: string): Promise<nu
   throw new Error("The agent repeats its finish for ever.");
 }
 
-describeWorld("an agent that lost its job", withSettings(openApi, { JOB_RESTARTS: "1" }), (api) => {
+describeWorld("an agent that lost its job", withSettings(openAgentApi, { JOB_RESTARTS: "1" }), (api) => {
   let globex: TestOrganization;
-  let token: string;
 
   before(async () => {
     globex = await setUpOrganization(api.world, "globex");
-    token = await agentTokenOf(api.world, api.acme.cluster);
   });
 
   const setUp = async (jobs = 1) => {
-    const queue = await api.newQueue();
-    const step = { command: "make", agents: { queue: queue.key } };
-    const pipeline = await api.newPipeline({ steps: Array(jobs).fill(step) });
-    await api.build(pipeline.id);
-    const path = `/pipelines/${pipeline.slug}/builds/1`;
-    const agentOf = (given = {}) =>
-      startAgent(api.world.url, token, { meta_data: [`queue=${queue.key}`], ...given });
-    const read = async () => (await api.send("GET", path)).body;
-    const states = async () => (await read()).jobs.map((job: { state: string }) => job.state);
-    return { agentOf, read, states };
+    const { newAgent, read, states } = await api.buildOnQueue(...Array(jobs).fill({}));
+    return { agentOf: newAgent, read, states };
   };
   /** An agent that was frozen while it had a job, and so lost it. */
   const setUpLost = async (jobs?: number) => {

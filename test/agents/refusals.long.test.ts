@@ -5,30 +5,31 @@ import { gzipSync } from "node:zlib";
 import { findCluster } from "../../shared/clusters/store.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
 import { minuteMs } from "../../shared/durations.ts";
-import { agentTokenOf, registration, type ScriptedAgent, sendAsAgent, startAgent } from "../helpers/agent.ts";
-import { openApi, unknownId } from "../helpers/api.ts";
+import {
+  agentTokenOf,
+  openAgentApi,
+  registration,
+  type ScriptedAgent,
+  sendAsAgent,
+  startAgent,
+} from "../helpers/agent.ts";
+import { unknownId } from "../helpers/api.ts";
 import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 import { request } from "../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 
-describeWorldOn(sqlite, "an agent's calls", openApi, (api) => {
+describeWorldOn(sqlite, "an agent's calls", openAgentApi, (api) => {
   let globex: TestOrganization;
   let token: string;
 
   before(async () => {
     globex = await setUpOrganization(api.world, "globex");
-    token = await agentTokenOf(api.world, api.acme.cluster);
+    token = api.agentToken;
   });
 
   const setUp = async (steps = 1) => {
-    const queue = await api.newQueue();
-    const step = { command: "make", agents: { queue: queue.key } };
-    const pipeline = await api.newPipeline({ steps: Array(steps).fill(step) });
-    await api.build(pipeline.id);
-    const agentOf = (given = {}) =>
-      startAgent(api.world.url, token, { meta_data: [`queue=${queue.key}`], ...given });
-    const build = async () => (await api.send("GET", `/pipelines/${pipeline.slug}/builds/1`)).body;
-    return { queue, pipeline, agentOf, build };
+    const { newAgent, read, ...site } = await api.buildOnQueue(...Array(steps).fill({}));
+    return { ...site, agentOf: newAgent, build: () => read() };
   };
   /** An agent with a running job. */
   const setUpRunning = async (steps?: number) => {
@@ -376,7 +377,7 @@ describeWorldOn(sqlite, "an agent's calls", openApi, (api) => {
       assert.equal((await agent.send("PUT", `/jobs/${foreign}/acquire`)).status, 404, "revoked or not");
       const [{ id: own }] = (await one.build()).jobs;
       assert.equal((await agent.send("PUT", `/jobs/${own}/acquire`)).status, 200);
-      const free = await two.agentOf({ ignore_in_dispatches: true, meta_data: [] });
+      const free = await startAgent(api.world.url, token, { ignore_in_dispatches: true });
       assert.equal((await free.send("PUT", `/jobs/${foreign}/acquire`)).status, 200, "of any queue");
     });
   });

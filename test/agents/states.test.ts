@@ -3,31 +3,23 @@ import { it } from "node:test";
 import { expireJobs } from "../../shared/agents/expire.ts";
 import { loseUnseenAgents, markListening } from "../../shared/agents/lost.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/durations.ts";
-import type { Step } from "../../shared/vocabulary.ts";
-import { openAgentApi, startAgent } from "../helpers/agent.ts";
+import { openAgentApi } from "../helpers/agent.ts";
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 
 const wait = { type: "wait" };
 
 describeWorld("the states of jobs and builds", withSettings(openAgentApi, { JOB_RESTARTS: "0" }), (api) => {
-  /** A build with a queue of its own. */
-  const setUp = async (...parts: object[]) => {
-    const queue = await api.newQueue();
-    const steps = parts.map((part) =>
-      "type" in part ? part : { command: "make", agents: { queue: queue.key }, ...part },
-    ) as Step[];
-    const { id, slug } = await api.newPipeline({ steps });
-    await api.build(id);
-    const path = `/pipelines/${slug}/builds/1`;
-    const build = async () => (await api.send("GET", `${path}?include_retried_jobs=true`)).body;
+  const setUp = async (...steps: object[]) => {
+    const { path, read, newAgent } = await api.buildOnQueue(...steps);
+    const build = () => read("?include_retried_jobs=true");
     const states = async () => {
       const { state, jobs } = await build();
       return [state, ...jobs.map((job: { state: string }) => job.state)].join(" ");
     };
     const change = async (index: number, verb: "retry" | "cancel") =>
       api.send("PUT", `${path}/jobs/${(await build()).jobs[index].id}/${verb}`);
-    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${queue.key}`] });
-    return { agent, build, states, change, cancelBuild: () => api.send("PUT", `${path}/cancel`), queue };
+    const cancelBuild = () => api.send("PUT", `${path}/cancel`);
+    return { agent: await newAgent(), build, states, change, cancelBuild };
   };
 
   const pass = async (ms: number) => {
@@ -36,39 +28,6 @@ describeWorld("the states of jobs and builds", withSettings(openAgentApi, { JOB_
       await markListening(api.world.services);
     }
   };
-
-  it("a retry by hand reopens the build, and what its failure stopped waits again", async () => {
-    const { agent, states, change } = await setUp({}, wait, {});
-    await agent.runOne(1);
-    assert.equal(await states(), "failed failed waiting_failed waiting_failed");
-    assert.equal((await change(0, "retry")).status, 200);
-    assert.equal(await states(), "running failed scheduled waiting waiting");
-    await agent.runOne();
-    assert.equal(await states(), "running failed passed passed scheduled");
-    await agent.runOne();
-    assert.equal(await states(), "passed failed passed passed passed");
-  });
-
-  it("a failing build runs again when the job that failed is retried", async () => {
-    const { agent, states, change } = await setUp({}, {});
-    await agent.runOne(1);
-    assert.equal(await states(), "failing failed scheduled");
-    await change(0, "retry");
-    assert.match(await states(), /^running /);
-    await agent.runOne();
-    await agent.runOne();
-    assert.match(await states(), /^passed /);
-  });
-
-  it("a retry of one of two failed jobs leaves the build failing", async () => {
-    const { agent, states, change } = await setUp({}, {}, wait, {});
-    await agent.runOne(1);
-    await agent.runOne(1);
-    await change(0, "retry");
-    assert.match(await states(), /^failing /);
-    await agent.runOne();
-    assert.equal(await states(), "failed failed passed failed waiting_failed waiting_failed");
-  });
 
   it("refuses to retry what has not failed, what was retried, and what the step does not allow", async () => {
     const { agent, change, build } = await setUp(
@@ -126,16 +85,6 @@ describeWorld("the states of jobs and builds", withSettings(openAgentApi, { JOB_
     assert.equal(await states(), "failed expired");
     await change(0, "retry");
     assert.equal(await states(), "scheduled expired scheduled");
-  });
-
-  it("a cancel of one job ends it, and the build goes on and fails", async () => {
-    const { agent, states, change } = await setUp({}, {}, wait, {});
-    assert.equal((await change(1, "cancel")).status, 200);
-    assert.equal(await states(), "failing scheduled canceled waiting waiting");
-    assert.equal((await change(1, "cancel")).status, 422);
-    assert.equal((await change(3, "cancel")).status, 200, "it waits behind the wait");
-    await agent.runOne();
-    assert.equal(await states(), "failed passed canceled waiting_failed canceled");
   });
 
   it("a job that is canceled while it runs ends with its agent's finish", async () => {

@@ -5,22 +5,14 @@ import { openApi, timestamp } from "../helpers/api.ts";
 import { describeOnSqlite, describeWorldOn, sqlite } from "../helpers/databases.ts";
 
 describeWorldOn(sqlite, "cancel_on_build_failing", openAgentApi, (api) => {
-  const make = async (...steps: (object | string)[]) => {
-    const { key } = await api.newQueue();
-    const onQueue = steps.map((step) =>
-      typeof step === "object" && "command" in step ? { ...step, agents: { queue: key } } : step,
-    );
-    const { slug } = await api.newPipeline({ steps: onQueue });
-    const path = `/pipelines/${slug}/builds`;
-    assert.equal((await api.send("POST", path, { body: {} })).status, 201);
-    const read = async () => {
-      const { body } = await api.send("GET", `${path}/1`);
-      return { state: body.state, jobs: body.jobs.map((job: { state: string }) => job.state) };
-    };
-    const start = () => startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
-    return { read, start };
-  };
   const cancels = { cancel_on_build_failing: true };
+  const make = async (...steps: (object | string)[]) => {
+    const { read, states, newAgent } = await api.buildOnQueue(...steps);
+    return {
+      read: async () => ({ state: (await read()).state, jobs: await states() }),
+      start: () => newAgent(),
+    };
+  };
 
   it("cancels unfinished jobs of the step once a job fails, and of no other step", async () => {
     const { read, start } = await make(

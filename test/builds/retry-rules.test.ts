@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { timeOutJobs } from "../../shared/agents/expire.ts";
 import { minuteMs } from "../../shared/durations.ts";
-import { openAgentApi, startAgent } from "../helpers/agent.ts";
+import { openAgentApi } from "../helpers/agent.ts";
 import { describeWorldOn, sqlite } from "../helpers/databases.ts";
 
 interface Ending {
@@ -17,11 +17,8 @@ const killed = { exit_status: "-1", signal: "SIGKILL", signal_reason: "agent_sto
 
 describeWorldOn(sqlite, "retry.automatic", openAgentApi, (api) => {
   const setUp = async (automatic: unknown, more: object = {}) => {
-    const { key } = await api.newQueue();
-    const step = { command: "make", agents: { queue: key }, retry: { automatic }, ...more };
-    const pipeline = await api.newPipeline({ steps: [step] as never });
-    await api.build(pipeline.id);
-    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
+    const { pipeline, newAgent } = await api.buildOnQueue({ retry: { automatic }, ...more });
+    const agent = await newAgent();
     const finish = async (ending: Ending) => {
       const jobId = await agent.offered();
       assert.ok(jobId, "no job is left");

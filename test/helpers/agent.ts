@@ -46,8 +46,37 @@ export async function agentTokenOf(
 /** Like `openApi`, with a token that registers agents of acme's cluster. */
 export async function openAgentApi(database: TestDatabase, settings: Record<string, string> = {}) {
   const api = await openApi(database, settings);
-  return { ...api, agentToken: await agentTokenOf(api.world, api.acme.cluster) };
+  const agentToken = await agentTokenOf(api.world, api.acme.cluster);
+
+  /** Makes a build whose commands run on a queue of its own. Objects that name no kind of step are commands. */
+  const buildOnQueue = async (...steps: (string | object)[]) => {
+    const queue = await api.newQueue();
+    const onQueue = (step: string | { agents?: object }) =>
+      typeof step === "string" || kinds.some((kind) => kind in step)
+        ? step
+        : { command: "make", ...step, agents: { queue: queue.key, ...step.agents } };
+    const pipeline = await api.newPipeline({ steps: steps.map(onQueue) });
+    await api.build(pipeline.id);
+    const path = `/pipelines/${pipeline.slug}/builds/1`;
+    const read = async (query = "") => (await api.send("GET", path + query)).body;
+    return {
+      queue,
+      pipeline,
+      path,
+      read,
+      /** Of its jobs, in their order. */
+      states: async (): Promise<string[]> => (await read()).jobs.map((job: { state: string }) => job.state),
+      newAgent: ({ meta_data = [], ...given }: Partial<typeof registration> & Record<string, unknown> = {}) =>
+        startAgent(api.world.url, agentToken, {
+          ...given,
+          meta_data: [`queue=${queue.key}`, ...meta_data],
+        }),
+    };
+  };
+  return { ...api, agentToken, buildOnQueue };
 }
+
+const kinds = ["type", "wait", "block", "input", "trigger", "group"];
 
 export const registration = {
   name: "agent-1",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { openAgentApi, startAgent } from "../../helpers/agent.ts";
+import { openAgentApi } from "../../helpers/agent.ts";
 import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
 
 const signature = { value: "eyJ…", algorithm: "EdDSA", signed_fields: ["command", "env", "matrix"] };
@@ -8,10 +8,7 @@ const signature = { value: "eyJ…", algorithm: "EdDSA", signed_fields: ["comman
 describeWorldOn(sqlite, "the answer to accept", openAgentApi, (api) => {
   /** Accepts the first job of a step. */
   const accept = async (step: object) => {
-    const { key } = await api.newQueue();
-    const { id } = await api.newPipeline({ steps: [{ ...step, agents: { queue: key } }] });
-    await api.build(id);
-    const agent = await startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`] });
+    const agent = await (await api.buildOnQueue(step)).newAgent();
     return agent.begin((await agent.offered()) as string) as Promise<
       Record<string, unknown> & { env: Record<string, string> }
     >;

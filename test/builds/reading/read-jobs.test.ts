@@ -1,26 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { openAgentApi, type ScriptedAgent, startAgent } from "../../helpers/agent.ts";
+import { openAgentApi, type ScriptedAgent } from "../../helpers/agent.ts";
 import { base, timestamp, unknownId } from "../../helpers/api.ts";
 import { describeWorld } from "../../helpers/databases.ts";
 
 type Job = Record<string, unknown> & { id: string; command: string | null; state: string };
 
 describeWorld("jobs in REST", openAgentApi, (api) => {
-  /** A build of steps on a queue of its own. */
   const make = async (...steps: (string | Record<string, unknown>)[]) => {
-    const { key, id: queueId } = await api.newQueue();
-    const onQueue = (step: Record<string, unknown>) =>
-      "command" in step ? { ...step, agents: { queue: key, ...(step.agents as object) } } : step;
-    const { id, slug } = await api.newPipeline({
-      steps: steps.map((step) => (typeof step === "string" ? step : onQueue(step))),
-    });
-    await api.build(id);
-    const path = `/pipelines/${slug}/builds/1`;
-    const jobs = async () => (await api.send("GET", path)).body.jobs as Job[];
-    const start = (tags: string[] = []) =>
-      startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${key}`, ...tags] });
-    return { key, queueId, slug, path, jobs, start };
+    const { queue, pipeline, path, read, newAgent } = await api.buildOnQueue(...steps);
+    const jobs = async () => (await read()).jobs as Job[];
+    const start = (tags: string[] = []) => newAgent({ meta_data: tags });
+    return { key: queue.key, queueId: queue.id, slug: pipeline.slug, path, jobs, start };
   };
   const reprioritize = (path: string, priority: unknown) =>
     api.send("PUT", `${path}/reprioritize`, { body: { priority } });
