@@ -224,23 +224,6 @@ describeWorld("a concurrency group", openAgentApi, (api) => {
     ]);
   });
 
-  it("gives a retried job the place of the old one", async () => {
-    const group = newGroup();
-    const first = await build(limitedTo(group, "a"));
-    const second = await build(limitedTo(group, "b"));
-    const third = await build(limitedTo(group, "c"));
-    await settled();
-    await agent.runOne(1);
-    await settled();
-    const [job] = await jobsOf(first);
-    const answer = await api.send("PUT", `${first}/jobs/${job?.id}/retry`);
-    assert.equal(answer.status, 200, answer.text);
-
-    assert.deepEqual(await statesOf(second), ["scheduled"]);
-    assert.deepEqual(await runAll(), ["b", "a", "c"]);
-    assert.deepEqual(await statesOf(third), ["passed"]);
-  });
-
   it("has jobs behind a block from when it opens, in the place of their build", async () => {
     const group = newGroup();
     const first = await build({ block: "Release?" }, limitedTo(group, "a", { parallelism: 2 }));
@@ -255,18 +238,6 @@ describeWorld("a concurrency group", openAgentApi, (api) => {
     assert.deepEqual(await runAll(), ["b", "a", "a", "c"]);
     assert.deepEqual(await statesOf(first), ["unblocked", "passed", "passed"]);
     assert.deepEqual(await statesOf(third), ["passed"]);
-  });
-
-  it("goes on when the build that holds it is canceled", async () => {
-    const group = newGroup();
-    const first = await build(limitedTo(group, "a"));
-    const second = await build(limitedTo(group, "b"));
-    await settled();
-    assert.equal((await api.send("PUT", `${first}/cancel`)).status, 200);
-
-    assert.deepEqual(await statesOf(first), ["canceled"]);
-    assert.deepEqual(await statesOf(second), ["scheduled"]);
-    await runAll();
   });
 
   it("has uploaded jobs, and parallel ones each", async () => {

@@ -3,7 +3,6 @@ import { before, describe, it } from "node:test";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { scopes } from "../../shared/accounts/scopes.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
-import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps } from "../../shared/oauth/grants.ts";
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 import {
@@ -90,16 +89,6 @@ describeWorld("POST /oauth/token, device grant", withSettings(openDevices, setti
       assert.equal((await signIn(world, short, world.acme)).expires_in, 300);
     });
 
-    it("requires the secret of a confidential client", async () => {
-      const confidential = await setUpClient(world, { confidential: true });
-      const { deviceCode, userCode } = await startDevice(world, confidential);
-      await approveCode(world, world.acme, userCode);
-
-      const without = poll(world, confidential, deviceCode, { client_secret: undefined });
-      await assertOAuthError(without, 401, "invalid_client");
-      assert.equal((await poll(world, confidential, deviceCode)).status, 200);
-    });
-
     it("ignores a scope sent along with the poll, as some clients do", async () => {
       const { deviceCode } = await approved("read_user");
 
@@ -147,16 +136,6 @@ describeWorld("POST /oauth/token, device grant", withSettings(openDevices, setti
   });
 
   describe("changes since the approval", () => {
-    it("answers 401 invalid_client while the application is disabled, and the tokens afterwards", async () => {
-      const { deviceCode } = await approved();
-
-      await disableApplication(world.services, world.client.clientId);
-      await assertOAuthError(poll(world, world.client, deviceCode), 401, "invalid_client");
-      await enableApplication(world.services, world.client.clientId);
-
-      assert.equal((await poll(world, world.client, deviceCode)).status, 200);
-    });
-
     it("answers access_denied, now and later, once the user is no longer a member", async () => {
       const user = await newMember();
       const membership = { organization: world.acme.slug, email: user.email, role: "member" as const };

@@ -30,7 +30,7 @@ describeWorld("any request to any operation", startInstallation, (installation, 
     const statuses: Record<string, number> = {};
     const created: Created = {};
 
-    await fuzz(context, { share: 0.65 * partOn(database), input }, async (each) => {
+    await fuzz(context, { share: 0.75 * partOn(database), input }, async (each) => {
       const answer = await exchange(installation.url, each, created);
       if (!answer) return;
       const key = String(answer.status);

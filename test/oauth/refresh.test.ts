@@ -3,7 +3,6 @@ import { before, beforeEach, describe, it } from "node:test";
 import { removeMember, updateMember } from "../../shared/accounts/members.ts";
 import { deactivateUser } from "../../shared/accounts/users.ts";
 import { issueToken } from "../../shared/crypto/tokens.ts";
-import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { listConnectedApps, revokeGrants } from "../../shared/oauth/grants.ts";
 import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import {
@@ -216,16 +215,6 @@ describeWorldOn(sqlite, "POST /oauth/token, refresh_token grant", open, (world) 
       assert.equal((await pair(refresh_token)).scope, "write_clusters read_user");
       await pair(none.refresh_token);
     });
-  });
-
-  it("answers 401 invalid_client to a client that fails to authenticate, and changes nothing", async () => {
-    const { refresh_token } = first;
-    await assertOAuthError(use(refresh_token, { client_secret: undefined }), 401, "invalid_client");
-    await disableApplication(world.services, client.clientId);
-    await assertOAuthError(use(refresh_token), 401, "invalid_client");
-    await enableApplication(world.services, client.clientId);
-
-    await pair(refresh_token);
   });
 
   it("answers 400 unauthorized_client to a client without refresh tokens", async () => {

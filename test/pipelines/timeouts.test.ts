@@ -1,30 +1,9 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { minuteMs } from "../../shared/durations.ts";
-import { timeoutMinutes } from "../../shared/pipelines/settings.ts";
 import { openAgentApi, startAgent } from "../helpers/agent.ts";
 import { describeWorld } from "../helpers/databases.ts";
-
-describe("the time-out of a job", () => {
-  it("is that of its step, else the pipeline's, and never above its maximum", () => {
-    const rows = [
-      // step, default, maximum, expected
-      [undefined, null, null, undefined],
-      [5, null, null, 5],
-      [undefined, 10, null, 10],
-      [5, 10, null, 5],
-      [undefined, null, 20, 20],
-      [undefined, 30, 20, 20],
-      [5, 30, 20, 5],
-      [60, 30, 20, 20],
-    ] as const;
-    for (const [ofStep, defaultTimeoutInMinutes, maximumTimeoutInMinutes, expected] of rows) {
-      const settings = { defaultTimeoutInMinutes, maximumTimeoutInMinutes };
-      assert.equal(timeoutMinutes(settings, ofStep), expected, JSON.stringify({ ofStep, ...settings }));
-    }
-  });
-});
 
 describeWorld("time-outs of a pipeline", openAgentApi, (api) => {
   it("hold when a job starts, and its agent is told", async () => {

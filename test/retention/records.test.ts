@@ -6,7 +6,7 @@ import { createBuildByHand } from "../../shared/builds/making/by-request.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import { newId } from "../../shared/ids.ts";
 import { countStoredBytes } from "../../shared/retention/organizations.ts";
-import { countRecords, recountRecords } from "../../shared/retention/records.ts";
+import { recountRecords } from "../../shared/retention/records.ts";
 import { describeOnBothDatabases } from "../helpers/databases.ts";
 import { setUpOrganization, type TestOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
@@ -49,18 +49,6 @@ describeOnBothDatabases("totals of records", (database) => {
     world.clock.advance(2 * minuteMs);
     assert.equal(await recordBytes(acme), 2 * one + 1000);
     assert.equal(await recordBytes(acme), 2 * one + 1000);
-  });
-
-  it("are the same in steps of bounded size", async () => {
-    for (let made = 0; made < 7; made++) await build(acme);
-    world.clock.advance(2 * minuteMs);
-
-    await countRecords(world.services, { rowsAtOnce: 2, maxTransactions: 100 });
-    const counted = await recordBytes(acme);
-    await build(acme);
-    world.clock.advance(2 * minuteMs);
-
-    assert.equal(await recordBytes(acme), (counted / 7) * 8);
   });
 
   it("lose what is purged, and nothing of others", async () => {

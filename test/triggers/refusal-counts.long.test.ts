@@ -140,25 +140,6 @@ describeWorldOn(sqlite, "counts of refused deliveries", openWorld, (world, datab
     assert.deepEqual(await counted(trigger), { invalid_json: 8 });
   });
 
-  it("are flushed before close() resolves, even if a flush fails", async (t) => {
-    const trigger = await world.acme.trigger();
-    const counts = open();
-    noteTimes(counts, trigger, "disabled", 4);
-    const gate = Promise.withResolvers<void>();
-    const away = t.mock.method(world.services.db, "transaction", async () => {
-      await gate.promise;
-      away.mock.restore();
-      throw new DatabaseUnavailable("away");
-    });
-
-    const flushing = counts.flush();
-    const closing = counts.close();
-    gate.resolve();
-    await Promise.all([flushing, closing]);
-
-    assert.deepEqual(await counted(trigger), { disabled: 4 });
-  });
-
   it("are kept by the hour for seven days, and then purged", async () => {
     world.clock.freeze();
     const trigger = await world.acme.trigger();

@@ -32,71 +32,17 @@ const causes: RefusalCause[] = [
   "busy",
 ];
 
-const secretHeaders = Object.fromEntries(
-  [
-    ...[
-      "authorization",
-      "proxy-authorization",
-      "cookie",
-      "x-auth",
-      "x-auth-key",
-      "x-auth-token",
-      "x-api-key",
-    ],
-    ...["x-apikey", "api-key", "apikey", "private-key", "private-token", "access-token", "x-access-key"],
-    ...[
-      "x-secret",
-      "x-webhook-secret",
-      "x-shared-secret",
-      "x-password",
-      "x-pass",
-      "x-pwd",
-      "x-key",
-      "x-code",
-    ],
-    ...[
-      "x-signature",
-      "x-hub-signature-256",
-      "x-gitlab-token",
-      "x-credentials",
-      "x-session",
-      "x-jwt",
-      "x-sig",
-    ],
-    ...[
-      "ocp-apim-subscription-key",
-      "x-functions-key",
-      "x-vault-id",
-      "x-custom",
-      "referer",
-      "origin",
-      "etag",
-    ],
-    ...[
-      "x-forwarded-authorization",
-      "x-original-url",
-      "x-amz-security-token",
-      "x-goog-iam",
-      "idempotency-key",
-    ],
-  ].map((name, at) => [name, `leak-h${at}`]),
-);
-const secretParameters = [
-  ...[
-    "key",
-    "sig",
-    "auth",
-    "pass",
-    "api_key",
-    "code",
-    "token",
-    "secret",
-    "password",
-    "access_token",
-    "apikey",
-  ],
-  ...["signature", "sv", "X-Amz-Signature", "jwt", "session", "pwd", "client_secret", "q"],
-];
+const secretNames = `
+  authorization proxy-authorization cookie x-auth x-auth-key x-auth-token x-api-key x-apikey api-key apikey
+  private-key private-token access-token x-access-key x-secret x-webhook-secret x-shared-secret x-password
+  x-pass x-pwd x-key x-code x-signature x-hub-signature-256 x-gitlab-token x-credentials x-session x-jwt
+  x-sig ocp-apim-subscription-key x-functions-key x-vault-id x-custom referer origin etag
+  x-forwarded-authorization x-original-url x-amz-security-token x-goog-iam idempotency-key`;
+const wordsOf = (text: string) => text.trim().split(/\s+/);
+const secretHeaders = Object.fromEntries(wordsOf(secretNames).map((name, at) => [name, `leak-h${at}`]));
+const secretParameters = wordsOf(`
+  key sig auth pass api_key code token secret password access_token apikey signature sv X-Amz-Signature jwt
+  session pwd client_secret q`);
 const secretQuery = [
   ...secretParameters.map((name, at) => `${name}=leak-p${at}`),
   // Without a value, perhaps with the end of Base64, or with an encoded or another separator.

@@ -64,18 +64,6 @@ steps:
     assert.deepEqual(warnings, [{ step: null, member: "checkout.ssh_secret" }]);
   });
 
-  it("is that of a matrix' combination", async () => {
-    const { agent, step } = await newAgent();
-    await build({
-      steps: [{ ...step, matrix: ["a", "b"], checkout: { sparse: { paths: ["{{matrix}}"] } } }],
-    });
-    for (const paths of ["a", "b"]) {
-      const { id, token, variables } = await begin(agent);
-      assert.deepEqual(variables, { BUILDKITE_GIT_SPARSE_CHECKOUT_PATHS: paths });
-      await agent.finish(id, 0, token);
-    }
-  });
-
   it("comes with an upload too, which names what it does not read", async () => {
     const { agent, step } = await newAgent();
     await build({ steps: [step] });

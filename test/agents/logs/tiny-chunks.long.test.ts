@@ -3,22 +3,17 @@ import { it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type LogPage, readPageBefore, readPageFrom } from "../../../shared/agents/logs/page.ts";
 import { readBytes } from "../../../shared/agents/logs/read.ts";
-import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { openApi } from "../../helpers/api.ts";
 import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
+import { leaseJob, newJob } from "./jobs-with-logs.ts";
 
 const size = 12_000;
 const lineLength = 40;
 
 describeWorldOn(sqlite, "a log of single bytes", openApi, (api) => {
   const newLog = async (byteAt: (index: number) => string, tail = "") => {
-    const { key } = await api.newQueue();
-    const pipeline = await api.newPipeline({ steps: [{ command: "x", agents: { queue: key } }] });
-    await api.build(pipeline.id);
-    const token = await agentTokenOf(api.world, api.acme.cluster);
-    const agent = await startAgent(api.world.url, token, { meta_data: [`queue=${key}`] });
-    const jobId = (await agent.offered()) as string;
-    await agent.begin(jobId);
+    const { lease } = await leaseJob(api.world.services, await newJob(api.world.services, api.acme));
+    const { jobId } = lease;
     const { db } = api.world.services;
     const bodyOf = (text: string) => Buffer.concat([gzipSync(text), Buffer.from(tail)]);
     const bodies = { x: bodyOf("x"), "\n": bodyOf("\n") };

@@ -30,40 +30,6 @@ describeWorldOn(sqlite, "the job of a trigger step", openChain, (chain) => {
     );
   });
 
-  it("is canceled alone, with the build that it made", async () => {
-    const { target, parent } = await setUp();
-    const [job] = await jobsOf(parent);
-    await chain.must("PUT", `/pipelines/${parent}/builds/1/jobs/${job.id}/cancel`);
-    assert.deepEqual(await chain.states(parent), ["failed", "canceled", "waiting_failed", "waiting_failed"]);
-    assert.deepEqual(await chain.states(target), ["canceled", "canceled"]);
-  });
-
-  it("is canceled if its build is, and runs again with a retry in it", async () => {
-    const { target, parent } = await setUp();
-    await chain.must("PUT", `/pipelines/${target}/builds/1/cancel`);
-    assert.deepEqual(await chain.states(parent), ["failed", "canceled", "waiting_failed", "waiting_failed"]);
-
-    const [job] = await jobsOf(target);
-    await chain.must("PUT", `/pipelines/${target}/builds/1/jobs/${job.id}/retry`);
-    assert.deepEqual(await chain.states(parent), ["running", "running", "waiting", "waiting"]);
-    await chain.run();
-    assert.deepEqual(await chain.states(parent), ["running", "passed", "passed", "scheduled"]);
-    await chain.run();
-  });
-
-  it("takes its own build along when a job of the other one is retried", async () => {
-    const { target, parent } = await setUp();
-    await chain.run(1);
-    assert.equal((await chain.states(parent))[0], "failed");
-
-    const [job] = await jobsOf(target);
-    await chain.must("PUT", `/pipelines/${target}/builds/1/jobs/${job.id}/retry`);
-    assert.deepEqual(await chain.states(parent), ["running", "running", "waiting", "waiting"]);
-    await chain.run();
-    await chain.run();
-    assert.equal((await chain.states(parent))[0], "passed");
-  });
-
   it("makes another build when it is retried by hand", async () => {
     const { target, parent } = await setUp();
     await chain.run(1);

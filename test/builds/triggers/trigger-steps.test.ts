@@ -95,18 +95,6 @@ describeWorldOn(sqlite, "a trigger step", openChain, (chain) => {
     assert.equal(job.triggered_build.number, 1);
   });
 
-  it("fails if its build does, or fails softly", async () => {
-    const target = await newTarget();
-    const strict = await trigger(target, {}, ["wait", { command: "deploy" }] as never);
-    await chain.run(1);
-    assert.deepEqual(await chain.states(strict), ["failed", "failed", "waiting_failed", "waiting_failed"]);
-
-    const soft = await trigger(target, { soft_fail: true });
-    await chain.run(1);
-    assert.deepEqual(await chain.states(soft), ["passed", "failed"]);
-    assert.equal((await chain.show(soft)).jobs[0].soft_failed, true);
-  });
-
   it("passes if its build has nothing to run", async () => {
     const target = await newTarget([{ command: "make", if: "false" }]);
     const parent = await trigger(target);

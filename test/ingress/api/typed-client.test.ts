@@ -2,16 +2,11 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import createClient from "openapi-fetch";
 import { openApi } from "../../helpers/api.ts";
-import { decide } from "../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../helpers/databases.ts";
-import { post } from "../../helpers/http.ts";
 import type { paths } from "./client-types.d.ts";
 
 const collection = "/v2/organizations/{org}/clusters/{cluster}/queues";
 const member = "/v2/organizations/{org}/clusters/{cluster}/queues/{queue}";
-const triggers = "/v2/organizations/{org}/pipelines/{slug}/triggers";
-const trigger = `${triggers}/{trigger}` as const;
-const delivery = `${trigger}/deliveries/{delivery}` as const;
 
 describeWorldOn(sqlite, "a client generated from the OpenAPI document", openApi, (api) => {
   const open = () =>
@@ -66,56 +61,5 @@ describeWorldOn(sqlite, "a client generated from the OpenAPI document", openApi,
     assert.deepEqual([deleted.response.status, deleted.error], [204, undefined]);
     const gone = await client.GET(member, { params });
     assert.deepEqual([gone.response.status, gone.error?.message], [404, "No cluster queue found"]);
-  });
-
-  it("calls all operations on triggers and deliveries", async () => {
-    const client = open();
-    const path = { org: "acme", slug: "web" };
-
-    const created = await client.POST(triggers, {
-      params: { path },
-      body: {
-        type: "github",
-        label: "Pushes",
-        build: { branch: "dev", environment: { COLOUR: "blue" } },
-        verification: { strategy: "hmac", secret: "s3cret" },
-      },
-    });
-    assert.equal(created.response.status, 201);
-    assert.deepEqual(created.data?.build.environment_variables, ["COLOUR"]);
-    const endpoint = new URL(created.data?.endpoint_url ?? "");
-    const params = { path: { ...path, trigger: created.data?.id ?? "" } };
-    const patched = await client.PATCH(trigger, {
-      params,
-      body: { build: { message: "From outside" }, verification: null, filter: null },
-    });
-    assert.deepEqual([patched.data?.build.message, patched.data?.verification], ["From outside", null]);
-    const read = await client.GET(trigger, { params });
-    assert.deepEqual(read.data, patched.data);
-    const listed = await client.GET(triggers, { params: { path, query: { per_page: 1 } } });
-    assert.deepEqual([listed.data?.items, listed.data?.links.next], [[read.data], undefined]);
-
-    const { id } = (await post(api.world.url + endpoint.pathname, '{"a":1}')).body;
-    await decide(api.world.services, [id]);
-    const deliveries = await client.GET(`${trigger}/deliveries`, { params });
-    assert.deepEqual(
-      deliveries.data?.items.map(({ status, builds }) => [status, builds.length]),
-      [["build_created", 1]],
-    );
-    const of = { params: { path: { ...params.path, delivery: id } } };
-    const one = await client.GET(delivery, of);
-    assert.deepEqual(one.data, deliveries.data?.items[0]);
-    const request = await client.GET(`${delivery}/request`, of);
-    assert.deepEqual(request.data?.payload, { a: 1 });
-    const rebuilt = await client.POST(`${delivery}/rebuild`, of);
-    assert.deepEqual(
-      rebuilt.data?.builds.map(({ number }) => number),
-      [1, 2],
-    );
-
-    const deleted = await client.DELETE(trigger, { params });
-    assert.deepEqual([deleted.response.status, deleted.error], [204, undefined]);
-    const gone = await client.GET(trigger, { params });
-    assert.deepEqual([gone.response.status, gone.error?.message], [404, "No pipeline trigger found"]);
   });
 });

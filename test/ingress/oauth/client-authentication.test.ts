@@ -10,7 +10,6 @@ import {
   type FormParameters,
   postForm,
   setUpClient,
-  startDevice,
   type TestClient,
 } from "../../helpers/device.ts";
 import type { Answer } from "../../helpers/http.ts";
@@ -168,12 +167,5 @@ describeOnSqlite("client authentication", (database) => {
 
     await unauthenticated(sent(rotated.secret), true);
     await authenticated("token", sent(next));
-  });
-
-  it("accepts a code only from its client", async () => {
-    const { deviceCode } = await startDevice(world, open);
-    const stolen = { grant_type: deviceGrantType, device_code: deviceCode, ...other.credentials };
-
-    await assertOAuthError(send("token", stolen), 400, "invalid_grant");
   });
 });

@@ -70,12 +70,6 @@ describeWorldOn(sqlite, "POST /oauth/device_authorization", withSettings(openDev
       assert.deepEqual([named.requestIp, named.requestUserAgent], ["127.0.0.1", "Test CLI/1.0"]);
       assert.equal(long.requestUserAgent, "x".repeat(500));
     });
-
-    it("accepts an authenticated confidential client", async () => {
-      const confidential = await setUpClient(world, { confidential: true });
-
-      assert.equal((await authorize(world, confidential)).status, 200);
-    });
   });
 
   describe("hints", () => {

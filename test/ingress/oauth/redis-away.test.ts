@@ -6,7 +6,6 @@ import {
   assertLimited,
   assertOAuthError,
   authorize,
-  denyCode,
   poll,
   postForm,
   refresh,
@@ -47,16 +46,6 @@ describeWorldOn(sqlite, "the OAuth endpoints while Redis is unavailable", open, 
     const revocation = { ...client.credentials, token: second.body.refresh_token };
     assert.equal((await postForm(`${world.url}/oauth/revoke`, revocation)).status, 200);
     assert.equal((await get(`${world.url}/v2/user`, second.body.access_token)).status, 401);
-    world.clock.advance(61_000);
-  });
-
-  it("answer a denied code at once", async () => {
-    const client = await setUpClient(world);
-    const { deviceCode, userCode } = await startDevice(world, client);
-    await assertOAuthError(poll(world, client, deviceCode), 400, "authorization_pending");
-    await denyCode(world, world.acme, userCode);
-
-    await assertOAuthError(poll(world, client, deviceCode), 400, "access_denied");
     world.clock.advance(61_000);
   });
 

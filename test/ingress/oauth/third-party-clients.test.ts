@@ -10,13 +10,11 @@ import {
   assertNotStored,
   assertOAuthError,
   denyCode,
-  poll,
   setUpClient,
   type TestClient,
 } from "../../helpers/device.ts";
 import { eventually, get, request } from "../../helpers/http.ts";
 import { setUpOrganization, type TestOrganization } from "../../helpers/organization.ts";
-import { onlyInFullRun } from "../../helpers/run-mode.ts";
 import { startWorld, type World } from "../../helpers/world.ts";
 
 describeOnSqlite("third-party OAuth clients", (database) => {
@@ -101,23 +99,6 @@ describeOnSqlite("third-party OAuth clients", (database) => {
         assert.equal(await statusOf(tokens.access_token), 401);
       });
     }
-
-    it("waits 5 seconds longer after slow_down, then gets its tokens", onlyInFullRun, async () => {
-      const client = await setUpClient(world);
-      const config = await discover(client, openid.None(), "oidc");
-      const codes = await openid.initiateDeviceAuthorization(config, { scope: "read_user" });
-      const told = observePolls(config, {
-        before: async () => told.includes("slow_down") || poll(world, client, codes.device_code),
-        after: async (error) => error === "slow_down" && approveCode(world, acme, codes.user_code),
-      });
-
-      const startedAt = Date.now();
-      const tokens = await openid.pollDeviceAuthorizationGrant(config, codes);
-
-      assert.deepEqual(told.slice(-2), ["slow_down", undefined]);
-      assert.ok(Date.now() - startedAt >= 6900);
-      assert.equal(await statusOf(tokens.access_token), 200);
-    });
 
     it("stops when the user denies, or the code expires", async () => {
       const client = await setUpClient(world);

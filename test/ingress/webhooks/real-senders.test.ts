@@ -62,24 +62,6 @@ describeWorldOn(sqlite, "signatures of third-party libraries", withSettings(open
       assert.ok(await verify(secret, body.toString(), signature));
       assert.equal(await send(github, body, { [hub]: signature }), 201);
     });
-
-    it("are refused with any byte of the body changed, left out or added", async () => {
-      const headers = { [hub]: await sign(secret, body.toString()) };
-      const cut = [body.subarray(1), body.subarray(0, -1), Buffer.concat([body, Buffer.from(" ")])];
-
-      const all = [...changesOf(body), ...cut];
-
-      assert.deepEqual(await statuses(all.map((changed) => send(github, changed, headers))), [401]);
-    });
-
-    it("are refused with any character of the signature changed, left out or added", async () => {
-      const signature = await sign(secret, body.toString());
-      const changed = changesOfText(signature);
-
-      assert.deepEqual(await statuses(changed.map((each) => send(github, body, { [hub]: each }))), [401]);
-      for (const each of changed.filter(Boolean))
-        assert.ok(!(await verify(secret, body.toString(), each)), each);
-    });
   });
 
   describe("of the issue tracker", () => {

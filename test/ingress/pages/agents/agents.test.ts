@@ -159,7 +159,7 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     assert.match((await pages.asAda.get(path)).text, /-1 \(SIGTERM, agent stop\)/);
   });
 
-  it("cancels and retries a job, and folds the retried one", async () => {
+  it("cancels and retries a job, folds the retried one, builds again and cancels that", async () => {
     const created = await pages.asBob.post(`${pages.paths.pipeline}/builds`, {
       message: "By hand",
       branch: "topic",
@@ -184,7 +184,13 @@ describeWorldOn(sqlite, "the pages of agents", startQueuePages, (pages) => {
     assert.equal((await pages.asBob.post(`${path}/jobs/x/cancel`, {})).status, 404);
     const again = await pages.asBob.post(`${path}/rebuild`, {});
     assert.match(again.headers.get("location") ?? "", /builds\/\d+\?notice=build_created$/);
-    assert.notEqual(again.headers.get("location")?.split("?")[0], path);
+    const made = again.headers.get("location")?.split("?")[0] ?? "";
+    assert.notEqual(made, path);
+    const ended = await pages.asBob.post(`${made}/cancel`);
+    assert.equal(ended.headers.get("location"), `${made}?notice=build_canceled`);
+    const late = await pages.asBob.post(`${made}/cancel`);
+    assert.equal(late.status, 422);
+    assert.match(late.text, /Build cannot be canceled: it has finished already/);
   });
 
   it("says what is wrong with a new build", async () => {

@@ -3,6 +3,7 @@ import { before, it } from "node:test";
 import { asc, eq } from "drizzle-orm";
 import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { buildWebhook } from "../../../helpers/builds.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 import {
@@ -158,5 +159,26 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
     assert.equal(seen.size, 2000);
     assert.match((await pages.asBob.get(path)).text, /Page 1 of (20|1,000\+ entries)/);
     assert.equal((await pages.asBob.get(`${path}?page=99`)).status, 200);
+  });
+
+  it("has the webhook's payload with indents, and the exact one as a file", async () => {
+    const payload =
+      '{ "id":12345678901234567890.10,"id":1E2,\t"text":"é\\u00e9 </pre><script>alert(1)</script>" }\n';
+    const { number } = await buildWebhook(pages, (await pages.acme.trigger()).path, payload);
+    const path = pages.paths.build(number);
+
+    const { text } = await pages.asBob.get(path);
+    const file = await pages.asBob.get(`${path}/payload`);
+
+    assert.match(
+      text,
+      /<pre class="payload"[^>]*>\{\n {2}&quot;id&quot;: 12345678901234567890\.10,\n {2}&quot;id&quot;: 1E2,\n/,
+    );
+    assert.doesNotMatch(text, /<script>alert/);
+    assert.equal(file.text, payload);
+    assert.match(
+      file.headers.get("content-disposition") ?? "",
+      new RegExp(`filename="build-${number}-payload\\.json"`),
+    );
   });
 });

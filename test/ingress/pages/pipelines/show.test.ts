@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createPipeline, requirePipeline, updatePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import {
+  createPipeline,
+  defaultStep,
+  requirePipeline,
+  updatePipeline,
+} from "../../../../shared/pipelines/pipelines.ts";
 import { pipelineSteps } from "../../../../shared/pipelines/steps.ts";
+import { build } from "../../../helpers/api.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { startQueuePages } from "../../../helpers/pages.ts";
 
@@ -59,5 +65,25 @@ describeWorldOn(sqlite, "the page of a pipeline", startQueuePages, (pages) => {
     await visitor.post(`${path}/unarchive`, {});
     assert.match((await visitor.get(path)).text, /New build/);
     assert.deepEqual([await listed(), await listed("?archived=true")], [true, false]);
+  });
+
+  it("has 30 builds a page, and the list has as many pipelines", async () => {
+    const { services, actor, acme, asBob, paths } = pages;
+    const make = (name: string) =>
+      createPipeline(services, actor, { clusterId: acme.cluster.id, name, steps: [defaultStep] });
+    for (let made = 0; made < 31; made++) await make(`Pipeline ${made}`);
+    const { id } = await make("Busy");
+    await build(pages, id, 45);
+    const count = async (path: string, item: RegExp) => (await asBob.get(path)).text.match(item)?.length;
+
+    const busy = `${paths.pipelines}/busy`;
+    assert.equal(await count(paths.pipelines, /class="entry/g), 30);
+    assert.ok(((await count(`${paths.pipelines}?page=2`, /class="entry/g)) ?? 0) >= 3);
+    assert.deepEqual(
+      [await count(busy, />#\d+<\/a>/g), await count(`${busy}?page=2`, />#\d+<\/a>/g)],
+      [30, 15],
+    );
+    for (const odd of ["0", "-1", "99", "x", "1e999", ""])
+      assert.equal((await asBob.get(`${busy}?page=${odd}`)).status, 200, odd);
   });
 });
