@@ -135,10 +135,10 @@ describeWorldOn(sqlite, "the operator's command", startWorld, (world) => {
     const ofPipeline = ["--org", "acme", "--pipeline", "web"];
     const [{ id }] = triggers;
     const sent = await runOperator(world, ["trigger", "send", id, "--file", "-"], { input: "{}" });
-    const delivery = await eventually("the build", async () => {
-      const { deliveries } = await admin("delivery", "list", "--trigger", id, "--limit", "1");
-      return deliveries[0].builds.length === 1 && deliveries[0];
-    });
+    const { id: deliveryId } = JSON.parse(sent.stdout);
+    await eventually("the build", () => buildOfDelivery(world, deliveryId));
+    const { deliveries } = await admin("delivery", "list", "--trigger", id, "--limit", "1");
+    const [delivery] = deliveries;
 
     assert.deepEqual([builds.length, builds[0].pipeline, builds[0].source], [1, "web", "webhook"]);
     assert.equal((await admin("build", "list", ...ofPipeline, "--state", "passed")).builds.length, 0);
