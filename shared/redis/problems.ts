@@ -18,7 +18,7 @@ export const minVersion = 6.2;
 
 /** Sentences for operators: the problem and its remedy. */
 export const redisProblems: Record<Exclude<RedisState, "ok">, string> = {
-  unavailable: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow when it is back",
+  unavailable: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow meanwhile",
   "wrong-eviction-policy": "Redis may evict keys: set its maxmemory-policy to noeviction",
   full: "Redis is full: raise its maxmemory",
   "read-only": "Redis takes no writes, as a replica does: point REDIS_URL to the master",

@@ -41,7 +41,7 @@ export function outageOf({ redisState, writeHealth }: Services): string | undefi
     case "untrusted":
       return "Redis is set up wrongly, and builds may be late. Whoever operates this installation finds the reason in its log.";
     default:
-      return "Redis is away. Webhooks are stored, and their builds start when it is back.";
+      return "Redis is away. Webhooks are stored, and their builds start up to a second later.";
   }
 }
 

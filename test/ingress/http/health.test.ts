@@ -30,7 +30,7 @@ describeOnBothDatabases("GET /healthz and /readyz", (database) => {
     assert.equal(status, 200);
     assert.deepEqual(body, {
       status: "degraded",
-      message: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow when it is back",
+      message: "Redis cannot be reached: start it, or check REDIS_URL. Builds follow meanwhile",
       parts: { database: "ok", migrations: "ok", redis: "unavailable" },
     });
     await world.close();
