@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { secondMs } from "../../../shared/durations.ts";
 
@@ -50,7 +50,9 @@ export class Output {
     for (let before = -1; (before !== this.#bytes || this.#isBusy) && this.#bytes < maxBytes; ) {
       before = this.#bytes;
       const timeout = new AbortController();
-      const silence = sleep(maxSilenceMs, false, { signal: timeout.signal }).catch(() => false);
+      // Node reads pipes after timers: when the machine had no time for this process, there may be much to read.
+      const waited = sleep(maxSilenceMs, undefined, { signal: timeout.signal }).then(() => nextTurn());
+      const silence = waited.catch(() => {}).then(() => false);
       const isDone = await Promise.race([ended, silence]);
       timeout.abort();
       if (isDone) return;
