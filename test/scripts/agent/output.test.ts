@@ -12,7 +12,9 @@ describe("the output of a command", () => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-output-"));
     const read: Buffer[] = [];
     const output = await Output.open(folder, async (bytes) => void read.push(bytes));
-    const child = spawn("sh", ["-c", "sleep 0.5; echo late"], { stdio: ["ignore", output.writeEnd, "ignore"] });
+    const child = spawn("sh", ["-c", "sleep 0.5; echo late"], {
+      stdio: ["ignore", output.writeEnd, "ignore"],
+    });
     output.closeWriteEnd();
     const exited = once(child, "exit");
 
