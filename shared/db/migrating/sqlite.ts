@@ -21,13 +21,16 @@ export async function onSqlite(
   work: (target: Target) => Promise<void>,
 ): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // SQLite reads it when the process opens its first database. /tmp may be memory, as in a container.
+  process.env.SQLITE_TMPDIR ??= dirname(file);
   copyAnewIfMarked(file);
   const lock = new Client(`${file}.migrate`, { timeout: lockWaitMs });
   lock.exec("BEGIN EXCLUSIVE");
   try {
     if (!existsSync(file)) prepareFile(file);
     const client = new Client(file, { timeout: lockWaitMs });
-    client.pragma("temp_store = MEMORY");
+    // In memory, what SQLite keeps to undo a statement, or sorts for an index, would grow with the table.
+    client.pragma("temp_store = FILE");
     let problem: unknown;
     try {
       await work(targetOf(client, report));
