@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { agentOperations } from "../../../ingress/agent/operations.ts";
 import { restOperations } from "../../../ingress/api/operations.ts";
 import type { Operation } from "../../../ingress/operations/operation.ts";
@@ -54,8 +55,11 @@ describeWorldOn(sqlite, "a body below 64 KB with much that is wrong", openApi, (
     }
   }
 
-  it("gets a short answer with 20 problems at most, from every operation", () => {
-    for (const each of declared) findWorst(each);
+  it("gets a short answer with 20 problems at most, from every operation", async () => {
+    for (const each of declared) {
+      findWorst(each);
+      await setImmediate(); // a connection that stayed idle too long is seen to end before it is used again
+    }
     assert.ok(worst.size > 40, [...worst.keys()].join(", "));
   });
 
