@@ -105,7 +105,7 @@ try {
   await finish(1);
 }
 
-/** In memory, if there is room: a fifth of the quick run's time would be syncs of SQLite. */
+/** In memory, if there is room: syncs of SQLite take no time there. */
 function makeDataFolder(): string {
   return makeScratchFolder("data", opened, findMemoryFolder(dataBytes));
 }
