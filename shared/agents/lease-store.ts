@@ -4,7 +4,7 @@ import { factColumns, isTrueByStep, type JobFacts, type JobRow } from "../builds
 import { pauseOfQueue } from "../builds/rows/pause-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isOneOf, prepared, preparedRow, valueFor } from "../db/prepared.ts";
-import { isWaiting } from "../dispatch/store.ts";
+import { isScheduled } from "../dispatch/store.ts";
 import { leasedJobStates } from "../vocabulary.ts";
 
 /** A job that an agent has, in one attempt. */
@@ -216,7 +216,7 @@ export async function requeueIfLeased(tx: Tx, lease: Lease): Promise<JobFacts | 
   return requeued;
 }
 
-/** The condition of `isLeased` (builds/is-leased.ts). */
+/** The condition of `isLeased` (builds/rows/is-leased.ts). */
 function whileLeased(tx: Tx): SQL | undefined {
   const { jobs } = tx.tables;
   return and(
@@ -328,7 +328,7 @@ export async function findQueueWithWaitingJobs(
   const [found] = await db
     .select({ id: jobs.queueId })
     .from(jobs)
-    .where(and(isWaiting(jobs), afterId === undefined ? undefined : gt(jobs.queueId, afterId)))
+    .where(and(isScheduled(jobs), afterId === undefined ? undefined : gt(jobs.queueId, afterId)))
     .orderBy(asc(jobs.queueId))
     .limit(1);
   return found?.id ?? undefined;

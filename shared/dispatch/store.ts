@@ -62,7 +62,7 @@ export async function findOutdatedMark(
     const [outdated] = await db
       .select({ mark: jobs.dispatchPausedAt })
       .from(jobs)
-      .where(and(eq(jobs.queueId, id), isWaiting(jobs), differs))
+      .where(and(eq(jobs.queueId, id), isScheduled(jobs), differs))
       .orderBy(...orderOfArrival(jobs))
       .limit(1);
     if (outdated) return outdated;
@@ -84,7 +84,7 @@ export async function listJobsByMark(
     .where(
       and(
         eq(jobs.queueId, queueId),
-        isWaiting(jobs),
+        isScheduled(jobs),
         mark ? eq(jobs.dispatchPausedAt, mark) : isNull(jobs.dispatchPausedAt),
         afterId ? not(lte(jobs.id, afterId)) : undefined,
       ),
@@ -99,7 +99,7 @@ export async function listJobsByMark(
 }
 
 /** A literal, because a parameter does not select the partial index. */
-export function isWaiting(jobs: Tx["tables"]["jobs"]): SQL {
+export function isScheduled(jobs: Tx["tables"]["jobs"]): SQL {
   return sql`${jobs.state} = 'scheduled'`;
 }
 

@@ -3,7 +3,7 @@ import type { JobFacts } from "../../builds/rows/job-store.ts";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared } from "../../db/prepared.ts";
 import { arrivalOf } from "../../db/schema/builds.ts";
-import { isWaiting } from "../../dispatch/store.ts";
+import { isScheduled } from "../../dispatch/store.ts";
 
 // Waiting jobs of a queue, by the rules that their agent must fulfil. An index has them by queue and rules, so that jobs
 // for other agents cost nothing.
@@ -25,7 +25,7 @@ export const listWaitingRules = prepared<{ ids: string[]; from: string }, RulesO
   const { jobs, queues } = db.tables;
   /** One step through the index, however many jobs have the same rules. */
   const firstRules = (queueId: SQL, isLater: SQL) =>
-    sql`(select ${jobs.agentRules} from ${jobs} where ${jobs.queueId} = ${queueId} and ${isWaiting(jobs)} and ${isLater} order by ${jobs.queueId}, ${jobs.agentRules} limit 1)`;
+    sql`(select ${jobs.agentRules} from ${jobs} where ${jobs.queueId} = ${queueId} and ${isScheduled(jobs)} and ${isLater} order by ${jobs.queueId}, ${jobs.agentRules} limit 1)`;
   const first = firstRules(sql`${queues.id}`, sql`${jobs.agentRules} >= ${sql.placeholder("from")}`);
   const next = firstRules(sql`kinds.queue_id`, sql`${jobs.agentRules} > kinds.rules`);
   const dispatches = and(
@@ -65,7 +65,7 @@ export const listWaitingJobs = prepared<{ queueId: string; rules: string; limit:
         and(
           eq(jobs.queueId, sql.placeholder("queueId")),
           eq(jobs.agentRules, sql.placeholder("rules")),
-          isWaiting(jobs),
+          isScheduled(jobs),
         ),
       )
       .orderBy(desc(priority), asc(arrival), asc(id))

@@ -6,7 +6,7 @@ import type { LeaseGroup } from "../lease-group.ts";
 import { promiseIfRunning } from "../lease-store.ts";
 
 /**
- * Stores the exit status with which a running job will fail. Its build counts that already (builds/promises.ts). Of
+ * Stores the exit status with which a running job will fail. Its build counts that already (builds/progress/promises.ts). Of
  * several promises the last one holds.
  * @param exitStatus not 0
  * @throws Refusal 404 of a stale lease, 422 unless the job runs

@@ -149,10 +149,10 @@ export function defineBuildsTables(
       environmentSealed: text("environment_sealed"),
       source: text().notNull(),
       creatorId: uuid("creator_id").references(() => users.id),
-      /** As the creator of the build gave it. */
+      /** As who asked for the build gave it. */
       author: json<{ name?: string; email?: string }>(),
       rebuiltFromId: uuid("rebuilt_from_id"),
-      /** As its creator gave it. */
+      /** What nobody filters, sorts or counts by. As who asked for the build gave it. */
       options: json<BuildOptions>(),
       /** The variables of the documents that its jobs uploaded, later ones over earlier ones. Null: none. */
       uploadedEnvironmentSealed: text("uploaded_environment_sealed"),
@@ -165,7 +165,7 @@ export function defineBuildsTables(
       /** Of a build that a trigger step made: the first build of its chain. It may be deleted before it. */
       rootBuildId: uuid("root_build_id"),
       cancelReason: text("cancel_reason"),
-      /** The paused queue of a waiting job (builds/pause-store.ts). */
+      /** The paused queue of a waiting job (builds/rows/pause-store.ts). */
       pausedQueueId: uuid("paused_queue_id"),
       /** All waiting jobs are on paused queues, as far as fan-outs have come. */
       isPaused: boolean("is_paused").notNull().default(false),
@@ -218,7 +218,7 @@ export function defineBuildsTables(
       stepId: uuid("step_id").notNull(),
       /** In the order of the steps. A retried job has its predecessor's. */
       position: integer().notNull(),
-      /** Read through builds/job-store.ts: parallel and retried jobs have the text of the first one of their step. */
+      /** Read through builds/rows/job-store.ts: parallel and retried jobs have the text of the first one of their step. */
       ownLabel: text("label"),
       /** Null: that of the step's first job, or none. */
       ownCommand: text("command"),
@@ -236,7 +236,7 @@ export function defineBuildsTables(
       priority: integer().notNull().default(0),
       /** The rules that its agent must fulfil, as canonical JSON (shared/pipelines/agent-rules.ts). Empty: none. */
       agentRules: text("agent_rules").notNull().default(""),
-      /** The pause of its queue, while it waits (builds/pause-store.ts). */
+      /** The pause of its queue, while it waits (builds/rows/pause-store.ts). */
       dispatchPausedAt: time("dispatch_paused_at"),
       /** The agent that has, or last had, the job. */
       agentId: uuid("agent_id"),
