@@ -295,6 +295,12 @@ export const mutants: Mutant[] = [
         from: "CREATE UNIQUE INDEX `builds_triggered`",
         to: "CREATE INDEX `builds_triggered`",
       },
+      {
+        // Late enough for a worker to do it, too: a process is hardly ever frozen in the moment before.
+        file: "shared/tasks/runner.ts",
+        from: "this.#background.add(this.#run(task)",
+        to: "this.#background.add(new Promise((resolve) => setTimeout(resolve, 5000)).then(() => this.#run(task))",
+      },
     ],
     run: { minutes: 0.7, perSecond: 1, faults: ["freeze", "kill"] },
     foundBy: /made \d builds/,
