@@ -1,15 +1,17 @@
-import { minuteMs } from "../durations.ts";
+import { minuteMs, secondMs } from "../durations.ts";
 import { rememberRecent } from "./recent.ts";
 
-/** By the tasks of an owner in the last minute. Undefined: there were none. */
+/** By the tasks of an owner of late. Undefined: there were none. */
 export type Pace = "short" | "long" | undefined;
 
-const knownForMs = minuteMs;
+const shortForMs = 10 * minuteMs;
+/** Longer than a rest. On a busy machine any task may be long for once. */
+const longForMs = 10 * secondMs;
 const maxOwners = 10_000;
 
 /** Whether owners had long tasks of late. It outlives their tasks: an owner would else be new after each rest. */
 export class Paces {
-  readonly #paces = rememberRecent<"short" | "long">(maxOwners, { ttl: knownForMs });
+  readonly #paces = rememberRecent<"short" | "long">(maxOwners, { ttl: shortForMs });
 
   of(owner: string): Pace {
     return this.#paces.get(owner);
@@ -17,7 +19,7 @@ export class Paces {
 
   /** A short task does not make up for a long one: an owner would send them in turn. */
   learn(owner: string, isLong: boolean): Pace {
-    if (isLong) this.#paces.set(owner, "long");
+    if (isLong) this.#paces.set(owner, "long", { ttl: longForMs });
     else if (this.of(owner) !== "long") this.#paces.set(owner, "short");
     return this.of(owner);
   }

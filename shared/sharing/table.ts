@@ -41,7 +41,7 @@ function rowOfTurns(name: string, bounds: Partial<TurnBounds>): string[] {
   const { max, maxBesideOthers = "half", restFactor, maxOfLong, maxOfUnproven, maxWaitingOfOwner } = bounds;
   const rest = restFactor ? `, with rests of ${restFactor} × the time` : "";
   const long = maxOfLong
-    ? `; all owners of tasks longer than a slice ${maxOfLong}, with those without a task in the last minute ${maxOfUnproven}`
+    ? `; all owners of tasks longer than a slice ${maxOfLong}, with those without a task in the last 10 minutes ${maxOfUnproven}`
     : "";
   const alone = max ? String(max - 1 || 1) : "all connections but one";
   const beyond = maxWaitingOfOwner ? `${count(maxWaitingOfOwner)} wait, then 503` : "they wait";

@@ -28,9 +28,9 @@ export interface TurnBounds {
   restFactor: number;
   /** The time that a task should take at most. A longer one is followed by a rest that is as much longer. */
   sliceMs: number;
-  /** Tasks at once of owners who had a longer one than a slice in the last minute, all together. */
+  /** Tasks at once of owners who had a longer one than a slice in the last 10 seconds, all together. */
   maxOfLong?: number;
-  /** Tasks at once of these, and of owners without any in the last minute: others find the other places. */
+  /** Tasks at once of these, and of owners without any in the last 10 minutes: others find the other places. */
   maxOfUnproven?: number;
   /** Others work in the time of a task: it counts as a slice at most. */
   isShared?: boolean;
