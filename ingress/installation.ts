@@ -1,7 +1,7 @@
 import { get } from "node:http";
 import { json } from "node:stream/consumers";
 import type { Db } from "../shared/db/database.ts";
-import { findFact } from "../shared/db/facts-store.ts";
+import { findSharedValue } from "../shared/db/shared-values-store.ts";
 import { secondMs } from "../shared/durations.ts";
 import { patterns } from "../shared/paths.ts";
 import { type Config, ConfigError } from "../shared/settings/config.ts";
@@ -25,7 +25,7 @@ export class Installation {
 
   /** Never rejects. Reads nothing while the database is away or not migrated. */
   async read(): Promise<void> {
-    this.#id ??= await findFact(this.#db, "installation").catch(() => undefined);
+    this.#id ??= await findSharedValue(this.#db, "installation").catch(() => undefined);
   }
 }
 

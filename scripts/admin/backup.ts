@@ -87,7 +87,7 @@ export function backupCommands(terminal: Terminal): Command[] {
       const aside = await restoreSqlite(file, target, {
         replaces,
         onProgress,
-        requireUsable: (findFact) => requireKeyOfCopy(findFact, config),
+        requireUsable: (findSharedValue) => requireKeyOfCopy(findSharedValue, config),
       });
       print({ restored: target, set_aside: aside, artifacts: await restoreArtifacts(), next: nextStep });
     });

@@ -3,7 +3,7 @@ import type { Job, JobFacts } from "../builds/rows/job-store.ts";
 import { findJob, lockBuildIfFree, lockBuilds } from "../builds/rows/progress-store.ts";
 import { restBetweenTransactions } from "../db/batches.ts";
 import { DatabaseUnavailable, type Db, type Tx } from "../db/database.ts";
-import { findFact, putFact } from "../db/facts-store.ts";
+import { findSharedValue, putSharedValue } from "../db/shared-values-store.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../durations.ts";
 import { afterDays, afterMs, expiring } from "../retention/expiring.ts";
 import type { Services } from "../services/services.ts";
@@ -46,12 +46,12 @@ interface Listening {
 export async function markListening({ db, clock }: Services): Promise<void> {
   const now = clock.now().getTime();
   await db.transaction(async (tx) => {
-    const known = parseListening(await findFact(tx, listening));
+    const known = parseListening(await findSharedValue(tx, listening));
     const isSteady = known !== undefined && Math.abs(now - known.last) <= maxSilenceMs;
     const next: Listening = isSteady
       ? { since: known.since, last: Math.max(now, known.last) }
       : { since: now, last: now };
-    await putFact(tx, listening, JSON.stringify(next));
+    await putSharedValue(tx, listening, JSON.stringify(next));
   });
 }
 
@@ -69,7 +69,7 @@ export async function loseUnseenAgents(services: Services): Promise<number> {
   const now = clock.now();
   const unseenMs = missedHeartbeats * config.agentHeartbeatMs;
   await seeNowIfAhead(db, now);
-  const heard = parseListening(await findFact(db, listening));
+  const heard = parseListening(await findSharedValue(db, listening));
   const isListening =
     heard !== undefined &&
     now.getTime() - heard.last <= maxSilenceMs &&

@@ -1,6 +1,6 @@
 import { artifactIdOf, type Blobs } from "../blobs/blobs.ts";
 import { markOwner } from "../blobs/owner.ts";
-import { findFact, putFact } from "../db/facts-store.ts";
+import { findSharedValue, putSharedValue } from "../db/shared-values-store.ts";
 import { hourMs } from "../durations.ts";
 import type { Services } from "../services/services.ts";
 import type { ArtifactState } from "../vocabulary.ts";
@@ -10,7 +10,7 @@ import { findIdsInStates } from "./unnamed-store.ts";
 const minAgeMs = hourMs;
 /** A run looks at so many pages of a thousand names: a million. The next run goes on after the last one. */
 const maxPages = 1000;
-const positionFact = "blobs_checked_up_to";
+const checkedUpToName = "blobs_checked_up_to";
 /** States of artifacts whose bytes are stored or may still come. No artifact enters them from another state. */
 const namingStates: ArtifactState[] = ["new", "finished"];
 
@@ -31,19 +31,19 @@ export async function removeUnnamedBlobs(services: Needed): Promise<number> {
   });
 
   let removed = 0;
-  let after = (await findFact(db, positionFact)) || undefined;
+  let after = (await findSharedValue(db, checkedUpToName)) || undefined;
   for (let page = 0; page < maxPages; page++) {
     const { names, next } = await blobs.list({ after });
     removed += await removeUnnamed(services, names);
     after = next;
     if (after === undefined) break;
   }
-  await db.transaction((tx) => putFact(tx, positionFact, after ?? ""));
+  await db.transaction((tx) => putSharedValue(tx, checkedUpToName, after ?? ""));
   return removed;
 }
 
 async function isOurs({ blobs, db, log }: Needed): Promise<boolean> {
-  const installation = await findFact(db, "installation");
+  const installation = await findSharedValue(db, "installation");
   if (installation === undefined) return false;
   const owner = await markOwner(blobs, installation);
   if (owner !== installation)

@@ -1,4 +1,4 @@
-import { findFact, putFact } from "../db/facts-store.ts";
+import { findSharedValue, putSharedValue } from "../db/shared-values-store.ts";
 import { foldSamples, storeSamples } from "../figures/samples.ts";
 import type { Services } from "../services/services.ts";
 import type { FigureName } from "../vocabulary.ts";
@@ -7,7 +7,7 @@ import { countWorkOfQueues } from "./figures-store.ts";
 const queuesAtOnce = 50;
 const maxGroups = 200;
 /** The last queue of a run that had too many. The next run goes on there. */
-const stoppedAtFact = "queues_sampled_to";
+const stoppedAtName = "queues_sampled_to";
 
 const levels = ["jobs_waiting", "jobs_running", "agents_connected"] as const satisfies FigureName[];
 export const queueFigures: FigureName[] = [...levels, "queues_sampled"];
@@ -17,7 +17,7 @@ export const samplingId = "00000000-0000-0000-0000-000000000000";
 /** Stores how many jobs wait and run and how many agents are connected at each queue, up to 1,000 each. */
 export async function sampleQueues({ db, clock }: Services): Promise<void> {
   const now = clock.now();
-  const stoppedAt = (await findFact(db, stoppedAtFact)) ?? "";
+  const stoppedAt = (await findSharedValue(db, stoppedAtName)) ?? "";
   let after = stoppedAt;
   for (let groups = 0; groups < maxGroups; groups++) {
     const queues = await countWorkOfQueues(db.offLoop, after, queuesAtOnce);
@@ -26,7 +26,7 @@ export async function sampleQueues({ db, clock }: Services): Promise<void> {
     if (after === "") break;
   }
   await storeSamples(db, now, [{ subjectId: samplingId, figure: "queues_sampled", value: 1 }]);
-  if (after !== stoppedAt) await db.transaction((tx) => putFact(tx, stoppedAtFact, after));
+  if (after !== stoppedAt) await db.transaction((tx) => putSharedValue(tx, stoppedAtName, after));
   await foldSamples(db, now, queueFigures);
 }
 

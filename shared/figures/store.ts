@@ -1,8 +1,8 @@
 import { and, asc, eq, gte, inArray, lt, sql, sum } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "../db/database.ts";
-import { findFact, putFact } from "../db/facts-store.ts";
 import type { Tables } from "../db/schema.ts";
+import { findSharedValue, putSharedValue } from "../db/shared-values-store.ts";
 import { lowestIdAt, timeOfId } from "../ids.ts";
 import type { FigureName } from "../vocabulary.ts";
 
@@ -153,7 +153,7 @@ const progressOf = (source: string) => `${source}_counted_to`;
 
 /** The last minute that was counted. */
 export async function findProgress(db: Db, source: string): Promise<Date | undefined> {
-  const stored = await findFact(db, progressOf(source));
+  const stored = await findSharedValue(db, progressOf(source));
   return stored === undefined ? undefined : new Date(Number(stored));
 }
 
@@ -167,6 +167,6 @@ export async function moveProgressIf(
   const { settings } = tx.tables;
   const [present] = await tx.lock(settings, eq(settings.name, progressOf(source)), "exclusive");
   if (present?.value !== (from && String(from.getTime()))) return false;
-  await putFact(tx, progressOf(source), String(to.getTime()));
+  await putSharedValue(tx, progressOf(source), String(to.getTime()));
   return true;
 }

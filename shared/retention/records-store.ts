@@ -2,8 +2,8 @@ import { and, asc, eq, gt, gte, inArray, lt, type SQL, sql, sum } from "drizzle-
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { octetsOf } from "../db/columns.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { putFact } from "../db/facts-store.ts";
 import type { Tables } from "../db/schema.ts";
+import { putSharedValue } from "../db/shared-values-store.ts";
 import type { OrganizationBytes } from "./totals-store.ts";
 
 /** Ids, without `below`. */
@@ -40,7 +40,7 @@ export const flatKinds = ["agents", "auditEvents", "pipelines", "secrets", "trig
 export type FlatKind = (typeof flatKinds)[number];
 
 /** Records with lower ids are in the totals. The migration writes the first value. */
-const countedBelowFact = "records_counted_below";
+const countedBelowName = "records_counted_below";
 
 /**
  * Locks the totals of records, so that nothing is counted and deleted at once. Transactions that create records never
@@ -49,13 +49,13 @@ const countedBelowFact = "records_counted_below";
  */
 export async function lockRecordTotals(tx: Tx): Promise<string> {
   const { settings } = tx.tables;
-  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowFact), "exclusive");
-  if (!countedBelow) throw new Error(`The fact ${countedBelowFact} is missing.`);
+  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowName), "exclusive");
+  if (!countedBelow) throw new Error(`The shared value ${countedBelowName} is missing.`);
   return countedBelow.value;
 }
 
 export function setRecordsCountedBelow(tx: Tx, id: string): Promise<void> {
-  return putFact(tx, countedBelowFact, id);
+  return putSharedValue(tx, countedBelowName, id);
 }
 
 /** Finds the first id of a range, or the first after `skipped` ids. */

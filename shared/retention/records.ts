@@ -4,7 +4,7 @@
 
 import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { findFact, putFact } from "../db/facts-store.ts";
+import { findSharedValue, putSharedValue } from "../db/shared-values-store.ts";
 import { hourMs, hourOf, minuteMs } from "../durations.ts";
 import { lowestIdAt, timeOfId } from "../ids.ts";
 import type { Services } from "../services/services.ts";
@@ -37,7 +37,7 @@ const buildsAtOnce = 100;
 const maxRecounted = 20_000;
 /** A recount of so many takes half a minute. Larger hours are left to the rounds. */
 const maxOfRecentHour = 100_000;
-const recountedFact = "records_recounted_until";
+const recountedName = "records_recounted_until";
 
 /** Adds new records to the totals, where the last run stopped. Commits totals and progress together. */
 export async function countRecords(
@@ -146,12 +146,12 @@ export async function recountRecords(
   for (const recent of [thisHour, hourBefore])
     if (!(await findRecordId(db, "builds", idsOf(recent), maxOfHour)))
       counted += await recountHour(db, recent);
-  let hour: Date | undefined = new Date((await findFact(db, recountedFact)) ?? 0);
+  let hour: Date | undefined = new Date((await findSharedValue(db, recountedName)) ?? 0);
   do {
     hour = await findHourAfter(db, hour, hourBefore);
     if (hour) counted += await recountHour(db, hour);
     const until = (hour ?? new Date(0)).toISOString();
-    await db.transaction((tx) => putFact(tx, recountedFact, until));
+    await db.transaction((tx) => putSharedValue(tx, recountedName, until));
   } while (hour && counted < maxBuilds);
 }
 

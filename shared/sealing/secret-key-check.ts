@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { type Cipher, createCipher } from "../crypto/cipher.ts";
 import { createSecretKey, secretKeyFile } from "../crypto/secret-key.ts";
 import { DatabaseUnavailable, type Db, isMissingTable } from "../db/database.ts";
-import { findFact, putFact } from "../db/facts-store.ts";
 import { isSqliteUrl, openDatabase, sqliteFile } from "../db/open.ts";
 import { countSealedUnderOthers, countSealedUnderUnknown } from "../db/sealed-store.ts";
+import { findSharedValue, putSharedValue } from "../db/shared-values-store.ts";
 import type { Log } from "../process/log.ts";
 import type { Config } from "../settings/config.ts";
 
@@ -20,7 +20,7 @@ interface Checked extends Sealed {
   log: Log;
 }
 
-const fingerprintFact = "secret_key_fingerprint";
+const fingerprintName = "secret_key_fingerprint";
 const maxCount = 1000;
 
 /** The process must end: it would seal what others cannot open. */
@@ -52,7 +52,7 @@ async function hasSecretKey({ databaseUrl, databaseTimeoutMs }: Config): Promise
     onError: () => {}, // the query fails too
   });
   try {
-    return (await findFact(db, fingerprintFact)) !== undefined;
+    return (await findSharedValue(db, fingerprintName)) !== undefined;
   } catch (error) {
     if (isMissingTable(error)) return false;
     throw new WrongSecretKey(
@@ -85,7 +85,7 @@ export async function checkSecretKey(services: Omit<Checked, "hotDb">): Promise<
 
 /** Makes SECRET_KEY the key of the database. Call once nothing needs another key. */
 export async function acceptSecretKey({ db, cipher }: Sealed): Promise<void> {
-  await db.transaction((tx) => putFact(tx, fingerprintFact, cipher.fingerprints[0] ?? ""));
+  await db.transaction((tx) => putSharedValue(tx, fingerprintName, cipher.fingerprints[0] ?? ""));
 }
 
 /** Counts sealed values that name another key than SECRET_KEY. 1,000 stands for 1,000 or more. */
@@ -126,11 +126,11 @@ export function checkBeforeWrites<Services extends Checked>(
  * @throws WrongSecretKey
  */
 export function requireKeyOfCopy(
-  findFactOfCopy: (name: string) => string | undefined,
+  findValueOfCopy: (name: string) => string | undefined,
   { secretKey, previousSecretKey }: Pick<Config, "secretKey" | "previousSecretKey">,
 ): void {
   if (secretKey === undefined) return;
-  const known = findFactOfCopy(fingerprintFact);
+  const known = findValueOfCopy(fingerprintName);
   if (known === undefined || createCipher(secretKey, previousSecretKey).fingerprints.includes(known)) return;
   throw new WrongSecretKey(
     "Nothing is changed: SECRET_KEY is not the key that the copy's secrets were stored under. Give the key of that time " +
@@ -141,7 +141,7 @@ export function requireKeyOfCopy(
 
 async function requireSecretKey(services: Omit<Checked, "hotDb">): Promise<void> {
   const { db, cipher, log } = services;
-  const known = await findFact(db, fingerprintFact);
+  const known = await findSharedValue(db, fingerprintName);
   const lost = await countSealedUnderUnknown(db, cipher.keyNames, maxCount);
   if (known && !cipher.fingerprints.includes(known)) throw new WrongSecretKey(`${wrongKey} ${needs(lost)}`);
   if (lost > 0) throw new WrongSecretKey(`${needs(lost)} ${missingKey}`);

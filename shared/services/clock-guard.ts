@@ -1,5 +1,5 @@
 import type { Db } from "../db/database.ts";
-import { findFact, putFact } from "../db/facts-store.ts";
+import { findSharedValue, putSharedValue } from "../db/shared-values-store.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../durations.ts";
 import type { Services } from "./services.ts";
 
@@ -45,13 +45,13 @@ export function openClockGuard(
   };
 
   const findPause = async (): Promise<string | undefined> => {
-    const trustedAt = Date.parse((await findFact(db, names.trusted)) ?? "");
+    const trustedAt = Date.parse((await findSharedValue(db, names.trusted)) ?? "");
     const pauseMs = clock.now().getTime() - trustedAt;
     return pauseMs > maxPauseMs ? `no worker has run for ${Math.round(pauseMs / dayMs)} days` : undefined;
   };
 
   const wasAccepted = async (): Promise<boolean> => {
-    const acceptedAt = Date.parse((await findFact(db, names.accepted)) ?? "");
+    const acceptedAt = Date.parse((await findSharedValue(db, names.accepted)) ?? "");
     return Math.abs(clock.now().getTime() - acceptedAt) < doubtMs;
   };
 
@@ -60,8 +60,8 @@ export function openClockGuard(
     async isTrusted() {
       const doubt = (await findJump()) ?? (await findClockDifference(services));
       await db.transaction(async (tx) => {
-        await putFact(tx, names.doubt, doubt ?? "");
-        if (!doubt) await putFact(tx, names.trusted, clock.now().toISOString());
+        await putSharedValue(tx, names.doubt, doubt ?? "");
+        if (!doubt) await putSharedValue(tx, names.trusted, clock.now().toISOString());
       });
       metrics.clockDoubted.set(doubt ? 1 : 0);
       if (doubt && doubt !== lastDoubt)
@@ -87,13 +87,13 @@ export async function findClockDifference(services: Services): Promise<string | 
 
 /** Returns why workers delete nothing by age. */
 export async function findClockDoubt(db: Db): Promise<string | undefined> {
-  return (await findFact(db, names.doubt)) || undefined;
+  return (await findSharedValue(db, names.doubt)) || undefined;
 }
 
 /** An operator has seen that the clock is right. Workers believe it while their clocks agree with this one. */
 export async function acceptClock({ db, clock }: Services): Promise<Date> {
   const now = clock.now();
-  await db.transaction((tx) => putFact(tx, names.accepted, now.toISOString()));
+  await db.transaction((tx) => putSharedValue(tx, names.accepted, now.toISOString()));
   return now;
 }
 

@@ -1,5 +1,5 @@
 import type { Db } from "../db/database.ts";
-import { claimIfFree } from "../db/facts-store.ts";
+import { claimIfFree } from "../db/shared-values-store.ts";
 import { secondMs } from "../durations.ts";
 
 export const measureEveryMs = 15 * secondMs;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, it } from "node:test";
 import { eq } from "drizzle-orm";
 import { removeUnnamedBlobs } from "../../shared/artifacts/remove-unnamed.ts";
 import { artifactBlob } from "../../shared/blobs/blobs.ts";
-import { putFact } from "../../shared/db/facts-store.ts";
+import { putSharedValue } from "../../shared/db/shared-values-store.ts";
 import { hourMs } from "../../shared/durations.ts";
 import { newId } from "../../shared/ids.ts";
 import { artifactStates } from "../../shared/vocabulary.ts";
@@ -72,7 +72,7 @@ describeOnBothDatabases("blobs that no artifact names", (database) => {
     const { db } = world.services;
     const name = await store(artifactBlob(newId(world.clock.now())));
     await removeUnnamedBlobs(world.services); // marks the store
-    await db.transaction((tx) => putFact(tx, "installation", randomUUID()));
+    await db.transaction((tx) => putSharedValue(tx, "installation", randomUUID()));
     world.clock.advance(hourMs + 1000);
 
     assert.equal(await removeUnnamedBlobs(world.services), 0);

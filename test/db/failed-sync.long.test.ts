@@ -16,9 +16,9 @@ import { basename, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import Client from "better-sqlite3";
 import { SyncFailed } from "../../shared/db/database.ts";
-import { findFact, putFact } from "../../shared/db/facts-store.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openDatabase } from "../../shared/db/open.ts";
+import { findSharedValue, putSharedValue } from "../../shared/db/shared-values-store.ts";
 import { copyAnewIfMarked } from "../../shared/db/sqlite/copy-anew.ts";
 import { openSyncMark } from "../../shared/db/sqlite/sync-mark.ts";
 import { mountDisk, straceMissing, trace } from "../helpers/disk/faults.ts";
@@ -199,18 +199,18 @@ describe("a sync of SQLite that fails", { skip: straceMissing, concurrency: 2 },
     const noticed = Promise.withResolvers<Error>();
     const options = { url: `file:${file}`, poolSize: 1, timeoutMs: 50, onError: () => {} };
     const db = openDatabase({ ...options, onSyncFailed: noticed.resolve });
-    await db.transaction((tx) => putFact(tx, "written", "yes"));
+    await db.transaction((tx) => putSharedValue(tx, "written", "yes"));
     const content = readFileSync(file);
 
     mark(file);
 
     assert.ok((await noticed.promise) instanceof SyncFailed);
     await assert.rejects(
-      db.transaction((tx) => putFact(tx, "written", "no")),
+      db.transaction((tx) => putSharedValue(tx, "written", "no")),
       SyncFailed,
     );
     await assert.rejects(db.sync(), SyncFailed);
-    assert.equal(await findFact(db, "written"), "yes");
+    assert.equal(await findSharedValue(db, "written"), "yes");
     assert.throws(() => openDatabase(options), /other processes have it open/);
     await db.close();
     assert.ok(readFileSync(file).equals(content), "nothing is copied");

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { DatabaseUnavailable } from "../../shared/db/database.ts";
-import { putFact } from "../../shared/db/facts-store.ts";
 import { migrate } from "../../shared/db/migrate.ts";
 import { openDatabase } from "../../shared/db/open.ts";
+import { putSharedValue } from "../../shared/db/shared-values-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-full-log-"));
 const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "tmpfs", folder]);
@@ -27,7 +27,8 @@ describe("a disk that the log of SQLite has filled", { skip }, () => {
     await migrate(url);
     writeFileSync(filler, Buffer.alloc(megabyte));
     const db = openDatabase({ url, poolSize: 1, timeoutMs: 10_000, onError: () => {} });
-    const write = () => db.transaction((tx) => putFact(tx, "a", randomBytes(megabyte / 32).toString("hex")));
+    const write = () =>
+      db.transaction((tx) => putSharedValue(tx, "a", randomBytes(megabyte / 32).toString("hex")));
     const writeUntilFull = async () => {
       for (;;) await write();
     };

@@ -1,8 +1,8 @@
 import { writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CopyFailed, type Db, SyncFailed } from "../../shared/db/database.ts";
-import { putFact } from "../../shared/db/facts-store.ts";
 import { openDatabase } from "../../shared/db/open.ts";
+import { putSharedValue } from "../../shared/db/shared-values-store.ts";
 
 // A process of its own: `keep-committing.ts URL FROM TO BYTES`. Prints `committed N` for each answer, `refused: …` for
 // others, and `copied` or `not copied: …` if the file had to be copied. Ends after a failed sync, as every process does. SIGTERM closes the database.
@@ -18,7 +18,7 @@ const db = await open();
 for (let count = Number(from); count < Number(to) && !isStopping; ) {
   const name = `committed ${count}`;
   try {
-    await db.transaction((tx) => putFact(tx, name, "x".repeat(Number(bytes))));
+    await db.transaction((tx) => putSharedValue(tx, name, "x".repeat(Number(bytes))));
     print(name);
     count++;
   } catch (error) {

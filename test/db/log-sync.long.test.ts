@@ -13,11 +13,11 @@ import { followQuickly, straceMissing, trace } from "../helpers/disk/faults.ts";
 const commits = 20;
 const program = `
   import { writeSync } from "node:fs";
-  import { putFact } from "./shared/db/facts-store.ts";
+  import { putSharedValue } from "./shared/db/shared-values-store.ts";
   import { openDatabase } from "./shared/db/open.ts";
   const db = openDatabase({ url: process.argv[1], poolSize: 1, timeoutMs: 5000, onError: () => {} });
   for (let count = 0; count < ${commits}; count++) {
-    await db.transaction((tx) => putFact(tx, "count", String(count)));
+    await db.transaction((tx) => putSharedValue(tx, "count", String(count)));
     writeSync(1, "committed");
   }
   await db.close();

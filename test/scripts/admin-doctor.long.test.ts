@@ -9,7 +9,7 @@ import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { artifactBlob } from "../../shared/blobs/blobs.ts";
 import { markOwner } from "../../shared/blobs/owner.ts";
-import { putFact } from "../../shared/db/facts-store.ts";
+import { putSharedValue } from "../../shared/db/shared-values-store.ts";
 import { addToTotals } from "../../shared/retention/totals-store.ts";
 import { acceptClock } from "../../shared/services/clock-guard.ts";
 import { newJob } from "../agents/logs/jobs-with-logs.ts";
@@ -103,9 +103,9 @@ describeWorld("admin doctor", openAcme, (world, database) => {
   it("looks at the secret key, the clock and settings", async () => {
     const { db } = world.services;
     const wrong = await examine({ SECRET_KEY: "another key of at least 32 characters" });
-    await db.transaction((tx) => putFact(tx, "clock_doubt", "no worker has run for 9 days"));
+    await db.transaction((tx) => putSharedValue(tx, "clock_doubt", "no worker has run for 9 days"));
     const doubted = await examine();
-    await db.transaction((tx) => putFact(tx, "clock_doubt", ""));
+    await db.transaction((tx) => putSharedValue(tx, "clock_doubt", ""));
     await acceptClock(world.services);
     const unset = await examine({ PORT: "x", MAX_CONNECTIONS: "many" });
     const crowded = await examine({ MAX_CONNECTIONS: "100000000" });

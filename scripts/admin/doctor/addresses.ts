@@ -1,4 +1,4 @@
-import { findFact } from "../../../shared/db/facts-store.ts";
+import { findSharedValue } from "../../../shared/db/shared-values-store.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
@@ -11,7 +11,7 @@ const loopback = /^(localhost|127\.|\[::1\])/;
 
 export async function checkAddresses(services: Services): Promise<Finding[]> {
   const { config } = services;
-  const installation = await findFact(services.db, "installation").catch(() => undefined);
+  const installation = await findSharedValue(services.db, "installation").catch(() => undefined);
   const { appUrl, authUrl, baseUrl, webhookUrl } = config;
   const urls = [...new Set([baseUrl, authUrl, webhookUrl, appUrl])];
   return [

@@ -1,7 +1,7 @@
 import { listStored } from "../../../shared/artifacts/unnamed-store.ts";
 import { artifactBlob, BlobsUnavailable } from "../../../shared/blobs/blobs.ts";
 import { findOwner } from "../../../shared/blobs/owner.ts";
-import { findFact } from "../../../shared/db/facts-store.ts";
+import { findSharedValue } from "../../../shared/db/shared-values-store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type Finding, ok, problem } from "./finding.ts";
 
@@ -21,7 +21,7 @@ export async function checkArtifacts(services: Services): Promise<Finding[]> {
 }
 
 async function checkStore({ db, blobs }: Services): Promise<Finding> {
-  const [owner, installation] = [await findOwner(blobs), await findFact(db, "installation")];
+  const [owner, installation] = [await findOwner(blobs), await findSharedValue(db, "installation")];
   if (owner !== undefined && owner !== installation)
     return problem(
       check,

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { putFact } from "../../../shared/db/facts-store.ts";
 import { checkDatabase } from "../../../shared/db/health/check.ts";
 import { findProblem } from "../../../shared/db/health/problem.ts";
 import { isSqliteUrl, sqliteFile } from "../../../shared/db/open.ts";
+import { putSharedValue } from "../../../shared/db/shared-values-store.ts";
 import { secondMs } from "../../../shared/durations.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { Config } from "../../../shared/settings/config.ts";
@@ -29,7 +29,7 @@ export async function checkDatabaseParts(services: Services): Promise<Finding[]>
 
 async function checkWriting({ db, clock, config }: Services): Promise<Finding> {
   try {
-    await db.transaction((tx) => putFact(tx, "doctor_wrote_at", clock.now().toISOString()));
+    await db.transaction((tx) => putSharedValue(tx, "doctor_wrote_at", clock.now().toISOString()));
     return ok(
       check,
       `${db.dialect === "sqlite" ? "SQLite" : "Postgres"} answers, is migrated and can be written`,

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { minuteMs, secondMs } from "../../durations.ts";
 import type { Clock } from "../../process/clock.ts";
 import type { Db } from "../database.ts";
-import { putFact } from "../facts-store.ts";
 import { isSqliteUrl } from "../open.ts";
+import { putSharedValue } from "../shared-values-store.ts";
 import { type DatabaseProblem, findProblem, lockedProblem } from "./problem.ts";
 
 /**
@@ -46,7 +46,7 @@ export function openWriteHealth({ databaseUrl, clock }: { databaseUrl: string; c
   const write = async (db: Db) => {
     try {
       // One row for all processes: it does not grow.
-      await db.transaction((tx) => putFact(tx, "write_probe", tx.now.toISOString()));
+      await db.transaction((tx) => putSharedValue(tx, "write_probe", tx.now.toISOString()));
     } catch {
       // recorded
     } finally {

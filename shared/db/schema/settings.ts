@@ -3,7 +3,7 @@ import type { Kit } from "../columns.ts";
 export function defineSettingsTables(kit: Kit) {
   const { table, text } = kit;
 
-  /** Facts of the installation, such as the fingerprint of SECRET_KEY. */
+  /** Values that all processes share, such as the fingerprint of SECRET_KEY. */
   const settings = table("settings", {
     name: text().primaryKey(),
     value: text().notNull(),

@@ -47,8 +47,8 @@ interface Restoring {
   /** True allows a database that has organizations, or cannot be read. */
   replaces: boolean;
   onProgress: OnProgress;
-  /** Throws unless a backup with these facts of its installation may be used. */
-  requireUsable: (findFact: (name: string) => string | undefined) => void;
+  /** Throws unless a backup with these shared values may be used. */
+  requireUsable: (findSharedValue: (name: string) => string | undefined) => void;
 }
 
 /**
@@ -65,7 +65,7 @@ export async function restoreSqlite(
   if (!existsSync(backup)) throw new Refusal(404, `There is no file ${backup}`);
   const source = open(backup, { readonly: true });
   try {
-    options.requireUsable((name) => findFact(source, name));
+    options.requireUsable((name) => findSharedValue(source, name));
     requireSound(source, backup);
     const isNew = !existsSync(file);
     if (isNew) makeFile(file);
@@ -128,7 +128,7 @@ async function replaceContent(
   }
 }
 
-function findFact(source: Client.Database, name: string): string | undefined {
+function findSharedValue(source: Client.Database, name: string): string | undefined {
   try {
     return source.prepare<[string], string>("SELECT value FROM settings WHERE name = ?").pluck().get(name);
   } catch {

@@ -1,6 +1,6 @@
 import { and, asc, eq, gte, lt, sql, sum } from "drizzle-orm";
 import type { Tx } from "../../db/database.ts";
-import { putFact } from "../../db/facts-store.ts";
+import { putSharedValue } from "../../db/shared-values-store.ts";
 import { hourOf } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
 import { type OrganizationBytes, subtractFromTotal } from "../../retention/totals-store.ts";
@@ -12,7 +12,7 @@ export interface IdRange {
 }
 
 /** Payloads with lower ids are in the totals. The migration writes the first value. */
-const countedBelowFact = "payloads_counted_below";
+const countedBelowName = "payloads_counted_below";
 
 /**
  * Locks the totals, so that no payload is counted and deleted at once. Accepting transactions never lock them.
@@ -20,13 +20,13 @@ const countedBelowFact = "payloads_counted_below";
  */
 export async function lockTotals(tx: Tx): Promise<string> {
   const { settings } = tx.tables;
-  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowFact), "exclusive");
-  if (!countedBelow) throw new Error(`The fact ${countedBelowFact} is missing.`);
+  const [countedBelow] = await tx.lock(settings, eq(settings.name, countedBelowName), "exclusive");
+  if (!countedBelow) throw new Error(`The shared value ${countedBelowName} is missing.`);
   return countedBelow.value;
 }
 
 export function setCountedBelow(tx: Tx, id: string): Promise<void> {
-  return putFact(tx, countedBelowFact, id);
+  return putSharedValue(tx, countedBelowName, id);
 }
 
 /** Finds the first id of a range, or the first after `skipped` ids. */

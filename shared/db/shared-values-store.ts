@@ -1,14 +1,14 @@
 import { eq } from "drizzle-orm";
 import type { Db, Tx } from "./database.ts";
 
-/** Finds a fact of the installation, in the table `settings`. */
-export async function findFact(db: Db | Tx, name: string): Promise<string | undefined> {
+/** Finds a value that all processes share, in the table `settings`. */
+export async function findSharedValue(db: Db | Tx, name: string): Promise<string | undefined> {
   const { settings } = db.tables;
   const [found] = await db.select().from(settings).where(eq(settings.name, name));
   return found?.value;
 }
 
-export async function putFact(tx: Tx, name: string, value: string): Promise<void> {
+export async function putSharedValue(tx: Tx, name: string, value: string): Promise<void> {
   const { settings } = tx.tables;
   await tx
     .insert(settings)
@@ -30,6 +30,6 @@ export async function claimIfFree(
   const known = row && (JSON.parse(row.value) as { holder: string; until: number });
   const leftMs = known ? known.until - tx.now.getTime() : 0;
   if (known?.holder !== holder && leftMs > 0 && leftMs <= maxAheadFactor * forMs) return false;
-  await putFact(tx, name, JSON.stringify({ holder, until: tx.now.getTime() + forMs }));
+  await putSharedValue(tx, name, JSON.stringify({ holder, until: tx.now.getTime() + forMs }));
   return true;
 }
