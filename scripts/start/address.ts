@@ -11,7 +11,7 @@ const answerWithinMs = 5000;
  * @returns the port, or a free one for 0
  * @throws CannotStart
  */
-export async function claimPort(host: string, port: number): Promise<number> {
+export async function requireFreePort(host: string, port: number): Promise<number> {
   const server = createServer();
   try {
     server.listen({ host, port });

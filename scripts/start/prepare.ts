@@ -8,7 +8,7 @@ import { type Config, readConfig } from "../../shared/settings/config.ts";
 import { threads } from "../deploy/bundled.ts";
 import { type Demo, findOrMakeDemo } from "../seed.ts";
 import { withServices } from "../with-services.ts";
-import { claimPort } from "./address.ts";
+import { requireFreePort } from "./address.ts";
 import { banner, demoCommands, demoEnvFile, demoTextFile, demoVariables } from "./banner.ts";
 import { describe } from "./cannot-start.ts";
 import { type Addresses, writeAddresses } from "./running.ts";
@@ -47,7 +47,7 @@ process.send?.(answer, () => process.exit());
 async function prepare({ listens, given, compiles }: Order): Promise<Prepared> {
   if (compiles) await compileProgram();
   const { host, port: wanted } = readConfig(process.env);
-  const port = listens ? await claimPort(host, wanted) : wanted;
+  const port = listens ? await requireFreePort(host, wanted) : wanted;
   process.env.PORT = String(port); // the public addresses default to it
   prepareDataFolder();
   const config = readConfig(process.env);

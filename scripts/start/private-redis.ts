@@ -69,7 +69,7 @@ export async function startPrivateRedis(say: (line: string) => void): Promise<Pr
       try {
         if (!wasUp) await refuseSecond(redis);
         if (!wasUp && !child) say("Taking over the private Redis of an earlier start.");
-        processId = await claim(redis);
+        processId = await takeOver(redis);
         wasUp = true;
         resolve();
       } catch (error) {
@@ -112,7 +112,7 @@ async function refuseSecond(redis: Redis): Promise<void> {
 }
 
 /** @returns the process id of this Redis */
-async function claim(redis: Redis): Promise<number> {
+async function takeOver(redis: Redis): Promise<number> {
   await redis.client("SETNAME", owner);
   return Number(/process_id:(\d+)/.exec(await redis.info("server"))?.[1]);
 }

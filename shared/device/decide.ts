@@ -10,17 +10,17 @@ import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
 import {
   approveIfPending,
-  claimIfPending,
   countApproved,
   denyIfPending,
-  findClaimed,
+  enterIfPending,
+  findEntered,
   releaseIfPending,
 } from "./decision-store.ts";
 import { redeemableMs, rememberedMs, stateAt } from "./device-code.ts";
 import type { DeviceCode } from "./store.ts";
 
 /** No other user may see or decide the code. */
-export interface Claim {
+export interface EnteredCode {
   userId: string;
   /** Normalized by `readUserCode`. */
   userCode: string;
@@ -40,26 +40,26 @@ export interface OrganizationChoice {
 }
 
 /**
- * Claims a code for the user who entered it.
+ * Keeps a code for the user who entered it.
  * @param cameByLink the code was in the address, not typed
- * @returns false if unknown, expired, decided, or claimed by another user
+ * @returns false if unknown, expired, decided, or entered by another user
  */
-export async function claimUserCode(
+export async function enterUserCode(
   { db, clock, cipher }: Services,
-  { userId, userCode }: Claim,
+  { userId, userCode }: EnteredCode,
   cameByLink: boolean,
 ): Promise<boolean> {
-  const claim = { userId, cameByLink, now: clock.now() };
-  const claimed = await db.transaction((tx) => claimIfPending(tx, cipher.macs(userCode), claim));
-  return claimed !== undefined;
+  const entry = { userId, cameByLink, now: clock.now() };
+  const entered = await db.transaction((tx) => enterIfPending(tx, cipher.macs(userCode), entry));
+  return entered !== undefined;
 }
 
-/** Finds a claimed request. Pending ones of a disabled application count as expired. */
+/** Finds the request of an entered code. Pending ones of a disabled application count as expired. */
 export async function findDeviceRequest(
   { db, clock, cipher }: Services,
-  { userId, userCode }: Claim,
+  { userId, userCode }: EnteredCode,
 ): Promise<DeviceRequest | undefined> {
-  const found = await findClaimed(db, cipher.macs(userCode), userId);
+  const found = await findEntered(db, cipher.macs(userCode), userId);
   const now = clock.now();
   if (!found || now.getTime() - found.code.expiresAt.getTime() >= rememberedMs) return undefined;
   const state = stateAt(found.code, now);

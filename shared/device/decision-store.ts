@@ -7,29 +7,29 @@ import type { DeviceCode } from "./store.ts";
  * pending → pending. Undefined if another user was first.
  * @param macs of the user code, under the current and the previous key
  */
-export async function claimIfPending(
+export async function enterIfPending(
   tx: Tx,
   macs: string[],
-  claim: { userId: string; cameByLink: boolean; now: Date },
+  entry: { userId: string; cameByLink: boolean; now: Date },
 ): Promise<DeviceCode | undefined> {
   const { deviceCodes } = tx.tables;
-  const [claimed] = await tx
+  const [entered] = await tx
     .update(deviceCodes)
-    .set({ claimedById: claim.userId, cameByLink: claim.cameByLink })
+    .set({ claimedById: entry.userId, cameByLink: entry.cameByLink })
     .where(
       and(
         inArray(deviceCodes.userCodeMac, macs),
         eq(deviceCodes.state, "pending"),
-        gt(deviceCodes.expiresAt, claim.now),
-        or(isNull(deviceCodes.claimedById), eq(deviceCodes.claimedById, claim.userId)),
+        gt(deviceCodes.expiresAt, entry.now),
+        or(isNull(deviceCodes.claimedById), eq(deviceCodes.claimedById, entry.userId)),
       ),
     )
     .returning();
-  return claimed;
+  return entered;
 }
 
-/** The newest claimed code, in any state. */
-export async function findClaimed(db: Db, macs: string[], userId: string) {
+/** The newest entered code, in any state. */
+export async function findEntered(db: Db, macs: string[], userId: string) {
   const { deviceCodes, applications } = db.tables;
   const [found] = await db
     .select({ code: deviceCodes, application: applications })

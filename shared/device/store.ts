@@ -15,7 +15,7 @@ import type { Tables } from "../db/schema.ts";
  * | approved          | the first poll                                 | used     |
  * | approved          | the first poll, after the user lost the rights | denied   |
  *
- * A user claims a pending code and may release it again.
+ * A user enters a pending code and may release it again.
  */
 export type DeviceCode = Tables["deviceCodes"]["$inferSelect"];
 

@@ -5,7 +5,7 @@ import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { describeWorld, withSettings } from "../helpers/databases.ts";
 import {
-  approveClaimed,
+  approveEntered,
   assertOAuthError,
   enterCode,
   poll,
@@ -33,12 +33,12 @@ describeWorld("the limit of connected apps of a member", withSettings(startPages
     second = (await world.another()).services;
   });
 
-  const claim = async () => {
+  const enter = async () => {
     const device = await startDevice(world, client);
     return { ...device, code: (await enterCode(world, acme.user.id, device.userCode)).code };
   };
-  type Claimed = Awaited<ReturnType<typeof claim>>;
-  const decide = ({ code }: Claimed, services = world.services) => approveClaimed({ services }, acme, code);
+  type Entered = Awaited<ReturnType<typeof enter>>;
+  const decide = ({ code }: Entered, services = world.services) => approveEntered({ services }, acme, code);
   const isRefused = (limit: number) => (error: unknown) => {
     assert.ok(error instanceof Refusal, String(error));
     assert.deepEqual([error.status, error.message], [422, messageAt(limit)]);
@@ -47,7 +47,7 @@ describeWorld("the limit of connected apps of a member", withSettings(startPages
   const connected = async () => (await listConnectedApps(world.services, acme.user.id)).length;
 
   it("is kept by approvals that race in two processes, and each approved device gets its token", async () => {
-    const devices = await Promise.all(Array.from({ length: 8 }, claim));
+    const devices = await Promise.all(Array.from({ length: 8 }, enter));
 
     const outcomes = await Promise.allSettled(
       devices.map((device, index) => decide(device, index % 2 ? second : world.services)),
@@ -65,9 +65,9 @@ describeWorld("the limit of connected apps of a member", withSettings(startPages
 
   it("holds while approvals and redemptions race", async () => {
     await revokeGrants(world.services, acme.user.id, { applicationId: client.id });
-    const approved = await Promise.all([claim(), claim()]);
+    const approved = await Promise.all([enter(), enter()]);
     for (const device of approved) await decide(device);
-    const more = await Promise.all(Array.from({ length: 6 }, claim));
+    const more = await Promise.all(Array.from({ length: 6 }, enter));
 
     await Promise.allSettled([
       ...approved.map(({ deviceCode }) => poll(world, client, deviceCode)),
@@ -79,7 +79,7 @@ describeWorld("the limit of connected apps of a member", withSettings(startPages
   });
 
   it("is said by the page", async () => {
-    const { code, userCode } = await claim();
+    const { code, userCode } = await enter();
     const ada = await world.visitor(world.ada);
     await ada.get("/user/connected-apps");
 
@@ -90,7 +90,7 @@ describeWorld("the limit of connected apps of a member", withSettings(startPages
   });
 
   it("leaves the request pending: it can be approved once an app was revoked", async () => {
-    const device = await claim();
+    const device = await enter();
     await assert.rejects(decide(device), isRefused(3));
     await assertOAuthError(poll(world, client, device.deviceCode), 400, "authorization_pending");
     const [app] = await listConnectedApps(world.services, acme.user.id);
@@ -103,21 +103,21 @@ describeWorld("the limit of connected apps of a member", withSettings(startPages
 
   it("keeps apps beyond a lower limit", async () => {
     const lower = { ...world.services, config: { ...world.services.config, connectedAppsPerMember: 2 } };
-    await assert.rejects(decide(await claim(), lower), isRefused(2));
+    await assert.rejects(decide(await enter(), lower), isRefused(2));
     assert.equal(await connected(), 3);
   });
 
   it("counts neither approvals that have expired nor apps of other members", async () => {
     await revokeGrants(world.services, acme.user.id, { applicationId: client.id });
-    for (const device of await Promise.all([claim(), claim(), claim()])) await decide(device);
-    await assert.rejects(decide(await claim()), isRefused(3));
+    for (const device of await Promise.all([enter(), enter(), enter()])) await decide(device);
+    await assert.rejects(decide(await enter()), isRefused(3));
 
     const bob = await addPerson(world, acme, "member");
     const { userCode } = await startDevice(world, client);
     const { code } = await enterCode(world, bob.id, userCode);
-    assert.ok(await approveClaimed(world, { id: acme.id, user: bob }, code));
+    assert.ok(await approveEntered(world, { id: acme.id, user: bob }, code));
 
     world.clock.advance(700_000);
-    assert.ok(await decide(await claim()));
+    assert.ok(await decide(await enter()));
   });
 });

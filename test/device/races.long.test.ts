@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { addMember, removeMember, updateMember } from "../../shared/accounts/members.ts";
-import { claimUserCode, deny, release } from "../../shared/device/decide.ts";
+import { deny, enterUserCode, release } from "../../shared/device/decide.ts";
 import { disableApplication, enableApplication } from "../../shared/oauth/applications.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import {
-  approveClaimed,
   approveCode,
+  approveEntered,
   assertOAuthError,
   enterCode,
   poll,
@@ -66,7 +66,7 @@ describeWorld("simultaneous device requests in two processes", startRaces, (race
         const { code } = await enterCode(world, acme.user.id, userCode);
 
         const [isApproved, ...answers] = await Promise.all([
-          approveClaimed(here, acme, code),
+          approveEntered(here, acme, code),
           ...Array.from({ length: 12 }, (_, index) => poll(races.inTurns(index), client, deviceCode)),
         ]);
         answers.push(await poll(world, client, deviceCode));
@@ -142,7 +142,7 @@ describeWorld("simultaneous device requests in two processes", startRaces, (race
         const { code } = await enterCode(world, acme.user.id, userCode);
 
         const [isApproved, isDenied] = await Promise.all([
-          approveClaimed(world, acme, code),
+          approveEntered(world, acme, code),
           deny(here.services, code.id, acme.user.id),
         ]);
 
@@ -158,7 +158,7 @@ describeWorld("simultaneous device requests in two processes", startRaces, (race
         const { code } = await enterCode(world, acme.user.id, userCode);
 
         const outcomes = await times(8, (index) =>
-          approveClaimed({ services: (index % 2 ? world : here).services }, acme, code),
+          approveEntered({ services: (index % 2 ? world : here).services }, acme, code),
         );
 
         assert.equal(outcomes.filter(Boolean).length, 1);
@@ -169,13 +169,13 @@ describeWorld("simultaneous device requests in two processes", startRaces, (race
       const second = await races.newMember();
       for (const _ of rounds) {
         const userCode = (await startDevice(world, client)).userCode.replace("-", "");
-        const claims = await times(8, (index) => {
+        const entries = await times(8, (index) => {
           const userId = index % 2 ? acme.user.id : second.id;
-          return claimUserCode((index % 4 < 2 ? world : here).services, { userId, userCode }, false);
+          return enterUserCode((index % 4 < 2 ? world : here).services, { userId, userCode }, false);
         });
 
-        const ofFirst = claims.filter((_, index) => index % 2);
-        const ofSecond = claims.filter((_, index) => index % 2 === 0);
+        const ofFirst = entries.filter((_, index) => index % 2);
+        const ofSecond = entries.filter((_, index) => index % 2 === 0);
         assert.equal(new Set(ofFirst).size, 1);
         assert.equal(new Set(ofSecond).size, 1);
         assert.notEqual(ofFirst[0], ofSecond[0]);
@@ -188,7 +188,7 @@ describeWorld("simultaneous device requests in two processes", startRaces, (race
         const { code } = await enterCode(world, acme.user.id, userCode);
 
         const [isApproved, isReleased] = await Promise.all([
-          approveClaimed(world, acme, code),
+          approveEntered(world, acme, code),
           release(here.services, code.id, acme.user.id),
         ]);
 

@@ -4,8 +4,8 @@ import { expireDeviceCodes } from "../../shared/device/expire.ts";
 import { describeWorldOn, sqlite, withSettings } from "../helpers/databases.ts";
 import {
   allGrants,
-  approveClaimed,
   approveCode,
+  approveEntered,
   assertOAuthError,
   denyCode,
   enterCode,
@@ -102,8 +102,8 @@ describeWorldOn(sqlite, "the states of a device code", withSettings(openDevices,
 
       world.clock.advance(lifetimeMs);
 
-      assert.equal(await approveClaimed(world, world.acme, code), false);
-      await assert.rejects(denyCode(world, world.acme, userCode), /can be claimed/);
+      assert.equal(await approveEntered(world, world.acme, code), false);
+      await assert.rejects(denyCode(world, world.acme, userCode), /can be entered/);
       await refused(deviceCode, "expired_token");
     });
 
@@ -112,8 +112,8 @@ describeWorldOn(sqlite, "the states of a device code", withSettings(openDevices,
       const first = await enterCode(world, world.acme.user.id, inTime.userCode);
       const second = await enterCode(world, world.acme.user.id, late.userCode);
       world.clock.advance(lifetimeMs - 1);
-      assert.ok(await approveClaimed(world, world.acme, first.code));
-      assert.ok(await approveClaimed(world, world.acme, second.code));
+      assert.ok(await approveEntered(world, world.acme, first.code));
+      assert.ok(await approveEntered(world, world.acme, second.code));
 
       world.clock.advance(60 * secondMs);
       await expireDeviceCodes(world.services);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import {
   approve,
-  claimUserCode,
   type DeviceRequest,
   deny,
+  enterUserCode,
   findDeviceRequest,
 } from "../../shared/device/decide.ts";
 import { readUserCode } from "../../shared/device/user-code.ts";
@@ -147,9 +147,9 @@ export async function enterCode(
   userId: string,
   userCode: string,
 ): Promise<DeviceRequest> {
-  const claim = { userId, userCode: readUserCode(userCode) ?? "" };
-  assert.ok(await claimUserCode(services, claim, false), "the code can be claimed");
-  const found = await findDeviceRequest(services, claim);
+  const entered = { userId, userCode: readUserCode(userCode) ?? "" };
+  assert.ok(await enterUserCode(services, entered, false), "the code can be entered");
+  const found = await findDeviceRequest(services, entered);
   assert.ok(found);
   return found;
 }
@@ -165,11 +165,11 @@ export async function approveCode(
   userCode: string,
 ): Promise<boolean> {
   const { code } = await enterCode(world, user.id, userCode);
-  return approveClaimed(world, { id: organizationId, user }, code);
+  return approveEntered(world, { id: organizationId, user }, code);
 }
 
-/** Expects a claimed code. */
-export function approveClaimed(
+/** Expects an entered code. */
+export function approveEntered(
   { services }: Pick<World, "services">,
   { id: organizationId, user }: Decider,
   code: DeviceRequest["code"],

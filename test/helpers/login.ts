@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { runLogin } from "../../scripts/login/run.ts";
-import { approve, claimUserCode, deny, findDeviceRequest } from "../../shared/device/decide.ts";
+import { approve, deny, enterUserCode, findDeviceRequest } from "../../shared/device/decide.ts";
 import { readUserCode } from "../../shared/device/user-code.ts";
 import { createApplication } from "../../shared/oauth/applications.ts";
 import type { TestClock } from "./clock.ts";
@@ -37,9 +37,9 @@ export async function startSignInWorld(settings: Record<string, string> = {}): P
   const flags = { confidential: false, deviceFlow: true, refreshTokens: true };
   await createApplication(services, { name: "Signalbox CLI", clientId, ...flags });
   const userId = organization.user.id;
-  const claim = async (output: string) => {
+  const enter = async (output: string) => {
     const userCode = readUserCode(shownCode(output)) ?? assert.fail(output);
-    assert.ok(await claimUserCode(services, { userId, userCode }, false));
+    assert.ok(await enterUserCode(services, { userId, userCode }, false));
     return (await findDeviceRequest(services, { userId, userCode })) ?? assert.fail("no such request");
   };
 
@@ -48,12 +48,12 @@ export async function startSignInWorld(settings: Record<string, string> = {}): P
     door,
     organization,
     async approve(output) {
-      const { code } = await claim(output);
+      const { code } = await enter(output);
       const approval = { organizationId: organization.id, ip: "192.0.2.1", userAgent: "a browser" };
       assert.ok(await approve(services, { code, userId }, approval));
     },
     async deny(output) {
-      const { code } = await claim(output);
+      const { code } = await enter(output);
       assert.ok(await deny(services, code.id, userId));
     },
     async close() {

@@ -1,5 +1,5 @@
 import { getRouterParam } from "h3";
-import { claimUserCode } from "../../../shared/device/decide.ts";
+import { enterUserCode } from "../../../shared/device/decide.ts";
 import { readUserCode, showUserCode } from "../../../shared/device/user-code.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Visitor } from "../../auth/session.ts";
@@ -19,13 +19,13 @@ export const enterCodePage = signedInPage((_, { event, visitor }) => {
   return codePage(visitor, { code: code && showUserCode(code), cameByLink: code !== undefined });
 });
 
-/** POST /oauth/device {user_code, came_by_link?}. Claims the request. */
+/** POST /oauth/device {user_code, came_by_link?}. Shows it to this user alone. */
 export const enterCode = signedInAction(async (services, { event, visitor, user }, form) => {
   const typed = form.get("user_code") ?? "";
   const cameByLink = form.has("came_by_link");
   const path = await limitUserCodeFailures(services, user.id, clientIp(event), async () => {
     const userCode = readUserCode(typed);
-    if (!userCode || !(await claimUserCode(services, { userId: user.id, userCode }, cameByLink)))
+    if (!userCode || !(await enterUserCode(services, { userId: user.id, userCode }, cameByLink)))
       return undefined;
     return pathTo(patterns.reviewDevice, { code: showUserCode(userCode) });
   });

@@ -1,7 +1,7 @@
 import { getRouterParam } from "h3";
 import {
-  type Claim,
   type DeviceRequest,
+  type EnteredCode,
   findDeviceRequest,
   listChoices,
   type OrganizationChoice,
@@ -10,9 +10,9 @@ import { readUserCode, showUserCode } from "../../../shared/device/user-code.ts"
 import type { Services } from "../../../shared/services/services.ts";
 import type { SignedInRequest } from "../ui/page.ts";
 
-/** A request that the visitor claimed by entering its code. */
-export interface ClaimedRequest {
-  claim: Claim;
+/** A request whose code the visitor entered. */
+export interface EnteredRequest {
+  entered: EnteredCode;
   device: DeviceRequest;
 }
 
@@ -22,27 +22,27 @@ export interface Review extends DeviceRequest {
   choices: OrganizationChoice[];
 }
 
-/** Undefined unless the visitor claimed it: others must learn nothing about it. */
-export async function loadClaimedRequest(
+/** Undefined unless the visitor entered its code: others must learn nothing about it. */
+export async function loadEnteredRequest(
   services: Services,
   { event, user }: SignedInRequest,
-): Promise<ClaimedRequest | undefined> {
+): Promise<EnteredRequest | undefined> {
   const userCode = readUserCode(getRouterParam(event, "code", { decode: true }) ?? "");
   if (!userCode) return undefined;
-  const claim = { userId: user.id, userCode };
-  const device = await findDeviceRequest(services, claim);
-  return device && { claim, device };
+  const entered = { userId: user.id, userCode };
+  const device = await findDeviceRequest(services, entered);
+  return device && { entered, device };
 }
 
 /** Another decision may have been faster. */
 export async function reloadRequest(
   services: Services,
-  { claim, device }: ClaimedRequest,
+  { entered, device }: EnteredRequest,
 ): Promise<DeviceRequest> {
-  return (await findDeviceRequest(services, claim)) ?? device;
+  return (await findDeviceRequest(services, entered)) ?? device;
 }
 
-export async function loadReview(services: Services, { claim, device }: ClaimedRequest): Promise<Review> {
-  const choices = await listChoices(services, claim.userId, device.code.scopes);
-  return { ...device, userCode: showUserCode(claim.userCode), choices };
+export async function loadReview(services: Services, { entered, device }: EnteredRequest): Promise<Review> {
+  const choices = await listChoices(services, entered.userId, device.code.scopes);
+  return { ...device, userCode: showUserCode(entered.userCode), choices };
 }

@@ -14,32 +14,32 @@ import {
 } from "../ui/page.ts";
 import { asSentence, tryForm } from "../ui/problems.ts";
 import { reviewForm } from "./form.tsx";
-import { type ClaimedRequest, loadClaimedRequest, loadReview, reloadRequest } from "./load.ts";
+import { type EnteredRequest, loadEnteredRequest, loadReview, reloadRequest } from "./load.ts";
 import { alreadyHandled, deviceOutcome, notValidPage } from "./result.tsx";
 
 /** GET …/:code/review, for the user who entered the code. */
 export const reviewDevicePage = signedInPage(async (services, request) => {
-  const claimed = await loadClaimedRequest(services, request);
-  if (!claimed) return notValidPage();
-  if (claimed.device.state !== "pending") return alreadyHandled(claimed.device);
-  return reviewForm(request.visitor, await loadReview(services, claimed), services.clock.now());
+  const entered = await loadEnteredRequest(services, request);
+  if (!entered) return notValidPage();
+  if (entered.device.state !== "pending") return alreadyHandled(entered.device);
+  return reviewForm(request.visitor, await loadReview(services, entered), services.clock.now());
 });
 
 /** POST …/:code/review {decision, organization, mine?} */
 export const reviewDevice = signedInAction(async (services, request, form) => {
-  const claimed = await loadClaimedRequest(services, request);
-  if (!claimed) return notValidPage();
-  if (claimed.device.state !== "pending") return alreadyHandled(claimed.device);
+  const entered = await loadEnteredRequest(services, request);
+  if (!entered) return notValidPage();
+  if (entered.device.state !== "pending") return alreadyHandled(entered.device);
 
   switch (form.get("decision")) {
     case "authorize":
-      return authorize(services, request, claimed, form);
+      return authorize(services, request, entered, form);
     case "deny":
-      return (await deny(services, claimed.device.code.id, request.user.id))
-        ? resultPath(claimed)
-        : alreadyHandled(await reloadRequest(services, claimed));
+      return (await deny(services, entered.device.code.id, request.user.id))
+        ? resultPath(entered)
+        : alreadyHandled(await reloadRequest(services, entered));
     case "release":
-      return signInAsSomeoneElse(services, request, claimed);
+      return signInAsSomeoneElse(services, request, entered);
     default:
       throw new Refusal(400, "The form must say what you have decided. Go back and try again.");
   }
@@ -47,17 +47,17 @@ export const reviewDevice = signedInAction(async (services, request, form) => {
 
 /** GET …/:code/result */
 export const deviceResultPage = signedInPage(async (services, request) => {
-  const claimed = await loadClaimedRequest(services, request);
-  return claimed ? deviceOutcome(claimed.device) : notValidPage();
+  const entered = await loadEnteredRequest(services, request);
+  return entered ? deviceOutcome(entered.device) : notValidPage();
 });
 
 async function authorize(
   services: Services,
   { event, visitor, user }: SignedInRequest,
-  claimed: ClaimedRequest,
+  entered: EnteredRequest,
   form: URLSearchParams,
 ): Promise<PageResult> {
-  const review = await loadReview(services, claimed);
+  const review = await loadReview(services, entered);
   const { code, choices } = review;
   const organizationId = form.get("organization") ?? "";
   const refuse = (problem: string) =>
@@ -70,19 +70,19 @@ async function authorize(
   const approval = { organizationId, ip: clientIp(event), userAgent: userAgent(event) };
   const outcome = await tryForm(() => approve(services, { code, userId: user.id }, approval));
   if ("problems" in outcome) return refuse(asSentence(outcome.problems));
-  return outcome.done ? resultPath(claimed) : alreadyHandled(await reloadRequest(services, claimed));
+  return outcome.done ? resultPath(entered) : alreadyHandled(await reloadRequest(services, entered));
 }
 
 async function signInAsSomeoneElse(
   services: Services,
   { visitor, user }: SignedInRequest,
-  { claim, device }: ClaimedRequest,
+  { entered, device }: EnteredRequest,
 ): Promise<string> {
   await release(services, device.code.id, user.id);
   await endSession(services, visitor.token);
-  return signInAndReturnTo(pathTo(patterns.enterThisCode, { code: showUserCode(claim.userCode) }));
+  return signInAndReturnTo(pathTo(patterns.enterThisCode, { code: showUserCode(entered.userCode) }));
 }
 
-function resultPath({ claim }: ClaimedRequest): string {
-  return pathTo(patterns.deviceResult, { code: showUserCode(claim.userCode) });
+function resultPath({ entered }: EnteredRequest): string {
+  return pathTo(patterns.deviceResult, { code: showUserCode(entered.userCode) });
 }

@@ -16,14 +16,14 @@ describeWorldOn(sqlite, "entering a user code", withSettings(startPages, plenty)
 
   /** Every code gets one answer. */
   const useless = async (): Promise<Record<string, string>> => {
-    const [denied, used, claimed, expired] = await Promise.all([1, 2, 3, 4].map(() => pages.authorize()));
-    if (!denied || !used || !claimed || !expired) throw new Error("no codes");
+    const [denied, used, entered, expired] = await Promise.all([1, 2, 3, 4].map(() => pages.authorize()));
+    if (!denied || !used || !entered || !expired) throw new Error("no codes");
     await enter(pages.asAda, denied.user_code);
     await decide(pages.asAda, denied, { decision: "deny" });
     await enter(pages.asAda, used.user_code);
     await decide(pages.asAda, used, { decision: "authorize" });
     await pages.poll(used);
-    await enter(pages.asAda, claimed.user_code);
+    await enter(pages.asAda, entered.user_code);
     pages.clock.advance(601_000);
     const live = await pages.authorize();
     await enter(pages.asAda, live.user_code);
@@ -32,7 +32,7 @@ describeWorldOn(sqlite, "entering a user code", withSettings(startPages, plenty)
       denied: denied.user_code,
       used: used.user_code,
       "of somebody else": live.user_code,
-      "of somebody else, and expired": claimed.user_code,
+      "of somebody else, and expired": entered.user_code,
       expired: expired.user_code,
     };
   };
@@ -106,16 +106,16 @@ describeWorldOn(sqlite, "entering a user code", withSettings(startPages, plenty)
     assert.equal((await pages.poll(codes)).error, "authorization_pending");
   });
 
-  it("changes nothing by GET or HEAD: no claim, no decision, no sign-out, no revocation", async () => {
-    const [fresh, claimed] = [await pages.authorize(), await pages.authorize()];
-    await enter(pages.asAda, claimed.user_code);
+  it("changes nothing by GET or HEAD: no entry, no decision, no sign-out, no revocation", async () => {
+    const [fresh, entered] = [await pages.authorize(), await pages.authorize()];
+    await enter(pages.asAda, entered.user_code);
     const before = await deviceCodes();
     for (const path of [
       `/oauth/device/${fresh.user_code}`,
       `/oauth/device?user_code=${fresh.user_code}`,
       `/oauth/device/${fresh.user_code}/review?decision=authorize`,
-      `/oauth/device/${claimed.user_code}/review?decision=deny`,
-      `/oauth/device/${claimed.user_code}/review?decision=release`,
+      `/oauth/device/${entered.user_code}/review?decision=deny`,
+      `/oauth/device/${entered.user_code}/review?decision=release`,
       "/sign-out",
       "/sign-in?email=bob@acme.example.com&password=x",
     ]) {

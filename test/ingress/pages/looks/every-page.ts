@@ -301,7 +301,7 @@ export async function exhibit(pages: Pages) {
 /** Creates a user code in each state. */
 async function requests(pages: Pages) {
   const person = await pages.visitor(pages.ada);
-  const claimed = async (decision?: Record<string, string>) => {
+  const entered = async (decision?: Record<string, string>) => {
     const codes = await pages.authorize({ scope, organization: "acme" }, deviceAgent);
     await person.post("/oauth/device", { user_code: codes.user_code, came_by_link: "1" });
     if (decision)
@@ -312,14 +312,14 @@ async function requests(pages: Pages) {
       });
     return codes;
   };
-  const handled = await claimed({ decision: "authorize" });
-  const again = await claimed({ decision: "authorize", organization: pages.globex.id });
+  const handled = await entered({ decision: "authorize" });
+  const again = await entered({ decision: "authorize", organization: pages.globex.id });
   await pages.poll(handled);
   await pages.poll(again);
   return {
     handled: handled.user_code,
-    denied: (await claimed({ decision: "deny" })).user_code,
-    reviewed: (await claimed()).user_code,
+    denied: (await entered({ decision: "deny" })).user_code,
+    reviewed: (await entered()).user_code,
     linked: (await pages.authorize()).user_code,
   };
 }
