@@ -16,11 +16,11 @@ export async function putSharedValue(tx: Tx, name: string, value: string): Promi
     .onConflictDoUpdate({ target: settings.name, set: { value } });
 }
 
-/** A claim that ends later comes from a clock that was ahead, and does not count. */
+/** A time beyond that comes from a clock that was ahead, and does not count. */
 const maxAheadFactor = 2;
 
-/** Claims a name for `forMs`, unless another holder has it. Its holder renews it by the same call. */
-export async function claimIfFree(
+/** Takes a name for `forMs`, unless another holder has it. Its holder renews it by the same call. */
+export async function takeIfFree(
   tx: Tx,
   name: string,
   { holder, forMs }: { holder: string; forMs: number },

@@ -4,7 +4,7 @@
 // |------------------------------|--------------------------------------------------------------------|
 // | now, or before               | workers look for it, each second and when they are woken           |
 // | 3 seconds after its writing  | the process that wrote it does it right after the commit           |
-// | later                        | a worker has claimed it, it failed before, or it repeats by itself |
+// | later                        | a worker has taken it, it failed before, or it repeats by itself   |
 
 import { restBetweenTransactions } from "../db/batches.ts";
 import { secondMs } from "../durations.ts";
@@ -18,7 +18,7 @@ import { Tasks } from "../sharing/tasks.ts";
 import { openTurns } from "../sharing/turns.ts";
 import type { TaskKind } from "../vocabulary.ts";
 import { openLooks, openVisits, type Visits } from "./looks.ts";
-import { claimIfDue, countFailure, findNextOwner, isOfWorkers, listDue, setDue } from "./store.ts";
+import { countFailure, findNextOwner, isOfWorkers, listDue, setDue, takeIfDue } from "./store.ts";
 
 /**
  * Does the tasks of a subject, or a slice of them, and ends those that are done. It may run twice, late, and beside the
@@ -40,10 +40,10 @@ export interface TaskRunner {
   close(): Promise<void>;
 }
 
-const claimMs = 30 * secondMs;
+const takenMs = 30 * secondMs;
 const renewEveryMs = 10 * secondMs;
 const maxDelayMs = 60 * secondMs;
-/** Of an organization, in memory: a look claims no more than are soon done, and others always find room. */
+/** Of an organization, in memory: a look takes no more than are soon done, and others always find room. */
 const maxOfOwner = 100;
 /** A worker does what comes beyond it. */
 const maxWaiting = 10_000;
@@ -142,10 +142,10 @@ class Runner implements TaskRunner {
       const due = room > 0 ? await listDue(db, organizationId, now, room) : [];
       if (due.length === room) this.#full.add(organizationId);
       if (due.length === 0) return "go on";
-      const until = new Date(now.getTime() + claimMs);
+      const until = new Date(now.getTime() + takenMs);
       const ids = due.map(({ id }) => id);
-      const claimed = await db.transaction((tx) => claimIfDue(tx, ids, now, until));
-      for (const each of claimed) this.#add(each);
+      const taken = await db.transaction((tx) => takeIfDue(tx, ids, now, until));
+      for (const each of taken) this.#add(each);
       return "go on";
     });
     return false;
@@ -195,15 +195,15 @@ class Runner implements TaskRunner {
     await delay.catch((error) => log.debug({ err: error }, "a task that failed was not delayed"));
   }
 
-  /** Keeps the claims of long tasks. */
+  /** Keeps long tasks from other workers. */
   async #renew(): Promise<void> {
     const { db, clock, log } = this.#services;
     const now = clock.now();
-    const dueAt = new Date(now.getTime() + claimMs);
+    const dueAt = new Date(now.getTime() + takenMs);
     const started = [...this.#running.values()].filter(({ isStarted }) => isStarted);
     for (const task of started)
       await db
         .transaction((tx) => setDue(tx, task, { dueAt, after: now }))
-        .catch((error) => log.debug({ err: error }, "the claim of a task was not renewed"));
+        .catch((error) => log.debug({ err: error }, "the due time of a running task was not moved on"));
   }
 }

@@ -111,8 +111,8 @@ export async function listDue(db: Db, organizationId: string, now: Date, limit: 
   return due.length > 0 ? due : list(gt(tasks.dueAt, new Date(now.getTime() + maxAheadMs)));
 }
 
-/** Of processes that claim a task at once, exactly one gets it. Others may have it once the claim has passed. */
-export async function claimIfDue(tx: Tx, ids: string[], now: Date, until: Date): Promise<Task[]> {
+/** Of processes that take a task at once, exactly one gets it. Others may take it from `until` on. */
+export async function takeIfDue(tx: Tx, ids: string[], now: Date, until: Date): Promise<Task[]> {
   const { tasks } = tx.tables;
   const isDue = or(lte(tasks.dueAt, now), gt(tasks.dueAt, new Date(now.getTime() + maxAheadMs)));
   return tx
@@ -129,11 +129,11 @@ export async function setDue(
   { dueAt, after }: { dueAt: Date; after?: Date },
 ): Promise<void> {
   const { tasks } = tx.tables;
-  const isClaimed = after && gt(tasks.dueAt, after);
+  const isTaken = after && gt(tasks.dueAt, after);
   await tx
     .update(tasks)
     .set({ dueAt })
-    .where(and(eq(tasks.kind, kind), eq(tasks.subjectId, subjectId), isClaimed));
+    .where(and(eq(tasks.kind, kind), eq(tasks.subjectId, subjectId), isTaken));
 }
 
 /** Counts a failure of the tasks of a subject. @returns the failures of the one that failed most; 0 if there is none */

@@ -89,8 +89,11 @@ describe("deliveries of an organization whose builds have 2,000 jobs each", () =
     worker.wake();
     const { db } = services;
     const { builds, deliveries } = db.tables;
-    const isClaimed = and(isNull(deliveries.status), gt(deliveries.dueAt, clock.now()));
-    await eventually("claims", async () => (await db.select().from(deliveries).where(isClaimed)).length > 0);
+    const isTaken = and(isNull(deliveries.status), gt(deliveries.dueAt, clock.now()));
+    await eventually(
+      "taken deliveries",
+      async () => (await db.select().from(deliveries).where(isTaken)).length > 0,
+    );
 
     const waiting = await db.select().from(deliveries).where(isNull(deliveries.status));
     await decideDue(services);

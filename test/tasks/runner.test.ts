@@ -114,8 +114,8 @@ describeWorld("what a transaction makes due", startWorld, (world) => {
     const stuck = Promise.withResolvers<void>();
     const first = openWorker({ pause: () => stuck.promise.then(() => void started.push("first")) });
     first.wake();
-    const isClaimed = async () => ((await listRows())[0]?.dueAt ?? new Date(0)) > services.clock.now();
-    await eventually("the claim", isClaimed);
+    const isTaken = async () => ((await listRows())[0]?.dueAt ?? new Date(0)) > services.clock.now();
+    await eventually("the task to be taken", isTaken);
 
     await work({ pause: async () => void started.push("too early") }, 20_000);
     assert.deepEqual(started, []);

@@ -95,7 +95,7 @@ describeWorld("the worker that measures", withSettings(openAcme, settings), (wor
     await db.transaction((tx) => addToTotals(tx, tx.tables.payloadTotals, hour, bytes));
 
     const fresh = await world.another();
-    world.clock.advance(minuteMs); // the claim of the first has ended
+    world.clock.advance(minuteMs); // the time of the first has ended
     await openMeasurement(fresh.services)();
 
     const kind = { kind: "payloads" };
@@ -115,7 +115,7 @@ describeWorld("the worker that measures", withSettings(openAcme, settings), (wor
         .where(eq(organizations.id, world.acme.id));
     });
     const fresh = await world.another();
-    world.clock.advance(minuteMs); // the claim of the last one has ended
+    world.clock.advance(minuteMs); // the time of the last one has ended
 
     await openMeasurement(fresh.services)();
 
@@ -140,7 +140,7 @@ describeWorld("the worker that measures", withSettings(openAcme, settings), (wor
       await readMetric(another.services, "measured_timestamp_seconds"),
     ];
 
-    world.clock.advance(46 * secondMs); // the first one does not renew its claim
+    world.clock.advance(46 * secondMs); // the first one does not renew its time
     await measureElsewhere();
     await measure();
 

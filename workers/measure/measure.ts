@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { minuteMs, secondMs, secondsBetween } from "../../shared/durations.ts";
 import { workQueues } from "../../shared/jobs/define.ts";
 import { findSumOfTotals, findSumsOfOrganizations } from "../../shared/retention/totals-store.ts";
-import { claimMeasuring, measureEveryMs } from "../../shared/services/metrics-claim.ts";
+import { measureEveryMs, takeMeasuring } from "../../shared/services/measuring.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { findWaiting } from "../../shared/triggers/deliveries/due-store.ts";
 import { measureQueues } from "./queues.ts";
@@ -32,7 +32,7 @@ export function startMeasuring(services: Services): () => Promise<void> {
   };
 }
 
-/** Returns a function that measures, if this worker has the claim, and never throws. */
+/** Returns a function that measures, if it is this worker's to measure, and never throws. */
 export function openMeasurement(services: Services): () => Promise<void> {
   const { db, clock, log, metrics } = services;
   const holder = randomUUID();
@@ -49,7 +49,7 @@ export function openMeasurement(services: Services): () => Promise<void> {
     totalsDueAt = now + measureTotalsEveryMs;
   };
   const measure = async () => {
-    if (!(await claimMeasuring(db, holder))) return clear();
+    if (!(await takeMeasuring(db, holder))) return clear();
     await measureDeliveries(services);
     await measureQueues(services);
     await measureBackgroundJobs(services);

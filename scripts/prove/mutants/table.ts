@@ -166,13 +166,13 @@ export const mutants: Mutant[] = [
     foundBy: /a stale (start|chunk|finish) of job \S+ is answered 200/,
   },
   {
-    name: "no-key-claim",
-    summary: "a claim of an idempotency key that is taken succeeds",
+    name: "taken-key",
+    summary: "a key that another delivery has is taken again",
     edits: [
       {
         file: accept,
-        from: "if (await claimKeyIfFree(tx, claim, freeSince)) continue;",
-        to: `if ((await claimKeyIfFree(tx, claim, freeSince)) || claim.key !== "") continue;`,
+        from: "if (await takeKeyIfFree(tx, row, freeSince)) continue;",
+        to: `if ((await takeKeyIfFree(tx, row, freeSince)) || row.key !== "") continue;`,
       },
     ],
     run: { minutes: 0.2, perSecond: 2, faults: ["delay"] },

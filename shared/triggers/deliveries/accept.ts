@@ -21,7 +21,7 @@ import type { EncodedBody } from "../payloads/codec.ts";
 import { hasPayload } from "../payloads/store.ts";
 import { messageIdMs } from "../signatures.ts";
 import { listEnabled } from "../store.ts";
-import { claimKeyIfFree, findIdempotencyKey, moveKeys } from "./idempotency-store.ts";
+import { findIdempotencyKey, moveKeys, takeKeyIfFree } from "./idempotency-store.ts";
 import type { Delivery } from "./store.ts";
 
 export interface Arrival {
@@ -103,7 +103,7 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
     const trigger = enabled.get(arrival.trigger.id);
     const isCurrent = trigger?.version === arrival.trigger.version;
     let acceptance: Acceptance = isCurrent ? { outcome: "accepted", id } : { outcome: "stale" };
-    if (isCurrent && arrival.keys.length > 0) acceptance = await claimKeys(tx, { arrival, id, now });
+    if (isCurrent && arrival.keys.length > 0) acceptance = await takeKeys(tx, { arrival, id, now });
     acceptances[index] = acceptance;
     if (acceptance.outcome !== "accepted") continue;
     deliveries.push({ ...newDelivery(arrival, id, now), isFiltered: trigger?.isFiltered ?? false });
@@ -130,20 +130,20 @@ function orderByKey(arrivals: Arrival[]): number[] {
   return order.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : a - b));
 }
 
-/** Claims the keys of a delivery. The first key that is taken decides. */
-async function claimKeys(
+/** Takes the keys of a delivery. The first key that another has decides. */
+async function takeKeys(
   tx: Tx,
   { arrival: { trigger, keys }, id, now }: { arrival: Arrival; id: string; now: Date },
 ): Promise<Acceptance> {
-  const claims = keys.map(({ text, keptMs }) => ({
-    claim: { triggerId: trigger.id, key: text, deliveryId: id, createdAt: now },
+  const wanted = keys.map(({ text, keptMs }) => ({
+    row: { triggerId: trigger.id, key: text, deliveryId: id, createdAt: now },
     freeSince: freeSince(now, keptMs),
   }));
-  for (const [index, { claim, freeSince }] of claims.entries()) {
-    if (await claimKeyIfFree(tx, claim, freeSince)) continue;
-    const first = await findIdempotencyKey(tx, trigger.id, claim.key);
+  for (const [index, { row, freeSince }] of wanted.entries()) {
+    if (await takeKeyIfFree(tx, row, freeSince)) continue;
+    const first = await findIdempotencyKey(tx, trigger.id, row.key);
     if (!first) throw new Error("An idempotency key was neither free nor taken.");
-    const taken = claims.slice(0, index).map((each) => each.claim.key);
+    const taken = wanted.slice(0, index).map((each) => each.row.key);
     await moveKeys(tx, { triggerId: trigger.id, keys: taken, deliveryId: first.deliveryId });
     return { outcome: "replayed", id: first.deliveryId };
   }

@@ -11,7 +11,7 @@ import { Tasks } from "../../sharing/tasks.ts";
 import { openLooks, openVisits, type Visits } from "../../tasks/looks.ts";
 import { type DueFilters, openDueFilters } from "../filter/due.ts";
 import { type EvaluateFilters, openFilterEvaluator } from "../filter/evaluator.ts";
-import { claimMs, type Evaluated } from "../filter/slice.ts";
+import { takenMs, type Evaluated } from "../filter/slice.ts";
 import { type Decided, decideAndBuild, publishDecided } from "./build.ts";
 import {
   findNextWaiting,
@@ -169,7 +169,7 @@ class Builder implements DueDeliveries {
         break;
       } catch (error) {
         if (!(error instanceof TooManyJobs)) throw error;
-        left = await this.#claim(error, left);
+        left = await this.#take(error, left);
         large.push(...error.excesses);
       }
     }
@@ -191,17 +191,17 @@ class Builder implements DueDeliveries {
     });
   }
 
-  /** Claims deliveries with too many jobs for a common transaction. @returns the others */
-  async #claim({ excesses }: TooManyJobs, group: Evaluated[]): Promise<Evaluated[]> {
+  /** Takes deliveries with too many jobs for a common transaction. @returns the others */
+  async #take({ excesses }: TooManyJobs, group: Evaluated[]): Promise<Evaluated[]> {
     const { db, clock } = this.#services;
     const ids = excesses.flatMap(({ parts }) => parts.flat().map(({ deliveryId }) => deliveryId ?? ""));
-    const dueAt = new Date(clock.now().getTime() + claimMs);
+    const dueAt = new Date(clock.now().getTime() + takenMs);
     await db.transaction((tx) => setDue(tx, { ids, dueAt }));
-    const claimed = new Set(ids);
-    return group.filter(({ id }) => !claimed.has(id));
+    const taken = new Set(ids);
+    return group.filter(({ id }) => !taken.has(id));
   }
 
-  /** Builds them in turns. If some of the organization wait already, these are due again after their claim. */
+  /** Builds them in turns. If some of the organization wait already, these are due again after half a minute. */
   #startLarge({ organizationId, parts }: Excess, group: Evaluated[]): void {
     if (this.#large.has(organizationId)) return;
     this.#large.add(organizationId);

@@ -43,10 +43,10 @@ const upsertKeyIfFree = prepared<IdempotencyKey & { freeSince: Date }, Pick<Idem
   },
 );
 
-/** Exactly one of concurrent claims succeeds. */
-export async function claimKeyIfFree(tx: Tx, claim: IdempotencyKey, freeSince: Date): Promise<boolean> {
-  const claimed = await upsertKeyIfFree(tx, { ...claim, freeSince });
-  return claimed.length > 0;
+/** Exactly one of concurrent calls succeeds. */
+export async function takeKeyIfFree(tx: Tx, row: IdempotencyKey, freeSince: Date): Promise<boolean> {
+  const taken = await upsertKeyIfFree(tx, { ...row, freeSince });
+  return taken.length > 0;
 }
 
 /** Lets keys name another delivery. */

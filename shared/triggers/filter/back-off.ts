@@ -4,7 +4,7 @@
 
 import type { Db } from "../../db/database.ts";
 import { minuteMs, secondMs } from "../../durations.ts";
-import { addMiss, claimRetry, type FilterMisses, setRetryAt } from "./misses-store.ts";
+import { addMiss, type FilterMisses, setRetryAt, takeRetry } from "./misses-store.ts";
 
 const missesBeforeBackOff = 3;
 const firstDelayMs = 10 * secondMs;
@@ -39,5 +39,5 @@ export function recordMiss(
  */
 export async function startRetry(db: Db, misses: FilterMisses, now: Date): Promise<boolean> {
   if (misses.retryAt > now) return false;
-  return db.transaction((tx) => claimRetry(tx, misses, nextRetryAt(misses.count, now)));
+  return db.transaction((tx) => takeRetry(tx, misses, nextRetryAt(misses.count, now)));
 }

@@ -9,7 +9,7 @@ export interface DueFilters {
   serve(organizationId: string): void;
   /** Resolves once nothing is evaluated or decided. */
   idle(): Promise<void>;
-  /** Makes claimed deliveries due again. */
+  /** Makes taken deliveries due again. */
   close(): Promise<void>;
 }
 

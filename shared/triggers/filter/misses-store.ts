@@ -38,10 +38,10 @@ export async function setRetryAt(tx: Tx, triggerId: string, retryAt: Date): Prom
   await tx.update(filterMisses).set({ retryAt }).where(eq(filterMisses.triggerId, triggerId));
 }
 
-/** Of concurrent claims exactly one returns true. */
-export async function claimRetry(tx: Tx, misses: FilterMisses, nextRetryAt: Date): Promise<boolean> {
+/** Of concurrent calls exactly one returns true. */
+export async function takeRetry(tx: Tx, misses: FilterMisses, nextRetryAt: Date): Promise<boolean> {
   const { filterMisses } = tx.tables;
-  const claimed = await tx
+  const taken = await tx
     .update(filterMisses)
     .set({ retryAt: nextRetryAt })
     .where(
@@ -52,7 +52,7 @@ export async function claimRetry(tx: Tx, misses: FilterMisses, nextRetryAt: Date
       ),
     )
     .returning({ count: filterMisses.count });
-  return claimed.length > 0;
+  return taken.length > 0;
 }
 
 export async function deleteMisses(tx: Tx, triggerId: string): Promise<void> {

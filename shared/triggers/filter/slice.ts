@@ -28,8 +28,8 @@ export interface Evaluated {
   result?: FilterResult;
 }
 
-/** A worker claims the deliveries of a slice for so long. Another one takes over from a worker that was killed. */
-export const claimMs = 30 * secondMs;
+/** A worker takes the deliveries of a slice for so long. Another one takes over from a worker that was killed. */
+export const takenMs = 30 * secondMs;
 /** A delivery that has waited this long for a filter that backs off is decided without it. */
 const maxBackOffMs = hourMs;
 const backedOffTooLong = { error: "The filter missed its deadline again and again" };
@@ -55,41 +55,41 @@ interface Slice extends Pick<SliceOptions, "limit" | "bytes"> {
 /** Evaluates due deliveries of an organization, in its turn. @returns undefined if nothing is due */
 export async function evaluateSlice(services: Services, options: SliceOptions): Promise<Slice | undefined> {
   const { limit } = options;
-  const { claimed, bytes } = await claim(services, options);
+  const { taken, bytes } = await take(services, options);
   if (bytes > 0) return { evaluated: [], limit, bytes };
-  if (claimed.length === 0) return undefined;
+  if (taken.length === 0) return undefined;
   try {
-    const { evaluated, backingOff } = await evaluateClaimed(services, claimed, options);
+    const { evaluated, backingOff } = await evaluateTaken(services, taken, options);
     const done = new Set(evaluated.map(({ id }) => id));
-    const left = claimed.filter(({ id }) => !done.has(id));
+    const left = taken.filter(({ id }) => !done.has(id));
     const overdue = await giveBack(services, left, backingOff);
     const isAll = left.length === 0;
     const next = isAll ? Math.min(2 * limit, maxSliceDeliveries) : Math.max(1, evaluated.length);
     return { evaluated: [...evaluated, ...overdue], limit: next, bytes: 0 };
   } catch (error) {
-    await makeDue(services, claimed).catch(() => {}); // they are due in half a minute
+    await makeDue(services, taken).catch(() => {}); // they are due in half a minute
     throw error;
   }
 }
 
-/** Claims the first due deliveries, or none if the first is large and the turn is not for it. @returns the bytes of that */
-function claim(
+/** Takes the first due deliveries, or none if the first is large and the turn is not for it. @returns the bytes of that */
+function take(
   { db, clock }: Services,
   { organizationId, limit, bytes: expected }: SliceOptions,
-): Promise<{ claimed: Delivery[]; bytes: number }> {
+): Promise<{ taken: Delivery[]; bytes: number }> {
   const now = clock.now();
   return db.transaction(async (tx) => {
     const due = await lockDue(tx, { organizationId, isFiltered: true, now, limit });
     const { size = 0 } = due[0] ?? {};
-    if (size > largeBytes && expected <= largeBytes) return { claimed: [], bytes: size };
+    if (size > largeBytes && expected <= largeBytes) return { taken: [], bytes: size };
     let bytes = 0;
     const fits = ({ size }: Delivery, index: number) => {
       bytes += size;
       return index === 0 || bytes <= largeBytes;
     };
-    const claimed = due.filter(fits).sort((a, b) => (a.id < b.id ? -1 : 1));
-    await setDue(tx, { ids: idsOf(claimed), dueAt: new Date(now.getTime() + claimMs) });
-    return { claimed, bytes: 0 };
+    const taken = due.filter(fits).sort((a, b) => (a.id < b.id ? -1 : 1));
+    await setDue(tx, { ids: idsOf(taken), dueAt: new Date(now.getTime() + takenMs) });
+    return { taken, bytes: 0 };
   });
 }
 
@@ -99,13 +99,13 @@ interface Candidate {
 }
 
 /** @returns backingOff: the filters that back off now, by trigger id */
-async function evaluateClaimed(
+async function evaluateTaken(
   services: Services,
-  claimed: Delivery[],
+  taken: Delivery[],
   { evaluate, signal }: SliceOptions,
 ): Promise<{ evaluated: Evaluated[]; backingOff: Map<string, FilterMisses> }> {
   const { db, clock } = services;
-  const ids = idsOf(claimed);
+  const ids = idsOf(taken);
   const rows = new Map((await listFilteredDeliveries(db, { ids })).map((row) => [row.delivery.id, row]));
   const encoded = await listEncodedPayloads(db, { deliveryIds: ids });
   const payloads = new Map(encoded.map((each) => [each.deliveryId, each]));

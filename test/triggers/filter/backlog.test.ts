@@ -4,7 +4,7 @@ import { inArray } from "drizzle-orm";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
 import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
-import { claimMs } from "../../../shared/triggers/filter/slice.ts";
+import { takenMs } from "../../../shared/triggers/filter/slice.ts";
 import { findDelivery } from "../../helpers/builds.ts";
 import { describeWorld } from "../../helpers/databases.ts";
 import { eventually, post } from "../../helpers/http.ts";
@@ -64,7 +64,7 @@ describeWorld("deliveries that wait for their filter", startWorld, (world) => {
     await worker.close();
   });
 
-  it("are left alone by other workers while one has claimed them", async () => {
+  it("are left alone by other workers while one has taken them", async () => {
     const ids = await deliver(await filtered(0), 3);
     const [first, second] = [openWorker(), openWorker()];
     first.worker.wake();
@@ -95,7 +95,7 @@ describeWorld("deliveries that wait for their filter", startWorld, (world) => {
     const { db } = world.services;
     const { deliveries } = db.tables;
     await db.transaction(async (tx) => {
-      const until = new Date(world.clock.now().getTime() + claimMs);
+      const until = new Date(world.clock.now().getTime() + takenMs);
       await tx.update(deliveries).set({ dueAt: until }).where(inArray(deliveries.id, killed));
     });
 
@@ -104,7 +104,7 @@ describeWorld("deliveries that wait for their filter", startWorld, (world) => {
     await second.worker.idle();
     for (const id of closed) assert.equal(await statusOf(id), "build_created");
     for (const id of killed) assert.equal(await statusOf(id), null);
-    world.clock.advance(claimMs);
+    world.clock.advance(takenMs);
     second.worker.wake();
     for (let ended = 0; ended < 2; ended++) await second.endNext();
     await second.worker.idle();
