@@ -9,7 +9,7 @@ import { buildFigures } from "../shared/builds/keeping/figures.ts";
 import { expiredJobTokens, purgeBuilds } from "../shared/builds/keeping/purge.ts";
 import { queueFigures } from "../shared/dispatch/figures.ts";
 import { waitFigures } from "../shared/dispatch/wait-figures.ts";
-import { oldFigures } from "../shared/figures/fold.ts";
+import { oldFigures } from "../shared/figures/hours.ts";
 import { retiredSigningKeys } from "../shared/identity/rotation.ts";
 import { endedTokens } from "../shared/oauth/retention.ts";
 import { type Expiring, purgeAll } from "../shared/retention/expiring.ts";

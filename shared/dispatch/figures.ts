@@ -1,5 +1,5 @@
 import { findSharedValue, putSharedValue } from "../db/shared-values-store.ts";
-import { foldSamples, storeSamples } from "../figures/samples.ts";
+import { moveSamplesIntoHours, storeSamples } from "../figures/samples.ts";
 import type { Services } from "../services/services.ts";
 import type { FigureName } from "../vocabulary.ts";
 import { countWorkOfQueues } from "./figures-store.ts";
@@ -27,7 +27,7 @@ export async function sampleQueues({ db, clock }: Services): Promise<void> {
   }
   await storeSamples(db, now, [{ subjectId: samplingId, figure: "queues_sampled", value: 1 }]);
   if (after !== stoppedAt) await db.transaction((tx) => putSharedValue(tx, stoppedAtName, after));
-  await foldSamples(db, now, queueFigures);
+  await moveSamplesIntoHours(db, now, queueFigures);
 }
 
 type Work = Awaited<ReturnType<typeof countWorkOfQueues>>[number];

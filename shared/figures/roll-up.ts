@@ -3,7 +3,7 @@ import type { Db, Reader } from "../db/database.ts";
 import { hourOf, minuteMs, minuteOf } from "../durations.ts";
 import type { Services } from "../services/services.ts";
 import type { FigureName } from "../vocabulary.ts";
-import { figureRetentionMs, foldBefore } from "./fold.ts";
+import { figureRetentionMs, moveIntoHours } from "./hours.ts";
 import { type Figure, findProgress, listMinute, moveProgressIf, putMinutes } from "./store.ts";
 
 /** A row commits after its id was made, and is decided later still. */
@@ -21,9 +21,9 @@ export interface FigureSource {
 }
 
 /**
- * Counts the minutes after the last run, and the ten minutes before again. Then folds the hours before them. A run that
- * takes too long leaves the rest to the next. It stops if another run has moved the progress: that run may have folded
- * the minutes that it would write again.
+ * Counts the minutes after the last run, and the ten minutes before again. Then moves earlier minutes into their hours.
+ * A run that takes too long leaves the rest to the next. It stops if another run has moved the progress: that run may
+ * have moved the minutes that it would write again.
  */
 export async function rollUp(
   { db, clock }: Services,
@@ -51,7 +51,7 @@ export async function rollUp(
     await restBetweenTransactions();
   }
   const settled = hourOf(before(progress, settledAfterMs));
-  await foldBefore(db, { figures: source.figures, minutes: 1, combine: "sum" }, settled);
+  await moveIntoHours(db, { figures: source.figures, minutes: 1, combine: "sum" }, settled);
 }
 
 function before(time: Date, ms: number): Date {

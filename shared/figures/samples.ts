@@ -2,13 +2,13 @@ import { restBetweenTransactions } from "../db/batches.ts";
 import type { Db } from "../db/database.ts";
 import { hourMs, hourOf, minuteMs } from "../durations.ts";
 import type { FigureName } from "../vocabulary.ts";
-import { foldBefore } from "./fold.ts";
+import { moveIntoHours } from "./hours.ts";
 import { type Figure, putIfHigher } from "./store.ts";
 
 /** A sample is the highest value of a figure in this many minutes. */
 export const sampleMinutes = 10;
-/** Older samples are folded into the highest of each hour. */
-const foldAfterMs = 26 * hourMs;
+/** Of older samples the highest of each hour is kept. */
+const keptSingleMs = 26 * hourMs;
 const rowsAtOnce = 500;
 
 /** Stores present values. 0 needs no row: `queues_sampled` tells it from a time without samples. */
@@ -21,7 +21,7 @@ export async function storeSamples(db: Db, now: Date, samples: Omit<Figure, "tim
   await restBetweenTransactions();
 }
 
-export function foldSamples(db: Db, now: Date, figures: readonly FigureName[]): Promise<void> {
-  const before = hourOf(new Date(now.getTime() - foldAfterMs));
-  return foldBefore(db, { figures, minutes: sampleMinutes, combine: "max" }, before);
+export function moveSamplesIntoHours(db: Db, now: Date, figures: readonly FigureName[]): Promise<void> {
+  const before = hourOf(new Date(now.getTime() - keptSingleMs));
+  return moveIntoHours(db, { figures, minutes: sampleMinutes, combine: "max" }, before);
 }

@@ -4,7 +4,7 @@ import { createBuildByHand } from "../../shared/builds/making/by-request.ts";
 import { cancelBuild } from "../../shared/builds/progress/cancel.ts";
 import { queueFigures, sampleQueues, samplingId } from "../../shared/dispatch/figures.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
-import { oldFigures } from "../../shared/figures/fold.ts";
+import { oldFigures } from "../../shared/figures/hours.ts";
 import { listFigures } from "../../shared/figures/store.ts";
 import { purgeAll } from "../../shared/retention/expiring.ts";
 import { describeWorld } from "../helpers/databases.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, beforeEach, it } from "node:test";
 import { buildFigures } from "../../shared/builds/keeping/figures.ts";
 import { dayMs, hourMs, hourOf, minuteMs } from "../../shared/durations.ts";
-import { oldFigures } from "../../shared/figures/fold.ts";
+import { oldFigures } from "../../shared/figures/hours.ts";
 import { type FigureSource, rollUp } from "../../shared/figures/roll-up.ts";
 import { listFigures } from "../../shared/figures/store.ts";
 import { newId } from "../../shared/ids.ts";

@@ -1,5 +1,5 @@
 import { hourMs, hourOf, minuteMs } from "../../../shared/durations.ts";
-import { figureRetentionMs } from "../../../shared/figures/fold.ts";
+import { figureRetentionMs } from "../../../shared/figures/hours.ts";
 import { sampleMinutes } from "../../../shared/figures/samples.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { FigureName } from "../../../shared/vocabulary.ts";

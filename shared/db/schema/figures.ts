@@ -12,13 +12,13 @@ export function defineFiguresTables(kit: Kit) {
       subjectId: uuid("subject_id").notNull(),
       time: time().notNull(),
       figure: text().$type<FigureName>().notNull(),
-      /** 1, 10 or 60: minutes are folded into hours. */
+      /** 1, 10 or 60: minutes are moved into hours. */
       minutes: integer().notNull(),
       value: integer().notNull(),
     },
     (t) => [
       primaryKey({ columns: [t.subjectId, t.time, t.figure, t.minutes] }),
-      // Serves the comparison of a minute, folding and purging.
+      // Serves the comparison of a minute, moving and purging.
       index("figures_age").on(t.figure, t.minutes, t.time),
     ],
   );

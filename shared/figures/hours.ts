@@ -8,18 +8,18 @@ import { addToHours, type Figure, putIfHigher, takeFiguresBefore } from "./store
 export const figureRetentionMs = 8 * dayMs;
 const rowsAtOnce = 500;
 /** A run leaves the rest to the next run. */
-const maxFoldsPerRun = 200;
+const maxBatchesPerRun = 200;
 
-interface Folding {
+interface Move {
   figures: readonly FigureName[];
-  /** The minutes of each folded row. */
+  /** The minutes of each row that is moved. */
   minutes: number;
   /** The value of the hour. */
   combine: "sum" | "max";
 }
 
 /** Moves figures from before an hour into their hours. */
-export async function foldBefore(db: Db, { figures, minutes, combine }: Folding, time: Date): Promise<void> {
+export async function moveIntoHours(db: Db, { figures, minutes, combine }: Move, time: Date): Promise<void> {
   for (const figure of figures)
     await runBatches(
       db,
@@ -34,7 +34,7 @@ export async function foldBefore(db: Db, { figures, minutes, combine }: Folding,
         }
         return { count: rows.length, isLast: rows.length < rowsAtOnce };
       },
-      { maxBatches: maxFoldsPerRun },
+      { maxBatches: maxBatchesPerRun },
     );
 }
 
