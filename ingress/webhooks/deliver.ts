@@ -32,7 +32,7 @@ import { requestParts } from "./samples.ts";
  * 8. Check that the body is JSON: 400. Large bodies take turns: 503.
  * 9. Commit the delivery with its payload: 201.
  *
- * The trigger may be a hint, up to a second old. Its row is read before it refuses or replays a request.
+ * The trigger may be a cached one, up to a second old. Its row is read before it refuses or replays a request.
  */
 export function deliver(
   services: Services,
@@ -62,7 +62,7 @@ class Posting {
   readonly #door: Door;
   readonly #event: H3Event;
   readonly #token: string;
-  /** Perhaps a hint, which may let a request pass; only the row may refuse it. */
+  /** Perhaps a cached one, which may let a request pass; only the row may refuse it. */
   #trigger: EnabledTrigger | undefined;
   /** Authenticated by the signature. */
   #messageId: string | undefined;
@@ -98,8 +98,8 @@ class Posting {
 
   async #receive(): Promise<HTTPResponse> {
     const { bodies, intake, services, tooLarge } = this.#door;
-    // The token of a hint is well formed.
-    const trigger = intake.findHint(this.#token) ?? (await this.#readTrigger());
+    // The token of a cached trigger is well formed.
+    const trigger = intake.findCached(this.#token) ?? (await this.#readTrigger());
     this.#trigger = trigger;
     const contentType = requireJson(this.#event.req.headers);
     const tenant = { organization: trigger.organizationId, trigger: trigger.id };
@@ -119,14 +119,14 @@ class Posting {
     return this.#door.intake.requireEnabledTrigger(this.#token);
   }
 
-  async #check(hint: EnabledTrigger, contentType: string): Promise<HTTPResponse> {
+  async #check(known: EnabledTrigger, contentType: string): Promise<HTTPResponse> {
     const { services } = this.#door;
     const event = this.#event;
-    let trigger = hint;
+    let trigger = known;
     try {
       await this.#door.senders.check(event, trigger.id, () => this.#requireSignature(trigger));
     } catch (error) {
-      trigger = await this.#readRowOfHint(trigger, error);
+      trigger = await this.#readRowIfCached(trigger, error);
     }
     seeOwner(trigger.organizationId);
 
@@ -134,7 +134,7 @@ class Posting {
     const keys = keysOf(idempotencyKey, this.#messageId);
     const first = keys.length > 0 && (await findReplayedDelivery(services, trigger.id, keys));
     if (first) {
-      const row = trigger.isHint ? await this.#readRow() : trigger;
+      const row = trigger.isCached ? await this.#readRow() : trigger;
       await showDeliveriesLimit(services, event, row);
       await services.db.sync();
       return replayed(event, first);
@@ -142,7 +142,7 @@ class Posting {
     try {
       await limitDeliveries(services, event, trigger);
     } catch (error) {
-      trigger = await this.#readRowOfHint(trigger, error);
+      trigger = await this.#readRowIfCached(trigger, error);
       await limitDeliveries(services, event, trigger);
     }
     const body = await this.#checkBody(trigger);
@@ -162,8 +162,8 @@ class Posting {
     }
   }
 
-  async #readRowOfHint(trigger: EnabledTrigger, error: unknown): Promise<EnabledTrigger> {
-    if (!(error instanceof Refusal) || !trigger.isHint) throw error;
+  async #readRowIfCached(trigger: EnabledTrigger, error: unknown): Promise<EnabledTrigger> {
+    if (!(error instanceof Refusal) || !trigger.isCached) throw error;
     return await this.#readRow();
   }
 

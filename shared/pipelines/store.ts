@@ -295,7 +295,7 @@ export function countUnfinishedJobs(tx: Tx, pipelineId: string): Promise<number>
   return countRows(tx, jobs, and(inArray(jobs.buildId, buildIds), inArray(jobs.state, unfinishedJobStates)));
 }
 
-/** Raises the triggers' versions too, so that processes drop their hints. */
+/** Raises the triggers' versions too, so that processes read them again. */
 export async function deleteTriggersOfPipeline(
   tx: Tx,
   pipelineId: string,

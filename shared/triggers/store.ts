@@ -177,7 +177,7 @@ export async function insertTrigger(tx: Tx, trigger: Trigger): Promise<void> {
   await tx.insert(tx.tables.triggers).values(trigger);
 }
 
-/** Makes hints stale. Undefined if deleted. */
+/** Makes cached triggers stale. Undefined if deleted. */
 export async function updateIfPresent(
   tx: Tx,
   id: string,

@@ -33,7 +33,7 @@ export function defineTriggersTables(
       type: text().notNull(),
       label: text().notNull(),
       enabled: boolean().notNull(),
-      /** Rises with every change: reveals stale hints. */
+      /** Rises with every change: reveals that a cached trigger is stale. */
       version: integer().notNull(),
       /** Null: the default (ingress/api/README.md, "Triggers"). */
       buildMessage: text("build_message"),

@@ -20,12 +20,12 @@ export interface EnabledTrigger {
   refusedBodiesUntil: Date | null;
   deliveriesPerHour: number;
   /** Cached, perhaps stale. */
-  isHint: boolean;
+  isCached: boolean;
 }
 
 export interface Intake {
   /** The trigger of a token as it was up to a second ago. */
-  findHint(token: string): EnabledTrigger | undefined;
+  findCached(token: string): EnabledTrigger | undefined;
   /** Reads the trigger of a token. @throws DeliveryRefusal 404, 403 */
   requireEnabledTrigger(token: string): Promise<EnabledTrigger>;
   /** @throws DeliveryRefusal 400, 503; the signal's reason */
@@ -34,8 +34,8 @@ export interface Intake {
   accept(arrival: Arrival): Promise<Acceptance>;
 }
 
-const hintTtlMs = 1000;
-const maxHints = 10_000;
+const cachedMs = 1000;
+const maxCached = 10_000;
 const maxGroupItems = 500;
 const maxGroupBytes = 8 * 1024 * 1024;
 /** A body that waits stays in memory, and its sender gives up. */
@@ -43,7 +43,7 @@ const defaultMaxWaitMs = 5 * secondMs;
 
 /** @param maxWaitMs wait for the commits of earlier deliveries */
 export function openIntake(services: Services, maxWaitMs = defaultMaxWaitMs): Intake {
-  const hints = rememberRecent<EnabledTrigger>(maxHints, { ttl: hintTtlMs });
+  const cached = rememberRecent<EnabledTrigger>(maxCached, { ttl: cachedMs });
   const group = openGatherer<Arrival, Acceptance>({
     flush: (arrivals) => commitArrivals(services, arrivals),
     maxItems: maxGroupItems,
@@ -53,11 +53,11 @@ export function openIntake(services: Services, maxWaitMs = defaultMaxWaitMs): In
   });
 
   return {
-    findHint: (token) => hints.get(token),
+    findCached: (token) => cached.get(token),
     async requireEnabledTrigger(token) {
-      hints.delete(token);
+      cached.delete(token);
       const trigger = await readEnabledTrigger(services, token);
-      hints.set(token, { ...trigger, isHint: true });
+      cached.set(token, { ...trigger, isCached: true });
       return trigger;
     },
     checkBody: openBodyCheck({ maxDepth: services.config.maxPayloadDepth }),
@@ -78,6 +78,6 @@ async function readEnabledTrigger(services: Services, token: string): Promise<En
     organizationId,
     refusedBodiesUntil: trigger.refusedBodiesUntil,
     deliveriesPerHour,
-    isHint: false,
+    isCached: false,
   };
 }
