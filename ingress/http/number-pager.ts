@@ -1,5 +1,5 @@
 import type { H3Event } from "h3";
-import type { ListedRows, ListPage, ListPosition } from "../../shared/db/list-page.ts";
+import type { ListCursor, ListedRows, ListPage } from "../../shared/db/list-page.ts";
 import { isId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { nodeResponse } from "./node.ts";
@@ -36,7 +36,7 @@ export function readPageOf(event: H3Event, limit: number, prefix = ""): NumberPa
   const after = event.url.searchParams.get(`${prefix}after`);
   return {
     ...pageAt(number, limit),
-    after: after === null ? undefined : decodePosition(after),
+    after: after === null ? undefined : decodeCursor(after),
     checkCaller: () => requireCaller(event),
   };
 }
@@ -57,7 +57,7 @@ export function neighborsOf({ page: { number, limit }, total, next }: NumberedLi
   const last = total === undefined ? undefined : lastNumber(total, limit);
   return {
     prev: number > 1 ? Math.min(number - 1, last ?? number) : undefined,
-    next: next && { page: number + 1, after: encodePosition(next) },
+    next: next && { page: number + 1, after: encodeCursor(next) },
     last,
   };
 }
@@ -82,19 +82,19 @@ function requireCaller(event: H3Event): void {
 }
 
 /** The last millisecond of the year 9999, which both databases know. */
-const maxPosition = 253_402_300_799_999;
+const maxNumber = 253_402_300_799_999;
 
-/** Positions are opaque to callers, so that what they carry may change. */
-function encodePosition({ number, id }: ListPosition): string {
+/** Cursors are opaque to callers, so that what they carry may change. */
+function encodeCursor({ number, id }: ListCursor): string {
   const hex = number.toString(16).padStart(16, "0") + id.replaceAll("-", "");
   return Buffer.from(hex, "hex").toString("base64url");
 }
 
-function decodePosition(text: string): ListPosition {
+function decodeCursor(text: string): ListCursor {
   const bytes = Buffer.from(text, "base64url");
   const number = bytes.length === 24 ? Number(bytes.readBigUInt64BE()) : Number.NaN;
   const id = bytes.toString("hex", 8).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-  const isValid = number <= maxPosition && isId(id) && bytes.toString("base64url") === text;
+  const isValid = number <= maxNumber && isId(id) && bytes.toString("base64url") === text;
   if (!isValid) throw new Refusal(400, "after is not a cursor of this list");
   return { number, id };
 }

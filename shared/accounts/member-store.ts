@@ -166,8 +166,8 @@ export async function listMembersPage(
       createdAt: member.createdAt,
     };
   });
-  const positionOf = ({ createdAt, id }: ListedMember) => ({ number: createdAt.getTime(), id });
-  return listedRows(listed, page, { total, positionOf });
+  const cursorOf = ({ createdAt, id }: ListedMember) => ({ number: createdAt.getTime(), id });
+  return listedRows(listed, page, { total, cursorOf });
 }
 
 export async function findMember(

@@ -11,9 +11,9 @@ import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import {
   type ArtifactFilter,
+  cursorOfArtifact,
   findArtifactOfBuild,
   listArtifactsPage,
-  positionOfArtifact,
 } from "./browse-store.ts";
 import { lockArtifactTotals, uncountArtifact } from "./counting.ts";
 import { deleteIfEnded } from "./expiry-store.ts";
@@ -52,7 +52,7 @@ export async function listArtifacts(
   const some = ids.slice(start, start + page.limit + 1);
   const rows = new Map((await listArtifactsById(db, some)).map((each) => [each.id, each]));
   const found = some.flatMap((id) => rows.get(id) ?? []);
-  return listedRows(found, page, { total: ids.length, positionOf: positionOfArtifact });
+  return listedRows(found, page, { total: ids.length, cursorOf: cursorOfArtifact });
 }
 
 /**

@@ -51,7 +51,7 @@ export async function listArtifactsPage(
     .orderBy(asc(artifacts.id))
     .limit(limit + 1)
     .offset(after ? 0 : offset);
-  return listedRows(rows, page, { total, positionOf: positionOfArtifact });
+  return listedRows(rows, page, { total, cursorOf: cursorOfArtifact });
 }
 
 /** By the job that left them, in the order of the build's steps, then by path. */
@@ -72,7 +72,7 @@ export async function listArtifactsByJob(
     .limit(page.limit + 1)
     .offset(page.offset);
   const found = rows.map(({ artifact }) => artifact);
-  return listedRows(found, page, { total, positionOf: positionOfArtifact });
+  return listedRows(found, page, { total, cursorOf: cursorOfArtifact });
 }
 
 /** Counts no further than `limit`. */
@@ -84,7 +84,7 @@ export function countArtifactsUpTo(
   return countUpTo(db, db.tables.artifacts, isAsked(db.tables, { ...filter, state: undefined }), limit);
 }
 
-export function positionOfArtifact({ createdAt, id }: Artifact) {
+export function cursorOfArtifact({ createdAt, id }: Artifact) {
   return { number: createdAt.getTime(), id };
 }
 

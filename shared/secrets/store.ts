@@ -38,8 +38,8 @@ export async function listSecretsPage(
     .orderBy(asc(secrets.id))
     .limit(limit + 1)
     .offset(after ? 0 : offset);
-  const positionOf = ({ createdAt, id }: ListedSecret) => ({ number: createdAt.getTime(), id });
-  return listedRows(rows, page, { total, positionOf });
+  const cursorOf = ({ createdAt, id }: ListedSecret) => ({ number: createdAt.getTime(), id });
+  return listedRows(rows, page, { total, cursorOf });
 }
 
 /** All secrets of a cluster, oldest first. Their number is limited. */

@@ -86,7 +86,7 @@ export async function listMembers(
     .offset(page.offset);
   return listedRows(rows, page, {
     total,
-    positionOf: (row) => ({ number: row.orderedAt.getTime(), id: row.jobId }),
+    cursorOf: (row) => ({ number: row.orderedAt.getTime(), id: row.jobId }),
   });
 }
 

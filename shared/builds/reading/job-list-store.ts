@@ -60,9 +60,9 @@ export async function listJobsPage(
     .orderBy(asc(jobs.position), asc(jobs.id))
     .limit(page.limit + 1)
     .offset(page.offset);
-  const positionOf = ({ job }: ListedJob) => ({ number: job.position, id: job.id });
+  const cursorOf = ({ job }: ListedJob) => ({ number: job.position, id: job.id });
   const listed = rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
-  return { ...listedRows(listed, page, { total, positionOf }), total };
+  return { ...listedRows(listed, page, { total, cursorOf }), total };
 }
 
 /** Jobs with the beginning of their command, and few of their options, by id. */

@@ -1,7 +1,7 @@
 import { and, count, desc, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Reader } from "../../db/database.ts";
-import type { ListPosition } from "../../db/list-page.ts";
+import type { ListCursor } from "../../db/list-page.ts";
 import { type Prepared, prepared } from "../../db/prepared.ts";
 import { idAboveAll } from "../../ids.ts";
 import { type BuildListPlan, type ListForm, named } from "./list-plan-store.ts";
@@ -17,7 +17,7 @@ export interface Slice {
 
 const maxInteger = 2 ** 31 - 1;
 
-export function keyOfPosition(db: Reader, { order }: BuildListPlan, { number, id }: ListPosition): Key {
+export function keyOfCursor(db: Reader, { order }: BuildListPlan, { number, id }: ListCursor): Key {
   return order === db.tables.builds.id ? id : Math.min(number, maxInteger);
 }
 

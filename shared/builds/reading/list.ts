@@ -13,7 +13,7 @@ import { Refusal } from "../../refusal.ts";
 import type { BuildState } from "../../vocabulary.ts";
 import { allColumns, type Build, type ListedBuild, listedColumns } from "../rows/build-store.ts";
 import { type BuildFilter, type BuildListPlan, planBuildList } from "./list-plan-store.ts";
-import { countSlice, findEndOfSlice, keyOfPosition, type ListSlice, listSliceOf } from "./list-store.ts";
+import { countSlice, findEndOfSlice, keyOfCursor, type ListSlice, listSliceOf } from "./list-store.ts";
 
 /** One statement reads this many builds at most, so that others get their turn. */
 const maxSlice = 5000;
@@ -78,11 +78,11 @@ async function listRows<Row extends BuildAddress>(
 
   const deadlineAt = performance.now() + deadlineMs;
   const rows = await findRows(db, plan, { ...page, listSlice, deadlineAt });
-  const positionOf = ({ id, number, createdAt }: BuildAddress) => ({
+  const cursorOf = ({ id, number, createdAt }: BuildAddress) => ({
     id,
     number: isOfPipeline ? number : createdAt.getTime(),
   });
-  return listedRows(rows, page, { total, positionOf });
+  return listedRows(rows, page, { total, cursorOf });
 }
 
 /**
@@ -127,7 +127,7 @@ async function findRows<Row>(
   const wanted = page.limit + 1;
   const { listSlice } = page;
   const rows: Row[] = [];
-  let after = page.after && keyOfPosition(db, plan, page.after);
+  let after = page.after && keyOfCursor(db, plan, page.after);
   let skip = page.after ? 0 : page.offset;
   let reader: Reader | undefined;
 
