@@ -3,12 +3,12 @@ import type { AgentTags } from "../vocabulary.ts";
 // The rules by which a job names its agents: `os=linux`, or `gpu` for any value. The queue is no such rule.
 
 /** Columns of jobs have the rules of a step, and an index has them too. */
-export const maxRulesBytes = 2000;
+export const maxAgentRulesBytes = 2000;
 
 const anyValue = "*";
 
 /** The rules as REST answers them, and as they are compared: each once, sorted. */
-export function rulesOf({ queue: _, ...tags }: AgentTags): string[] {
+export function splitAgentRules({ queue: _, ...tags }: AgentTags): string[] {
   const rules = Object.entries(tags).flatMap(([name, values]) =>
     [values ?? []].flat().map((value) => (value === anyValue ? name : `${name}=${value}`)),
   );
@@ -17,12 +17,12 @@ export function rulesOf({ queue: _, ...tags }: AgentTags): string[] {
 
 /** The rules as JSON. Jobs of equal rules have equal texts. Empty: any agent of the queue. */
 export function agentRules(tags: AgentTags): string {
-  const rules = rulesOf(tags);
+  const rules = splitAgentRules(tags);
   return rules.length > 0 ? JSON.stringify(rules) : "";
 }
 
 /** @param rules as `agentRules` makes them */
-export function parseRules(rules: string): string[] {
+export function parseAgentRules(rules: string): string[] {
   return rules === "" ? [] : JSON.parse(rules);
 }
 
@@ -31,11 +31,11 @@ export function parseRules(rules: string): string[] {
  * @param rules as `agentRules` makes them
  * @param agentTags as agents register: `os=linux`
  */
-export function matchesRules(rules: string, agentTags: string[]): boolean {
-  return matcherOf(agentTags)(parseRules(rules));
+export function matchesAgentRules(rules: string, agentTags: string[]): boolean {
+  return matcherOf(agentTags)(parseAgentRules(rules));
 }
 
-/** Like `matchesRules`, for many parsed rules and one agent. */
+/** Like `matchesAgentRules`, for many parsed rules and one agent. */
 export function matcherOf(agentTags: string[]): (rules: string[]) => boolean {
   const tags = new Set(agentTags);
   const names = new Set(agentTags.map(nameOfTag));
@@ -49,7 +49,7 @@ function nameOfTag(tag: string): string {
 }
 
 /** Splits `os=linux`. A name alone stands for any value. */
-export function parseRule(rule: string): [name: string, value: string] {
+export function parseAgentRule(rule: string): [name: string, value: string] {
   const end = rule.indexOf("=");
   if (end === -1) return [rule.trim(), anyValue];
   return [rule.slice(0, end).trim(), rule.slice(end + 1).trim()];

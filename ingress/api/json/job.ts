@@ -5,7 +5,7 @@ import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import type { AnsweredJob } from "../../../shared/builds/reading/answer-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import type { NamedBuild } from "../../../shared/builds/triggered/store.ts";
-import { parseRules } from "../../../shared/pipelines/agent-rules.ts";
+import { parseAgentRules } from "../../../shared/pipelines/agent-rules.ts";
 import { api, web } from "../../../shared/settings/urls.ts";
 import { jobStates, shownJobState } from "../../../shared/vocabulary.ts";
 import * as field from "../../operations/fields.ts";
@@ -160,7 +160,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     matrix: matrix ?? null,
     priority: { number: job.priority },
     command: job.command,
-    agent_query_rules: queueKey ? [`queue=${queueKey}`, ...parseRules(job.agentRules)] : [],
+    agent_query_rules: queueKey ? [`queue=${queueKey}`, ...parseAgentRules(job.agentRules)] : [],
     artifact_paths: artifact_paths ?? null,
     cluster_id: queue?.clusterId ?? null,
     cluster_url: queue ? api.cluster(config, org, queue.clusterId) : null,

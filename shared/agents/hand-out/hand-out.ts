@@ -8,7 +8,7 @@ import { leasedJobStates } from "../../vocabulary.ts";
 import { listJobsById } from "../lease-store.ts";
 import { clearLostJobs, connectIfNot, listPingingAgents, type PingingAgent } from "../store.ts";
 import { type FreeAgent, type Reservation, reserveInQueue } from "./reserve.ts";
-import { openWaitingKinds, type WaitingKinds } from "./waiting-kinds.ts";
+import { openWaitingRuleSets, type WaitingRuleSets } from "./waiting-rule-sets.ts";
 
 /** The answer to a ping. */
 export type PingAnswer =
@@ -34,8 +34,8 @@ const droppedAfterMs = minuteMs;
 /** An agent that may take a job, or whose row must change. */
 interface Candidate {
   agent: PingingAgent;
-  /** The rules of waiting jobs of its queue that it fulfils. */
-  kinds: string[];
+  /** The agent rules of waiting jobs of its queue that it fulfils. */
+  ruleSets: string[];
   /** The answer to an agent that takes no job. */
   answer?: PingAnswer;
 }
@@ -46,14 +46,14 @@ interface Candidate {
  */
 export function openHandOut(services: Services): HandOut {
   let hasWork = false;
-  const waitingKinds = openWaitingKinds(services.db);
+  const waitingRuleSets = openWaitingRuleSets(services.db);
   const reads = openGatherer<string, PingAnswer | Candidate>({
     maxItems: maxPings,
     when: (countWaiting, hurry) => (hasWork ? whileGrowing(countWaiting) : pause(idleGatherMs, hurry)),
     flush: async (hashes) => {
-      const answers = await readPings(services, waitingKinds, hashes);
+      const answers = await readPings(services, waitingRuleSets, hashes);
       hasWork = answers.some((answer) =>
-        "action" in answer ? answer.action === "run" : answer.kinds.length > 0,
+        "action" in answer ? answer.action === "run" : answer.ruleSets.length > 0,
       );
       return answers;
     },
@@ -73,7 +73,7 @@ export function openHandOut(services: Services): HandOut {
 /** Reads only: nothing here waits for a lock. */
 async function readPings(
   { db, clock }: Services,
-  waitingKinds: WaitingKinds,
+  waitingRuleSets: WaitingRuleSets,
   hashes: string[],
 ): Promise<(PingAnswer | Candidate)[]> {
   const now = clock.now();
@@ -87,13 +87,13 @@ async function readPings(
   for (const agent of agents) {
     const answer = answerWithoutWork(agent, jobs.get(agent.jobId ?? ""), now);
     if (!answer) free.push(agent);
-    else answers.set(agent.tokenHash, hasLostJob(agent) ? { agent, kinds: [], answer } : answer);
+    else answers.set(agent.tokenHash, hasLostJob(agent) ? { agent, ruleSets: [], answer } : answer);
   }
-  const kindsOf = free.length > 0 ? await waitingKinds.find(free) : new Map<string, string[]>();
+  const ruleSetsOf = free.length > 0 ? await waitingRuleSets.find(free) : new Map<string, string[]>();
   for (const agent of free) {
-    const kinds = kindsOf.get(agent.id) ?? [];
-    const isIdle = kinds.length === 0 && agent.state === "connected" && !hasLostJob(agent);
-    answers.set(agent.tokenHash, isIdle ? { action: "idle" } : { agent, kinds });
+    const ruleSets = ruleSetsOf.get(agent.id) ?? [];
+    const isIdle = ruleSets.length === 0 && agent.state === "connected" && !hasLostJob(agent);
+    answers.set(agent.tokenHash, isIdle ? { action: "idle" } : { agent, ruleSets });
   }
   return hashes.map((hash) => answers.get(hash) ?? { action: "unknown" });
 }
@@ -138,7 +138,7 @@ async function reserveForAll(services: Services, candidates: Candidate[]): Promi
   if (changing.length > 0) await connectAll(services, changing);
 
   const free = new Map(
-    candidates.filter(({ kinds }) => kinds.length > 0).map((each) => [each.agent.id, each]),
+    candidates.filter(({ ruleSets }) => ruleSets.length > 0).map((each) => [each.agent.id, each]),
   );
   const jobIds = free.size > 0 ? await reserveJobs(services, [...free.values()]) : new Map<string, string>();
   return candidates.map(({ agent, answer = { action: "idle" } }) => {

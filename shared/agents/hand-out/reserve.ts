@@ -4,7 +4,7 @@ import { lockBuilds } from "../../builds/rows/progress-store.ts";
 import type { Tx } from "../../db/database.ts";
 import { lockQueueIfDispatching } from "../../dispatch/store.ts";
 import { secondMs } from "../../durations.ts";
-import { matchesRules } from "../../pipelines/agent-rules.ts";
+import { matchesAgentRules } from "../../pipelines/agent-rules.ts";
 import { findQueueById } from "../../queues/store.ts";
 import { assignIfScheduled, listAgentsOfJobs } from "../lease-store.ts";
 import {
@@ -16,24 +16,24 @@ import {
   type PingingAgent,
   reserveIfFree,
 } from "../store.ts";
-import { listWaitingJobs, maxKinds, type WaitingJob } from "./waiting-store.ts";
+import { listWaitingJobs, maxRuleSets, type WaitingJob } from "./waiting-store.ts";
 
 /** Jobs of a queue that one transaction looks at, beyond those for the agents that ping. */
 const spareJobs = 20;
-/** Agents of many kinds look at fewer jobs of each. */
+/** Agents of many rule sets look at fewer jobs of each. */
 const maxJobs = 1000;
-/** Agents of more kinds, which different reads found, come again. */
-const maxKindsAtOnce = 2 * maxKinds;
+/** Agents of more rule sets, which different reads found, come again. */
+const maxRuleSetsAtOnce = 2 * maxRuleSets;
 const maxReadyAgents = 100;
 /** A retried job waits this long for the agent that should have it. */
 const affinityMs = 10 * secondMs;
 /** A job waits this long for a free agent of a higher priority. */
 const preferenceMs = 5 * secondMs;
 
-/** An agent without a job, and the rules of waiting jobs that it fulfils. */
+/** An agent without a job, and the agent rules of waiting jobs that it fulfils. */
 export interface FreeAgent {
   agent: PingingAgent;
-  kinds: string[];
+  ruleSets: string[];
 }
 
 export interface Reservation {
@@ -77,16 +77,16 @@ export async function reserveInQueue(
   return reservations;
 }
 
-/** The first jobs of all kinds that some agent may take, in their order. */
+/** The first jobs of all rule sets that some agent fulfils, in their order. */
 async function listWaiting(tx: Tx, queueId: string, free: FreeAgent[]): Promise<WaitingJob[]> {
-  const kinds = [...new Set(free.flatMap((each) => each.kinds))].slice(0, maxKindsAtOnce);
-  const limit = Math.min(free.length + spareJobs, Math.ceil(maxJobs / kinds.length));
+  const ruleSets = [...new Set(free.flatMap((each) => each.ruleSets))].slice(0, maxRuleSetsAtOnce);
+  const limit = Math.min(free.length + spareJobs, Math.ceil(maxJobs / ruleSets.length));
   const lists: WaitingJob[][] = [];
-  for (const rules of kinds) lists.push(await listWaitingJobs(tx, { queueId, rules, limit }));
+  for (const agentRules of ruleSets) lists.push(await listWaitingJobs(tx, { queueId, agentRules, limit }));
   return lists.length === 1 ? (lists[0] as WaitingJob[]) : lists.flat().sort(byOrder);
 }
 
-/** As the statement orders the jobs of one kind. */
+/** As the statement orders the jobs of one rule set. */
 function byOrder(one: WaitingJob, other: WaitingJob): number {
   return (
     other.priority - one.priority ||
@@ -98,8 +98,8 @@ function byOrder(one: WaitingJob, other: WaitingJob): number {
 /** Gives each agent the first job that it may take. */
 function choose(waiting: WaitingJob[], free: FreeAgent[], isAllowed: Allows): Reservation[] {
   const left = [...waiting];
-  return free.toSorted(byPreference).flatMap(({ agent, kinds }) => {
-    const own = new Set(kinds);
+  return free.toSorted(byPreference).flatMap(({ agent, ruleSets }) => {
+    const own = new Set(ruleSets);
     const index = left.findIndex((job) => own.has(job.agentRules) && isAllowed(job, agent));
     return index === -1 ? [] : left.splice(index, 1).map((job) => ({ agent, job }));
   });
@@ -122,23 +122,23 @@ async function findPreference(tx: Tx, queueId: string, free: FreeAgent[], now: D
   const pinging = new Set(free.map(({ agent }) => agent.id));
   const absent = (await listPreferredAgents(tx, { queueId, now })).filter(({ id }) => !pinging.has(id));
   if (absent.length === 0) return () => true;
-  const highest = forEachKind((rules) => filterByRules(absent, rules)[0]?.priority);
+  const highest = forEachRuleSet((agentRules) => filterByAgentRules(absent, agentRules)[0]?.priority);
   return ({ agentRules, scheduledAt }, agent) =>
     now.getTime() - (scheduledAt ?? now).getTime() >= preferenceMs ||
     (highest(agentRules) ?? Number.NEGATIVE_INFINITY) <= priorityOf(agent);
 }
 
-/** Agents that fulfil the rules, in their order. */
-function filterByRules<Any extends Pick<Agent, "metaData">>(agents: Any[], rules: string): Any[] {
-  return agents.filter(({ metaData }) => matchesRules(rules, metaData));
+/** Agents that fulfil a rule set, in their order. */
+function filterByAgentRules<Any extends Pick<Agent, "metaData">>(agents: Any[], agentRules: string): Any[] {
+  return agents.filter(({ metaData }) => matchesAgentRules(agentRules, metaData));
 }
 
-/** Finds something once for all jobs of the same rules. */
-function forEachKind<Found>(find: (rules: string) => Found): (rules: string) => Found {
+/** Finds something once for all jobs of one rule set. */
+function forEachRuleSet<Found>(find: (agentRules: string) => Found): (agentRules: string) => Found {
   const known = new Map<string, Found>();
-  return (rules) => {
-    const found = known.has(rules) ? (known.get(rules) as Found) : find(rules);
-    known.set(rules, found);
+  return (agentRules) => {
+    const found = known.has(agentRules) ? (known.get(agentRules) as Found) : find(agentRules);
+    known.set(agentRules, found);
     return found;
   };
 }
@@ -170,8 +170,8 @@ async function findAffinity(
   const ready = await listReadyAgents(tx, queueId, now, maxReadyAgents);
   const failedBy = await listAgentsOfJobs(tx, retries);
   const warm = ready.filter(({ jobId, lastJobFinishedAt }) => jobId === null && lastJobFinishedAt !== null);
-  const others = forEachKind((rules) => filterByRules(ready, rules).slice(0, 2));
-  const warmestOf = forEachKind((rules) => filterByRules(warm, rules)[0]);
+  const others = forEachRuleSet((agentRules) => filterByAgentRules(ready, agentRules).slice(0, 2));
+  const warmestOf = forEachRuleSet((agentRules) => filterByAgentRules(warm, agentRules)[0]);
 
   return ({ retryOfJobId, scheduledAt, agentRules }, agent) => {
     if (retryOfJobId === null) return true;
@@ -195,7 +195,7 @@ async function findLeftToOthers(
   const others = await listFreeAgents(tx, queueId, now);
   return (job, agent) =>
     agent.unacceptedJobId === job.id &&
-    filterByRules(others, job.agentRules).some(
+    filterByAgentRules(others, job.agentRules).some(
       (other) => other.unacceptedJobId !== job.id && isAllowed(job, other),
     );
 }

@@ -3,7 +3,7 @@ import type { Build } from "../../builds/rows/build-store.ts";
 import { findTree } from "../../builds/rows/graph-store.ts";
 import type { Job } from "../../builds/rows/job-store.ts";
 import { isStep } from "../../graph/tree.ts";
-import { parseRules } from "../../pipelines/agent-rules.ts";
+import { parseAgentRules } from "../../pipelines/agent-rules.ts";
 import { findQueueById } from "../../queues/store.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
@@ -62,7 +62,7 @@ async function readAttributes({ db }: Services, build: Build, jobs: Job[]): Prom
   const tree = build.hasGraph ? await findTree(db, build.id) : undefined;
   const queueKey = queue?.key ?? options?.queue;
   return {
-    agents: queueKey ? [`queue=${queueKey}`, ...parseRules(agentRules)] : undefined,
+    agents: queueKey ? [`queue=${queueKey}`, ...parseAgentRules(agentRules)] : undefined,
     command: command ?? undefined,
     concurrency_key: options?.concurrency_group,
     concurrency_limit: options?.concurrency,

@@ -3,7 +3,7 @@ import type { Build } from "../../builds/rows/build-store.ts";
 import { findPlacedGraph, type PlacedGraph } from "../../builds/rows/graph-store.ts";
 import type { JobFacts } from "../../builds/rows/job-store.ts";
 import { type Blockers, findBlockers } from "../../graph/blockers.ts";
-import { matcherOf, parseRules } from "../../pipelines/agent-rules.ts";
+import { matcherOf, parseAgentRules } from "../../pipelines/agent-rules.ts";
 import { listQueuesById, type Queue } from "../../queues/store.ts";
 import type { Services } from "../../services/services.ts";
 import { finishedJobStates, type JobState, waitingJobStates } from "../../vocabulary.ts";
@@ -154,15 +154,15 @@ export async function listReasonsInQueues(
   return found;
 }
 
-/** Jobs of equal rules have equal reasons, and agents of one fleet have equal tags. */
+/** Jobs of equal agent rules have equal reasons, and agents of one fleet have equal tags. */
 function openQueue(queue: Queue, agents: Taker[], { limit, now }: { limit: number; now: Date }) {
   const isExact = agents.length <= limit;
   const fleets = [...Map.groupBy(agents.slice(0, limit), ({ metaData }) => metaData.join("\n")).values()].map(
     (members) => ({ members, fulfils: matcherOf(members[0]?.metaData ?? []) }),
   );
   const known = new Map<string, WaitingReason>();
-  const find = (rules: string): WaitingReason => {
-    const tags = parseRules(rules);
+  const find = (agentRules: string): WaitingReason => {
+    const tags = parseAgentRules(agentRules);
     if (agents.length === 0) return { kind: "no_agent", queue, tags };
     const fulfilling = fleets.filter(({ fulfils }) => fulfils(tags));
     const matching = fulfilling.flatMap(({ members }) => members);
@@ -174,9 +174,9 @@ function openQueue(queue: Queue, agents: Taker[], { limit, now }: { limit: numbe
     const kind = matching.every(isAway) ? "agents_paused" : "agents_busy";
     return { kind, queue, agents: matching.length, isExact };
   };
-  return (rules: string): WaitingReason => {
-    const reason = known.get(rules) ?? find(rules);
-    known.set(rules, reason);
+  return (agentRules: string): WaitingReason => {
+    const reason = known.get(agentRules) ?? find(agentRules);
+    known.set(agentRules, reason);
     return reason;
   };
 }

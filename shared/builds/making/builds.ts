@@ -7,7 +7,7 @@ import { hasMissingKeys, isActiveJob } from "../../graph/progress.ts";
 import { problemOfMembers, problemOfTree } from "../../graph/sound.ts";
 import { isList } from "../../graph/tree.ts";
 import { newId, newIds } from "../../ids.ts";
-import { maxRulesBytes } from "../../pipelines/agent-rules.ts";
+import { maxAgentRulesBytes } from "../../pipelines/agent-rules.ts";
 import { sealEnvironment } from "../../pipelines/environment.ts";
 import { interpolateSteps, maxAddedCharacters, namesVariables } from "../../pipelines/interpolate.ts";
 import { maxGroupNameLength } from "../../pipelines/step/concurrency.ts";
@@ -151,7 +151,7 @@ function takeOutUnwanted(
   return unwanted;
 }
 
-const tooLongRules = `The agents of a step are too large: with their variables, they have over ${exactSize(maxRulesBytes)}`;
+const tooLongAgentRules = `The agents of a step are too large: with their variables, they have over ${exactSize(maxAgentRulesBytes)}`;
 
 const tooMuchOfVariables = `The steps are too large: their variables would add more than ${maxAddedCharacters.toLocaleString("en")} characters`;
 
@@ -225,7 +225,7 @@ async function makeBuild(
 
 /** Says what is wrong with jobs once variables are replaced. */
 function problemOfVariables(jobs: Job[]): string | undefined {
-  if (jobs.some(({ agentRules }) => Buffer.byteLength(agentRules) > maxRulesBytes)) return tooLongRules;
+  if (jobs.some(({ agentRules }) => Buffer.byteLength(agentRules) > maxAgentRulesBytes)) return tooLongAgentRules;
   const groups = jobs.flatMap(({ options }) => options?.concurrency_group ?? []);
   return groups.some((name) => name.trim() === "" || name.length > maxGroupNameLength)
     ? groupOfVariables

@@ -2,13 +2,13 @@ import { anything, isMap } from "../../collections.ts";
 import { andMore, excerpt, maxProblems } from "../../refusal.ts";
 import { isStorable } from "../../validation.ts";
 import type { AgentTags, CommandStep } from "../../vocabulary.ts";
-import { agentRules, maxRulesBytes, parseRule } from "../agent-rules.ts";
+import { agentRules, maxAgentRulesBytes, parseAgentRule } from "../agent-rules.ts";
 import { combinationsOf, stepFiller } from "../matrix.ts";
 import { scalarToText } from "./forms.ts";
 
 // The agents that a step names: by a map of tags, by rules such as `os=linux`, or by a list of both.
 
-/** Larger than any that `maxRulesBytes` lets through. */
+/** Larger than any that `maxAgentRulesBytes` lets through. */
 const maxGiven = 1000;
 
 /** Rules as a caller gave them. */
@@ -41,7 +41,7 @@ export function givenRules(member: string, { areMaps = true } = {}) {
           }),
         );
       const ofItem = (item: unknown): GivenRules["rules"] => {
-        if (typeof item === "string") return item.trim() === "" ? [] : [parseRule(item)];
+        if (typeof item === "string") return item.trim() === "" ? [] : [parseAgentRule(item)];
         if (areMaps && isMap(item)) return ofMap(item);
         fail(`${member} must be a list such as queue=default`);
         return [];
@@ -112,6 +112,6 @@ export function agentsOfJobs({ agents = {}, matrix }: CommandStep): AgentTags[] 
 
 /** Says if a step's rules are too large for the jobs' index. */
 export function agentsProblem(step: CommandStep): string | undefined {
-  const isLarge = agentsOfJobs(step).some((tags) => Buffer.byteLength(agentRules(tags)) > maxRulesBytes);
+  const isLarge = agentsOfJobs(step).some((tags) => Buffer.byteLength(agentRules(tags)) > maxAgentRulesBytes);
   return isLarge ? "Step agents are too large: their rules have over 2,000 bytes" : undefined;
 }
