@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "h3";
 import { openHandOut } from "../shared/agents/hand-out/hand-out.ts";
-import { openLeaseGroup } from "../shared/agents/lease-group.ts";
+import { openLeaseBatches } from "../shared/agents/lease-batches.ts";
 import { openPresence } from "../shared/agents/presence.ts";
 import { tasksOfBuilds } from "../shared/builds/task-handlers.ts";
 import { DeviceFlow } from "../shared/device/flow.ts";
@@ -56,7 +56,7 @@ export async function startIngress(services: Services): Promise<Ingress> {
     deviceFlow,
     refusals,
     refusedRequests,
-    agents: { handOut: openHandOut(services), leases: openLeaseGroup(services), presence },
+    agents: { handOut: openHandOut(services), leases: openLeaseBatches(services), presence },
     isClosing: () => isClosing,
   });
   const server = serve(app, listenOptions(config));

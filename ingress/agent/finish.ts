@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
 import { finishJob } from "../../shared/agents/lease.ts";
-import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import type { LeaseBatches } from "../../shared/agents/lease-batches.ts";
 import { patterns } from "../../shared/paths.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
@@ -24,7 +24,7 @@ const finish = z.object({
  * Agents of version 3.20 repeat the call until the answer is 2xx or 422: one that lost its job, or whose session is
  * over, would otherwise repeat it for ever.
  */
-export function finishOperations(services: Services, leases: LeaseGroup): Operation[] {
+export function finishOperations(services: Services, leases: LeaseBatches): Operation[] {
   return [
     operation({
       tag,

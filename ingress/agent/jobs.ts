@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { acceptJob, acquireJob, attemptOf, leaseOf, startJob } from "../../shared/agents/lease.ts";
-import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import type { LeaseBatches } from "../../shared/agents/lease-batches.ts";
 import { listJobPlaces, listJobsById } from "../../shared/agents/lease-store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { findQueueOfToken } from "../../shared/agents/token-store.ts";
@@ -27,7 +27,7 @@ const timingOutSince = [3, 137] as const;
 /** The calls of a job's life, but `finish`. */
 export function jobOperations(
   services: Services,
-  { leases, attempts }: { leases: LeaseGroup; attempts: Attempts },
+  { leases, attempts }: { leases: LeaseBatches; attempts: Attempts },
 ): Operation[] {
   const present = acceptedPresenter(services);
   const findPlace = readTogether(

@@ -1,7 +1,7 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
 import { attemptOf, changeWhileLeased } from "../../shared/agents/lease.ts";
-import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import type { LeaseBatches } from "../../shared/agents/lease-batches.ts";
 import {
   type Entry,
   hasMetaData,
@@ -45,7 +45,7 @@ const owners = [
 ] as const;
 
 interface Parts {
-  leases: LeaseGroup;
+  leases: LeaseBatches;
   payloadReads: PayloadReads;
 }
 
@@ -143,7 +143,7 @@ function operationsOf(
 /** @throws Refusal 403, 404, 422 */
 async function setAll(
   services: Services,
-  leases: LeaseGroup,
+  leases: LeaseBatches,
   { build, lease }: DataCaller,
   entries: Entry[],
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { HandOut } from "../../shared/agents/hand-out/hand-out.ts";
-import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import type { LeaseBatches } from "../../shared/agents/lease-batches.ts";
 import type { Presence } from "../../shared/agents/presence.ts";
 import type { SigningKeys } from "../../shared/identity/keys.ts";
 import type { Services } from "../../shared/services/services.ts";
@@ -25,7 +25,7 @@ import { uploadOperations } from "./uploads.ts";
 /** The opener closes these parts. */
 export interface AgentParts {
   handOut: HandOut;
-  leases: LeaseGroup;
+  leases: LeaseBatches;
   presence: Presence;
 }
 

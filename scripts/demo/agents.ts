@@ -1,5 +1,5 @@
 import { acquireJob, finishJob, leaseOf, startJob } from "../../shared/agents/lease.ts";
-import type { LeaseGroup } from "../../shared/agents/lease-group.ts";
+import type { LeaseBatches } from "../../shared/agents/lease-batches.ts";
 import { connectAgents } from "../../shared/agents/presence.ts";
 import { openRegister } from "../../shared/agents/register.ts";
 import type { Agent } from "../../shared/agents/store.ts";
@@ -28,7 +28,7 @@ export interface DemoAgents {
 
 export async function connectDemoAgents(
   services: Services,
-  group: LeaseGroup,
+  group: LeaseBatches,
   { actor, clusters, queues }: DemoWorld,
 ): Promise<DemoAgents> {
   const agents = new Map<string, Agent>();

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { openLeaseGroup } from "../../shared/agents/lease-group.ts";
+import { openLeaseBatches } from "../../shared/agents/lease-batches.ts";
 import { markSeen } from "../../shared/agents/store.ts";
 import { buildFigures } from "../../shared/builds/keeping/figures.ts";
 import { createBuildByHand } from "../../shared/builds/making/by-request.ts";
@@ -63,7 +63,7 @@ export async function makeDemoWeek(
   const end = hourOf(new Date()).getTime();
   clock.at = new Date(end - hours * hourMs);
   const world = await makeDemoWorld(services);
-  const agents = await connectDemoAgents(services, openLeaseGroup(services), world);
+  const agents = await connectDemoAgents(services, openLeaseBatches(services), world);
   const week = { services, clock, world, agents };
 
   const worker = openDueDeliveries(services);

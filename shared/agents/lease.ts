@@ -18,7 +18,7 @@ import type { Services } from "../services/services.ts";
 import { leasedJobStates, type SignalReason } from "../vocabulary.ts";
 import { readCheckoutKey } from "./checkout/key.ts";
 import { findIncompatibility } from "./incompatible.ts";
-import type { LeaseGroup } from "./lease-group.ts";
+import type { LeaseBatches } from "./lease-batches.ts";
 import {
   acceptIfAssigned,
   assignIfScheduled,
@@ -83,13 +83,13 @@ export interface Accepted {
  */
 export async function acceptJob(
   services: Services,
-  group: LeaseGroup,
+  batches: LeaseBatches,
   agent: Agent,
   { id, buildId }: Pick<Job, "id" | "buildId">,
 ): Promise<Accepted> {
   const now = services.clock.now();
   const { organizationId } = agent;
-  const outcome = await group({ buildId, organizationId }, async (tx, build) => {
+  const outcome = await batches({ buildId, organizationId }, async (tx, build) => {
     const accepted = await acceptIfAssigned(tx, { jobId: id, agentId: agent.id, now });
     const job = accepted ? await completeJob(tx, accepted) : await requireAcceptedJob(tx, agent, id);
     const problem = findIncompatibility(job, agent);
@@ -109,20 +109,20 @@ export async function acceptJob(
   if (isFirst && scheduledAt) services.metrics.jobWaitSeconds.observe(secondsBetween(scheduledAt, now));
   traceJob(services, "job offered", accepted);
   report(services, accepted.build, [accepted.job]);
-  return { ...accepted, ...(await requireCheckoutKey(services, group, accepted)) };
+  return { ...accepted, ...(await requireCheckoutKey(services, batches, accepted)) };
 }
 
 /** @throws Refusal 422 if the job cannot have the key: it has failed then */
 async function requireCheckoutKey(
   services: Services,
-  group: LeaseGroup,
+  batches: LeaseBatches,
   { job, build }: Accepted,
 ): Promise<{ sshKey?: string }> {
   const read = await readCheckoutKey(services, { job, build });
   if (!("problem" in read)) return read;
   const failure = { job, problem: read.problem, reason: "stack_error", now: services.clock.now() } as const;
   const place = { buildId: build.id, organizationId: build.organizationId };
-  report(services, build, await group(place, (tx, build) => failUnstarted(tx, build, failure)));
+  report(services, build, await batches(place, (tx, build) => failUnstarted(tx, build, failure)));
   throw new Refusal(422, `The job has failed. ${read.problem}`);
 }
 
@@ -147,7 +147,7 @@ async function failUnstarted(
  */
 export async function acquireJob(
   services: Services,
-  group: LeaseGroup,
+  batches: LeaseBatches,
   agent: Agent,
   { id, buildId, queueId }: Pick<Job, "id" | "buildId" | "queueId">,
 ): Promise<Accepted> {
@@ -167,7 +167,7 @@ export async function acquireJob(
     if (!(await assignIfScheduled(tx, { id, agentId: agent.id, now })))
       throw new Refusal(422, "The job has been taken, or has finished");
   });
-  return acceptJob(services, group, agent, { id, buildId });
+  return acceptJob(services, batches, agent, { id, buildId });
 }
 
 /** A job that the agent accepted, and did not start. @throws Refusal 404, 422 */
@@ -203,11 +203,11 @@ async function issueJobToken(tx: Tx, { id, attempt }: JobFacts, now: Date): Prom
  */
 export async function startJob(
   services: Services,
-  group: LeaseGroup,
+  batches: LeaseBatches,
   { lease, ...key }: Attempt,
 ): Promise<void> {
   const now = services.clock.now();
-  const { build, job } = await group(key, async (tx, build) => {
+  const { build, job } = await batches(key, async (tx, build) => {
     const started = await startIfAccepted(tx, { ...lease, now });
     if (!started) {
       const job = await requireLeasedJob(tx, lease);
@@ -238,11 +238,11 @@ async function requireLeasedJob(tx: Tx, { jobId, agentId, attempt }: Lease): Pro
  * @throws Refusal 404 of a stale lease
  */
 export function changeWhileLeased<Result>(
-  group: LeaseGroup,
+  batches: LeaseBatches,
   { lease, ...key }: Attempt,
   change: (tx: Tx, build: Build) => Promise<Result>,
 ): Promise<Result> {
-  return group(key, async (tx, build) => {
+  return batches(key, async (tx, build) => {
     await requireLeasedJob(tx, lease);
     return change(tx, build);
   });
@@ -254,11 +254,11 @@ export function changeWhileLeased<Result>(
  */
 export async function finishJob(
   services: Services,
-  group: LeaseGroup,
+  batches: LeaseBatches,
   { lease, result, ...key }: Attempt & { result: Result },
 ): Promise<void> {
   const now = services.clock.now();
-  const { build, changed } = await group(key, async (tx, build) => {
+  const { build, changed } = await batches(key, async (tx, build) => {
     const ended = await endIfLeased(tx, { ...lease, ...endingOf(result), now });
     if (!ended) {
       await requireFinished(tx, lease);

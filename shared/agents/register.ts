@@ -52,13 +52,13 @@ export type Register = (registrar: Registrar, registration: Registration) => Pro
 
 /** Agents of an organization that register together share a commit. */
 export function openRegister(services: Services): Register {
-  const groups = openGatherers<Agent, Agent>(({ organizationId }) => organizationId, {
+  const gatherers = openGatherers<Agent, Agent>(({ organizationId }) => organizationId, {
     maxItems: maxRegistering,
     flush: (agents) => storeAgents(services, agents),
   });
   return async (registrar, registration) => {
     const { agent: asked, accessToken } = await newAgent(services, registrar, registration);
-    const agent = await groups.add(asked);
+    const agent = await gatherers.add(asked);
     const { id, name, clusterId, queueId } = agent;
     services.events.publish([`cluster:${clusterId}`, `queue:${queueId}`]);
     services.log.info({ agentId: id, name, queueId }, "an agent registered");

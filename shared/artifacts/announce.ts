@@ -1,6 +1,6 @@
 import { requireRoomForArtifacts } from "../accounts/storage.ts";
 import { type Attempt, changeWhileLeased } from "../agents/lease.ts";
-import type { LeaseGroup } from "../agents/lease-group.ts";
+import type { LeaseBatches } from "../agents/lease-batches.ts";
 import type { Tx } from "../db/database.ts";
 import { minuteMs, secondMs } from "../durations.ts";
 import { newId } from "../ids.ts";
@@ -51,7 +51,7 @@ export interface AnnouncedBatch {
  */
 export function announceArtifacts(
   { config }: Services,
-  leases: LeaseGroup,
+  leases: LeaseBatches,
   attempt: Attempt,
   batch: AnnouncedBatch,
 ): Promise<Artifact[]> {

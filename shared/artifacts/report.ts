@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Attempt, changeWhileLeased } from "../agents/lease.ts";
-import type { LeaseGroup } from "../agents/lease-group.ts";
+import type { LeaseBatches } from "../agents/lease-batches.ts";
 import type { UploadedPart } from "../blobs/blobs.ts";
 import { buildTopics } from "../builds/rows/topics.ts";
 import { secondMs } from "../durations.ts";
@@ -28,7 +28,7 @@ const lookEveryMs = 200;
  */
 export async function reportArtifacts(
   services: Services,
-  leases: LeaseGroup,
+  leases: LeaseBatches,
   attempt: Attempt,
   reports: Report[],
 ): Promise<void> {

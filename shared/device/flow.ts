@@ -8,10 +8,10 @@ import { stateAt } from "./device-code.ts";
 import { commitRedemptions, type Redeemed, type Redemption } from "./redeem.ts";
 import { listPolledCodes, type PolledCode, wasApproved } from "./store.ts";
 
-/** A group keeps the write lock from other processes for a few milliseconds. */
-const maxGroupItems = 100;
+/** A batch keeps the write lock from other processes for a few milliseconds. */
+const maxBatchItems = 100;
 
-/** Issues codes to devices and answers their polls, in groups. Each ingress process has one. */
+/** Issues codes to devices and answers their polls, in batches. Each ingress process has one. */
 export class DeviceFlow {
   readonly #services: Services;
   readonly #findCode: (hash: string) => Promise<PolledCode | undefined>;
@@ -26,11 +26,11 @@ export class DeviceFlow {
     );
     this.#newCodes = openGatherer<CodeRequest, NewCodes>({
       flush: (requests) => commitNewCodes(services, requests),
-      maxItems: maxGroupItems,
+      maxItems: maxBatchItems,
     });
     this.#redemptions = openGatherer<Redemption, Redeemed>({
       flush: (redemptions) => commitRedemptions(services, redemptions),
-      maxItems: maxGroupItems,
+      maxItems: maxBatchItems,
     });
   }
 

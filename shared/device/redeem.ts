@@ -21,7 +21,7 @@ export type Redeemed = IssuedTokens | OAuthReason;
 
 /**
  * Redeems approved codes: one transaction marks them used and stores grants and tokens. Of several redemptions of a
- * code, also in one group, exactly one gets tokens.
+ * code, also in one batch, exactly one gets tokens.
  */
 export async function commitRedemptions(
   { db, clock }: Services,

@@ -190,7 +190,7 @@ describeWorld("a delivery without a worker", openAcme, (world) => {
     assert.equal((await findDelivery(world, body.id))?.status, "build_created");
   });
 
-  it("fails alone for a permanent error, and the rest of its group is built", async () => {
+  it("fails alone for a permanent error, and the rest of its batch is built", async () => {
     const broken = await createPipeline(world.services, world.acme.operator, {
       clusterId: world.acme.cluster.id,
       slug: "broken",
@@ -214,7 +214,7 @@ describeWorld("a delivery without a worker", openAcme, (world) => {
     assert.ok(await buildOfDelivery(world, good));
   });
 
-  it("stays pending during a fault, while others of its group are built", async () => {
+  it("stays pending during a fault, while others of its batch are built", async () => {
     const { db } = world.services;
     const faulty = await createPipeline(world.services, world.acme.operator, {
       clusterId: world.acme.cluster.id,

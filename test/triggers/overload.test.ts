@@ -8,7 +8,7 @@ import { describeOnSqlite } from "../helpers/databases.ts";
 import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld } from "../helpers/world.ts";
 
-/** Long enough for the first group to close on a busy machine. */
+/** Long enough for the first batch to close on a busy machine. */
 const maxWaitMs = 1000;
 
 describeOnSqlite("deliveries that wait for a slow commit", (database) => {

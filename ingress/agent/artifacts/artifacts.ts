@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { requireBuildInReach } from "../../../shared/agents/inside/reach.ts";
-import type { LeaseGroup } from "../../../shared/agents/lease-group.ts";
+import type { LeaseBatches } from "../../../shared/agents/lease-batches.ts";
 import { announceArtifacts } from "../../../shared/artifacts/announce.ts";
 import { beginParts } from "../../../shared/artifacts/parts.ts";
 import { reportArtifacts } from "../../../shared/artifacts/report.ts";
@@ -23,7 +23,7 @@ const flag = z.enum(["true", "false"]).optional();
 const maxValuesOfReports = 50_000;
 
 /** The calls of programs in jobs for artifacts. Agents repeat a refused search for 45 seconds. */
-export function artifactOperations(services: Services, leases: LeaseGroup): Operation[] {
+export function artifactOperations(services: Services, leases: LeaseBatches): Operation[] {
   const { db, config } = services;
   return [
     operation({

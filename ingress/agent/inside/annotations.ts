@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { attemptOf, changeWhileLeased } from "../../../shared/agents/lease.ts";
-import type { LeaseGroup } from "../../../shared/agents/lease-group.ts";
+import type { LeaseBatches } from "../../../shared/agents/lease-batches.ts";
 import {
   annotate,
   annotating,
@@ -51,7 +51,7 @@ const body = annotating.extend({
 });
 
 /** The calls of jobs that tell the readers of their build something. */
-export function annotationOperations(services: Services, leases: LeaseGroup): Operation[] {
+export function annotationOperations(services: Services, leases: LeaseBatches): Operation[] {
   return [
     operation({
       tag,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { promiseFailure } from "../../../shared/agents/inside/promise.ts";
 import { canceledBy, requireBuildInReach } from "../../../shared/agents/inside/reach.ts";
 import { changeTimeLimit } from "../../../shared/agents/inside/time-limit.ts";
-import type { LeaseGroup } from "../../../shared/agents/lease-group.ts";
+import type { LeaseBatches } from "../../../shared/agents/lease-batches.ts";
 import { cancelBuildByJob } from "../../../shared/builds/progress/cancel.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { maxTimeoutMinutes } from "../../../shared/pipelines/step/members.ts";
@@ -32,7 +32,7 @@ const change = z.strictObject(
 );
 
 /** The calls of programs in jobs for their own job, and for whole builds. */
-export function insideJobOperations(services: Services, leases: LeaseGroup): Operation[] {
+export function insideJobOperations(services: Services, leases: LeaseBatches): Operation[] {
   return [
     operation({
       tag,

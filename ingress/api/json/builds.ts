@@ -14,7 +14,7 @@ import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/bu
 import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { inGroups, pieceLength } from "../../http/transfers/json-stream.ts";
+import { inBatches, pieceLength } from "../../http/transfers/json-stream.ts";
 import type { BuildContent } from "../build-filter.ts";
 import { type BuildDetails, presentBuild, presentBuildDetails } from "./build.ts";
 import { presentJob, usersOf } from "./job.ts";
@@ -59,13 +59,13 @@ export async function* writeBuilds(
   const { content, sizes, texts } = answer;
   const costOf = ({ id }: { id: string }) => costOfBuild(sizes.get(id));
   let comma = "";
-  for (const group of inGroups(builds, costOf, maxBytes)) {
-    const heads = await presentHeads(services, answer, group);
-    const isLarge = group.some((build) => costOf(build) > maxBytes);
+  for (const batch of inBatches(builds, costOf, maxBytes)) {
+    const heads = await presentHeads(services, answer, batch);
+    const isLarge = batch.some((build) => costOf(build) > maxBytes);
     const jobsOf =
-      isLarge || !content.hasJobs ? undefined : await readJobs(services, answer, group, [...heads.values()]);
+      isLarge || !content.hasJobs ? undefined : await readJobs(services, answer, batch, [...heads.values()]);
     let text = "";
-    for (const { id, pipelineId } of group) {
+    for (const { id, pipelineId } of batch) {
       const head = heads.get(id);
       const pipeline = content.hasPipeline ? await texts.find(pipelineId) : [];
       if (!head || !pipeline) continue;
@@ -104,9 +104,9 @@ interface Head {
 async function presentHeads(
   { db, cipher, config }: Services,
   { organization, texts }: BuildsOfAnswer,
-  group: readonly AddressedBuild[],
+  batch: readonly AddressedBuild[],
 ): Promise<Map<string, Head>> {
-  const ids = group.map(({ id }) => id);
+  const ids = batch.map(({ id }) => id);
   const builds = [...(await listBuildsById(db, ids)).values()];
   const users = await listUsersById(
     db,
@@ -140,10 +140,10 @@ async function presentHeads(
 async function readJobs(
   services: Services,
   answer: BuildsOfAnswer,
-  group: readonly AddressedBuild[],
+  batch: readonly AddressedBuild[],
   heads: readonly Head[],
 ): Promise<(buildId: string) => string> {
-  const buildIds = group.map(({ id }) => id);
+  const buildIds = batch.map(({ id }) => id);
   const jobs = await listAnsweredJobs(services.db, { ...answer.content, buildIds });
   const headById = new Map(heads.map((head) => [head.build.id, head]));
   const textOf = await jobWriter(services, answer.organization, withHeads(jobs, headById));
@@ -173,8 +173,8 @@ export async function* writeTheseJobs(
     return graph;
   };
   let comma = "";
-  for (const group of inGroups(sizes, ({ bytes }) => bytes + bytesOfJob, maxBytes)) {
-    const jobs = await listAnsweredJobs(services.db, { ids: group.map(({ id }) => id) });
+  for (const batch of inBatches(sizes, ({ bytes }) => bytes + bytesOfJob, maxBytes)) {
+    const jobs = await listAnsweredJobs(services.db, { ids: batch.map(({ id }) => id) });
     if (jobs.length === 0) continue;
     const textOf = await jobWriter(services, organization, [{ head, jobs, readGraph }]);
     yield comma + jobs.map((job) => textOf(job, head)).join(",");

@@ -11,7 +11,7 @@ import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Payload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
-import { inGroups } from "../../http/transfers/json-stream.ts";
+import { inBatches } from "../../http/transfers/json-stream.ts";
 import * as field from "../../operations/fields.ts";
 import { choiceFilter, textFilter, timeFilter } from "../filters.ts";
 
@@ -87,12 +87,12 @@ export async function* writeDeliveries(
     builds.map((build) => JSON.stringify(presentBuildOfDelivery(config, context, build))).join(",");
 
   let comma = "";
-  for (const group of inGroups(deliveries, endOf, maxBuilds)) {
-    const below = Math.min(maxBuilds, Math.max(...group.map(endOf)));
-    const ids = group.map(({ id }) => id);
+  for (const batch of inBatches(deliveries, endOf, maxBuilds)) {
+    const below = Math.min(maxBuilds, Math.max(...batch.map(endOf)));
+    const ids = batch.map(({ id }) => id);
     const first = below === 0 ? [] : await listRebuilds(db, ids, { from: 0, below });
     const buildsOf = Map.groupBy(first, ({ deliveryId }) => deliveryId);
-    for (const delivery of group) {
+    for (const delivery of batch) {
       const members = JSON.stringify(presentDelivery(config, context, delivery)).slice(0, -1);
       let text = write(buildsOf.get(delivery.id) ?? []);
       yield `${comma}${members},"builds":[${text}`;

@@ -10,7 +10,7 @@ import {
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { longReads } from "../../../shared/sharing/resources.ts";
-import { inGroups } from "../../http/transfers/json-stream.ts";
+import { inBatches } from "../../http/transfers/json-stream.ts";
 import { writePipeline } from "./pipeline.ts";
 
 /** Pipelines of this many bytes together are read at once. A larger one is read alone, off the event loop. */
@@ -105,7 +105,7 @@ export class PipelineTexts {
     const end = index + (this.#hasCounts ? maxCountedAtOnce : maxAtOnce);
     const missing = this.#ids.slice(index, end).filter((id) => !this.#kept.has(id));
     const sizeOf = (id: string) => this.#sizes.get(id)?.bytes ?? 0;
-    const [ids = []] = inGroups(missing, sizeOf, maxBytes);
+    const [ids = []] = inBatches(missing, sizeOf, maxBytes);
     const isLarge = ids.some((id) => sizeOf(id) > maxBytes);
 
     if (this.#keptLength > maxKeptLength) this.#drop();

@@ -98,22 +98,22 @@ export async function* requireSome(parts: AsyncGenerator<string>, thing: string)
   yield* parts;
 }
 
-/** Groups of items that are read at once: what they cost together is at most `maxCost`, or there is only one. */
-export function* inGroups<Item>(
+/** Batches of items that are read at once: what they cost together is at most `maxCost`, or there is only one. */
+export function* inBatches<Item>(
   items: readonly Item[],
   costOf: (item: Item) => number,
   maxCost: number,
 ): Generator<Item[]> {
-  let group: Item[] = [];
+  let batch: Item[] = [];
   let cost = 0;
   for (const item of items) {
-    if (group.length > 0 && cost + costOf(item) > maxCost) {
-      yield group;
-      group = [];
+    if (batch.length > 0 && cost + costOf(item) > maxCost) {
+      yield batch;
+      batch = [];
       cost = 0;
     }
-    group.push(item);
+    batch.push(item);
     cost += costOf(item);
   }
-  if (group.length > 0) yield group;
+  if (batch.length > 0) yield batch;
 }

@@ -2,7 +2,7 @@ import { settleBuild } from "../../builds/progress/progress.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import { type Attempt, changeWhileLeased, report } from "../lease.ts";
-import type { LeaseGroup } from "../lease-group.ts";
+import type { LeaseBatches } from "../lease-batches.ts";
 import { promiseIfRunning } from "../lease-store.ts";
 
 /**
@@ -13,13 +13,13 @@ import { promiseIfRunning } from "../lease-store.ts";
  */
 export async function promiseFailure(
   services: Services,
-  group: LeaseGroup,
+  batches: LeaseBatches,
   attempt: Attempt,
   { exitStatus, reason }: { exitStatus: number; reason: string | null },
 ): Promise<void> {
   const now = services.clock.now();
   const { lease } = attempt;
-  const { build, changed } = await changeWhileLeased(group, attempt, async (tx, build) => {
+  const { build, changed } = await changeWhileLeased(batches, attempt, async (tx, build) => {
     const promised = await promiseIfRunning(tx, { ...lease, exitStatus, now });
     if (!promised) throw new Refusal(422, "Only a running job can promise a failure");
     return { build, changed: [promised, ...(await settleBuild(tx, build, now))] };

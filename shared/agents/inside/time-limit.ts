@@ -5,7 +5,7 @@ import { maxTimeoutMinutes } from "../../pipelines/step/members.ts";
 import { findTimeouts } from "../../pipelines/store.ts";
 import { Refusal } from "../../refusal.ts";
 import { type Attempt, changeWhileLeased } from "../lease.ts";
-import type { LeaseGroup } from "../lease-group.ts";
+import type { LeaseBatches } from "../lease-batches.ts";
 import { setTimesOutAtIfRunning } from "../lease-store.ts";
 
 /** Beyond the time-out of its step, within the maximum of its pipeline. */
@@ -16,8 +16,12 @@ const maxExtensionMinutes = 60;
  * @param minutes counted from its start
  * @throws Refusal 404 of a stale lease, 422
  */
-export async function changeTimeLimit(group: LeaseGroup, attempt: Attempt, minutes: number): Promise<void> {
-  await changeWhileLeased(group, attempt, async (tx, build) => {
+export async function changeTimeLimit(
+  batches: LeaseBatches,
+  attempt: Attempt,
+  minutes: number,
+): Promise<void> {
+  await changeWhileLeased(batches, attempt, async (tx, build) => {
     const job = await findJob(tx, attempt.lease.jobId);
     if (job?.state !== "running" || !job.startedAt)
       throw new Refusal(422, "Only the timeout of a running job can be changed");

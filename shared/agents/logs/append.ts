@@ -29,22 +29,22 @@ export interface LogIntake {
   append(lease: LogLease, chunk: ReceivedChunk): Promise<void>;
 }
 
-const maxGroupItems = 200;
-const maxGroupBytes = 8 * 1024 * 1024;
+const maxBatchItems = 200;
+const maxBatchBytes = 8 * 1024 * 1024;
 
 export function openLogIntake(services: Services): LogIntake {
   const { config } = services;
   const inOrder = openOrder();
   const events = openLogEvents(services.events);
   const writer = openChunkWriter(services);
-  const groups = openGatherers<NewChunk, Outcome>(({ lease }) => lease.organizationId, {
+  const gatherers = openGatherers<NewChunk, Outcome>(({ lease }) => lease.organizationId, {
     flush: writer.write,
-    maxItems: maxGroupItems,
-    maxWeight: maxGroupBytes,
+    maxItems: maxBatchItems,
+    maxWeight: maxBatchBytes,
     weigh: ({ body }) => body.length,
   });
   const store = async (lease: LogLease, received: ReceivedChunk, kept: Range) =>
-    groups.add(await prepare({ lease, received, kept }));
+    gatherers.add(await prepare({ lease, received, kept }));
   const storeRest = async (lease: LogLease, received: ReceivedChunk, rest: Range) => {
     let outcome: Outcome = writer.trimKnown(lease, rest);
     while (typeof outcome === "object") outcome = await store(lease, received, outcome); // each time less

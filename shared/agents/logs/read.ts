@@ -48,7 +48,7 @@ export async function* readLog(
   const pause = openLoopPauses();
   for (let limit = chunksAtOnce.min; ; limit = Math.min(4 * limit, chunksAtOnce.max)) {
     const chunks = await listChunks(db, log, { start: Math.max(-1, start - 1), below, limit });
-    for (const together of groupUncovered(chunks, position)) {
+    for (const together of batchUncovered(chunks, position)) {
       const loaded = await loadChunks(db, log, together);
       const inflate = openInflater(loaded);
       for (const [index, chunk] of loaded.entries()) {
@@ -81,23 +81,23 @@ export function gapRemark(bytes: number): string {
   return `${exactSize(bytes)} of the log did not arrive.`;
 }
 
-/** The chunks with bytes from a position on, in groups that are loaded together. */
-function* groupUncovered(chunks: ChunkSpan[], position: number): Generator<ChunkSpan[]> {
-  let group: ChunkSpan[] = [];
+/** The chunks with bytes from a position on, in batches that are loaded together. */
+function* batchUncovered(chunks: ChunkSpan[], position: number): Generator<ChunkSpan[]> {
+  let batch: ChunkSpan[] = [];
   let bytes = 0;
   let end = position;
   for (const chunk of chunks) {
     if (chunk.start + chunk.size <= end) continue;
     end = chunk.start + chunk.size;
-    if (bytes + chunk.bytes > bytesAtOnce && group.length > 0) {
-      yield group;
-      group = [];
+    if (bytes + chunk.bytes > bytesAtOnce && batch.length > 0) {
+      yield batch;
+      batch = [];
       bytes = 0;
     }
-    group.push(chunk);
+    batch.push(chunk);
     bytes += chunk.bytes;
   }
-  if (group.length > 0) yield group;
+  if (batch.length > 0) yield batch;
 }
 
 /** Loads chunks up to the first whose body is missing. */

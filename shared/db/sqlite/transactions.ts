@@ -18,10 +18,10 @@ export interface SqliteTransactions {
 type Work = (tx: Tx) => Promise<unknown>;
 type Outcome = () => unknown;
 
-interface GroupResult {
+interface BatchResult {
   outcomes: Outcome[];
   hasWritten: boolean;
-  /** The fault of the database that failed one or all of the group. */
+  /** The fault of the database that failed one or all of the batch. */
   fault?: DatabaseUnavailable | undefined;
 }
 
@@ -36,7 +36,7 @@ interface Options extends Pick<DatabaseOptions, "timeoutMs" | "onLockReleased" |
 }
 
 /** Other processes wait during a commit. */
-const maxGroup = 50;
+const maxBatch = 50;
 
 /**
  * Runs one transaction at a time. Waiting ones share a commit: each is a savepoint that fails alone, and none resolves
@@ -98,17 +98,17 @@ export function sqliteTransactions(
     }
   };
 
-  const commitTogether = async (group: Work[]): Promise<GroupResult> => {
+  const commitTogether = async (batch: Work[]): Promise<BatchResult> => {
     const outcomes: Outcome[] = [];
     let lockedAt: number | undefined;
     try {
       await untilNotBusy(() => statement.begin.run(), timeoutMs);
       lockedAt = performance.now();
       const before = statement.countChanges.get();
-      const [first, second] = group;
+      const [first, second] = batch;
       // A lone transaction needs no savepoint: if it fails, all is rolled back.
       if (first && !second) outcomes.push(await run(first));
-      else for (const work of group) outcomes.push(await runInSavepoint(work));
+      else for (const work of batch) outcomes.push(await runInSavepoint(work));
       statement.commit.run();
       return { outcomes, hasWritten: statement.countChanges.get() !== before };
     } catch (error) {
@@ -117,24 +117,24 @@ export function sqliteTransactions(
       if (writer.inTransaction) statement.rollback.run();
       const translated = translateError(error);
       const fault = translated instanceof DatabaseUnavailable ? translated : undefined;
-      return { outcomes: group.map(() => failure(error)), hasWritten: false, fault };
+      return { outcomes: batch.map(() => failure(error)), hasWritten: false, fault };
     } finally {
       if (lockedAt !== undefined) onLockReleased?.((performance.now() - lockedAt) / secondMs);
     }
   };
 
-  const commitAndSync = async (group: Work[]): Promise<GroupResult> => {
+  const commitAndSync = async (batch: Work[]): Promise<BatchResult> => {
     const wait = untilReady();
     if (wait) await wait;
-    const result = await inTurn(() => commitTogether(group));
+    const result = await inTurn(() => commitTogether(batch));
     await sync();
     return result;
   };
 
   const gatherer = openGatherer<Work, Outcome>({
-    async flush(group) {
+    async flush(batch) {
       try {
-        const { outcomes, hasWritten, fault } = await commitAndSync(group);
+        const { outcomes, hasWritten, fault } = await commitAndSync(batch);
         if (fault || hasWritten) onWrite?.(fault);
         onCommitted();
         return outcomes;
@@ -147,7 +147,7 @@ export function sqliteTransactions(
       await last;
       await whileGrowing(countWaiting, 1);
     },
-    maxItems: maxGroup,
+    maxItems: maxBatch,
   });
 
   return {

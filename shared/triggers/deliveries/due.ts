@@ -11,7 +11,7 @@ import { Tasks } from "../../sharing/tasks.ts";
 import { openLooks, openVisits, type Visits } from "../../tasks/looks.ts";
 import { type DueFilters, openDueFilters } from "../filter/due.ts";
 import { type EvaluateFilters, openFilterEvaluator } from "../filter/evaluator.ts";
-import { takenMs, type Evaluated } from "../filter/slice.ts";
+import { type Evaluated, takenMs } from "../filter/slice.ts";
 import { type Decided, decideAndBuild, publishDecided } from "./build.ts";
 import {
   findNextWaiting,
@@ -30,7 +30,7 @@ export interface DueDeliveries {
   close(): Promise<void>;
 }
 
-const maxGroupItems = 500;
+const maxBatchItems = 500;
 /** A transaction takes due deliveries of so many organizations. */
 const maxOwners = 50;
 /** Larger builds take turns: 500 jobs, a quarter of the most, take 10 ms, in which nobody else writes to SQLite. */
@@ -53,8 +53,8 @@ class Builder implements DueDeliveries {
   readonly #visits: Record<"direct" | "filtered", Visits<WaitingOf & { dueAt: Date }>>;
   readonly #filters: DueFilters;
   readonly #evaluated = openGatherer<Evaluated>({
-    flush: (group) => this.#decideGroup(group, maxSize),
-    maxItems: maxGroupItems,
+    flush: (batch) => this.#decideBatch(batch, maxSize),
+    maxItems: maxBatchItems,
   });
   /** Organizations of which large builds wait for a turn in this process. */
   readonly #large = new Set<string>();
@@ -104,7 +104,7 @@ class Builder implements DueDeliveries {
       return owners.length < maxOwners ? "go on" : "stop";
     });
     if (owners.length === 0) return false;
-    const share = Math.ceil(maxGroupItems / owners.length);
+    const share = Math.ceil(maxBatchItems / owners.length);
     return (await this.#decideDue(owners, share)) || owners.length === maxOwners;
   }
 
@@ -114,7 +114,7 @@ class Builder implements DueDeliveries {
     if (waiting.dueAt <= now) return true;
     const after = new Date(now.getTime() + maxAheadMs);
     if (waiting.dueAt <= after) return false;
-    return (await db.transaction((tx) => makeDueIfAfter(tx, waiting, { after, now }, maxGroupItems))) > 0;
+    return (await db.transaction((tx) => makeDueIfAfter(tx, waiting, { after, now }, maxBatchItems))) > 0;
   }
 
   /** Decides due deliveries without a filter: of each organization as many. @returns true if one may have more */
@@ -139,7 +139,7 @@ class Builder implements DueDeliveries {
     } catch (error) {
       if (error instanceof Outage) throw error;
       if (error instanceof TooManyJobs)
-        await this.#decideGroup(
+        await this.#decideBatch(
           ids.map((id) => ({ id })),
           maxSize,
         );
@@ -151,7 +151,7 @@ class Builder implements DueDeliveries {
   async #decideAlone(id: string): Promise<void> {
     const { db, clock, log } = this.#services;
     try {
-      await this.#decideGroup([{ id }], maxSize);
+      await this.#decideBatch([{ id }], maxSize);
     } catch (error) {
       if (error instanceof Outage) throw error;
       log.warn({ err: error, deliveryId: id }, "a delivery could not be decided; it will be tried again");
@@ -160,10 +160,10 @@ class Builder implements DueDeliveries {
     }
   }
 
-  async #decideGroup(group: Evaluated[], maxSize: number): Promise<void> {
-    const results = new Map(group.flatMap(({ id, result }) => (result ? [[id, result] as const] : [])));
+  async #decideBatch(batch: Evaluated[], maxSize: number): Promise<void> {
+    const results = new Map(batch.flatMap(({ id, result }) => (result ? [[id, result] as const] : [])));
     const large: Excess[] = [];
-    for (let left = group; left.length > 0; ) {
+    for (let left = batch; left.length > 0; ) {
       try {
         this.#publish(await this.#decide(left, { results, maxSize }));
         break;
@@ -173,7 +173,7 @@ class Builder implements DueDeliveries {
         large.push(...error.excesses);
       }
     }
-    for (const each of large) this.#startLarge(each, group);
+    for (const each of large) this.#startLarge(each, batch);
   }
 
   #publish(decided: Decided): void {
@@ -182,30 +182,30 @@ class Builder implements DueDeliveries {
   }
 
   #decide(
-    group: Evaluated[],
+    batch: Evaluated[],
     options: Pick<Parameters<typeof decideAndBuild>[2], "results" | "maxSize">,
   ): Promise<Decided> {
     return this.#services.db.transaction(async (tx) => {
-      const ids = group.map(({ id }) => id);
+      const ids = batch.map(({ id }) => id);
       return decideAndBuild(tx, this.#services, { deliveries: await lockIfWaiting(tx, { ids }), ...options });
     });
   }
 
   /** Takes deliveries with too many jobs for a common transaction. @returns the others */
-  async #take({ excesses }: TooManyJobs, group: Evaluated[]): Promise<Evaluated[]> {
+  async #take({ excesses }: TooManyJobs, batch: Evaluated[]): Promise<Evaluated[]> {
     const { db, clock } = this.#services;
     const ids = excesses.flatMap(({ parts }) => parts.flat().map(({ deliveryId }) => deliveryId ?? ""));
     const dueAt = new Date(clock.now().getTime() + takenMs);
     await db.transaction((tx) => setDue(tx, { ids, dueAt }));
     const taken = new Set(ids);
-    return group.filter(({ id }) => !taken.has(id));
+    return batch.filter(({ id }) => !taken.has(id));
   }
 
   /** Builds them in turns. If some of the organization wait already, these are due again after half a minute. */
-  #startLarge({ organizationId, parts }: Excess, group: Evaluated[]): void {
+  #startLarge({ organizationId, parts }: Excess, batch: Evaluated[]): void {
     if (this.#large.has(organizationId)) return;
     this.#large.add(organizationId);
-    const byId = new Map(group.map((each) => [each.id, each]));
+    const byId = new Map(batch.map((each) => [each.id, each]));
     const own = parts.map((part) => part.flatMap(({ deliveryId }) => byId.get(deliveryId ?? "") ?? []));
     this.#tasks.add(this.#buildLarge(organizationId, own).finally(() => this.#large.delete(organizationId)));
   }
@@ -213,7 +213,7 @@ class Builder implements DueDeliveries {
   async #buildLarge(organizationId: string, parts: Evaluated[][]): Promise<void> {
     const { signal } = this.#tasks;
     for (const part of parts) {
-      const build = () => this.#decideGroup(part, 1);
+      const build = () => this.#decideBatch(part, 1);
       await laterWork.take(organizationId, build, signal).catch((error) => {
         if (!signal.aborted)
           this.#services.log.warn({ err: error, organizationId }, "large builds were not made; they will be");

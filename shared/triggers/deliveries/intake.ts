@@ -36,18 +36,18 @@ export interface Intake {
 
 const cachedMs = 1000;
 const maxCached = 10_000;
-const maxGroupItems = 500;
-const maxGroupBytes = 8 * 1024 * 1024;
+const maxBatchItems = 500;
+const maxBatchBytes = 8 * 1024 * 1024;
 /** A body that waits stays in memory, and its sender gives up. */
 const defaultMaxWaitMs = 5 * secondMs;
 
 /** @param maxWaitMs wait for the commits of earlier deliveries */
 export function openIntake(services: Services, maxWaitMs = defaultMaxWaitMs): Intake {
   const cached = rememberRecent<EnabledTrigger>(maxCached, { ttl: cachedMs });
-  const group = openGatherer<Arrival, Acceptance>({
+  const gatherer = openGatherer<Arrival, Acceptance>({
     flush: (arrivals) => commitArrivals(services, arrivals),
-    maxItems: maxGroupItems,
-    maxWeight: maxGroupBytes,
+    maxItems: maxBatchItems,
+    maxWeight: maxBatchBytes,
     weigh: (arrival) => arrival.body.bytes.length,
     maxWait: { ms: maxWaitMs, error: busy },
   });
@@ -61,7 +61,7 @@ export function openIntake(services: Services, maxWaitMs = defaultMaxWaitMs): In
       return trigger;
     },
     checkBody: openBodyCheck({ maxDepth: services.config.maxPayloadDepth }),
-    accept: group.add,
+    accept: gatherer.add,
   };
 }
 

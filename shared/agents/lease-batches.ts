@@ -16,7 +16,7 @@ interface Change {
 }
 
 /** Changes jobs of a build, which is locked. Changes of an organization that come together share a commit. */
-export type LeaseGroup = <Result>(
+export type LeaseBatches = <Result>(
   key: BuildKey,
   run: (tx: Tx, build: Build) => Promise<Result>,
 ) => Promise<Result>;
@@ -24,7 +24,7 @@ export type LeaseGroup = <Result>(
 const maxChanges = 200;
 
 /** A refusal that a change throws reaches its caller alone: throw it before writing. */
-export function openLeaseGroup({ db }: Pick<Services, "db">): LeaseGroup {
+export function openLeaseBatches({ db }: Pick<Services, "db">): LeaseBatches {
   const gatherers = openGatherers<Change, unknown>(({ key }) => key.organizationId, {
     maxItems: maxChanges,
     flush: (changes) =>
