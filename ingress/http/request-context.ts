@@ -14,7 +14,7 @@ import { dropUnreadBody } from "./transfers/unread-body.ts";
 
 const validRequestId = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Paths that end in an endpoint token or a user code, and escapes, in which a token would not be recognized. */
+/** Paths that end in the token of a trigger or a user code, and escapes, in which a token would not be recognized. */
 const secretPath = /(\/deliver\/|\/device\/|%).*/i;
 
 /** A year (RFC 6797). Not for subdomains, which are not ours. */

@@ -24,7 +24,7 @@ export interface SuperviseOptions {
 }
 
 const restartAfterMs = 1000;
-/** A fault of configuration, or a command that the shell cannot run. Others may pass, such as a full disk. */
+/** A configuration error, or a command that the shell cannot run. Others may pass, such as a full disk. */
 const faultCodes = new Set([configurationFault, 126, 127]);
 /** A process that has a fault so soon, several times in a row, cannot start. */
 const earlyMs = 15_000;

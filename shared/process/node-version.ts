@@ -6,5 +6,5 @@ if (major < 24) {
     `Signalbox needs Node 24 or newer, and this is Node ${process.versions.node}. ` +
       "Start it through npm (npm start, npm run …), which finds the project's own Node in node_modules/.bin.\n",
   );
-  process.exit(78); // a fault of configuration (exit-codes.ts)
+  process.exit(78); // a configuration error (exit-codes.ts)
 }

@@ -25,7 +25,7 @@ export interface Work {
 }
 
 /**
- * A process that cannot start writes one sentence to stderr and exits with 1, or with 78 for a fault of configuration.
+ * A process that cannot start writes one sentence to stderr and exits with 1, or with 78 for a configuration error.
  * @param name in its log lines
  */
 export async function runProcess(name: string, start: (services: Services) => Promise<Work>): Promise<void> {

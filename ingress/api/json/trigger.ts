@@ -79,7 +79,7 @@ export interface TriggerContext {
   users: ReadonlyMap<string, User>;
 }
 
-/** @param token the endpoint token, in the answer to the creation only */
+/** @param token of its address, in the answer to the creation only */
 export function presentTrigger(
   { config, cipher, org, pipeline, users }: TriggerContext,
   trigger: Trigger,
