@@ -20,20 +20,20 @@ export function shareConnections(
 ): ReadonlySet<Socket> {
   const isTrusted = proxyAddr.compile(trustedProxies);
   const open = new Set<Socket>();
-  const places = new Shares({ ...shares.connections, max: maxConnections });
+  const slots = new Shares({ ...shares.connections, max: maxConnections });
 
   server.maxConnections = maxConnections;
   server.on("connection", (socket: Socket) => {
     const address = withoutMapping(socket.remoteAddress ?? "");
-    const place = isTrusted(address, 0) ? undefined : places.take(networksOf(address));
-    if (typeof place === "string") {
+    const slot = isTrusted(address, 0) ? undefined : slots.take(networksOf(address));
+    if (typeof slot === "string") {
       socket.end(busy, () => socket.destroy());
       return;
     }
     open.add(socket);
     socket.once("close", () => {
       open.delete(socket);
-      if (place) places.release(place);
+      if (slot) slots.release(slot);
     });
   });
   return open;

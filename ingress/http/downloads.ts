@@ -54,17 +54,17 @@ export class Downloads {
   /** @throws Refusal 429, 503 */
   admit(event: H3Event, { holder, organizationId, bytes }: Download): void {
     if (bytes < minDownloadBytes || nodeRequest(event).socket.destroyed) return;
-    if (holder !== undefined) this.#takePlace(event, holder);
+    if (holder !== undefined) this.#takeSlot(event, holder);
     const transfer = this.#open(event, bytes, organizationId);
     const full = transfer.grow(bytes);
     if (full) throw full === "owner" ? tooManyDownloads() : unavailable();
     event.context.download = transfer;
   }
 
-  #takePlace(event: H3Event, holder: string): void {
-    const place = this.#active.take({ holder });
-    if (typeof place === "string") throw tooManyDownloads();
-    this.#whenEnded(event, () => this.#active.release(place));
+  #takeSlot(event: H3Event, holder: string): void {
+    const slot = this.#active.take({ holder });
+    if (typeof slot === "string") throw tooManyDownloads();
+    this.#whenEnded(event, () => this.#active.release(slot));
   }
 
   /** Returns the transfer of a large answer that is about to be sent, admitted or not, if the client is there. */

@@ -42,7 +42,7 @@ export interface NewUser {
 }
 
 /**
- * Checks and hashes. Takes a place for the password.
+ * Checks and hashes. Takes a slot for the password.
  * @throws Refusal 422, 429, 503
  */
 export async function prepareUser(

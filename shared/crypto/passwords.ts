@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { type Refusal, tooMany, unavailable } from "../refusal.ts";
 import type { CallerNetworks, Full } from "../sharing/shares.ts";
-import { type PasswordCaller, PasswordPlaces } from "./password-places.ts";
+import { type PasswordCaller, PasswordSlots } from "./password-slots.ts";
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(
   scrypt,
@@ -13,7 +13,7 @@ const maxmem = 64 * 1024 * 1024;
 const saltBytes = 16;
 const keyBytes = 32;
 
-/** Nobody shares the places of a command. */
+/** Nobody shares the slots of a command. */
 export const operatorNetworks: CallerNetworks = { network: "operator", wideNetwork: "operator" };
 
 /** Wide networks take turns. */
@@ -21,7 +21,7 @@ export interface Passwords {
   /**
    * The hash states its cost, which can rise later.
    * @throws Refusal 429 if the caller's networks have their share, which is the caller's fault; 503 if all are busy,
-   * or another network, which holds fewer places, needs the caller's
+   * or another network, which holds fewer slots, needs the caller's
    */
   hash(password: string, caller: PasswordCaller): Promise<string>;
   /**
@@ -34,14 +34,14 @@ export interface Passwords {
 
 /** @param cost of new hashes */
 export function createPasswords(cost = strongCost): Passwords {
-  const places = new PasswordPlaces(refusalOf);
+  const slots = new PasswordSlots(refusalOf);
   const unmatchable = asText(cost, randomBytes(saltBytes), randomBytes(keyBytes));
 
   return {
     async hash(password, caller) {
       const salt = randomBytes(saltBytes);
       const work = () => derive(password.normalize("NFKC"), salt, keyBytes, { ...cost, maxmem });
-      return asText(cost, salt, await places.run(caller, work));
+      return asText(cost, salt, await slots.run(caller, work));
     },
 
     async matches(password, stored, caller) {
@@ -49,11 +49,11 @@ export function createPasswords(cost = strongCost): Passwords {
       if (scheme !== "scrypt" || !salt || !key) return false;
       const expected = Buffer.from(key, "base64url");
       const storedCost = { N: Number(N), r: Number(r), p: Number(p), maxmem };
-      const given = await places.run(caller, () =>
+      const given = await slots.run(caller, () =>
         derive(password.normalize("NFKC"), Buffer.from(salt, "base64url"), expected.length, storedCost),
       );
       const isSame = timingSafeEqual(given, expected);
-      if (!isSame) places.countWrong(caller);
+      if (!isSame) slots.countWrong(caller);
       return isSame;
     },
   };

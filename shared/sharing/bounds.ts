@@ -109,7 +109,7 @@ export const shares = {
     what: "checks of passwords for known browsers, besides",
     max: 4,
     shares: [always("user", 1)],
-    also: "they take a place among the others",
+    also: "they take a slot among the others",
   },
   /** Each has about 200 KB in memory: what the socket, the parser of the form and the disk have at a time. */
   artifactUploads: { what: "uploads of artifacts", max: 256, shares: ofTransfers, also },
@@ -227,7 +227,7 @@ export const stored = {
   ),
   secrets: counted("cluster", { secrets: "secretsPerCluster" }, "delete one"),
   triggers: counted("pipeline", { triggers: 10 }),
-  /** An approval takes a place at once: a device that was approved always gets its token. */
+  /** An approval counts at once: a device that was approved always gets its token. */
   connectedApps: counted(
     "member",
     { "connected apps in this organization": "connectedAppsPerMember" },

@@ -10,7 +10,7 @@ import { openTurns } from "./turns.ts";
 const loop = openTurns(resources.loop);
 /** The threads of the process: those of Node, for compression, hashes and files, and those that the project starts. */
 export const threads = openTurns(resources.threads);
-/** Runs functions in threads: one for each place of `threads`, so that no task with a place waits. */
+/** Runs functions in threads: one for each slot of `threads`, so that no task with a slot waits. */
 export const workerThreads = new Threads({ max: resources.threads.max, deadlineMs: 5 * secondMs });
 /** Transactions that add many rows. */
 export const writes = openTurns(resources.writes);
@@ -20,7 +20,7 @@ export const laterWork = openTurns(resources.later);
 export const longReads = openTurns(resources.longReads);
 
 /**
- * Resolves in a turn of the event loop that the owner has a place in: what follows at once should take a millisecond. The
+ * Resolves in a turn of the event loop that the owner has a slot in: what follows at once should take a millisecond. The
  * signal ends the wait: it rejects with the signal's reason.
  * @throws Refusal 503 if too many wait
  */
@@ -33,7 +33,7 @@ export function openLoopTurn(
   return (owner, signal) => beginIn((begin) => turns.take(owner, begin, signal));
 }
 
-/** Resolves once it has begun, and keeps its place until the next turn of the event loop. */
+/** Resolves once it has begun, and keeps its slot until the next turn of the event loop. */
 function beginIn(take: (begin: () => Promise<void>) => Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     const begin = () => {

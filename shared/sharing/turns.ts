@@ -5,7 +5,7 @@ import { type Pace, Paces } from "./paces.ts";
 import { enterOwner, isAlone } from "./presence.ts";
 
 /**
- * Runs tasks of many owners on a resource. An owner who is alone has all of it but one place, which a newcomer finds
+ * Runs tasks of many owners on a resource. An owner who is alone has all of it but one slot, which a newcomer finds
  * free. Beside others, owners take turns: each has few tasks at once, and rests after them.
  */
 export interface Turns {
@@ -30,7 +30,7 @@ export interface TurnBounds {
   sliceMs: number;
   /** Tasks at once of owners who had a longer one than a slice in the last 10 seconds, all together. */
   maxOfLong?: number;
-  /** Tasks at once of these, and of owners without any in the last 10 minutes: others find the other places. */
+  /** Tasks at once of these, and of owners without any in the last 10 minutes: others find the other slots. */
   maxOfUnproven?: number;
   /** Others work in the time of a task: it counts as a slice at most. */
   isShared?: boolean;
@@ -58,7 +58,7 @@ export function takeOwnTurn<Result>(turns: Turns, task: () => Promise<Result>): 
 }
 
 interface OwnerTasks {
-  /** Tasks that run, and places that rest. */
+  /** Tasks that run, and slots that rest. */
   running: number;
   /** Oldest first; each starts a task. */
   waiting: Set<() => void>;

@@ -46,7 +46,7 @@ for (const host of hosts)
       const refused = String(await once(await connectFrom("127.0.0.1"), "data"));
 
       for (const socket of open) socket.destroy();
-      const again = await eventually("a place for the first address", async () => {
+      const again = await eventually("a slot for the first address", async () => {
         const status = await statusOf(await connectFrom("127.0.0.1"));
         return status === "200" && status;
       });

@@ -47,24 +47,24 @@ describeWorldOn(sqlite, "30 filter tests of one organization at once", startWorl
     const answers = await Promise.all(attacked);
     const refused = answers.filter(({ status }) => status === 429);
     const checked = answers.filter(({ status }) => status === 200);
-    assert.ok(refused.length > attacks / 2, `${refused.length} were refused`); // a late one finds a place again
+    assert.ok(refused.length > attacks / 2, `${refused.length} were refused`); // a late one finds a slot again
     assert.equal(refused.length + checked.length, attacks);
     for (const { headers } of refused) assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
     for (const answer of checked) assert.match((await answer.json()).error, /took longer than 1 second/);
   });
 
-  it("free their places when their callers disconnect", async () => {
+  it("free their slots when their callers disconnect", async () => {
     const attack = await setUp("gone", slowPayload);
     for (let round = 0; round < 4; round++) {
       const gone = new AbortController();
       const attacked: Promise<Response>[] = [];
-      await eventually("the places are taken", async () => {
+      await eventually("the slots are taken", async () => {
         for (let sent = 0; sent < 3; sent++) attacked.push(attack(slowFilter, gone.signal));
         return (await attack("true")).status === 429;
       });
       gone.abort();
       await Promise.allSettled(attacked);
-      await eventually("the places are free", async () => (await attack("true")).status === 200);
+      await eventually("the slots are free", async () => (await attack("true")).status === 200);
     }
   });
 });

@@ -10,9 +10,9 @@ import { onlyInFullRun } from "../helpers/run-mode.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 const attempts = 40;
-const places = 24;
-/** One network may take these places while nobody else signs in. */
-const half = places / 2;
+const slots = 24;
+/** One network may take these slots while nobody else signs in. */
+const half = slots / 2;
 
 describe("many wrong passwords at once", () => {
   let world: World;
@@ -65,7 +65,7 @@ describe("many wrong passwords at once", () => {
     ["the networks of an IPv6 /48", (index) => `2001:db8:0:${index}::1`, "2001:db8:0::/48", onlyInFullRun],
   ];
   for (const [title, ipOf, wide, mode] of networks)
-    it(`from ${title} are refused beyond half of the places, and do not delay others`, mode, async () => {
+    it(`from ${title} are refused beyond half of the slots, and do not delay others`, mode, async () => {
       const person = visitor(world.url);
       await person.get("/sign-in");
       const { statuses, ended } = attack(ipOf);
@@ -77,7 +77,7 @@ describe("many wrong passwords at once", () => {
       assert.ok(count(statuses, 422) < half, "the person did not wait for all the others");
       const answers = await ended;
       const checked = count(statuses, 422);
-      assert.ok(checked >= half && checked < places, `${checked} were checked`); // a late one finds a place again
+      assert.ok(checked >= half && checked < slots, `${checked} were checked`); // a late one finds a slot again
       assert.equal(count(statuses, 429), attempts - checked);
       for (const { status, headers } of answers)
         if (status === 429) assert.equal(headers.get("retry-after"), "5");
@@ -101,12 +101,12 @@ describe("many wrong passwords at once", () => {
     assert.deepEqual(statuses, [...Array(world.config.signInFailures).fill(422), 429]);
   });
 
-  it("from everywhere get 503 when all places are taken, and those do not count", onlyInFullRun, async () => {
+  it("from everywhere get 503 when all slots are taken, and those do not count", onlyInFullRun, async () => {
     const { statuses, ended } = attack((index) => `10.0.${index}.1`);
     const answers = await ended;
 
     const checked = count(statuses, 422);
-    assert.ok(checked >= places && checked < attempts, `${checked} were checked`);
+    assert.ok(checked >= slots && checked < attempts, `${checked} were checked`);
     assert.equal(count(statuses, 503), attempts - checked);
     for (const [index, { status, headers }] of answers.entries()) {
       if (status === 503) assert.equal(headers.get("retry-after"), "5");

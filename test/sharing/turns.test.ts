@@ -76,7 +76,7 @@ describe("turns", () => {
     assert.equal(started.length, 6);
   });
 
-  it("let an owner who is alone have all places but one, which a newcomer finds free", async () => {
+  it("let an owner who is alone have all slots but one, which a newcomer finds free", async () => {
     const { run, end, started } = open({ max: 4 });
     for (const name of ["a1", "a2", "a3", "a4", "a5"]) void run(name);
     assert.deepEqual(started, ["a1", "a2", "a3"]);
@@ -87,7 +87,7 @@ describe("turns", () => {
     assert.deepEqual(started.slice(4), ["a4"]);
   });
 
-  it("give an owner all places again 50 ms after the last of the others", async () => {
+  it("give an owner all slots again 50 ms after the last of the others", async () => {
     const { run, end, started } = open({ max: 4 });
     void run("b1");
     for (const name of ["a1", "a2", "a3"]) void run(name);
@@ -129,7 +129,7 @@ describe("turns", () => {
     assert.equal(started.at(-1), "c2");
   });
 
-  it("pass over a task whose signal aborted, and free its place", async () => {
+  it("pass over a task whose signal aborted, and free its slot", async () => {
     const { run, end, started } = open({ maxWaitingOfOwner: 1 });
     void run("a1");
     const gone = new AbortController();
@@ -228,7 +228,7 @@ describe("turns", () => {
     }
   });
 
-  it("leave places to others than owners of long tasks", async () => {
+  it("leave slots to others than owners of long tasks", async () => {
     const { started, run, end } = open({ max: 3, maxOfLong: 1, sliceMs: 100 });
     const long = ["a1", "b1", "c1"].map((name) => run(name));
     const next = ["a2", "b2", "c2"].map((name) => run(name));

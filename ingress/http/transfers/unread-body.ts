@@ -13,7 +13,7 @@ import { pauseBytes } from "./upload.ts";
 /** Then the connection is closed. */
 const dropMs = secondMs;
 
-const places = new Shares(shares.unreadBodies);
+const slots = new Shares(shares.unreadBodies);
 /** Apart from requests that wait to begin: behind these, the time of a body would be over before its turn. */
 const dropTurn = openLoopTurn();
 
@@ -26,12 +26,12 @@ export function dropUnreadBody(event: H3Event): void {
   // Of a client that has gone nothing comes, not even an end.
   if (request.complete || request.destroyed || request.listenerCount("data") > 0 || !hasBody(request)) return;
   const caller = networksOf(clientIp(event));
-  const place = places.take(caller);
-  if (typeof place === "string") nodeResponse(event).once("finish", () => request.socket.destroySoon());
-  else drop(request, place, ownerOfNetwork(caller.wideNetwork));
+  const slot = slots.take(caller);
+  if (typeof slot === "string") nodeResponse(event).once("finish", () => request.socket.destroySoon());
+  else drop(request, slot, ownerOfNetwork(caller.wideNetwork));
 }
 
-function drop(request: IncomingMessage, place: Holder, owner: string): void {
+function drop(request: IncomingMessage, slot: Holder, owner: string): void {
   const { socket } = request;
   const over = new AbortController();
   // Of a body that has come whole nothing is dropped any more: the connection may have the next request.
@@ -51,7 +51,7 @@ function drop(request: IncomingMessage, place: Holder, owner: string): void {
     if (over.signal.aborted) return;
     over.abort();
     clearTimeout(timer);
-    places.release(place);
+    slots.release(slot);
   };
   request.on("data", onData).once("end", end).once("close", end).resume();
 }

@@ -61,13 +61,13 @@ export function liveEvents(services: Services, isClosing: () => boolean) {
     if (event.req.method === "HEAD") return new HTTPResponse(null, { headers }); // a stream would never be read
     const reader = { services, token: visitor.token, userId: visitor.user.id, organizationIds };
     const owners = { ...networksOf(clientIp(event)), session: reader.token, user: reader.userId };
-    const place = open.take(owners);
-    if (place === "owner") throw tooManyStreams();
-    if (place === "all") throw unavailable(retryAfterSeconds);
+    const slot = open.take(owners);
+    if (slot === "owner") throw tooManyStreams();
+    if (slot === "all") throw unavailable(retryAfterSeconds);
     services.metrics.eventStreams.inc();
     const leave = () => {
       services.metrics.eventStreams.dec();
-      open.release(place);
+      open.release(slot);
     };
     const stream = new Stream(streams, { ...reader, leave }, given.topics.split(" ") as Topic[]);
     return new HTTPResponse(new ReadableStream(stream, { highWaterMark: 4 }), { headers });
@@ -114,7 +114,7 @@ interface Reader {
   userId: string;
   /** The stream ends with one of the memberships. */
   organizationIds: string[];
-  /** Gives the place back. */
+  /** Gives the slot back. */
   leave: () => void;
 }
 

@@ -41,15 +41,15 @@ const evaluateFilters = openFilterEvaluator();
 
 /** A test that would be refused needs no trigger and no body. @throws Refusal 429, 503 */
 export function requireRoomToTest(organization: string): void {
-  tests.release(takePlace(organization));
+  tests.release(takeSlot(organization));
 }
 
-function takePlace(organization: string) {
-  const place = tests.take({ organization });
-  if (place === "owner")
+function takeSlot(organization: string) {
+  const slot = tests.take({ organization });
+  if (slot === "owner")
     throw tooMany("The organization has too many filter tests at once. Please try again later.");
-  if (place === "all") throw unavailable();
-  return place;
+  if (slot === "all") throw unavailable();
+  return slot;
 }
 
 /**
@@ -62,7 +62,7 @@ export function testFilter(
   test: FilterTest,
   signal: AbortSignal,
 ): Promise<FilterOutcome> {
-  return withPlace(test, () => tryChosen(services, test, { evaluate: evaluateFilters, signal }));
+  return withSlot(test, () => tryChosen(services, test, { evaluate: evaluateFilters, signal }));
 }
 
 /** Like `testFilter`, and tries the trigger's latest deliveries too. */
@@ -76,7 +76,7 @@ export function testFilterOnLatest(
     latestDeadlineMs = 10 * secondMs,
   }: FilterTestOptions = {},
 ): Promise<{ chosen: FilterOutcome; latest: { delivery: Delivery; trial: Trial }[] }> {
-  return withPlace(test, async () => {
+  return withSlot(test, async () => {
     const chosen = await tryChosen(services, test, { evaluate, signal });
     if ("problem" in compileFilter(test.expression)) return { chosen, latest: [] };
     const deadline = AbortSignal.timeout(latestDeadlineMs);
@@ -103,15 +103,12 @@ export function testFilterOnLatest(
   });
 }
 
-async function withPlace<Result>(
-  { organizationId }: FilterTest,
-  run: () => Promise<Result>,
-): Promise<Result> {
-  const place = takePlace(organizationId);
+async function withSlot<Result>({ organizationId }: FilterTest, run: () => Promise<Result>): Promise<Result> {
+  const slot = takeSlot(organizationId);
   try {
     return await run();
   } finally {
-    tests.release(place);
+    tests.release(slot);
   }
 }
 

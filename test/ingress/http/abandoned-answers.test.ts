@@ -28,10 +28,10 @@ describeWorldOn(sqlite, "answers that wait for a turn of their organization", op
   const countClosed = () => world.logged.filter((line) => line.includes('"status":499')).length;
 
   for (const [kind, address] of kinds)
-    it(`leave their place once their caller has left: ${kind}`, async () => {
+    it(`leave their slot once their caller has left: ${kind}`, async () => {
       const { promise: over, resolve: end } = Promise.withResolvers<void>();
       const before = countClosed();
-      const places = Array.from({ length: resources.longReads.max }, () =>
+      const slots = Array.from({ length: resources.longReads.max }, () =>
         longReads.take(world.acme.id, () => over),
       );
       const head = `GET ${address} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
@@ -41,7 +41,7 @@ describeWorldOn(sqlite, "answers that wait for a turn of their organization", op
 
       await eventually("the callers have left", async () => countClosed() - before === 5);
       end();
-      await Promise.all(places);
+      await Promise.all(slots);
 
       assert.equal((await get(world.url + address, token)).status, 200);
       assert.deepEqual(

@@ -37,7 +37,7 @@ describeWorldOn(sqlite, "a body that nobody reads", startWorld, (world) => {
     agent.destroy();
   });
 
-  it("has no place any more once its client has gone", async () => {
+  it("has no slot any more once its client has gone", async () => {
     const { hostname, port } = new URL(world.url);
     const begin = (path: string, bytes: number) => {
       const type = "Content-Type: multipart/form-data; boundary=b";

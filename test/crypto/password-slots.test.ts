@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { PasswordPlaces } from "../../shared/crypto/password-places.ts";
+import { PasswordSlots } from "../../shared/crypto/password-slots.ts";
 import { resources } from "../../shared/sharing/bounds.ts";
 
-class NoPlace extends Error {}
+class NoSlot extends Error {}
 
 const callerOf = (index: number) => ({
   network: `10.${index >> 8}.${index & 255}.1`,
@@ -12,13 +12,13 @@ const callerOf = (index: number) => ({
 });
 const victim = { network: "192.0.2.1", wideNetwork: "192.0.2.0/24" };
 
-describe("places for passwords", () => {
-  let places: PasswordPlaces;
+describe("slots for passwords", () => {
+  let slots: PasswordSlots;
   let works: (() => void)[];
   const open = () => {
     works = [];
     // Rests are timers, and these tests count turns of the event loop.
-    places = new PasswordPlaces((full) => new NoPlace(full), { ...resources.passwords, restFactor: 0 });
+    slots = new PasswordSlots((full) => new NoSlot(full), { ...resources.passwords, restFactor: 0 });
   };
   /** Runs until `endOne`. */
   const work = () => new Promise<void>((resolve) => void works.push(resolve));
@@ -29,7 +29,7 @@ describe("places for passwords", () => {
   const outcomeOf = (run: Promise<unknown>) =>
     run.then(
       () => "checked",
-      (error) => (error instanceof NoPlace ? `refused: ${error.message}` : Promise.reject(error)),
+      (error) => (error instanceof NoSlot ? `refused: ${error.message}` : Promise.reject(error)),
     );
   const refused = "refused: all";
 
@@ -40,9 +40,9 @@ describe("places for passwords", () => {
   it("go from the newest of the wide network that holds most to one that holds fewer", async () => {
     open();
     const networks = Array.from({ length: 24 }, (_, at) => (at < 3 ? 0 : 1 + (at % 10)));
-    const outcomes = networks.map((index) => outcomeOf(places.run(callerOf(index), work)));
+    const outcomes = networks.map((index) => outcomeOf(slots.run(callerOf(index), work)));
 
-    const newcomer = outcomeOf(places.run(victim, work));
+    const newcomer = outcomeOf(slots.run(victim, work));
     const lost = await Promise.race(outcomes.map(async (outcome, at) => ({ at, outcome: await outcome })));
 
     assert.deepEqual(lost, { at: 23, outcome: refused });
@@ -52,23 +52,23 @@ describe("places for passwords", () => {
 
   it("are refused on a tie, unless the other's network guessed wrong", async () => {
     open();
-    const outcomes = Array.from({ length: 24 }, (_, index) => outcomeOf(places.run(callerOf(index), work)));
+    const outcomes = Array.from({ length: 24 }, (_, index) => outcomeOf(slots.run(callerOf(index), work)));
 
-    assert.equal(await outcomeOf(places.run(victim, work)), refused);
+    assert.equal(await outcomeOf(slots.run(victim, work)), refused);
 
-    places.countWrong(callerOf(7));
-    const newcomer = outcomeOf(places.run(victim, work));
+    slots.countWrong(callerOf(7));
+    const newcomer = outcomeOf(slots.run(victim, work));
     assert.equal(await outcomes[7], refused);
-    assert.equal(await outcomeOf(places.run(callerOf(99), work)), refused);
+    assert.equal(await outcomeOf(slots.run(callerOf(99), work)), refused);
     for (let left = 24; left > 0; left--) await endOne();
     assert.equal(await newcomer, "checked");
   });
 
   it("are kept for four users, one each", async () => {
     open();
-    void Promise.all(Array.from({ length: 24 }, (_, at) => outcomeOf(places.run(callerOf(at), work))));
+    void Promise.all(Array.from({ length: 24 }, (_, at) => outcomeOf(slots.run(callerOf(at), work))));
     const known = ["ada", "bob", "cyd", "dee", "eve", "ada"].map((knownUserId) =>
-      outcomeOf(places.run({ ...victim, knownUserId }, work)),
+      outcomeOf(slots.run({ ...victim, knownUserId }, work)),
     );
 
     assert.deepEqual(await Promise.all(known.slice(4)), [refused, refused]);

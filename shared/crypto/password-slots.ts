@@ -12,23 +12,23 @@ export interface PasswordCaller extends CallerNetworks {
 
 const maxWrongNetworks = 10_000;
 const wrongForMs = 10 * minuteMs;
-/** More than a network may hold places. */
+/** More than a network may hold slots. */
 const weightOfWrong = 1000;
 
 /**
- * Places in which callers wait for a check of a password. When all are taken, wide networks with wrong passwords of late
- * give way to others; then the one with most places does, and then the one with most wrong passwords. On a tie the
+ * Slots in which callers wait for a check of a password. When all are taken, wide networks with wrong passwords of late
+ * give way to others; then the one with most slots does, and then the one with most wrong passwords. On a tie the
  * newcomer is refused.
  */
-export class PasswordPlaces {
-  readonly #places = new Shares(shares.passwords);
+export class PasswordSlots {
+  readonly #slots = new Shares(shares.passwords);
   readonly #kept = new Shares(shares.keptPasswords);
   readonly #turns: ReturnType<typeof openTurns>;
   readonly #refusalOf: (full: Full) => Error;
   /** By wide network. */
   readonly #wrong = rememberRecent<number>(maxWrongNetworks, { ttl: wrongForMs });
 
-  /** @param refusalOf makes the error of a caller that gets no place, or loses its own */
+  /** @param refusalOf makes the error of a caller that gets no slot, or loses its own */
   constructor(refusalOf: (full: Full) => Error, turns: TurnBounds = resources.passwords) {
     this.#refusalOf = refusalOf;
     this.#turns = openTurns(turns);
@@ -59,12 +59,12 @@ export class PasswordPlaces {
     const left = new AbortController();
     let isWaiting = true;
     const owners = { network, wideNetwork };
-    const place: Holder = {
+    const slot: Holder = {
       ...{ owners, held: 0 },
       reasonsToLeave: (newcomer) => (isWaiting ? this.#rank(owners) - this.#rank(newcomer, 1) : 0),
       leave: () => left.abort(this.#refusalOf("all")),
     };
-    const full = this.#places.grow(place, 1);
+    const full = this.#slots.grow(slot, 1);
     if (full) throw this.#refusalOf(full);
     const start = () => {
       isWaiting = false;
@@ -73,13 +73,13 @@ export class PasswordPlaces {
     try {
       return await this.#turns.take(ownerOfNetwork(wideNetwork), start, left.signal);
     } finally {
-      this.#places.release(place);
+      this.#slots.release(slot);
     }
   }
 
   #rank(owners: Owners, more = 0): number {
     const wrong = this.#wrong.get(owners.wideNetwork ?? "") ?? 0;
-    const places = this.#places.heldBy("wideNetwork", owners) + more;
-    return Math.min(wrong, 1) * weightOfWrong + places + wrong / (wrong + 1);
+    const slots = this.#slots.heldBy("wideNetwork", owners) + more;
+    return Math.min(wrong, 1) * weightOfWrong + slots + wrong / (wrong + 1);
   }
 }
