@@ -101,7 +101,7 @@ export const finishedJobStates: JobState[] = jobStates.filter(
 /** A manual job is that of a block or an input step. */
 export type JobType = "script" | "waiter" | "manual" | "trigger";
 /** Holding: the job counts towards the limit of its concurrency group. Limited: it waits for the group alone. */
-export type MemberStanding = "waiting" | "limited" | "holding";
+export type EntryStanding = "waiting" | "limited" | "holding";
 /** Kinds of later work, by what they are about. */
 export type TaskKind =
   /** Of a concurrency group: start jobs that it has room for. */

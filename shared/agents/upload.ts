@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { requireStorage } from "../accounts/storage.ts";
-import { haveGroups } from "../builds/groups/members.ts";
-import { moveMembers } from "../builds/groups/members-store.ts";
-import { problemOfUploadedMembers } from "../builds/groups/uploads.ts";
+import { haveGroups } from "../builds/groups/entries.ts";
+import { moveEntries } from "../builds/groups/entries-store.ts";
+import { problemOfUploadedEntries } from "../builds/groups/uploads.ts";
 import {
   type ConditionFacts,
   hasConditions,
@@ -170,7 +170,7 @@ async function makeJobs(
   const position = await findPositionAfterStep(tx, job);
   const problem =
     problemOfTree(tree) ??
-    (await problemOfUploadedMembers(tx, build, { tree, drafted: expansion.jobs, position }));
+    (await problemOfUploadedEntries(tx, build, { tree, drafted: expansion.jobs, position }));
   if (problem !== undefined) throw new Refusal(422, problem);
   if (env) await addEnvironment(tx, services, build, env);
 
@@ -180,7 +180,7 @@ async function makeJobs(
   const jobs = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
   const move = { buildId: build.id, position, by: jobs.length };
   await moveJobs(tx, move);
-  if (build.hasMembers) await moveMembers(tx, move);
+  if (build.hasMembers) await moveEntries(tx, move);
   const warnings = firstWarnings([...graph.warnings, ...warningsOf(steps, ineffectiveMembers(others))]);
   return { jobs, graph: { tree, warnings } };
 }

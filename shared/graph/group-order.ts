@@ -4,11 +4,11 @@ import type { DraftedJob } from "./expand.ts";
 import { inOrder } from "./progress.ts";
 import { type Vertex, wireWithUploads } from "./wiring.ts";
 
-// An ordered concurrency group lets a member start once fewer members than its limit are left before it. So a member that
-// needs a later one may stop the group for ever, and with it all builds that have members there.
+// An ordered concurrency group lets an entry start once fewer entries than its limit are left before it. So an entry
+// that needs a later one may stop the group for ever, and with it all builds that have entries there.
 
 /** A job of a concurrency group that has not started. */
-export interface WaitingMember {
+export interface WaitingEntry {
   stepId: string;
   group: string;
   limit: number;
@@ -17,7 +17,7 @@ export interface WaitingMember {
   label: string | null;
 }
 
-interface StuckMembers {
+interface StuckEntries {
   /** Its order keeps one of them from starting. */
   group: string;
   /** Keys or labels, in the order of the steps. */
@@ -28,7 +28,7 @@ const maxNames = 5;
 const maxLabelLength = 40;
 
 /** The new jobs that belong to groups, without jobs that are left out. */
-export function membersOfDrafts(jobs: DraftedJob[]): WaitingMember[] {
+export function entriesOfDrafts(jobs: DraftedJob[]): WaitingEntry[] {
   return jobs.flatMap(({ step, stepId, broken }) => {
     if (!isCommandStep(step) || step.concurrency_group === undefined || broken !== undefined) return [];
     const { concurrency: limit = 1, concurrency_group: group, concurrency_method, label, command } = step;
@@ -45,24 +45,24 @@ export function stepsLeftOut(jobs: DraftedJob[]): Set<string> {
 }
 
 /**
- * Finds members that could never start, however the other jobs of the build end. Steps behind a manual one join their
+ * Finds entries that could never start, however the other jobs of the build end. Steps behind a manual one join their
  * groups once people unblock them: they hold nobody back before.
  * @param tree without circles
- * @param members of the build, in their order
+ * @param entries of the build, in their order
  * @param ended steps that wait for nothing any more
  */
-export function findStuckMembers(
+export function findStuckEntries(
   tree: Node[],
-  members: WaitingMember[],
+  entries: WaitingEntry[],
   ended: ReadonlySet<string>,
-): StuckMembers | undefined {
-  if (members.length === 0) return undefined;
+): StuckEntries | undefined {
+  if (entries.length === 0) return undefined;
   const vertices = wireWithUploads(tree);
   const steps = new Map(vertices.flatMap((vertex) => (vertex.step ? [[vertex.step.id, vertex]] : [])));
   const behindManual = findBehindManual(vertices, ended);
-  const waiting = members.filter(({ stepId }) => steps.has(stepId) && !ended.has(stepId));
+  const waiting = entries.filter(({ stepId }) => steps.has(stepId) && !ended.has(stepId));
   const ofSteps = Map.groupBy(waiting, ({ stepId }) => stepId);
-  /** Members that have not started, by their group. */
+  /** Entries that have not started, by their group. */
   const queues = Map.groupBy(waiting, ({ group }) => group);
   const left = new Map([...ofSteps].map(([stepId, { length }]) => [stepId, length]));
   const highestLimits = new Map([...queues].map(([group, queue]) => [group, highestLimit(queue)]));
@@ -70,7 +70,7 @@ export function findStuckMembers(
   const neededBy: Vertex[][] = vertices.map(() => []);
   for (const vertex of vertices) for (const need of vertex.needs) neededBy[need.vertex.index]?.push(vertex);
 
-  const ready = new Set<WaitingMember>();
+  const ready = new Set<WaitingEntry>();
   const due = vertices.filter(({ index }) => needs[index] === 0);
   const touched = new Set<string>();
   for (;;) {
@@ -81,8 +81,8 @@ export function findStuckMembers(
     startOf(group);
   }
   const inQueues = new Set([...queues.values()].flat());
-  const stuck = waiting.filter((member) => inQueues.has(member));
-  const first = stuck.find((member) => ready.has(member)) ?? stuck[0];
+  const stuck = waiting.filter((entry) => inQueues.has(entry));
+  const first = stuck.find((entry) => ready.has(entry)) ?? stuck[0];
   const names = stuck.map(({ stepId, label }) => steps.get(stepId)?.step?.key ?? label ?? stepId);
   return first && { group: first.group, names: [...new Set(names)].slice(0, maxNames) };
 
@@ -90,9 +90,9 @@ export function findStuckMembers(
   function reach(vertex: Vertex): void {
     const own = ofSteps.get(vertex.step?.id ?? "");
     if (!own) end(vertex);
-    for (const member of own ?? []) {
-      ready.add(member);
-      touched.add(member.group);
+    for (const entry of own ?? []) {
+      ready.add(entry);
+      touched.add(entry.group);
     }
   }
 
@@ -104,32 +104,32 @@ export function findStuckMembers(
     }
   }
 
-  /** Ends the members of a group that may start now. */
+  /** Ends the entries of a group that may start now. */
   function startOf(group: string): void {
     const queue = queues.get(group) ?? [];
     const highest = highestLimits.get(group) ?? 0;
     for (let index = 0, ahead = 0; index < queue.length && ahead < highest; ) {
-      const member = queue[index] as WaitingMember;
-      if (ready.has(member) && (member.isEager || ahead < member.limit)) {
+      const entry = queue[index] as WaitingEntry;
+      if (ready.has(entry) && (entry.isEager || ahead < entry.limit)) {
         queue.splice(index, 1);
-        leave(member);
+        leave(entry);
       } else {
-        if (!behindManual.has(member.stepId)) ahead++;
+        if (!behindManual.has(entry.stepId)) ahead++;
         index++;
       }
     }
   }
 
-  function leave({ stepId }: WaitingMember): void {
+  function leave({ stepId }: WaitingEntry): void {
     const others = (left.get(stepId) ?? 0) - 1;
     left.set(stepId, others);
     if (others === 0) end(steps.get(stepId) as Vertex);
   }
 }
 
-/** With so many members ahead, none of these may start. */
-function highestLimit(members: WaitingMember[]): number {
-  return members.reduce(
+/** With so many entries ahead, none of these may start. */
+function highestLimit(entries: WaitingEntry[]): number {
+  return entries.reduce(
     (highest, { limit, isEager }) => Math.max(highest, isEager ? Number.POSITIVE_INFINITY : limit),
     0,
   );

@@ -1,6 +1,6 @@
 import { exactSize, excerpt } from "../refusal.ts";
 import type { Node } from "../vocabulary.ts";
-import { findStuckMembers } from "./group-order.ts";
+import { findStuckEntries } from "./group-order.ts";
 import { findCircle } from "./progress.ts";
 import { countDependencies, keysOf } from "./tree.ts";
 
@@ -27,10 +27,10 @@ export function problemOfTree(tree: Node[]): string | undefined {
 }
 
 /**
- * Says why no build may have these members: some could never start. The parameters are those of `findStuckMembers`.
+ * Says why no build may have these entries: some could never start. The parameters are those of `findStuckEntries`.
  */
-export function problemOfMembers(...given: Parameters<typeof findStuckMembers>): string | undefined {
-  const stuck = findStuckMembers(...given);
+export function problemOfEntries(...given: Parameters<typeof findStuckEntries>): string | undefined {
+  const stuck = findStuckEntries(...given);
   if (!stuck) return undefined;
   const { group, names } = stuck;
   return `Steps wait for each other by the order of the concurrency group "${excerpt(group)}", so that they could never start: ${names.join(", ")}`;

@@ -15,7 +15,7 @@ describeWorld("an ordered concurrency group", openChain, (chain) => {
     y = `y ${made}`;
   });
 
-  const member = (key: string, concurrency_group: string, more: object = {}) => ({
+  const grouped = (key: string, concurrency_group: string, more: object = {}) => ({
     ...{ key, command: key, concurrency: 1, concurrency_group, ...more },
   });
   const wait = { type: "wait" };
@@ -47,58 +47,60 @@ describeWorld("an ordered concurrency group", openChain, (chain) => {
     return { id, ...(await chain.agent.begin(id)) };
   };
 
-  it("takes no member that depends on a later one", async () => {
-    await refuses([member("a", x, { depends_on: "b" }), member("b", x)], x, "a, b");
-    const named = member("a", x, { depends_on: ["b"], key: undefined, label: "First" });
-    await refuses([named, { command: "between" }, member("b", x, { parallelism: 2 })], x, "First, b");
+  it("takes no job that depends on a later one", async () => {
+    await refuses([grouped("a", x, { depends_on: "b" }), grouped("b", x)], x, "a, b");
+    const named = grouped("a", x, { depends_on: ["b"], key: undefined, label: "First" });
+    await refuses([named, { command: "between" }, grouped("b", x, { parallelism: 2 })], x, "First, b");
   });
 
   it("takes no two groups that are crossed", async () => {
     const steps = [
-      member("a", x, { depends_on: "d" }),
-      member("b", y, { depends_on: "c" }),
-      member("c", x),
-      member("d", y),
+      grouped("a", x, { depends_on: "d" }),
+      grouped("b", y, { depends_on: "c" }),
+      grouped("c", x),
+      grouped("d", y),
     ];
     await refuses(steps, x, "a, b, c, d");
   });
 
-  it("takes no member that depends on a later one through a group's key, a wait or another step", async () => {
-    const inner = [{ command: "first" }, wait, member("b", x)];
+  it("takes no job that depends on a later one through a group's key, a wait or another step", async () => {
+    const inner = [{ command: "first" }, wait, grouped("b", x)];
     const group = { group: "All", key: "all", steps: inner };
-    await refuses([member("a", x, { depends_on: "all" }), group], x, "a, b");
+    await refuses([grouped("a", x, { depends_on: "all" }), group], x, "a, b");
     const through = { key: "through", command: "c", depends_on: "b" };
-    await refuses([member("a", x, { depends_on: "through" }), through, member("b", x)], x, "a, b");
+    await refuses([grouped("a", x, { depends_on: "through" }), through, grouped("b", x)], x, "a, b");
   });
 
-  it("counts those ahead against the limit of a member", async () => {
+  it("counts those ahead against the limit of a job", async () => {
     const two = { concurrency: 2 };
     const onC = { ...two, depends_on: "c" };
-    await refuses([member("a", x, onC), member("b", x, onC), member("c", x, two)], x, "a, b, c");
-    await runs([member("a", y, onC), member("b", y, two), member("c", y, two)], 3);
+    await refuses([grouped("a", x, onC), grouped("b", x, onC), grouped("c", x, two)], x, "a, b, c");
+    await runs([grouped("a", y, onC), grouped("b", y, two), grouped("c", y, two)], 3);
   });
 
-  it("takes members that overtake, are left out, or wait for people first", async () => {
+  it("takes jobs that overtake, are left out, or wait for people first", async () => {
     const eager = { concurrency_method: "eager" };
-    await runs([member("a", x, { ...eager, depends_on: "b" }), member("b", x, eager)], 2);
-    await runs([member("a", x, { depends_on: "b", if: "false" }), member("b", x)], 1);
-    await runs([member("b", x), member("a", x, { depends_on: "b" })], 2);
+    await runs([grouped("a", x, { ...eager, depends_on: "b" }), grouped("b", x, eager)], 2);
+    await runs([grouped("a", x, { depends_on: "b", if: "false" }), grouped("b", x)], 1);
+    await runs([grouped("b", x), grouped("a", x, { depends_on: "b" })], 2);
     const input = { input: "Go?", key: "go" };
-    await runs([input, member("a", x, { depends_on: ["go", "b"] }), member("b", x)], 1);
+    await runs([input, grouped("a", x, { depends_on: ["go", "b"] }), grouped("b", x)], 1);
   });
 
-  it("takes no uploaded members that could never start, or that keep others from it", async () => {
+  it("takes no uploaded jobs that could never start, or that keep others from it", async () => {
     await build([
       { command: "upload" },
-      member("later", x, { depends_on: "other" }),
+      grouped("later", x, { depends_on: "other" }),
       { key: "other", command: "o" },
     ]);
     const { id, token } = await begin();
-    const own = await upload(id, token, [member("a", y, { depends_on: "b" }), member("b", y)]);
+    const own = await upload(id, token, [grouped("a", y, { depends_on: "b" }), grouped("b", y)]);
     assert.deepEqual([own.status, own.body.message], [422, problem(y, "a, b")]);
-    const ahead = await upload(id, token, [member("a", x, { depends_on: "later" })]);
+    const ahead = await upload(id, token, [grouped("a", x, { depends_on: "later" })]);
     assert.deepEqual([ahead.status, ahead.body.message], [422, problem(x, "a, later")]);
-    assert.ok((await upload(id, token, [member("a", x), member("b", x, { depends_on: "a" })])).status < 300);
+    assert.ok(
+      (await upload(id, token, [grouped("a", x), grouped("b", x, { depends_on: "a" })])).status < 300,
+    );
     await chain.agent.finish(id, 0, token);
     await chain.settle();
     const jobs = [await chain.run(), await chain.run(), await chain.run(), await chain.run()];
@@ -109,9 +111,9 @@ describeWorld("an ordered concurrency group", openChain, (chain) => {
     const { slug } = await build([
       { command: "upload" },
       { key: "slow", command: "slow", agents: { queue: (await chain.api.newQueue()).key } },
-      member("later", x, { depends_on: "slow" }),
+      grouped("later", x, { depends_on: "slow" }),
     ]);
-    for (const steps of [[{ command: "again" }], [member("deep", x)]]) {
+    for (const steps of [[{ command: "again" }], [grouped("deep", x)]]) {
       chain.api.world.clock.advance(secondMs);
       const { id, token } = await begin();
       assert.ok((await upload(id, token, steps)).status < 300);
@@ -124,15 +126,15 @@ describeWorld("an ordered concurrency group", openChain, (chain) => {
   });
 
   it("lets a build end whose jobs are behind one with a key that never comes", async () => {
-    const missing = member("a", x, { depends_on: "never" });
-    const alone = await runs([missing, member("b", x)], 1);
+    const missing = grouped("a", x, { depends_on: "never" });
+    const alone = await runs([missing, grouped("b", x)], 1);
     assert.deepEqual(await chain.states(alone), ["failed", "waiting_failed", "passed"]);
-    const beside = await runs([{ command: "w" }, missing, member("b", x)], 2);
+    const beside = await runs([{ command: "w" }, missing, grouped("b", x)], 2);
     assert.deepEqual(await chain.states(beside), ["failed", "passed", "waiting_failed", "passed"]);
   });
 
   it("waits for a key that a job of a group may still upload", async () => {
-    const { slug } = await build([member("a", x), member("b", y, { depends_on: "soon" })]);
+    const { slug } = await build([grouped("a", x), grouped("b", y, { depends_on: "soon" })]);
     const { id, token } = await begin();
     assert.deepEqual(await chain.states(slug), ["running", "running", "waiting"]);
     assert.ok((await upload(id, token, [{ key: "soon", command: "s" }])).status < 300);

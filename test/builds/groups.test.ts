@@ -193,7 +193,7 @@ describeWorld("a concurrency group", openAgentApi, (api) => {
     assert.deepEqual(await runAll(), ["b works", "b out", "a in", "a works", "a out"]);
   });
 
-  it("names the member ahead that keeps a job out, though nobody holds the group", async () => {
+  it("names the job ahead that keeps a job out, though nobody holds the group", async () => {
     const group = newGroup();
     const path = await build(
       { command: "work", key: "work" },
@@ -279,7 +279,7 @@ describeWorld("a concurrency group", openAgentApi, (api) => {
     assert.deepEqual(await statesOf(later), ["passed"]);
   });
 
-  it("is deleted once it has no members", async () => {
+  it("is deleted once it has no entries", async () => {
     await runAll();
     const { db } = api.world.services;
     const { concurrencyMembers, concurrencyGroups } = db.tables;

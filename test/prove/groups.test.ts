@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkGroupRuns, checkGroups } from "../../scripts/prove/ledger/groups.ts";
-import { findCrowds, findGroupFaults, type SeenMember } from "../../scripts/prove/traffic/groups.ts";
+import { findCrowds, findGroupFaults, type SeenEntry } from "../../scripts/prove/traffic/groups.ts";
 import { hashToken } from "../../shared/crypto/tokens.ts";
 import { aRun, itFinds, ledgerOf } from "./rows.ts";
 
 describe("npm run prove, concurrency groups", () => {
-  const member = (jobId: string, isHolding: boolean, more: Partial<SeenMember> = {}): SeenMember => {
+  const entry = (jobId: string, isHolding: boolean, more: Partial<SeenEntry> = {}): SeenEntry => {
     const place = { groupId: "group", isEager: false, limit: 1, position: 0 };
     return { jobId, buildId: jobId, isHolding, orderedAt: new Date(Number(jobId)), ...place, ...more };
   };
-  const waiting = [member("1", false), member("2", false)];
-  const both = [member("1", true), member("2", true)];
+  const waiting = [entry("1", false), entry("2", false)];
+  const both = [entry("1", true), entry("2", true)];
 
   it("match if those before a job have ended when it starts, or if it is eager", () => {
-    assert.deepEqual(findGroupFaults([member("1", true), ...waiting.slice(1)], [member("2", true)]), []);
-    const eager = [member("1", false), member("2", true, { isEager: true })];
+    assert.deepEqual(findGroupFaults([entry("1", true), ...waiting.slice(1)], [entry("2", true)]), []);
+    const eager = [entry("1", false), entry("2", true, { isEager: true })];
     assert.deepEqual(findGroupFaults(waiting, eager), []);
   });
 
-  it("are found over their limit, by members and by the states of jobs alone", () => {
+  it("are found over their limit, by entries and by the states of jobs alone", () => {
     assert.deepEqual(findGroupFaults(both, both), ["2 jobs hold a group of 1"]);
     const holder = { group: "gate", limit: 2 };
     assert.deepEqual(findCrowds([holder, holder]), []);
@@ -27,14 +27,14 @@ describe("npm run prove, concurrency groups", () => {
   });
 
   it("are found when a job starts before one that waits", () => {
-    assert.equal(findGroupFaults(waiting, [member("1", false), member("2", true)]).length, 1);
+    assert.equal(findGroupFaults(waiting, [entry("1", false), entry("2", true)]).length, 1);
   });
 
-  it("leave members and tasks that are found at the end", () => {
-    const members = [{ jobId: "j1", standing: "limited" }];
-    const rows = ledgerOf({ members, tasks: [{ kind: "group", subjectId: "g1" }] });
+  it("leave entries and tasks that are found at the end", () => {
+    const entries = [{ jobId: "j1", standing: "limited" }];
+    const rows = ledgerOf({ entries, tasks: [{ kind: "group", subjectId: "g1" }] });
     const titles = checkGroups({ groupFaults: [] }, rows).map(({ title }) => title);
-    assert.deepEqual(titles, ["job j1 is a member for ever: limited", "group of g1 was never done"]);
+    assert.deepEqual(titles, ["job j1 has an entry for ever: limited", "group of g1 was never done"]);
   });
 });
 

@@ -6,7 +6,7 @@ import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 
 const perPage = 30;
-/** The most members that are counted of a group. */
+/** The most entries that are counted of a group. */
 const maxCounted = 100;
 
 /** GET …/groups */

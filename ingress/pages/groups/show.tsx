@@ -1,12 +1,12 @@
-import { findGroup, type ListedMember, listMembers } from "../../../shared/builds/groups/list-store.ts";
-import type { Group } from "../../../shared/builds/groups/members-store.ts";
+import type { Group } from "../../../shared/builds/groups/entries-store.ts";
+import { findGroup, type ListedEntry, listEntries } from "../../../shared/builds/groups/list-store.ts";
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import type { MemberStanding } from "../../../shared/vocabulary.ts";
+import type { EntryStanding } from "../../../shared/vocabulary.ts";
 import { type NumberedList, readPageOf, readWithin } from "../../http/number-pager.ts";
 import { groupPath, groupsPath } from "../address/group.ts";
 import { titleOf } from "../job-facts/titles.ts";
@@ -18,7 +18,7 @@ import { Time } from "../ui/times.tsx";
 const perPage = 30;
 
 interface Part {
-  standing: MemberStanding;
+  standing: EntryStanding;
   title: string;
   empty: string;
 }
@@ -45,11 +45,11 @@ export const groupPage = memberPage(async (services, request) => {
     lists.push({
       ...part,
       list: await readWithin(readPageOf(request.event, perPage, `${part.standing}_`), (page) =>
-        listMembers(services.db, { groupId: group.id, standing: part.standing }, page),
+        listEntries(services.db, { groupId: group.id, standing: part.standing }, page),
       ),
     });
-  const members = lists.flatMap(({ list }) => list.rows.map(({ jobId }) => jobId));
-  const jobs = await listJobsById(services.db, members);
+  const entries = lists.flatMap(({ list }) => list.rows.map(({ jobId }) => jobId));
+  const jobs = await listJobsById(services.db, entries);
   return {
     title: group.name,
     section: "clusters",
@@ -59,7 +59,7 @@ export const groupPage = memberPage(async (services, request) => {
           Concurrency group <code>{group.name}</code>
         </h1>
         {lists.map((each) => (
-          <Members key={each.standing} {...each} group={group} jobs={jobs} request={request} />
+          <Entries key={each.standing} {...each} group={group} jobs={jobs} request={request} />
         ))}
       </>
     ),
@@ -77,7 +77,7 @@ async function loadGroup({ db }: Services, request: MemberRequest): Promise<Grou
   return group;
 }
 
-function Members({
+function Entries({
   standing,
   title,
   empty,
@@ -86,7 +86,7 @@ function Members({
   jobs,
   request,
 }: Part & {
-  list: NumberedList & { rows: ListedMember[] };
+  list: NumberedList & { rows: ListedEntry[] };
   group: Group;
   jobs: ReadonlyMap<string, Job>;
   request: MemberRequest;
@@ -98,9 +98,9 @@ function Members({
         <p class="empty">{empty}</p>
       ) : (
         <ul class="entries">
-          {list.rows.map((member) => (
-            <li class="entry" key={member.jobId}>
-              <Member member={member} job={jobs.get(member.jobId)} request={request} />
+          {list.rows.map((entry) => (
+            <li class="entry" key={entry.jobId}>
+              <Entry entry={entry} job={jobs.get(entry.jobId)} request={request} />
             </li>
           ))}
         </ul>
@@ -116,16 +116,16 @@ function Members({
   );
 }
 
-function Member({
-  member,
+function Entry({
+  entry,
   job,
   request: { organization },
 }: {
-  member: ListedMember;
+  entry: ListedEntry;
   job: Job | undefined;
   request: MemberRequest;
 }) {
-  const { jobId, pipelineSlug, pipelineName, buildNumber, limit, isEager, priority, orderedAt } = member;
+  const { jobId, pipelineSlug, pipelineName, buildNumber, limit, isEager, priority, orderedAt } = entry;
   const path = pathTo(patterns.jobPage, {
     org: organization.slug,
     slug: pipelineSlug,

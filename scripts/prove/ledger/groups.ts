@@ -7,16 +7,16 @@ import type { Ledger } from "./read.ts";
 
 type Job = Ledger["jobs"][number];
 
-/** No group was over its limit or let a job overtake, and none has members once all jobs have ended. */
+/** No group was over its limit or let a job overtake, and none has entries once all jobs have ended. */
 export const checkGroups = checkOf(
   "groups",
   function* (
     { groupFaults }: Pick<Observed, "groupFaults">,
-    { members, tasks }: Pick<Ledger, "members" | "tasks">,
+    { entries, tasks }: Pick<Ledger, "entries" | "tasks">,
   ) {
     for (const { fault, atMs } of groupFaults)
       yield [fault, seen("a look at concurrency groups", fault, atMs)];
-    for (const { jobId, standing } of members) yield `job ${jobId} is a member for ever: ${standing}`;
+    for (const { jobId, standing } of entries) yield `job ${jobId} has an entry for ever: ${standing}`;
     for (const { kind, subjectId } of tasks) yield `${kind} of ${subjectId} was never done`;
   },
 );

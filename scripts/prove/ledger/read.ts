@@ -45,7 +45,7 @@ export async function readLedger(db: Db, blobs?: Blobs) {
     artifacts: await db.select().from(artifacts),
     blobs: blobs && (await readBlobs(blobs)),
     lateRows: await listLateRows(db),
-    members: await db.select().from(concurrencyMembers),
+    entries: await db.select().from(concurrencyMembers),
     tasks: await db.select().from(tasks).where(isDue(db)),
     answers: await db.select().from(metaData).where(inArray(metaData.key, keysOfAnswers)),
     unblockings: await db.select({ buildId: auditEvents.subjectId }).from(auditEvents).where(isUnblocking),

@@ -102,7 +102,7 @@ export const mutants: Mutant[] = [
       },
     ],
     run: { minutes: 0.5, perSecond: 1, faults: ["kill"] },
-    foundBy: /made no build|is a member for ever|ended before its build/,
+    foundBy: /made no build|has an entry for ever|ended before its build/,
   },
   {
     name: "early-log",
@@ -228,12 +228,12 @@ export const mutants: Mutant[] = [
   },
   {
     name: "overtaken-gate",
-    summary: "members of a group that wait for other steps do not keep later ones out",
+    summary: "entries of a group that wait for other steps do not keep later ones out",
     edits: [
       {
         file: "shared/builds/groups/decide.ts",
-        from: "holders + index + waitingAhead < member.limit",
-        to: "holders + index < member.limit",
+        from: "holders + index + waitingAhead < entry.limit",
+        to: "holders + index < entry.limit",
       },
     ],
     run: { minutes: 0.5, perSecond: 1, faults: ["kill"] },

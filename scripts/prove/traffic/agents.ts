@@ -1,7 +1,7 @@
 import { count, eq, inArray, isNotNull, isNull, ne, or } from "drizzle-orm";
 import type { Db } from "../../../shared/db/database.ts";
 import { countRows } from "../../../shared/db/rows.ts";
-import { findCrowds, findGroupFaults, readHolders, readMembers, type SeenMember } from "./groups.ts";
+import { findCrowds, findGroupFaults, readEntries, readHolders, type SeenEntry } from "./groups.ts";
 import type { Lane } from "./lane.ts";
 
 const lookEveryMs = 150;
@@ -15,7 +15,7 @@ export type Look = () => Promise<Map<string, number> | undefined>;
  */
 export function openLooks({ observed, timeline }: Pick<Lane, "observed" | "timeline">, db: Db): Look {
   const seen = new Set<string>();
-  let members: SeenMember[] = [];
+  let entries: SeenEntry[] = [];
   let fromMs = timeline.nowMs();
   return async () => {
     const beganMs = timeline.nowMs();
@@ -33,9 +33,9 @@ export function openLooks({ observed, timeline }: Pick<Lane, "observed" | "timel
     observed.leaseLooks++;
     for (const { jobId, agentId, holderId } of rows.doubled)
       observed.doubleLeases.push({ jobId, agentIds: [agentId, holderId], atMs: untilMs });
-    for (const fault of [...findGroupFaults(members, rows.members), ...findCrowds(rows.holders)])
+    for (const fault of [...findGroupFaults(entries, rows.entries), ...findCrowds(rows.holders)])
       observed.groupFaults.push({ fault, atMs: untilMs });
-    members = rows.members;
+    entries = rows.entries;
     return new Map(rows.waiting.map(({ queueId, total }) => [queueId ?? "", total]));
   };
 }
@@ -60,7 +60,7 @@ async function readAssigned(db: Db) {
     waitingJobs: await countRows(db, jobs, inArray(jobs.state, ["scheduled", "limited", "blocked"])),
     // One statement sees one moment.
     doubled: await db.select(leases).from(agents).innerJoin(jobs, eq(id, agents.jobId)).where(isOthers),
-    members: await readMembers(db),
+    entries: await readEntries(db),
     holders: await readHolders(db),
   };
 }

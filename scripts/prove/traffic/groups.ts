@@ -3,8 +3,8 @@ import { selectJobs, wholeJob } from "../../../shared/builds/rows/job-store.ts";
 import type { Db } from "../../../shared/db/database.ts";
 import { leasedJobStates, waitingJobStates } from "../../../shared/vocabulary.ts";
 
-/** A member of a concurrency group at a look, as its job is. */
-export interface SeenMember {
+/** An entry of a concurrency group at a look, as its job is. */
+export interface SeenEntry {
   jobId: string;
   buildId: string;
   groupId: string;
@@ -16,18 +16,18 @@ export interface SeenMember {
 }
 
 /** One statement sees one moment. */
-export async function readMembers(db: Db): Promise<SeenMember[]> {
-  const { concurrencyMembers: members, jobs } = db.tables;
-  const { jobId, buildId, groupId, isEager, limit, orderedAt, position } = members;
+export async function readEntries(db: Db): Promise<SeenEntry[]> {
+  const { concurrencyMembers: entries, jobs } = db.tables;
+  const { jobId, buildId, groupId, isEager, limit, orderedAt, position } = entries;
   const rows = await db
     .select({ jobId, buildId, groupId, isEager, limit, orderedAt, position, state: jobs.state })
-    .from(members)
+    .from(entries)
     .innerJoin(jobs, eq(jobs.id, jobId));
   const notStarted = new Set([...waitingJobStates, "limited"]);
-  return rows.map(({ state, ...member }) => ({ ...member, isHolding: !notStarted.has(state) }));
+  return rows.map(({ state, ...entry }) => ({ ...entry, isHolding: !notStarted.has(state) }));
 }
 
-/** Counts the jobs that an agent has or may take, by their group. Reads no members: they may be wrong. */
+/** Counts the jobs that an agent has or may take, by their group. Reads no entries: they may be wrong. */
 export async function readHolders(db: Db): Promise<{ group: string; limit: number }[]> {
   const { jobs } = db.tables;
   const open = await selectJobs(db).where(inArray(jobs.state, ["scheduled", ...leasedJobStates]));
@@ -46,21 +46,21 @@ export function findCrowds(holders: { group: string; limit: number }[]): string[
 }
 
 /**
- * Compares two looks: no group is over its limit, and no ordered job has started before those ahead of it. Only members
+ * Compares two looks: no group is over its limit, and no ordered job has started before those ahead of it. Only entries
  * of both looks were there when it did.
  */
-export function findGroupFaults(before: SeenMember[], now: SeenMember[]): string[] {
-  const seen = new Map(before.map((member) => [member.jobId, member]));
-  return [...Map.groupBy(now, ({ groupId }) => groupId).values()].flatMap((members) => {
-    const holders = members.filter(({ isHolding }) => isHolding);
-    const limit = Math.max(...members.map((member) => member.limit));
+export function findGroupFaults(before: SeenEntry[], now: SeenEntry[]): string[] {
+  const seen = new Map(before.map((entry) => [entry.jobId, entry]));
+  return [...Map.groupBy(now, ({ groupId }) => groupId).values()].flatMap((entries) => {
+    const holders = entries.filter(({ isHolding }) => isHolding);
+    const limit = Math.max(...entries.map((entry) => entry.limit));
     const over = holders.length > limit ? [`${holders.length} jobs hold a group of ${limit}`] : [];
     const started = holders.filter(({ jobId, isEager }) => !isEager && seen.get(jobId)?.isHolding === false);
-    const overtaken = started.flatMap((member) => {
-      const ahead = members.filter((other) => seen.has(other.jobId) && isAhead(other, member));
-      return ahead.length >= member.limit
+    const overtaken = started.flatMap((entry) => {
+      const ahead = entries.filter((other) => seen.has(other.jobId) && isAhead(other, entry));
+      return ahead.length >= entry.limit
         ? [
-            `job ${member.jobId} has started, with ${ahead.length} jobs before it and a limit of ${member.limit}`,
+            `job ${entry.jobId} has started, with ${ahead.length} jobs before it and a limit of ${entry.limit}`,
           ]
         : [];
     });
@@ -68,10 +68,10 @@ export function findGroupFaults(before: SeenMember[], now: SeenMember[]): string
   });
 }
 
-function isAhead(other: SeenMember, member: SeenMember): boolean {
-  const times = other.orderedAt.getTime() - member.orderedAt.getTime();
+function isAhead(other: SeenEntry, entry: SeenEntry): boolean {
+  const times = other.orderedAt.getTime() - entry.orderedAt.getTime();
   if (times !== 0) return times < 0;
-  if (other.buildId !== member.buildId) return other.buildId < member.buildId;
-  const places = other.position - member.position;
-  return places === 0 ? other.jobId < member.jobId : places < 0;
+  if (other.buildId !== entry.buildId) return other.buildId < entry.buildId;
+  const places = other.position - entry.position;
+  return places === 0 ? other.jobId < entry.jobId : places < 0;
 }

@@ -1,4 +1,4 @@
-import { moveMembers } from "../../builds/groups/members-store.ts";
+import { moveEntries } from "../../builds/groups/entries-store.ts";
 import { newScriptJob } from "../../builds/making/jobs.ts";
 import { insertJobs, type Job } from "../../builds/rows/job-store.ts";
 import type { Tx } from "../../db/database.ts";
@@ -33,7 +33,7 @@ export async function raiseParallelism(tx: Tx, place: StepPlace, value: string):
   const position = await findPositionAfterStep(tx, first);
   const move = { buildId: place.buildId, position, by: number };
   await moveJobs(tx, move);
-  await moveMembers(tx, move);
+  await moveEntries(tx, move);
   const added = newIds(tx.now, number).map((id, index) => {
     const parallel = { index: present.length + index, total };
     return {

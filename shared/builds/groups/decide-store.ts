@@ -4,7 +4,7 @@ import { countRows } from "../../db/rows.ts";
 import { factColumns, type JobFacts } from "../rows/job-store.ts";
 import { pauseOfQueue, refreshPausesOf } from "../rows/pause-store.ts";
 import { byPriority, type Candidate, type GroupView, type Place } from "./decide.ts";
-import type { Group } from "./members-store.ts";
+import type { Group } from "./entries-store.ts";
 
 /** Locks a group, so that its room is given once. Builds are locked before. */
 export async function lockGroup(tx: Tx, id: string): Promise<Group | undefined> {
@@ -17,7 +17,7 @@ const maxRead = 5000;
 /** Jobs of a group may have a limit each. Once those of the highest have started, others are the highest. */
 const maxLimits = 100;
 
-/** Reads no more members than the group has room for, however many wait, and no more than `maxRead`. */
+/** Reads no more entries than the group has room for, however many wait, and no more than `maxRead`. */
 export async function viewGroup(db: Db | Tx, groupId: string, maxLimited: number): Promise<GroupView> {
   const holders = await countHolders(db, groupId);
   const room = Math.min((await findHighestLimit(db, groupId)) - holders, maxRead);
@@ -30,37 +30,37 @@ export async function viewGroup(db: Db | Tx, groupId: string, maxLimited: number
 }
 
 export function countHolders(db: Db | Tx, groupId: string): Promise<number> {
-  const { concurrencyMembers: members } = db.tables;
-  return countRows(db, members, and(eq(members.groupId, groupId), eq(members.standing, "holding")));
+  const { concurrencyMembers: entries } = db.tables;
+  return countRows(db, entries, and(eq(entries.groupId, groupId), eq(entries.standing, "holding")));
 }
 
 export async function findHighestLimit(db: Db | Tx, groupId: string): Promise<number> {
-  const { concurrencyMembers: members } = db.tables;
+  const { concurrencyMembers: entries } = db.tables;
   const [found] = await db
-    .select({ limit: members.limit })
-    .from(members)
-    .where(eq(members.groupId, groupId))
-    .orderBy(desc(members.limit))
+    .select({ limit: entries.limit })
+    .from(entries)
+    .where(eq(entries.groupId, groupId))
+    .orderBy(desc(entries.limit))
     .limit(1);
   return found?.limit ?? 0;
 }
 
 /** By the time of the build, or of the job that uploaded the step; whole build before whole build; then by the steps. */
-export function orderOfGroup({ tables: { concurrencyMembers: members } }: Reader | Tx): SQL[] {
-  const { orderedAt, buildId, position, jobId } = members;
+export function orderOfGroup({ tables: { concurrencyMembers: entries } }: Reader | Tx): SQL[] {
+  const { orderedAt, buildId, position, jobId } = entries;
   return [asc(orderedAt), asc(buildId), asc(position), asc(jobId)];
 }
 
-/** The first members of a group, in its order. */
+/** The first entries of a group, in its order. */
 export async function listFirst(
   db: Db | Tx,
   { groupId, standing, limit }: { groupId: string; standing: "limited" | "waiting"; limit: number },
 ): Promise<Candidate[]> {
-  const { concurrencyMembers: members } = db.tables;
+  const { concurrencyMembers: entries } = db.tables;
   return db
     .select()
-    .from(members)
-    .where(and(eq(members.groupId, groupId), eq(members.standing, standing)))
+    .from(entries)
+    .where(and(eq(entries.groupId, groupId), eq(entries.standing, standing)))
     .orderBy(...orderOfGroup(db))
     .limit(limit);
 }
@@ -83,20 +83,20 @@ export async function findNextLimit(
   db: Db | Tx,
   { groupId, below }: { groupId: string; below: number | undefined },
 ): Promise<number | undefined> {
-  const { concurrencyMembers: members } = db.tables;
-  const { priority, orderedAt, buildId, position, jobId } = members;
+  const { concurrencyMembers: entries } = db.tables;
+  const { priority, orderedAt, buildId, position, jobId } = entries;
   const [found] = await db
-    .select({ limit: members.limit })
-    .from(members)
+    .select({ limit: entries.limit })
+    .from(entries)
     .where(
       and(
-        eq(members.groupId, groupId),
+        eq(entries.groupId, groupId),
         isEagerAndLimited(db),
-        below === undefined ? undefined : lt(members.limit, below),
+        below === undefined ? undefined : lt(entries.limit, below),
       ),
     )
-    // The order of the index of eager members, backwards: the database sorts nothing.
-    .orderBy(desc(members.limit), asc(priority), desc(orderedAt), desc(buildId), desc(position), desc(jobId))
+    // The order of the index of eager entries, backwards: the database sorts nothing.
+    .orderBy(desc(entries.limit), asc(priority), desc(orderedAt), desc(buildId), desc(position), desc(jobId))
     .limit(1);
   return found?.limit;
 }
@@ -105,18 +105,18 @@ export async function listEagerOf(
   db: Db | Tx,
   { groupId, limit, room }: { groupId: string; limit: number; room: number },
 ): Promise<Candidate[]> {
-  const { concurrencyMembers: members } = db.tables;
+  const { concurrencyMembers: entries } = db.tables;
   return db
     .select()
-    .from(members)
-    .where(and(eq(members.groupId, groupId), isEagerAndLimited(db), eq(members.limit, limit)))
-    .orderBy(desc(members.priority), ...orderOfGroup(db))
+    .from(entries)
+    .where(and(eq(entries.groupId, groupId), isEagerAndLimited(db), eq(entries.limit, limit)))
+    .orderBy(desc(entries.priority), ...orderOfGroup(db))
     .limit(room);
 }
 
 /** As the index has it. */
-function isEagerAndLimited({ tables: { concurrencyMembers: members } }: Db | Tx): SQL {
-  return sql`${members.standing} = 'limited' and ${members.isEager}`;
+function isEagerAndLimited({ tables: { concurrencyMembers: entries } }: Db | Tx): SQL {
+  return sql`${entries.standing} = 'limited' and ${entries.isEager}`;
 }
 
 /** Stores the last place that a group has let in. Call with the group locked. */
@@ -127,7 +127,7 @@ export async function setReached(tx: Tx, id: string, { orderedAt, buildId }: Pla
 
 /** limited → holding, and their jobs limited → scheduled. Call with their builds and the group locked. */
 export async function startIfLimited(tx: Tx, jobIds: string[]): Promise<JobFacts[]> {
-  const { jobs, concurrencyMembers: members } = tx.tables;
+  const { jobs, concurrencyMembers: entries } = tx.tables;
   const started = await tx
     .update(jobs)
     .set({ state: "scheduled", scheduledAt: tx.now, dispatchPausedAt: pauseOfQueue(tx) })
@@ -136,9 +136,9 @@ export async function startIfLimited(tx: Tx, jobIds: string[]): Promise<JobFacts
   if (started.length === 0) return started;
   const ids = started.map(({ id }) => id);
   await tx
-    .update(members)
+    .update(entries)
     .set({ standing: "holding" })
-    .where(and(inArray(members.jobId, ids), eq(members.standing, "limited")));
+    .where(and(inArray(entries.jobId, ids), eq(entries.standing, "limited")));
   await refreshPausesOf(tx, started);
   return started;
 }

@@ -1,19 +1,19 @@
-import type { Member } from "./members-store.ts";
+import type { GroupEntry } from "./entries-store.ts";
 
-export type Candidate = Omit<Member, "groupId">;
+export type Candidate = Omit<GroupEntry, "groupId">;
 
 /** A group as a decision needs it. */
 export interface GroupView {
   holders: number;
-  /** Limited and waiting members in their order: each at least as far as it can matter. */
+  /** Limited and waiting entries in their order: each at least as far as it can matter. */
   limited: Candidate[];
   waiting: Candidate[];
-  /** Limited members that may overtake, highest priority first. */
+  /** Limited entries that may overtake, highest priority first. */
   eager: Candidate[];
 }
 
 /**
- * Decides which members start. A job counts against its own limit: ordered ones start if those that hold the group and
+ * Decides which entries start. A job counts against its own limit: ordered ones start if those that hold the group and
  * those before them, ready or not, are fewer; eager ones if those that hold it are.
  */
 export function decideStarts(
@@ -22,18 +22,18 @@ export function decideStarts(
 ): Candidate[] {
   const starts: Candidate[] = [];
   let waitingAhead = 0;
-  for (const [index, member] of limited.entries()) {
-    while (waitingAhead < waiting.length && isBefore(waiting[waitingAhead] as Candidate, member))
+  for (const [index, entry] of limited.entries()) {
+    while (waitingAhead < waiting.length && isBefore(waiting[waitingAhead] as Candidate, entry))
       waitingAhead++;
-    // Members ahead that start now count either way.
-    if (!member.isEager && holders + index + waitingAhead < member.limit) starts.push(member);
+    // Entries ahead that start now count either way.
+    if (!entry.isEager && holders + index + waitingAhead < entry.limit) starts.push(entry);
   }
   const ordered = starts.slice(0, maxStarts);
   let holding = holders + ordered.length;
-  for (const member of eager) {
+  for (const entry of eager) {
     if (ordered.length === maxStarts) break;
-    if (holding >= member.limit) continue;
-    ordered.push(member);
+    if (holding >= entry.limit) continue;
+    ordered.push(entry);
     holding++;
   }
   return ordered;
@@ -44,7 +44,7 @@ export function isBefore(one: Candidate, other: Candidate): boolean {
   return compare(one, other) < 0;
 }
 
-/** For eager members: higher priorities first. */
+/** For eager entries: higher priorities first. */
 export function byPriority(one: Candidate, other: Candidate): number {
   return other.priority - one.priority || compare(one, other);
 }
@@ -58,7 +58,7 @@ function compare(one: Candidate, other: Candidate): number {
 }
 
 /** The place of a build in a group. Builds that were made at once have one time, and each goes as a whole. */
-export type Place = Pick<Member, "orderedAt" | "buildId">;
+export type Place = Pick<GroupEntry, "orderedAt" | "buildId">;
 
 /** Ids of builds that one process made rise with their numbers. */
 export function comparePlaces(one: Place, other: Place): number {

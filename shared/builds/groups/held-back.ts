@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import { isActiveJob, type JobStanding } from "../../graph/progress.ts";
 import type { Build } from "../rows/build-store.ts";
-import { listWaitingMembers } from "./members-store.ts";
+import { listWaitingEntries } from "./entries-store.ts";
 
 const none: ReadonlySet<string> = new Set();
 
@@ -19,7 +19,7 @@ export async function findHeldBack(
   if (!hasMembers || active.length === 0 || active.some(({ state }) => state !== "limited")) return none;
   const heldBack = new Set<string>();
   const ahead = new Map<string, number>();
-  for (const { jobId, group, limit, isEager, isLimited } of await listWaitingMembers(tx, id)) {
+  for (const { jobId, group, limit, isEager, isLimited } of await listWaitingEntries(tx, id)) {
     const before = ahead.get(group) ?? 0;
     const isHeldBack = isLimited && !isEager && before >= limit;
     if (isHeldBack) heldBack.add(jobId);

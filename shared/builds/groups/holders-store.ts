@@ -1,6 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../db/database.ts";
-import type { MemberStanding } from "../../vocabulary.ts";
+import type { EntryStanding } from "../../vocabulary.ts";
 import { isBefore } from "./decide.ts";
 import { orderOfGroup } from "./decide-store.ts";
 
@@ -31,48 +31,48 @@ const maxGroups = 20;
 export async function listGroupsOfJobs(db: Db, jobs: { id: string }[]): Promise<Map<string, GroupOfJob>> {
   const found = new Map<string, GroupOfJob>();
   if (jobs.length === 0) return found;
-  const { concurrencyMembers: members, concurrencyGroups: groups } = db.tables;
+  const { concurrencyMembers: entries, concurrencyGroups: groups } = db.tables;
   const rows = await db
-    .select({ member: members, id: groups.id, name: groups.name })
-    .from(members)
-    .innerJoin(groups, eq(groups.id, members.groupId))
+    .select({ entry: entries, id: groups.id, name: groups.name })
+    .from(entries)
+    .innerJoin(groups, eq(groups.id, entries.groupId))
     .where(
       inArray(
-        members.jobId,
+        entries.jobId,
         jobs.map(({ id }) => id),
       ),
     );
   const byGroup = [...Map.groupBy(rows, ({ id }) => id)];
   for (const [index, [groupId, waiting]] of byGroup.entries()) {
-    const list = (standing: MemberStanding) =>
+    const list = (standing: EntryStanding) =>
       index < maxGroups ? listFirstOf(db, { groupId, standing }) : Promise.resolve([]);
     const holders = await list("holding");
     const others = [...(await list("limited")), ...(await list("waiting"))];
-    const inOrder = others.sort((one, other) => (isBefore(one.member, other.member) ? -1 : 1));
-    for (const { member, id, name } of waiting) {
-      // Members ahead keep an ordered job out, also while they wait for steps of their own.
-      const ahead = member.isEager ? [] : inOrder.filter((each) => isBefore(each.member, member));
+    const inOrder = others.sort((one, other) => (isBefore(one.entry, other.entry) ? -1 : 1));
+    for (const { entry, id, name } of waiting) {
+      // Entries ahead keep an ordered job out, also while they wait for steps of their own.
+      const ahead = entry.isEager ? [] : inOrder.filter((each) => isBefore(each.entry, entry));
       const named = (list: typeof others) => list.slice(0, maxNamed).map(({ job }) => job);
       const hasMore = holders.length > maxNamed || ahead.length > maxNamed;
-      const { limit } = member;
-      found.set(member.jobId, { id, name, limit, holders: named(holders), ahead: named(ahead), hasMore });
+      const { limit } = entry;
+      found.set(entry.jobId, { id, name, limit, holders: named(holders), ahead: named(ahead), hasMore });
     }
   }
   return found;
 }
 
 /** The first of a group with one standing, in its order, and one more than are named. */
-async function listFirstOf(db: Db, { groupId, standing }: { groupId: string; standing: MemberStanding }) {
-  const { concurrencyMembers: members, builds, pipelines } = db.tables;
+async function listFirstOf(db: Db, { groupId, standing }: { groupId: string; standing: EntryStanding }) {
+  const { concurrencyMembers: entries, builds, pipelines } = db.tables;
   return db
     .select({
-      member: members,
-      job: { jobId: members.jobId, buildNumber: builds.number, pipelineSlug: pipelines.slug },
+      entry: entries,
+      job: { jobId: entries.jobId, buildNumber: builds.number, pipelineSlug: pipelines.slug },
     })
-    .from(members)
-    .innerJoin(builds, eq(builds.id, members.buildId))
+    .from(entries)
+    .innerJoin(builds, eq(builds.id, entries.buildId))
     .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
-    .where(and(eq(members.groupId, groupId), eq(members.standing, standing)))
+    .where(and(eq(entries.groupId, groupId), eq(entries.standing, standing)))
     .orderBy(...orderOfGroup(db))
     .limit(maxNamed + 1);
 }

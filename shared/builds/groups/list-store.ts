@@ -9,10 +9,10 @@ import {
   readerFor,
 } from "../../db/list-page.ts";
 import { findRow } from "../../db/rows.ts";
-import type { MemberStanding } from "../../vocabulary.ts";
+import type { EntryStanding } from "../../vocabulary.ts";
 import { orderOfGroup } from "./decide-store.ts";
+import type { Group } from "./entries-store.ts";
 import type { JobOfGroup } from "./holders-store.ts";
-import type { Group } from "./members-store.ts";
 
 /** A group with how many jobs hold it and wait for it: at most `maxCounted` are counted of each. */
 export interface CountedGroup extends Group {
@@ -20,21 +20,21 @@ export interface CountedGroup extends Group {
   waiting: number;
 }
 
-/** Groups of an organization that have members, by name. @param after the name of the last one before */
+/** Groups of an organization that have entries, by name. @param after the name of the last one before */
 export async function listGroups(
   db: Db,
   organizationId: string,
   { after, limit, maxCounted }: { after: string; limit: number; maxCounted: number },
 ): Promise<CountedGroup[]> {
-  const { concurrencyGroups: groups, concurrencyMembers: members } = db.tables;
+  const { concurrencyGroups: groups, concurrencyMembers: entries } = db.tables;
   const found = await db
     .select()
     .from(groups)
     .where(and(eq(groups.organizationId, organizationId), gt(groups.name, after)))
     .orderBy(asc(groups.name))
     .limit(limit);
-  const count = (groupId: string, standing: MemberStanding) =>
-    countUpTo(db, members, and(eq(members.groupId, groupId), eq(members.standing, standing)), maxCounted);
+  const count = (groupId: string, standing: EntryStanding) =>
+    countUpTo(db, entries, and(eq(entries.groupId, groupId), eq(entries.standing, standing)), maxCounted);
   const counted: CountedGroup[] = [];
   for (const group of found) {
     const [holders, limited, waiting] = [
@@ -52,7 +52,7 @@ export async function findGroup(db: Db, organizationId: string, id: string): Pro
   return findRow(db, groups, and(eq(groups.id, id), eq(groups.organizationId, organizationId)));
 }
 
-export interface ListedMember extends JobOfGroup {
+export interface ListedEntry extends JobOfGroup {
   pipelineName: string;
   limit: number;
   isEager: boolean;
@@ -60,16 +60,16 @@ export interface ListedMember extends JobOfGroup {
   orderedAt: Date;
 }
 
-/** Members of a group of one standing, in its order. Pages are found by their offset. */
-export async function listMembers(
+/** Entries of a group of one standing, in its order. Pages are found by their offset. */
+export async function listEntries(
   db: Db,
-  { groupId, standing }: { groupId: string; standing: MemberStanding },
+  { groupId, standing }: { groupId: string; standing: EntryStanding },
   page: ListPage,
-): Promise<ListedRows<ListedMember>> {
-  const { concurrencyMembers: members, builds, pipelines } = db.tables;
-  const { jobId, limit, isEager, priority, orderedAt } = members;
-  const isMember = and(eq(members.groupId, groupId), eq(members.standing, standing));
-  const total = capTotal(await countUpTo(db, members, isMember));
+): Promise<ListedRows<ListedEntry>> {
+  const { concurrencyMembers: entries, builds, pipelines } = db.tables;
+  const { jobId, limit, isEager, priority, orderedAt } = entries;
+  const isEntry = and(eq(entries.groupId, groupId), eq(entries.standing, standing));
+  const total = capTotal(await countUpTo(db, entries, isEntry));
   const rows = await readerFor(db, page.offset)
     .select({
       ...{ jobId, limit, isEager, priority, orderedAt },
@@ -77,10 +77,10 @@ export async function listMembers(
       pipelineSlug: pipelines.slug,
       pipelineName: pipelines.name,
     })
-    .from(members)
-    .innerJoin(builds, eq(builds.id, members.buildId))
+    .from(entries)
+    .innerJoin(builds, eq(builds.id, entries.buildId))
     .innerJoin(pipelines, eq(pipelines.id, builds.pipelineId))
-    .where(isMember)
+    .where(isEntry)
     .orderBy(...orderOfGroup(db))
     .limit(page.limit + 1)
     .offset(page.offset);
@@ -90,12 +90,12 @@ export async function listMembers(
   });
 }
 
-/** Deletes groups without members that are older than a time, among the next ones. @returns the last that it looked at */
+/** Deletes groups without entries that are older than a time, among the next ones. @returns the last that it looked at */
 export async function deleteEmptyGroups(
   tx: Tx,
   { afterId, before, limit }: { afterId: string; before: Date; limit: number },
 ): Promise<{ deleted: number; lastId: string | undefined }> {
-  const { concurrencyGroups: groups, concurrencyMembers: members } = tx.tables;
+  const { concurrencyGroups: groups, concurrencyMembers: entries } = tx.tables;
   const next = await tx
     .select({ id: groups.id })
     .from(groups)
@@ -104,10 +104,10 @@ export async function deleteEmptyGroups(
     .limit(limit);
   const ids = next.map(({ id }) => id);
   if (ids.length === 0) return { deleted: 0, lastId: undefined };
-  const member = tx.select({ jobId: members.jobId }).from(members).where(eq(members.groupId, groups.id));
+  const entry = tx.select({ jobId: entries.jobId }).from(entries).where(eq(entries.groupId, groups.id));
   const deleted = await tx
     .delete(groups)
-    .where(and(inArray(groups.id, ids), notExists(member)))
+    .where(and(inArray(groups.id, ids), notExists(entry)))
     .returning({ id: groups.id });
   return { deleted: deleted.length, lastId: ids.length === limit ? ids.at(-1) : undefined };
 }

@@ -8,11 +8,11 @@ import { lockBuilds } from "../rows/progress-store.ts";
 import { buildTopics } from "../rows/topics.ts";
 import { type Candidate, comparePlaces, decideStarts } from "./decide.ts";
 import { lockGroup, setReached, startIfLimited, viewGroup } from "./decide-store.ts";
-import type { Group } from "./members-store.ts";
+import type { Group } from "./entries-store.ts";
 
 /** A transaction locks as many builds at most. */
 const maxStarts = 20;
-/** Limited members that are looked at first. Only if none of them can start, more are. */
+/** Limited entries that are looked at first. Only if none of them can start, more are. */
 const firstLook = 200;
 /** Rounds in which nothing started, because others changed the group between its reads. */
 const maxFruitless = 10;
@@ -67,7 +67,7 @@ async function startSome(tx: Tx, groupId: string, buildIds: string[]): Promise<R
   return { builds, started };
 }
 
-/** Notes how far the group has come in its order. Eager members overtake, and say nothing about it. */
+/** Notes how far the group has come in its order. Eager entries overtake, and say nothing about it. */
 async function moveReached(
   tx: Tx,
   { id, reachedAt, reachedBuildId }: Group,

@@ -1,33 +1,33 @@
 import type { Tx } from "../../db/database.ts";
 import type { DraftedJob } from "../../graph/expand.ts";
-import { membersOfDrafts, stepsLeftOut } from "../../graph/group-order.ts";
-import { problemOfMembers } from "../../graph/sound.ts";
+import { entriesOfDrafts, stepsLeftOut } from "../../graph/group-order.ts";
+import { problemOfEntries } from "../../graph/sound.ts";
 import { finishedJobStates, type Node } from "../../vocabulary.ts";
 import type { Build } from "../rows/build-store.ts";
 import { listStandings } from "../rows/graph-store.ts";
-import { listWaitingMembers } from "./members-store.ts";
+import { listWaitingEntries } from "./entries-store.ts";
 
 /**
- * Says why uploaded jobs cannot enter their build: members of groups, new ones or present ones, could never start.
+ * Says why uploaded jobs cannot enter their build: entries of groups, new ones or present ones, could never start.
  * @param tree with the uploaded steps
  * @param drafted the uploaded jobs
  * @param position of the first of them. Present jobs from there on are not moved yet
  */
-export async function problemOfUploadedMembers(
+export async function problemOfUploadedEntries(
   tx: Tx,
   { id: buildId, hasMembers }: Pick<Build, "id" | "hasMembers">,
   { tree, drafted, position }: { tree: Node[]; drafted: DraftedJob[]; position: number },
 ): Promise<string | undefined> {
-  const added = membersOfDrafts(drafted);
-  const present = hasMembers ? await listWaitingMembers(tx, buildId) : [];
+  const added = entriesOfDrafts(drafted);
+  const present = hasMembers ? await listWaitingEntries(tx, buildId) : [];
   if (added.length + present.length === 0) return undefined;
-  const members = [
-    ...present.filter((member) => member.position < position),
+  const entries = [
+    ...present.filter((entry) => entry.position < position),
     ...added,
-    ...present.filter((member) => member.position >= position),
+    ...present.filter((entry) => entry.position >= position),
   ];
   const ended = new Set([...(await listEndedSteps(tx, buildId)), ...stepsLeftOut(drafted)]);
-  return problemOfMembers(tree, members, ended);
+  return problemOfEntries(tree, entries, ended);
 }
 
 async function listEndedSteps(tx: Tx, buildId: string): Promise<Set<string>> {

@@ -2,9 +2,9 @@ import { sealedPlaces } from "../../crypto/sealed-places.ts";
 import type { Tx } from "../../db/database.ts";
 import { openConditions } from "../../graph/conditions.ts";
 import { expandSteps } from "../../graph/expand.ts";
-import { membersOfDrafts, stepsLeftOut } from "../../graph/group-order.ts";
+import { entriesOfDrafts, stepsLeftOut } from "../../graph/group-order.ts";
 import { hasMissingKeys, isActiveJob } from "../../graph/progress.ts";
-import { problemOfMembers, problemOfTree } from "../../graph/sound.ts";
+import { problemOfEntries, problemOfTree } from "../../graph/sound.ts";
 import { isList } from "../../graph/tree.ts";
 import { newId, newIds } from "../../ids.ts";
 import { maxAgentRulesBytes } from "../../pipelines/agent-rules.ts";
@@ -23,7 +23,7 @@ import { firstWarnings, warningsOf } from "../../pipelines/warnings.ts";
 import type { Topic } from "../../redis/events.ts";
 import { exactSize, type Problem } from "../../refusal.ts";
 import { finishedBuildStates, type UnwantedReason } from "../../vocabulary.ts";
-import { haveGroups, insertMembersOfBuilds, limitNewJobs } from "../groups/members.ts";
+import { haveGroups, insertEntriesOfBuilds, limitNewJobs } from "../groups/entries.ts";
 import { settleBuild } from "../progress/progress.ts";
 import type { Build } from "../rows/build-store.ts";
 import { dueOfBranches } from "../rows/due-of-branches.ts";
@@ -119,7 +119,7 @@ export async function createBuilds(
   await insertGraphs(tx, made);
   await dueOfBranches(tx, pipelines, builds);
   await dueOfScheduled(tx, jobs);
-  await insertMembersOfBuilds(tx, made);
+  await insertEntriesOfBuilds(tx, made);
   for (const { build } of made.filter(mayHoldItselfBack)) await settleBuild(tx, build, now);
   return {
     builds,
@@ -201,7 +201,7 @@ async function makeBuild(
   const problem =
     (hasGraph || hasVariables ? problemOfTree(tree) : undefined) ??
     (hasGraph
-      ? problemOfMembers(tree, membersOfDrafts(expansion.jobs), stepsLeftOut(expansion.jobs))
+      ? problemOfEntries(tree, entriesOfDrafts(expansion.jobs), stepsLeftOut(expansion.jobs))
       : undefined);
   if (problem !== undefined) return { problems: [{ field: "steps", message: problem }] };
   const insertion = { clusterId, position: 0, arrivedAt: null, createdAt };
@@ -225,7 +225,8 @@ async function makeBuild(
 
 /** Says what is wrong with jobs once variables are replaced. */
 function problemOfVariables(jobs: Job[]): string | undefined {
-  if (jobs.some(({ agentRules }) => Buffer.byteLength(agentRules) > maxAgentRulesBytes)) return tooLongAgentRules;
+  if (jobs.some(({ agentRules }) => Buffer.byteLength(agentRules) > maxAgentRulesBytes))
+    return tooLongAgentRules;
   const groups = jobs.flatMap(({ options }) => options?.concurrency_group ?? []);
   return groups.some((name) => name.trim() === "" || name.length > maxGroupNameLength)
     ? groupOfVariables

@@ -1,8 +1,8 @@
 import type { Tx } from "../../db/database.ts";
 import { decideProgress, hasMissingKeys, type Progress } from "../../graph/progress.ts";
 import { type BuildState, blockedBuildStates } from "../../vocabulary.ts";
+import { settleEntries } from "../groups/entries.ts";
 import { findHeldBack } from "../groups/held-back.ts";
-import { settleMembers } from "../groups/members.ts";
 import {
   blockIfWaiting,
   failUnblocked,
@@ -60,7 +60,7 @@ import { hasPromisedFailure } from "./promises.ts";
  */
 export async function settleBuild(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
   const reached = await settleSteps(tx, build, now);
-  const scheduled = build.hasMembers ? await settleMembers(tx, build, { scheduled: reached, now }) : reached;
+  const scheduled = build.hasMembers ? await settleEntries(tx, build, { scheduled: reached, now }) : reached;
   if (build.pausedQueueId) await refreshPauses(tx, [build.id]);
   else await refreshPausesOf(tx, scheduled);
   return scheduled;

@@ -4,7 +4,7 @@ import { maxPriority } from "../../pipelines/step/members.ts";
 import type { PipelineFacts } from "../../pipelines/store.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
-import { setPriorityOfMember } from "../groups/members-store.ts";
+import { setPriorityOfEntry } from "../groups/entries-store.ts";
 import { auditSubject } from "../reading/require.ts";
 import type { Build } from "../rows/build-store.ts";
 import { findJob, lockBuilds, reprioritizeIfWaiting } from "../rows/progress-store.ts";
@@ -35,7 +35,7 @@ export async function reprioritizeJob(
     const job = await findJob(tx, jobId);
     if (!present || job?.buildId !== build.id || job.type !== "script") throw notFound("job");
     const reprioritized = await reprioritizeIfWaiting(tx, jobId, priority);
-    if (present.hasMembers) await setPriorityOfMember(tx, jobId, priority);
+    if (present.hasMembers) await setPriorityOfEntry(tx, jobId, priority);
     if (!reprioritized)
       throw new Refusal(422, "Job cannot be reprioritized: an agent has it, or it has finished");
     await audit(tx, actor, "changed the priority of a job of", auditSubject(build, pipeline));

@@ -3,11 +3,11 @@ import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type {
   BuildState,
   CommandStep,
+  EntryStanding,
   JobState,
   JobType,
   ManualOptions,
   ManualType,
-  MemberStanding,
   Node,
   RetryType,
   StepOptions,
@@ -158,7 +158,7 @@ export function defineBuildsTables(
       uploadedEnvironmentSealed: text("uploaded_environment_sealed"),
       /** Its tree is stored: its steps wait for more than the waits before them. */
       hasGraph: boolean("has_graph").notNull().default(false),
-      /** Some of its jobs are members of concurrency groups. */
+      /** Some of its jobs belong to concurrency groups. */
       hasMembers: boolean("has_members").notNull().default(false),
       /** The job of the trigger step that made it. */
       triggeredByJobId: uuid("triggered_by_job_id"),
@@ -371,7 +371,7 @@ export function defineBuildsTables(
         .notNull()
         .references(() => concurrencyGroups.id),
       buildId: uuid("build_id").notNull(),
-      standing: text().$type<MemberStanding>().notNull(),
+      standing: text().$type<EntryStanding>().notNull(),
       limit: integer("max_holders").notNull(),
       isEager: boolean("is_eager").notNull(),
       priority: integer().notNull(),

@@ -150,7 +150,7 @@ export function openModel(pipelines: Shape[][], groups: Group[]) {
     for (const job of waiting(progress.notUnblockable)) job.unblockable = false;
     for (const job of waiting(progress.reached)) reach(job);
   };
-  /** A build that comes to its groups after a later one was let in goes behind that one, unless it has members. */
+  /** A build that comes to its groups after a later one was let in goes behind that one, unless it has entries. */
   const enter = (build: ModelBuild): void => {
     const counts = (job: ModelJob) =>
       job.shape.group !== undefined && !isFinished(job) && job.state !== "blocked";
@@ -264,15 +264,15 @@ export function openModel(pipelines: Shape[][], groups: Group[]) {
 
   /** Starts one job of a group that has room. */
   const startOne = ({ name, limit, isEager }: Group): boolean => {
-    const members = allJobs()
+    const grouped = allJobs()
       .filter((job) => job.shape.group === name && !isFinished(job) && job.state !== "blocked")
       .sort(byPlace);
     const isHolding = ({ state }: ModelJob) => state !== "waiting" && state !== "limited";
-    const holders = members.filter(isHolding).length;
-    const limited = members.filter(({ state }) => state === "limited");
+    const holders = grouped.filter(isHolding).length;
+    const limited = grouped.filter(({ state }) => state === "limited");
     if (!isEager) {
       const ready = limited.find((job) => {
-        const ahead = members.slice(0, members.indexOf(job)).filter((each) => !isHolding(each));
+        const ahead = grouped.slice(0, grouped.indexOf(job)).filter((each) => !isHolding(each));
         return holders + ahead.length < limit;
       });
       if (ready) {

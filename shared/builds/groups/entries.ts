@@ -3,22 +3,22 @@ import { later } from "../../tasks/store.ts";
 import type { Build } from "../rows/build-store.ts";
 import type { Job, JobFacts } from "../rows/job-store.ts";
 import {
-  deleteMembersThatLeft,
+  deleteEntriesThatLeft,
   type Group,
-  insertMembers,
+  type GroupEntry,
+  insertEntries,
   limitIfScheduled,
-  listNewMembers,
-  type Member,
-  markLimitedMembers,
+  listJobsWithoutEntry,
+  markLimitedEntries,
   requireGroups,
-} from "./members-store.ts";
+} from "./entries-store.ts";
 import { findPlace, latenessOf } from "./places.ts";
 
-// A job of a concurrency group is a member from its creation, or from when the last manual step before it was unblocked,
-// until it ends. The transaction that changes jobs of a build brings its members into line. It never locks a group: it
-// leaves a task, which starts jobs (start.ts).
+// A job of a concurrency group has an entry from its creation, or from when the last manual step before it was
+// unblocked, until it ends. The transaction that changes jobs of a build brings its entries into line. It never locks a
+// group: it leaves a task, which starts jobs (start.ts).
 //
-// | member  | its job                           | event                       | next    |
+// | entry   | its job                           | event                       | next    |
 // |---------|-----------------------------------|-----------------------------|---------|
 // | (new)   | waiting                           | its dependencies have ended | limited |
 // | limited | waits for its group alone         | the group has room          | holding |
@@ -39,29 +39,29 @@ export function haveGroups(jobs: Job[]): boolean {
   return jobs.some(({ options }) => options?.concurrency_group !== undefined);
 }
 
-/** Makes members of the jobs of new builds. */
-export async function insertMembersOfBuilds(tx: Tx, made: { build: Build; jobs: Job[] }[]): Promise<void> {
+/** Makes entries of the jobs of new builds. */
+export async function insertEntriesOfBuilds(tx: Tx, made: { build: Build; jobs: Job[] }[]): Promise<void> {
   const byOrganization = Map.groupBy(
     made.filter(({ build }) => build.hasMembers),
     ({ build }) => build.organizationId,
   );
   for (const [organizationId, builds] of byOrganization) {
-    const own = builds.map(({ build, jobs }) => ({ build, jobs: jobs.filter(isMember) }));
+    const own = builds.map(({ build, jobs }) => ({ build, jobs: jobs.filter(isEntry) }));
     const groups = await requireGroupsOf(
       tx,
       organizationId,
       own.flatMap(({ jobs }) => jobs),
     );
-    const members = own.flatMap(({ build, jobs }) => {
+    const entries = own.flatMap(({ build, jobs }) => {
       const timeMs = build.createdAt.getTime();
       const orderedAt = new Date(timeMs + latenessOf(build, timeMs, groupsOf(jobs, groups)));
-      return jobs.map((job) => newMember(job, groups, orderedAt));
+      return jobs.map((job) => newEntry(job, groups, orderedAt));
     });
-    await insertMembersOf(tx, organizationId, members);
+    await insertEntriesOf(tx, organizationId, entries);
   }
 }
 
-function isMember({ state, options }: Job): boolean {
+function isEntry({ state, options }: Job): boolean {
   return options?.concurrency_group !== undefined && (state === "waiting" || state === "limited");
 }
 
@@ -79,7 +79,7 @@ function groupsOf(jobs: Job[], groups: GroupsByName): Group[] {
   return [...new Set(jobs.map(nameOf))].map((name) => groups.get(name) as Group);
 }
 
-function newMember(job: Job, groups: GroupsByName, orderedAt: Date): Member {
+function newEntry(job: Job, groups: GroupsByName, orderedAt: Date): GroupEntry {
   const { concurrency = 1, concurrency_method } = job.options ?? {};
   return {
     jobId: job.id,
@@ -94,41 +94,41 @@ function newMember(job: Job, groups: GroupsByName, orderedAt: Date): Member {
   };
 }
 
-/** Inserts members, and leaves a task for the groups of those that are limited. */
-async function insertMembersOf(tx: Tx, organizationId: string, members: Member[]): Promise<void> {
-  await insertMembers(tx, members);
+/** Inserts entries, and leaves a task for the groups of those that are limited. */
+async function insertEntriesOf(tx: Tx, organizationId: string, entries: GroupEntry[]): Promise<void> {
+  await insertEntries(tx, entries);
   await dueOfGroups(
     tx,
     organizationId,
-    members.filter(({ standing }) => standing === "limited"),
+    entries.filter(({ standing }) => standing === "limited"),
   );
 }
 
 /**
- * Brings the members of a build into line with its jobs. Call it with the build locked, after its jobs changed.
+ * Brings the entries of a build into line with its jobs. Call it with the build locked, after its jobs changed.
  * @param scheduled jobs that were scheduled now
  * @returns those of them that have no group
  */
-export async function settleMembers(
+export async function settleEntries(
   tx: Tx,
   build: Build,
   { scheduled, now }: { scheduled: JobFacts[]; now: Date },
 ): Promise<JobFacts[]> {
-  const added = await listNewMembers(tx, build.id);
+  const added = await listJobsWithoutEntry(tx, build.id);
   if (added.length > 0) {
     const groups = await requireGroupsOf(tx, build.organizationId, added);
     const orderedAt = await findPlace(tx, build, groupsOf(added, groups));
     const jobs = added.map((job): Job => ({ ...job, state: "waiting" }));
-    await insertMembersOf(
+    await insertEntriesOf(
       tx,
       build.organizationId,
-      jobs.map((job) => newMember(job, groups, orderedAt)),
+      jobs.map((job) => newEntry(job, groups, orderedAt)),
     );
   }
   const limited = await limitIfScheduled(tx, { buildId: build.id, now });
   const changed = [
-    ...(await markLimitedMembers(tx, { buildId: build.id })),
-    ...(await deleteMembersThatLeft(tx, { buildId: build.id })),
+    ...(await markLimitedEntries(tx, { buildId: build.id })),
+    ...(await deleteEntriesThatLeft(tx, { buildId: build.id })),
   ];
   await dueOfGroups(tx, build.organizationId, changed);
   const ids = new Set(limited.map(({ id }) => id));
@@ -138,7 +138,7 @@ export async function settleMembers(
 async function dueOfGroups(
   tx: Tx,
   organizationId: string,
-  members: Pick<Member, "groupId">[],
+  entries: Pick<GroupEntry, "groupId">[],
 ): Promise<void> {
-  await later(tx, "group", organizationId, [...new Set(members.map(({ groupId }) => groupId))]);
+  await later(tx, "group", organizationId, [...new Set(entries.map(({ groupId }) => groupId))]);
 }

@@ -13,7 +13,7 @@ import {
   wholeJob,
 } from "../rows/job-store.ts";
 
-export type Member = Tables["concurrencyMembers"]["$inferSelect"];
+export type GroupEntry = Tables["concurrencyMembers"]["$inferSelect"];
 export type Group = Tables["concurrencyGroups"]["$inferSelect"];
 
 /**
@@ -44,23 +44,23 @@ export async function requireGroups(
   return find();
 }
 
-export async function insertMembers(tx: Tx, members: Member[]): Promise<void> {
-  await tx.insertMany(tx.tables.concurrencyMembers, members);
+export async function insertEntries(tx: Tx, entries: GroupEntry[]): Promise<void> {
+  await tx.insertMany(tx.tables.concurrencyMembers, entries);
 }
 
-/** Jobs of a build that belong to a group, wait or may start, and are no members yet: uploaded, unblocked or retried ones. */
-export async function listNewMembers(tx: Tx, buildId: string): Promise<Job[]> {
-  const { jobs, concurrencyMembers: members } = tx.tables;
+/** Jobs of a build that belong to a group, wait or may start, and have no entry yet: uploaded, unblocked or retried ones. */
+export async function listJobsWithoutEntry(tx: Tx, buildId: string): Promise<Job[]> {
+  const { jobs, concurrencyMembers: entries } = tx.tables;
   const { columns } = firstOfStep(tx);
   const groupOf = (options: SQL | typeof jobs.ownOptions | typeof columns.ownOptions) =>
     sql`cast(${options} -> 'concurrency_group' as text)`;
-  const member = tx.select({ jobId: members.jobId }).from(members).where(eq(members.jobId, jobs.id));
+  const entry = tx.select({ jobId: entries.jobId }).from(entries).where(eq(entries.jobId, jobs.id));
   const found = await selectJobs(tx).where(
     and(
       eq(jobs.buildId, buildId),
       inArray(jobs.state, ["waiting", "scheduled"]),
       sql`coalesce(${groupOf(jobs.ownOptions)}, ${groupOf(columns.ownOptions)}) is not null`,
-      notExists(member),
+      notExists(entry),
     ),
   );
   return found.map(wholeJob);
@@ -68,11 +68,11 @@ export async function listNewMembers(tx: Tx, buildId: string): Promise<Job[]> {
 
 /** scheduled → limited, of jobs that do not hold their group. */
 export const limitIfScheduled = prepared<{ buildId: string; now: Date }, JobFacts, Tx>((tx) => {
-  const { jobs, concurrencyMembers: members } = tx.tables;
+  const { jobs, concurrencyMembers: entries } = tx.tables;
   const waiting = tx
-    .select({ jobId: members.jobId })
-    .from(members)
-    .where(and(eq(members.buildId, sql.placeholder("buildId")), ne(members.standing, "holding")));
+    .select({ jobId: entries.jobId })
+    .from(entries)
+    .where(and(eq(entries.buildId, sql.placeholder("buildId")), ne(entries.standing, "holding")));
   return tx
     .update(jobs)
     .set({
@@ -91,31 +91,31 @@ export const limitIfScheduled = prepared<{ buildId: string; now: Date }, JobFact
     .returning(factColumns(tx));
 });
 
-type OfGroup = Pick<Member, "groupId">;
+type OfGroup = Pick<GroupEntry, "groupId">;
 
-/** waiting → limited, of members whose jobs are. */
-export const markLimitedMembers = prepared<{ buildId: string }, OfGroup, Tx>((tx) => {
-  const { jobs, concurrencyMembers: members } = tx.tables;
+/** waiting → limited, of entries whose jobs are. */
+export const markLimitedEntries = prepared<{ buildId: string }, OfGroup, Tx>((tx) => {
+  const { jobs, concurrencyMembers: entries } = tx.tables;
   const limited = tx
     .select({ id: jobs.id })
     .from(jobs)
     .where(and(eq(jobs.buildId, sql.placeholder("buildId")), eq(jobs.state, "limited")));
   return tx
-    .update(members)
+    .update(entries)
     .set({ standing: "limited" })
     .where(
       and(
-        eq(members.buildId, sql.placeholder("buildId")),
-        eq(members.standing, "waiting"),
-        inArray(members.jobId, limited),
+        eq(entries.buildId, sql.placeholder("buildId")),
+        eq(entries.standing, "waiting"),
+        inArray(entries.jobId, limited),
       ),
     )
-    .returning({ groupId: members.groupId });
+    .returning({ groupId: entries.groupId });
 });
 
-/** Deletes members whose jobs have ended, or are behind a manual step. */
-export const deleteMembersThatLeft = prepared<{ buildId: string }, OfGroup, Tx>((tx) => {
-  const { jobs, concurrencyMembers: members } = tx.tables;
+/** Deletes entries whose jobs have ended, or are behind a manual step. */
+export const deleteEntriesThatLeft = prepared<{ buildId: string }, OfGroup, Tx>((tx) => {
+  const { jobs, concurrencyMembers: entries } = tx.tables;
   const left = tx
     .select({ id: jobs.id })
     .from(jobs)
@@ -126,54 +126,54 @@ export const deleteMembersThatLeft = prepared<{ buildId: string }, OfGroup, Tx>(
       ),
     );
   return tx
-    .delete(members)
-    .where(and(eq(members.buildId, sql.placeholder("buildId")), inArray(members.jobId, left)))
-    .returning({ groupId: members.groupId });
+    .delete(entries)
+    .where(and(eq(entries.buildId, sql.placeholder("buildId")), inArray(entries.jobId, left)))
+    .returning({ groupId: entries.groupId });
 });
 
-/** Moves the members of a build as its jobs were moved. */
-export async function moveMembers(
+/** Moves the entries of a build as its jobs were moved. */
+export async function moveEntries(
   tx: Tx,
   { buildId, position, by }: { buildId: string; position: number; by: number },
 ): Promise<void> {
-  const { concurrencyMembers: members } = tx.tables;
+  const { concurrencyMembers: entries } = tx.tables;
   await tx
-    .update(members)
-    .set({ position: sql`${members.position} + ${by}` })
-    .where(and(eq(members.buildId, buildId), sql`${members.position} >= ${position}`));
+    .update(entries)
+    .set({ position: sql`${entries.position} + ${by}` })
+    .where(and(eq(entries.buildId, buildId), sql`${entries.position} >= ${position}`));
 }
 
-export async function setPriorityOfMember(tx: Tx, jobId: string, priority: number): Promise<void> {
-  const { concurrencyMembers: members } = tx.tables;
-  await tx.update(members).set({ priority }).where(eq(members.jobId, jobId));
+export async function setPriorityOfEntry(tx: Tx, jobId: string, priority: number): Promise<void> {
+  const { concurrencyMembers: entries } = tx.tables;
+  await tx.update(entries).set({ priority }).where(eq(entries.jobId, jobId));
 }
 
-/** The first member of a build, if it has one. */
-export async function findMemberOfBuild(
+/** The first entry of a build, if it has one. */
+export async function findEntryOfBuild(
   tx: Tx,
   buildId: string,
-): Promise<Pick<Member, "orderedAt"> | undefined> {
-  const { concurrencyMembers: members } = tx.tables;
+): Promise<Pick<GroupEntry, "orderedAt"> | undefined> {
+  const { concurrencyMembers: entries } = tx.tables;
   const [found] = await tx
-    .select({ orderedAt: members.orderedAt })
-    .from(members)
-    .where(eq(members.buildId, buildId))
+    .select({ orderedAt: entries.orderedAt })
+    .from(entries)
+    .where(eq(entries.buildId, buildId))
     .limit(1);
   return found;
 }
 
-/** A member that has not started, with its step. */
-export interface WaitingMemberOfBuild extends Pick<Member, "jobId" | "position" | "limit" | "isEager"> {
+/** An entry that has not started, with its step. */
+export interface WaitingEntryOfBuild extends Pick<GroupEntry, "jobId" | "position" | "limit" | "isEager"> {
   group: string;
   stepId: string;
   label: string | null;
   isLimited: boolean;
 }
 
-/** The members of a build that have not started, in the order of their steps. */
-export async function listWaitingMembers(tx: Tx, buildId: string): Promise<WaitingMemberOfBuild[]> {
-  const { concurrencyGroups: groups, concurrencyMembers: members, jobs } = tx.tables;
-  const { jobId, position, limit, isEager } = members;
+/** The entries of a build that have not started, in the order of their steps. */
+export async function listWaitingEntries(tx: Tx, buildId: string): Promise<WaitingEntryOfBuild[]> {
+  const { concurrencyGroups: groups, concurrencyMembers: entries, jobs } = tx.tables;
+  const { jobId, position, limit, isEager } = entries;
   const found = await tx
     .select({
       jobId,
@@ -185,10 +185,10 @@ export async function listWaitingMembers(tx: Tx, buildId: string): Promise<Waiti
       label: jobs.ownLabel,
       state: jobs.state,
     })
-    .from(members)
-    .innerJoin(jobs, eq(jobs.id, members.jobId))
-    .innerJoin(groups, eq(groups.id, members.groupId))
-    .where(and(eq(members.buildId, buildId), inArray(jobs.state, ["waiting", "limited"])))
-    .orderBy(asc(position), asc(members.jobId));
-  return found.map(({ state, ...member }) => ({ ...member, isLimited: state === "limited" }));
+    .from(entries)
+    .innerJoin(jobs, eq(jobs.id, entries.jobId))
+    .innerJoin(groups, eq(groups.id, entries.groupId))
+    .where(and(eq(entries.buildId, buildId), inArray(jobs.state, ["waiting", "limited"])))
+    .orderBy(asc(position), asc(entries.jobId));
+  return found.map(({ state, ...entry }) => ({ ...entry, isLimited: state === "limited" }));
 }
