@@ -16,7 +16,7 @@ const ownMs = 3 * secondMs;
 /** No task waits for so long: a wrong clock made it due so late. */
 const maxAheadMs = 10 * minuteMs;
 /** The most tasks of a subject that a transaction deletes. Others follow. */
-const maxTaken = 1000;
+const maxAtOnce = 1000;
 
 export function isOfWorkers(kind: TaskKind): boolean {
   return kindsOfWorkers.includes(kind);
@@ -48,7 +48,7 @@ export async function listTasks(db: Db | Tx, kind: TaskKind, subjectId: string):
     .select({ id: tasks.id })
     .from(tasks)
     .where(and(eq(tasks.kind, kind), eq(tasks.subjectId, subjectId)))
-    .limit(maxTaken);
+    .limit(maxAtOnce);
   return found.map(({ id }) => id).sort();
 }
 
@@ -71,13 +71,13 @@ export async function repeatTask(tx: Tx, ids: string[], dueAt: Date): Promise<vo
  * what decides.
  * @returns false if there is none
  */
-export async function takeTasks(tx: Tx, kind: TaskKind, subjectId: string): Promise<boolean> {
+export async function deleteTasks(tx: Tx, kind: TaskKind, subjectId: string): Promise<boolean> {
   const { tasks } = tx.tables;
   const these = tx
     .select({ id: tasks.id })
     .from(tasks)
     .where(and(eq(tasks.kind, kind), eq(tasks.subjectId, subjectId)))
-    .limit(maxTaken);
+    .limit(maxAtOnce);
   const taken = await tx.delete(tasks).where(inArray(tasks.id, these)).returning({ id: tasks.id });
   return taken.length > 0;
 }

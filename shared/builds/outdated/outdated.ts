@@ -4,7 +4,7 @@ import { branchRules } from "../../pipelines/settings.ts";
 import { findPipelineFactsById } from "../../pipelines/store.ts";
 import type { Topic } from "../../redis/events.ts";
 import type { Services } from "../../services/services.ts";
-import { takeTasks } from "../../tasks/store.ts";
+import { deleteTasks } from "../../tasks/store.ts";
 import type { BuildState } from "../../vocabulary.ts";
 import { cancelIfUnfinished } from "../progress/cancel.ts";
 import { settleBuild } from "../progress/progress.ts";
@@ -41,7 +41,7 @@ export async function endOutdated(services: Services, buildId: string): Promise<
     for (const state of states) await endOlder(services, { newer, rules, state });
   await db.transaction(async (tx) => {
     await lockBuilds(tx, [buildId]);
-    await takeTasks(tx, "branch", buildId);
+    await deleteTasks(tx, "branch", buildId);
   });
 }
 

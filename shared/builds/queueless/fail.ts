@@ -1,5 +1,5 @@
 import type { Services } from "../../services/services.ts";
-import { takeTasks } from "../../tasks/store.ts";
+import { deleteTasks } from "../../tasks/store.ts";
 import { settleBuild } from "../progress/progress.ts";
 import { lockBuilds } from "../rows/progress-store.ts";
 import { buildTopics } from "../rows/topics.ts";
@@ -12,7 +12,7 @@ import { failQueuelessIfScheduled } from "./store.ts";
 export async function failQueuelessJobs({ db, events }: Services, buildId: string): Promise<void> {
   const topics = await db.transaction(async (tx) => {
     const [build] = await lockBuilds(tx, [buildId]);
-    await takeTasks(tx, "queueless", buildId);
+    await deleteTasks(tx, "queueless", buildId);
     if (!build) return [];
     const failed = await failQueuelessIfScheduled(tx, buildId);
     return failed.length > 0 ? buildTopics(build, await settleBuild(tx, build, tx.now)) : [];

@@ -5,7 +5,7 @@ import type { Topic } from "../../redis/events.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import { writes } from "../../sharing/resources.ts";
-import { takeTasks } from "../../tasks/store.ts";
+import { deleteTasks } from "../../tasks/store.ts";
 import { createOneBuild } from "../making/rebuild.ts";
 import { settleBuild } from "../progress/progress.ts";
 import type { Build } from "../rows/build-store.ts";
@@ -46,7 +46,7 @@ async function makeIn(
   // With its root: others that trigger builds of that count them afterwards.
   const locked = parent ? await lockBuilds(tx, [...new Set([rootOf(parent), parent.id])].sort()) : [];
   const build = locked.find(({ id }) => id === parent?.id);
-  await takeTasks(tx, "trigger", jobId);
+  await deleteTasks(tx, "trigger", jobId);
   const job = await findJob(tx, jobId);
   if (!build || job?.state !== "scheduled" || job.type !== "trigger") return [];
 

@@ -1,7 +1,7 @@
 import type { Tx } from "../../db/database.ts";
 import type { Topic } from "../../redis/events.ts";
 import type { Services } from "../../services/services.ts";
-import { takeTasks } from "../../tasks/store.ts";
+import { deleteTasks } from "../../tasks/store.ts";
 import { finishedJobStates, type JobState } from "../../vocabulary.ts";
 import { settleBuild } from "../progress/progress.ts";
 import type { Build } from "../rows/build-store.ts";
@@ -22,7 +22,7 @@ async function mirrorIn(tx: Tx, childId: string): Promise<Topic[]> {
   const jobId = (await findBuildById(tx, childId))?.triggeredByJobId ?? undefined;
   const place = jobId === undefined ? undefined : await findBuildOfJobById(tx, { jobId });
   const [parent] = place ? await lockBuilds(tx, [place.id]) : [];
-  await takeTasks(tx, "mirror", childId);
+  await deleteTasks(tx, "mirror", childId);
   if (!parent || jobId === undefined) return [];
   // Read behind the lock: of two changes of the build, the later one is seen last.
   const [job, child] = [await findJob(tx, jobId), await findBuildById(tx, childId)];
