@@ -9,7 +9,7 @@ export const maxCounted = 1000;
 const maxEntriesOnLoop = 10_000;
 
 /** The position of a row in its list: its build number, or its time of creation in milliseconds; and its id. */
-export interface ListPosition {
+export interface ListCursor {
   number: number;
   id: string;
 }
@@ -18,7 +18,7 @@ export interface ListPosition {
 export interface ListPage {
   limit: number;
   offset: number;
-  after?: ListPosition | undefined;
+  after?: ListCursor | undefined;
   /** Called now and then during a long read. @throws if the caller has left */
   checkCaller?: (() => void) | undefined;
 }
@@ -26,7 +26,7 @@ export interface ListPage {
 export interface ListedRows<Row> {
   rows: Row[];
   /** The position of the last row, if there are more. */
-  next: ListPosition | undefined;
+  next: ListCursor | undefined;
   /** Undefined if there are more than `maxCounted`, or if counting takes too long. */
   total: number | undefined;
 }
@@ -40,11 +40,11 @@ export function readerFor(db: Db, entries: number): Reader {
 export function listedRows<Row>(
   rows: Row[],
   { limit }: ListPage,
-  { total, positionOf }: { total: number | undefined; positionOf: (row: Row) => ListPosition },
+  { total, cursorOf }: { total: number | undefined; cursorOf: (row: Row) => ListCursor },
 ): ListedRows<Row> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  return { rows: shown, total, next: last && rows.length > limit ? positionOf(last) : undefined };
+  return { rows: shown, total, next: last && rows.length > limit ? cursorOf(last) : undefined };
 }
 
 /** Undefined above `maxCounted`. */
@@ -84,7 +84,7 @@ export function listCreated<Filter extends object, Row>(
     const start = after && { afterTime: new Date(after.number), afterId: after.id };
     const values = { ...filter, ...start, limit: limit + 1, offset };
     const rows = await (after ? next : first)(readerFor(db, offset), values);
-    return listedRows(rows, page, { total, positionOf: positionByCreation });
+    return listedRows(rows, page, { total, cursorOf: cursorByCreation });
   };
 }
 
@@ -132,7 +132,7 @@ export function selectCountUpTo(db: Reader | Tx, table: SQLiteTable, where: SQL 
   return db.select({ total: count() }).from(some);
 }
 
-function positionByCreation(row: unknown): ListPosition {
+function cursorByCreation(row: unknown): ListCursor {
   const { createdAt, id } = row as { createdAt: Date; id: string };
   return { number: createdAt.getTime(), id };
 }

@@ -3,7 +3,7 @@ import { before, describe, it } from "node:test";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { hashToken, issueToken } from "../../shared/crypto/tokens.ts";
 import { isUniqueViolation } from "../../shared/db/database.ts";
-import { claimUserCode, deny, findDeviceRequest } from "../../shared/device/decide.ts";
+import { deny, enterUserCode, findDeviceRequest } from "../../shared/device/decide.ts";
 import { insertPending } from "../../shared/device/store.ts";
 import { readUserCode, showUserCode } from "../../shared/device/user-code.ts";
 import { newId } from "../../shared/ids.ts";
@@ -67,8 +67,8 @@ describeWorldOn(sqlite, "deciding on a device's request", withSettings(openDevic
     const claim = { userId: world.acme.user.id, userCode: typed };
     const lost = createCipher("another key that is at least 32 characters");
 
-    assert.equal(await claimUserCode({ ...world.services, cipher: lost }, claim, false), false);
-    assert.ok(await claimUserCode({ ...world.services, cipher }, claim, false));
+    assert.equal(await enterUserCode({ ...world.services, cipher: lost }, claim, false), false);
+    assert.ok(await enterUserCode({ ...world.services, cipher }, claim, false));
     assert.ok(await findDeviceRequest({ ...world.services, cipher }, claim));
   });
 });

@@ -2,7 +2,7 @@ import { countOwnAccessTokens } from "../../../shared/accounts/access-token-stor
 import { listOpenInvitations } from "../../../shared/accounts/invitation-store.ts";
 import { listMembersPage } from "../../../shared/accounts/member-store.ts";
 import { deleteOldestSessions } from "../../../shared/accounts/session-store.ts";
-import { listWaitingJobs, listWaitingRules } from "../../../shared/agents/hand-out/waiting-store.ts";
+import { listWaitingJobs, listWaitingRuleSets } from "../../../shared/agents/hand-out/waiting-store.ts";
 import { listJobsOfQueue } from "../../../shared/agents/list-store.ts";
 import { listPreferredAgents } from "../../../shared/agents/store.ts";
 import { countAgentTokens } from "../../../shared/agents/token-store.ts";
@@ -11,7 +11,7 @@ import * as groups from "../../../shared/builds/groups/decide-store.ts";
 import { countBuildsByStates, listBuilds, listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
 import type { BuildFilter } from "../../../shared/builds/reading/list-plan-store.ts";
 import type { Db, Tx } from "../../../shared/db/database.ts";
-import { claimIfPending, countApproved, findClaimed } from "../../../shared/device/decision-store.ts";
+import { countApproved, enterIfPending, findEntered } from "../../../shared/device/decision-store.ts";
 import { findOutdatedMark, listJobsByMark } from "../../../shared/dispatch/store.ts";
 import { newId } from "../../../shared/ids.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
@@ -160,11 +160,11 @@ export const statements: Record<string, Statement> = {
   ),
 
   "waiting jobs": inOrder(
-    (db) => listWaitingJobs(db, { queueId: fewId, rules: "", limit: 50 }),
+    (db) => listWaitingJobs(db, { queueId: fewId, agentRules: "", limit: 50 }),
     "jobs_waiting",
   ),
   "kinds of waiting jobs": {
-    run: (db) => listWaitingRules(db, { ids: shared.few, from: "" }),
+    run: (db) => listWaitingRuleSets(db, { ids: shared.few, from: "" }),
     sqlite: /^(?!.*TEMP B-TREE).*jobs_waiting.*jobs_waiting/s,
     postgres: /^(?!.*\bSort\b).*Index Only Scan using jobs_waiting/s, // it does not show the plan of the other step
   },
@@ -193,9 +193,9 @@ export const statements: Record<string, Statement> = {
     countApproved(db, { ...member, expiredBefore: time }, 100),
   ),
   "a code to claim": on(/device_codes_user_code/, (db) =>
-    claimIfPending(db, ["mac", "former"], { userId, cameByLink: false, now: time }),
+    enterIfPending(db, ["mac", "former"], { userId, cameByLink: false, now: time }),
   ),
-  "a claimed code": on(/device_codes_claimed/, (db) => findClaimed(db, ["mac"], userId)),
+  "a claimed code": on(/device_codes_claimed/, (db) => findEntered(db, ["mac"], userId)),
 
   // Without those that expired. No row here is finished, so Postgres sorts the few that it expects.
   "artifacts to evict": {
