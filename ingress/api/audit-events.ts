@@ -39,8 +39,12 @@ export function auditOperations({ db, config }: Services): Operation[] {
         const { actor_id, action, subject_type, subject_name, from, to } = readFilters(event, filters);
         const filter = {
           organizationId: caller.organization.id,
-          ...{ action, actorId: actor_id?.toLowerCase(), subjectType: subject_type, subject: subject_name },
-          ...{ from: toDate(from), to: toDate(to) },
+          action,
+          actorId: actor_id?.toLowerCase(),
+          subjectType: subject_type,
+          subject: subject_name,
+          from: toDate(from),
+          to: toDate(to),
         };
         const found = await listAuditPage(db, filter, page);
         const rows = found.map(presentAuditEvent);

@@ -87,7 +87,9 @@ export function bulkRebuildOperations(services: Services): Operation[] {
         const owner = await triggerOf(services, call);
         const { status, event, external_id, received_from, received_to } = await call.readBody();
         const search = {
-          ...{ status, event, sentAs: external_id },
+          status,
+          event,
+          sentAs: external_id,
           receivedFrom: toDate(received_from),
           receivedTo: toDate(received_to),
         };

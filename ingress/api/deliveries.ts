@@ -62,7 +62,9 @@ export function deliveryOperations(services: Services): Operation[] {
           deliveryFilters,
         );
         const rows = await searchDeliveries(services, owner.trigger.id, page, {
-          ...{ status, event, sentAs: external_id },
+          status,
+          event,
+          sentAs: external_id,
           receivedFrom: toDate(received_from),
           receivedTo: toDate(received_to),
         });

@@ -42,8 +42,11 @@ export function downloadArtifact(services: Services): EventHandler {
     keepOutOfLog(event);
     return new HTTPResponse(await blobBody(event, artifact.organizationId, found), {
       headers: {
-        ...{ "content-type": type, "content-length": String(found.bytes) },
-        ...{ "content-disposition": disposition, ...unstored, ...harmless },
+        "content-type": type,
+        "content-length": String(found.bytes),
+        "content-disposition": disposition,
+        ...unstored,
+        ...harmless,
       },
     });
   });

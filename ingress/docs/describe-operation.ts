@@ -101,7 +101,11 @@ function describeParameters(declared: Declaration, { schemas, examples }: Contex
       schema: id,
     };
     return {
-      ...{ name, in: "path", required: true, description: own[name] ?? description, schema },
+      name,
+      in: "path",
+      required: true,
+      description: own[name] ?? description,
+      schema,
       ...exampleOf(example?.path?.[name], schema),
     };
   });

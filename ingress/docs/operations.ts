@@ -64,7 +64,13 @@ export function declareOperation(operation: Operation): Declaration {
     rawBody,
   } = operation;
   return {
-    ...{ methods, path, id, tag, summary, query, headers },
+    methods,
+    path,
+    id,
+    tag,
+    summary,
+    query,
+    headers,
     description: describe(operation),
     security: tokensOf[caller],
     server: "baseUrl",

@@ -192,7 +192,9 @@ class Posting {
         const { deliveryIdHeader, eventHeader, signatures } = trigger.type;
         const headers = storedHeaders(event, signatures);
         const arrival = {
-          ...{ ...content, trigger, headers },
+          ...content,
+          trigger,
+          headers,
           externalId: readIndexed(event.req.headers, deliveryIdHeader),
           event: readIndexed(event.req.headers, eventHeader),
         };

@@ -34,15 +34,26 @@ export async function connectDemoAgents(
   const agents = new Map<string, Agent>();
   for (const cluster of clusters) {
     const { token } = await createAgentToken(services, actor, cluster, {
-      ...{ description: "Agents of the demo", queueId: null, expiresAt: null },
+      description: "Agents of the demo",
+      queueId: null,
+      expiresAt: null,
     });
     const registrar = await findRegistrar(services, token);
     if (!registrar) throw new Error(`No agent can register in ${cluster.name}.`);
     for (const { id, key } of [...queues.values()].filter(({ clusterId }) => clusterId === cluster.id)) {
       const { agent } = await openRegister(services)(registrar, {
-        ...{ name: `${key}-1`, hostname: `${key}-1.example.com`, os: "Debian 12", arch: "amd64" },
-        ...{ version: "3.137.0", build: "1", pid: "1", metaData: [`queue=${key}`], priority: null },
-        ...{ ignoreInDispatches: false, ip: "192.0.2.1", userAgent: null },
+        name: `${key}-1`,
+        hostname: `${key}-1.example.com`,
+        os: "Debian 12",
+        arch: "amd64",
+        version: "3.137.0",
+        build: "1",
+        pid: "1",
+        metaData: [`queue=${key}`],
+        priority: null,
+        ignoreInDispatches: false,
+        ip: "192.0.2.1",
+        userAgent: null,
       });
       await connectAgents(services, [agent]);
       agents.set(id, agent);

@@ -166,17 +166,17 @@ async function deliver(
   return sendDelivery(
     services,
     { trigger, organization: world.organization },
-    {
-      ...{ body: Buffer.from(JSON.stringify(push)), event: "push" },
-    },
+    { body: Buffer.from(JSON.stringify(push)), event: "push" },
   );
 }
 
 async function buildByHand({ services, world }: Week, { pipeline }: DemoPipeline, at: number) {
   const actor = { organization: world.organization, userId: world.person.userId };
   const { build } = await createBuildByHand(services, actor, pipeline, {
-    ...{ source: "ui", branch: at % everyOnMain === 0 ? "main" : `change-${at % 97}` },
-    ...{ commit: commitOf(at), message: changes[at % changes.length] as string },
+    source: "ui",
+    branch: at % everyOnMain === 0 ? "main" : `change-${at % 97}`,
+    commit: commitOf(at),
+    message: changes[at % changes.length] as string,
   });
   return build;
 }

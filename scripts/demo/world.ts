@@ -93,7 +93,9 @@ export async function makeDemoWorld(services: Services) {
       name,
       repository: `https://github.com/harbour-example/${name.toLowerCase().replaceAll(" ", "-")}.git`,
       steps: keys.map((key) => ({
-        ...{ label: `Run ${key}`, command: `make ${key}`, agents: { queue: key } },
+        label: `Run ${key}`,
+        command: `make ${key}`,
+        agents: { queue: key },
         ...(branches && { branches }),
       })),
     });
@@ -114,7 +116,12 @@ export async function makeDemoWorld(services: Services) {
     skipQueuedBranchBuilds: true,
   });
   return {
-    ...{ organization, actor, pipelines, releases, queues, clusters: [...clusters.values()] },
+    organization,
+    actor,
+    pipelines,
+    releases,
+    queues,
+    clusters: [...clusters.values()],
     person: { ...person, userId: user.id },
   };
 }

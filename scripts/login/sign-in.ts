@@ -57,7 +57,11 @@ export async function signIn(terminal: Terminal, target: SignIn): Promise<void> 
   const intervalMs = (codes.interval ?? defaultIntervalSeconds) * 1000;
   const onAway = () => write("The server does not answer at the moment; this goes on trying.\n");
   const tokens = await pollUntilApproved(() => server.redeem(codes.device_code), {
-    ...{ intervalMs, expiresAt, clock, sleep, onAway },
+    intervalMs,
+    expiresAt,
+    clock,
+    sleep,
+    onAway,
   });
 
   const api = target.api ?? target.usualApi;

@@ -52,7 +52,9 @@ async function selectEvents(db: Db, filter: AuditFilter, { condition, order, lim
   return selectFromSlice(auditEvents.id, {
     slice: (columns) => db.select(columns).from(auditEvents).where(where).orderBy(order),
     equal: presentFilters(rest.map((column) => [auditEvents[column], filter[column]])),
-    ...{ size: 2000, limit, select },
+    size: 2000,
+    limit,
+    select,
     refusal: "Too many entries to look through. Add a first and a last day.",
   });
 }

@@ -288,7 +288,10 @@ function traceJob(
   const above = isOffer ? isOfDelivery && ofBuild : ({ name: "job offered", subject } as const);
   if (start && end)
     tracing?.record({
-      ...{ name, traceId: build.deliveryId ?? build.id, subject, ...(above && { parent: above }) },
+      name,
+      traceId: build.deliveryId ?? build.id,
+      subject,
+      ...(above && { parent: above }),
       start,
       end,
       attributes,

@@ -74,9 +74,21 @@ export const listPingingAgents = prepared<{ hashes: string[] }, PingingAgent, Db
   const { priority, lastJobFinishedAt, unacceptedJobId } = agents;
   return db
     .select({
-      ...{ id, organizationId, queueId, tokenHash, state, jobId, lostJobId },
-      ...{ ignoreInDispatches, stopRequestedAt, pausedAt, pausedUntil, pausedNote },
-      ...{ priority, lastJobFinishedAt, unacceptedJobId },
+      id,
+      organizationId,
+      queueId,
+      tokenHash,
+      state,
+      jobId,
+      lostJobId,
+      ignoreInDispatches,
+      stopRequestedAt,
+      pausedAt,
+      pausedUntil,
+      pausedNote,
+      priority,
+      lastJobFinishedAt,
+      unacceptedJobId,
     })
     .from(agents)
     .where(isOneOf(tokenHash, "hashes"));
@@ -364,8 +376,16 @@ export async function dropDescriptionsDisconnectedBefore(tx: Tx, time: Date, lim
   const changed = await tx
     .update(agents)
     .set({
-      ...{ hostname: "", os: "", arch: "", version: "", build: "", pid: null },
-      ...{ metaData: [], ip: "", userAgent: null, pausedNote: null },
+      hostname: "",
+      os: "",
+      arch: "",
+      version: "",
+      build: "",
+      pid: null,
+      metaData: [],
+      ip: "",
+      userAgent: null,
+      pausedNote: null,
     })
     .where(inArray(agents.id, found))
     .returning({ id: agents.id });

@@ -91,7 +91,12 @@ export async function uploadPipeline(
     const replaced = upload.isReplacing ? await replaceSteps(tx, build, graph) : [];
     const { pipeline } = upload;
     const { jobs: added, graph: changedGraph } = await makeJobs(tx, services, {
-      ...{ build, job, clusterId, graph, pipeline, ahead },
+      build,
+      job,
+      clusterId,
+      graph,
+      pipeline,
+      ahead,
     });
     await insertJobs(tx, added);
     await putGraph(tx, build, changedGraph);

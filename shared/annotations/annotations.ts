@@ -117,9 +117,15 @@ async function putAnnotation(
   if (!body) throw new Refusal(422, "Body can't be blank");
   const id = newId(now);
   await insertAnnotation(tx, {
-    ...{ id, ...owner, ...key, body },
-    ...{ scope: scopeOf(owner), style: style ?? null, priority: priority ?? defaultPriority },
-    ...{ createdAt: now, updatedAt: now },
+    id,
+    ...owner,
+    ...key,
+    body,
+    scope: scopeOf(owner),
+    style: style ?? null,
+    priority: priority ?? defaultPriority,
+    createdAt: now,
+    updatedAt: now,
   });
   return id;
 }

@@ -213,7 +213,16 @@ async function insertRetries(tx: Tx, jobs: Job[], userId: string | null, now: Da
     } = job;
     return {
       ...newScriptJob({ id: ids[index] as string, buildId, createdAt: now }),
-      ...{ type, queueId, stepId, position, label, command, options, priority, agentRules, arrivedAt },
+      type,
+      queueId,
+      stepId,
+      position,
+      label,
+      command,
+      options,
+      priority,
+      agentRules,
+      arrivedAt,
       retryOfJobId: job.id,
       retryType,
       retriesCount: job.retriesCount + 1,

@@ -60,7 +60,8 @@ export class PasswordSlots {
     let isWaiting = true;
     const owners = { network, wideNetwork };
     const slot: Holder = {
-      ...{ owners, held: 0 },
+      owners,
+      held: 0,
       reasonsToLeave: (newcomer) => (isWaiting ? this.#rank(owners) - this.#rank(newcomer, 1) : 0),
       leave: () => left.abort(this.#refusalOf("all")),
     };

@@ -150,9 +150,9 @@ export function checkedMembers(sound: {
 }) {
   const { name, slug, cluster_id, steps: given } = sound;
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(slug === undefined ? {} : { slug: blankToNull(slug) ?? undefined }),
-    ...(cluster_id === undefined ? {} : { clusterId: cluster_id }),
-    ...(given === undefined ? {} : { steps: pipelineSteps.parse(given) }),
+    name,
+    slug: blankToNull(slug) ?? undefined,
+    clusterId: cluster_id,
+    steps: given === undefined ? undefined : pipelineSteps.parse(given),
   };
 }

@@ -46,7 +46,11 @@ function documentOf(steps: typeof uploadedSteps) {
       const { checkout, others: ofCheckout } = inherited(given);
       const { priority, image, secrets } = members;
       const all = withDefaults(steps, {
-        ...{ agents: toTags([agents]), priority, image, secrets, checkout },
+        agents: toTags([agents]),
+        priority,
+        image,
+        secrets,
+        checkout,
       } as Defaults);
       if (agentsOf(all).some((step) => agentsProblem(step)))
         context.addIssue("agents are too large: the rules of a step have over 2,000 bytes");

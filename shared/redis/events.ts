@@ -34,7 +34,10 @@ export function createEvents(options: {
   let subscriber: Redis | undefined;
   let pings: NodeJS.Timeout | undefined;
   const published = openGatherer<Topic>({
-    ...{ when: () => nextTurn(), keyOf: (topic) => topic, maxItems: maxTopics, overlaps: true },
+    when: () => nextTurn(),
+    keyOf: (topic) => topic,
+    maxItems: maxTopics,
+    overlaps: true,
     flush: (topics) => breaker.try(() => redis.publish(keys.events, topics.join(" "))),
   });
 

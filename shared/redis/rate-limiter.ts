@@ -88,7 +88,8 @@ export function createRateLimiter(options: {
 
   const admitAll = async ({ windows, count }: Calls) => ({ reply: await change(windows, count), next: 0 });
   const calls = openGatherer<Calls, Answer>({
-    ...{ when: () => nextTurn(), overlaps: true },
+    when: () => nextTurn(),
+    overlaps: true,
     // A caller with an older limit must not decide for others.
     keyOf: ({ windows }) =>
       windows.map(({ name, subject, limit }) => `${name}:${subject} ${limit}`).join("\n"),

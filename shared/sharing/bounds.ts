@@ -151,7 +151,11 @@ export interface WindowBound {
 const within =
   (windowMs: number) =>
   (what: string, owner: string, limit: number | NumericSetting, factor = 1): WindowBound => ({
-    ...{ what, owner, limit, factor, windowMs },
+    what,
+    owner,
+    limit,
+    factor,
+    windowMs,
   });
 const inAnyMinute = within(minuteMs);
 const inAnyTenMinutes = within(10 * minuteMs);
@@ -211,7 +215,9 @@ export interface NumberBound extends StoredBound<Readonly<Record<string, number 
 
 const kept = <const Max extends Maxima>(owner: string, max: Max, beyond?: string) => ({ owner, max, beyond });
 const counted = <const Max extends NumberBound["max"]>(owner: string, max: Max, remedy?: string) => ({
-  ...{ owner, max, remedy },
+  owner,
+  max,
+  remedy,
 });
 
 export const stored = {

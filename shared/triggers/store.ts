@@ -30,7 +30,8 @@ const selectEnabled = prepared((tx: Tx) => {
   const { triggers } = tx.tables;
   return tx
     .select({
-      ...{ id: triggers.id, version: triggers.version },
+      id: triggers.id,
+      version: triggers.version,
       isFiltered: sql<boolean>`${triggers.filter} is not null`.mapWith(Boolean),
     })
     .from(triggers)

@@ -69,7 +69,10 @@ describeWorld("the limit of members", withSettings(startQueuePages, settings), (
   it("holds for users that the operator creates, and keeps members beyond a lower one", async () => {
     const create = (services: Services) =>
       createUser(services, {
-        ...{ email: "new@acme.example.com", name: "New", password, role: "member" },
+        email: "new@acme.example.com",
+        name: "New",
+        password,
+        role: "member",
         organization: "acme",
       });
 

@@ -54,7 +54,8 @@ describeWorld("the limit of agents in an organization", withSettings(startWorld,
     const given = { ...texts, pid: null, metaData: [], priority: null, ignoreInDispatches: false };
 
     await assert.rejects(openRegister(lower)(registrar, { ...given, userAgent: null }), {
-      ...{ status: 422, message: messageAt(1) },
+      status: 422,
+      message: messageAt(1),
     });
     assert.equal(await present(), 3);
   });

@@ -47,7 +47,10 @@ describeWorld("GET /v3/metrics", openAgentApi, (api) => {
     });
     assert.equal(headers.get("buildkite-agent-metrics-poll-duration"), String(sampleMs / 1000));
     assert.deepEqual((await at(`${path}/queue?name=linux`, registration)).body, {
-      ...{ agents, jobs, organization: { slug: "acme" }, cluster: { name } },
+      agents,
+      jobs,
+      organization: { slug: "acme" },
+      cluster: { name },
     });
   });
 
@@ -83,7 +86,11 @@ describeWorld("GET /v3/metrics", openAgentApi, (api) => {
     const { body } = await at(path, registration);
 
     assert.deepEqual(body.jobs.queues.linux, {
-      ...{ scheduled: 1000, running: 0, waiting: 0, total: 1000, capped: true },
+      scheduled: 1000,
+      running: 0,
+      waiting: 0,
+      total: 1000,
+      capped: true,
     });
     assert.equal(body.jobs.capped, true);
   });

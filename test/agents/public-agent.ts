@@ -250,8 +250,11 @@ export class PublicAgent {
       file_size: bytes.length,
       sha1sum: hash("sha1", bytes),
       ...(sendsArtifactTypes && {
-        ...{ id: "", job_id: "", created_at: "0001-01-01T00:00:00Z" },
-        ...{ sha256sum: hash("sha256", bytes), content_type: "text/plain; charset=utf-8" },
+        id: "",
+        job_id: "",
+        created_at: "0001-01-01T00:00:00Z",
+        sha256sum: hash("sha256", bytes),
+        content_type: "text/plain; charset=utf-8",
       }),
     }));
     const multipart = sendsArtifactTypes && { multipart_supported: true };

@@ -100,7 +100,10 @@ describeWorld("the reason why a job waits", openAcme, (world) => {
   it("is a tag that no agent has", async () => {
     await start("os=linux", "size=large");
     assert.deepEqual(await reasonFor({ os: "linux", gpu: "*" }), {
-      ...{ kind: "no_agent_with_tags", tags: ["gpu", "os=linux"], missing: ["gpu"], isExact: true },
+      kind: "no_agent_with_tags",
+      tags: ["gpu", "os=linux"],
+      missing: ["gpu"],
+      isExact: true,
     });
   });
 
@@ -108,7 +111,10 @@ describeWorld("the reason why a job waits", openAcme, (world) => {
     await start("os=linux");
     await start("gpu=yes");
     assert.deepEqual(await reasonFor({ os: "linux", gpu: "yes" }), {
-      ...{ kind: "no_agent_with_tags", tags: ["gpu=yes", "os=linux"], missing: [], isExact: true },
+      kind: "no_agent_with_tags",
+      tags: ["gpu=yes", "os=linux"],
+      missing: [],
+      isExact: true,
     });
   });
 

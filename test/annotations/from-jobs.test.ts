@@ -24,7 +24,11 @@ describeWorld("POST /v3/jobs/{job}/annotations", openApi, (api) => {
     assert.deepEqual(others, []);
     const { id, created_at, updated_at, ...members } = annotation;
     assert.deepEqual(members, {
-      ...{ context: "default", style: null, scope: "build", job_id: null, priority: 3 },
+      context: "default",
+      style: null,
+      scope: "build",
+      job_id: null,
+      priority: 3,
       body_html: "<p><strong>bold</strong></p>\n",
     });
     assert.equal(created_at, updated_at);

@@ -25,7 +25,9 @@ describeWorldOn(sqlite, "the size of builds", openApi, (api) => {
     const now = clock.now();
     const others = newIds(now, 3998).map((id) => ({
       ...newScriptJob({ id, buildId, createdAt: now }),
-      ...{ queueId, state: "passed" as const, position: 1 },
+      queueId,
+      state: "passed" as const,
+      position: 1,
     }));
     await db.transaction((tx) => insertJobs(tx, others));
 

@@ -16,7 +16,11 @@ describeWorld("an ordered concurrency group", openChain, (chain) => {
   });
 
   const grouped = (key: string, concurrency_group: string, more: object = {}) => ({
-    ...{ key, command: key, concurrency: 1, concurrency_group, ...more },
+    key,
+    command: key,
+    concurrency: 1,
+    concurrency_group,
+    ...more,
   });
   const wait = { type: "wait" };
   const build = async (steps: object[]) => {

@@ -158,7 +158,10 @@ describeWorld("a concurrency group", openAgentApi, (api) => {
     const { services } = api.world;
     const request = { pipelineId: id, deliveryId: null, source: "api" as const, message: "m" };
     const requests = Array.from({ length: 4 }, () => ({
-      ...{ ...request, commit: "HEAD", branch: "main", environmentSealed: null },
+      ...request,
+      commit: "HEAD",
+      branch: "main",
+      environmentSealed: null,
     }));
     await services.db.transaction((tx) => createBuilds(tx, services, requests, tx.now));
     const { concurrencyGroups } = services.db.tables;
@@ -204,7 +207,9 @@ describeWorld("a concurrency group", openAgentApi, (api) => {
     const jobs = (await api.send("GET", path)).body.jobs;
 
     assert.deepEqual(jobs[2].waiting_reason, {
-      ...{ kind: "concurrency_group", job_ids: [jobs[1].id], has_more: false },
+      kind: "concurrency_group",
+      job_ids: [jobs[1].id],
+      has_more: false,
     });
     await runAll();
   });

@@ -284,7 +284,11 @@ describeWorld("a build with steps for people", openApi, (api) => {
     const answers = { name: "v12", where: "b", notes: "one\r\ntwo", who: ["y"] };
     assert.equal((await build.unblock("release", { fields: answers })).status, 200);
     assert.deepEqual((await build.read()).meta_data, {
-      ...{ name: "v12", where: "b", notes: "one\ntwo", who: "y", free: "7" },
+      name: "v12",
+      where: "b",
+      notes: "one\ntwo",
+      who: "y",
+      free: "7",
     });
   });
 

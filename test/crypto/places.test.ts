@@ -21,7 +21,11 @@ const secret = "signing secret";
 describeWorld("stored secrets", openAcme, (world) => {
   const makePipeline = (slug: string) =>
     createPipeline(world.services, world.acme.operator, {
-      ...{ clusterId: world.acme.cluster.id, slug, name: slug, steps: [{ command: "make" }], environment },
+      clusterId: world.acme.cluster.id,
+      slug,
+      name: slug,
+      steps: [{ command: "make" }],
+      environment,
     });
 
   it("are read where they were copied, and sealed again under another key", async () => {

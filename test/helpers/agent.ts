@@ -104,7 +104,7 @@ export function sendAsAgent(
       Authorization: `Token ${token}`,
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    body: JSON.stringify(body),
   });
 }
 
@@ -180,6 +180,16 @@ export async function openTaker(world: Pick<World, "services">, cluster: Cluster
 }
 
 const domainRegistration = {
-  ...{ name: "agent", hostname: "host", os: "Debian", arch: "amd64", version: "3.137.0", build: "1" },
-  ...{ pid: null, metaData: [], priority: null, ignoreInDispatches: false, ip: "::1", userAgent: null },
+  name: "agent",
+  hostname: "host",
+  os: "Debian",
+  arch: "amd64",
+  version: "3.137.0",
+  build: "1",
+  pid: null,
+  metaData: [],
+  priority: null,
+  ignoreInDispatches: false,
+  ip: "::1",
+  userAgent: null,
 };

@@ -73,8 +73,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
         ...headers,
       },
-      ...(raw === undefined ? {} : { body: raw }),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      body: body === undefined ? raw : JSON.stringify(body),
     });
   };
   const queues = `/clusters/${acme.cluster.id}/queues`;

@@ -13,15 +13,19 @@ import { type QueuePages, startQueuePages } from "../helpers/pages.ts";
 /** Opens pages of acme, and calls its REST API as an admin. */
 export async function openResources(database: TestDatabase) {
   const pages = await startQueuePages(database, {
-    ...{ API_REQUESTS_PER_MINUTE: "100000", CLUSTERS_PER_ORGANIZATION: "1000", QUEUES_PER_CLUSTER: "1000" },
-    ...{ SECRETS_PER_CLUSTER: "1000", REGISTRATION_TOKENS_PER_CLUSTER: "1000" },
+    API_REQUESTS_PER_MINUTE: "100000",
+    CLUSTERS_PER_ORGANIZATION: "1000",
+    QUEUES_PER_CLUSTER: "1000",
+    SECRETS_PER_CLUSTER: "1000",
+    REGISTRATION_TOKENS_PER_CLUSTER: "1000",
   });
   const scopes = ["read_clusters", "write_clusters", "read_secrets_details", "write_secrets"] as const;
   const token = await pages.acme.token(...scopes);
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
   const send = (method: string, path: string, body?: object) =>
     request(`${pages.url}/v2/organizations/acme${path}`, {
-      ...{ method, headers },
+      method,
+      headers,
       ...(body && method !== "GET" && { body: JSON.stringify(body) }),
     });
   return {

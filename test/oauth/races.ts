@@ -25,7 +25,11 @@ export async function startRaces(database: TestDatabase) {
   const acme = await setUpOrganization(world);
   const client = await setUpClient(world, { refreshTokens: true });
   return {
-    ...{ world, here, other, acme, client },
+    world,
+    here,
+    other,
+    acme,
+    client,
     inTurns: (index: number) => (index % 2 ? world : other),
     statusOf: async (token: string) => (await get(`${other.url}/v2/access-token`, token)).status,
     grantsOf: async (userId: string) =>

@@ -45,7 +45,10 @@ describe("the checkout of a step", () => {
   it("takes booleans and numbers as text, and one path as text", () => {
     const texts = { skip: "true", submodules: "false", lfs: "true", depth: "3", sparse: { paths: "src/" } };
     assert.deepEqual(checkoutOf(texts), {
-      ...{ skip: true, submodules: false, lfs: true, depth: 3 },
+      skip: true,
+      submodules: false,
+      lfs: true,
+      depth: 3,
       sparse: { paths: ["src/"] },
     });
     assert.deepEqual(checkoutOf({ sparse: { paths: ["a", " ", "b"] } }), { sparse: { paths: ["a", "b"] } });
@@ -136,7 +139,9 @@ describe("the checkout of a step", () => {
     ]);
 
     assert.deepEqual(steps[0], {
-      ...{ command, label: "L", checkout: { depth: 1, flags: { clone: "-v" } } },
+      command,
+      label: "L",
+      checkout: { depth: 1, flags: { clone: "-v" } },
       others: { checkout: { mirror: true, flags: { push: "-f" }, sparse: { cone: 1 } } },
     });
     assert.deepEqual(

@@ -67,8 +67,13 @@ describe("the variables of stored steps", () => {
       PRICE: "$$5",
     };
     assert.deepEqual(interpolateEnvironment(given, read), {
-      ...{ A: "a", BRANCH: "of-main", B: "a-of-main-0123456789abcdef", C: "0123456789abcdef" },
-      ...{ ONE: "1", TWO: "1", PRICE: "$5" },
+      A: "a",
+      BRANCH: "of-main",
+      B: "a-of-main-0123456789abcdef",
+      C: "0123456789abcdef",
+      ONE: "1",
+      TWO: "1",
+      PRICE: "$5",
     });
     const chain = Object.fromEntries(
       Array.from({ length: 100 }, (_, n) => [`V${n}`, `$V${n + 1}`.repeat(99)]),

@@ -144,9 +144,14 @@ describe("a trigger step", () => {
         skip: "never",
       }),
       {
-        ...{ type: "trigger", trigger: "web", label: "L" },
+        type: "trigger",
+        trigger: "web",
+        label: "L",
         build: { message: "M", commit: "C", env: { A: "1", B: "" }, meta_data: { k: "true" } },
-        ...{ async: true, skip: "never", soft_fail: true, parallelism: 2 },
+        async: true,
+        skip: "never",
+        soft_fail: true,
+        parallelism: 2,
       },
     );
     assert.deepEqual(parsed({ trigger: "web", build: {}, async: false }), {

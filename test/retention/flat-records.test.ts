@@ -49,7 +49,9 @@ describeOnBothDatabases("stored bytes of audit entries, pipelines, triggers and 
   it("count once they are a minute old, for their organization", async () => {
     const theirs = await keptBytes(other);
     await createPipeline(world.services, acme.operator, {
-      ...{ clusterId: acme.cluster.id, slug: "next", name: "Next" },
+      clusterId: acme.cluster.id,
+      slug: "next",
+      name: "Next",
       steps: [{ command: "x".repeat(20_000) }],
     });
     await isAbout(20_000);

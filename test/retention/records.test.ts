@@ -97,9 +97,18 @@ describeOnBothDatabases("totals of records", (database) => {
     await services.db.transaction((tx) =>
       tx.insertMany(tx.tables.annotations, [
         {
-          ...{ id: newId(now), buildId: id, jobId: null, scope: "build", scopeId: id, context: "c" },
-          ...{ style: null, priority: 3, body: "b".repeat(1000), html: "h".repeat(2000) },
-          ...{ createdAt: now, updatedAt: now },
+          id: newId(now),
+          buildId: id,
+          jobId: null,
+          scope: "build",
+          scopeId: id,
+          context: "c",
+          style: null,
+          priority: 3,
+          body: "b".repeat(1000),
+          html: "h".repeat(2000),
+          createdAt: now,
+          updatedAt: now,
         },
       ]),
     );

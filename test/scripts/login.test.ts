@@ -191,8 +191,11 @@ describeLogin("npm run login, a server without encryption", () => {
 
 describeLogin("npm run login, the invitation", () => {
   const codesOf = (server: string) => ({
-    ...{ device_code: "x", user_code: "BCDF-GHJK", verification_uri: `${server}/device` },
-    ...{ verification_uri_complete: `${server}/device?user_code=BCDF-GHJK`, expires_in: 600 },
+    device_code: "x",
+    user_code: "BCDF-GHJK",
+    verification_uri: `${server}/device`,
+    verification_uri_complete: `${server}/device?user_code=BCDF-GHJK`,
+    expires_in: 600,
   });
   const invitation = (server: string, given: Partial<Parameters<typeof showInvitation>[1]> = {}) =>
     showInvitation(codesOf(server), {

@@ -27,7 +27,10 @@ describe("the demo", () => {
     const { services } = world;
     const applications = async () =>
       (await listApplications(services.db)).map(({ clientId, secretHash, deviceFlow, refreshTokens }) => ({
-        ...{ clientId, secretHash, deviceFlow, refreshTokens },
+        clientId,
+        secretHash,
+        deviceFlow,
+        refreshTokens,
       }));
     return { ...world, applications };
   };

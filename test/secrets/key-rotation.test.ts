@@ -20,7 +20,8 @@ describeOnBothDatabases("secrets of clusters, when SECRET_KEY changes,", (databa
     const { services } = world;
     const acme = await setUpOrganization(world);
     const { id } = await createSecret(services, acme.operator, acme.cluster, {
-      ...{ key: "DEPLOY_KEY", value: "swordfish" },
+      key: "DEPLOY_KEY",
+      value: "swordfish",
       ...plain,
     });
     const next = { ...services, cipher: createCipher(newKey, secretKey) };

@@ -27,7 +27,9 @@ describeWorldOn(sqlite, "the ssh_secret of a checkout", openAgentApi, (api) => {
     const newAgent = (more: object = {}) =>
       startAgent(api.world.url, api.agentToken, { meta_data: [`queue=${queue}`], ...more });
     return {
-      ...{ path, newAgent, slug: pipeline.slug },
+      path,
+      newAgent,
+      slug: pipeline.slug,
       agent: await newAgent(),
       read: async () => (await api.send("GET", `${path}?include_retried_jobs=true`)).body,
     };

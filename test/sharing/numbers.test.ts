@@ -75,7 +75,9 @@ const things: Record<string, Thing> = {
       "Member has reached their limit of 3 API access tokens in this organization: revoke one, or ask the operator to raise ACCESS_TOKENS_PER_MEMBER",
     create: (services, { acme, ada }) =>
       createAccessToken(services, {
-        ...{ email: ada.email, organization: acme.slug, description: "" },
+        email: ada.email,
+        organization: acme.slug,
+        description: "",
         scopes: ["write_clusters", "write_pipelines"],
       }),
     page: ({ acme }) => [

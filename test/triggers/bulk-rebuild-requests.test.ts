@@ -54,10 +54,16 @@ describeWorld("…/triggers/{id}/rebuilds", openTriggerApi, (api) => {
       url: `https://api.example.com/v2/organizations/acme${trigger.rebuilds}/${body.id}`,
       state: "running",
       filter: {
-        ...{ status: "build_created", event: "push", external_id: null },
-        ...{ received_from: "2026-01-01T00:00:00.000Z", received_to: null },
+        status: "build_created",
+        event: "push",
+        external_id: null,
+        received_from: "2026-01-01T00:00:00.000Z",
+        received_to: null,
       },
-      ...{ total: 2, built: 0, skipped: 0, failed: 0 },
+      total: 2,
+      built: 0,
+      skipped: 0,
+      failed: 0,
       created_at: body.created_at,
       created_by: body.created_by,
       finished_at: null,
@@ -65,10 +71,7 @@ describeWorld("…/triggers/{id}/rebuilds", openTriggerApi, (api) => {
     assert.equal(body.created_by.id, member.id);
     const finished = (await api.send("GET", `${trigger.rebuilds}/${body.id}`, { token })).body;
     assert.match(finished.finished_at, /Z$/);
-    assert.deepEqual(finished, {
-      ...body,
-      ...{ state: "finished", built: 2, finished_at: finished.finished_at },
-    });
+    assert.deepEqual(finished, { ...body, state: "finished", built: 2, finished_at: finished.finished_at });
     const counts = await Promise.all(trigger.ids.map((id) => buildsOf(trigger, id)));
     assert.deepEqual(counts, [2, 1, 2]);
     const { creator } = (await api.send("GET", `/pipelines/${trigger.slug}/builds/4`)).body;

@@ -255,9 +255,18 @@ describeWorld("a bulk rebuild", startQueuePages, (pages, database) => {
     const { db, clock } = pages.services;
     const now = clock.now();
     const rows = newIds(now, 10_001).map((id) => ({
-      ...{ id, triggerId: trigger.id, receivedAt: now, contentType: "application/json", externalId: null },
-      ...{ event: "push", size: 2, status: "build_created" as const, reason: null, dueAt: now },
-      ...{ organizationId: pages.acme.id, isFiltered: false },
+      id,
+      triggerId: trigger.id,
+      receivedAt: now,
+      contentType: "application/json",
+      externalId: null,
+      event: "push",
+      size: 2,
+      status: "build_created" as const,
+      reason: null,
+      dueAt: now,
+      organizationId: pages.acme.id,
+      isFiltered: false,
     }));
     for (let from = 0; from < rows.length; from += 1000)
       await db.transaction((tx) => tx.insertMany(tx.tables.deliveries, rows.slice(from, from + 1000)));

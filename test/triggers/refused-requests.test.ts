@@ -55,7 +55,9 @@ describeWorld("refused requests", startQueuePages, (pages) => {
   const own = (id: string) => ({ id, organizationId: pages.acme.id, ...isOn });
   const latest = (id: string) => listLatestRefused(pages.services, id);
   const parts = (body?: string): RequestParts => ({
-    ...{ network: "192.0.2.1", headers: [["X-Id", "1"]], query: "" },
+    network: "192.0.2.1",
+    headers: [["X-Id", "1"]],
+    query: "",
     body: body === undefined ? undefined : Buffer.from(body),
   });
   /** Each call is another process: it keeps one of each trigger and cause in five seconds. */
@@ -96,7 +98,9 @@ describeWorld("refused requests", startQueuePages, (pages) => {
     const switched = await member.post(`${pathOf(withBodies)}/keep-refused-bodies`);
     assert.equal(switched.status, 303);
     await refuse(ofGitlab, "?page=hidden-1&access_token=hidden-2&hidden-3", '{"password":"hidden-4"}', {
-      ...{ "X-Gitlab-Token": "hidden-5", "X-Gitlab-Event": "Push Hook", "X-Odd": "hidden-6" },
+      "X-Gitlab-Token": "hidden-5",
+      "X-Gitlab-Event": "Push Hook",
+      "X-Odd": "hidden-6",
     });
     await refuse(ofSecrets, `?${secretQuery}`, secretBody, secretHeaders);
     await refuse(withBodies, "", longBody);
@@ -206,7 +210,10 @@ describeWorld("refused requests", startQueuePages, (pages) => {
     const { id } = await few.trigger();
     const many = await setUpOrganization(pages, "many");
     await createPipeline(pages.services, many.operator, {
-      ...{ clusterId: many.cluster.id, slug: "more", name: "More", steps: [{ command: "make" }] },
+      clusterId: many.cluster.id,
+      slug: "more",
+      name: "More",
+      steps: [{ command: "make" }],
     });
     const triggers = [];
     for (let at = 0; at < 20; at++) triggers.push(await many.trigger({}, at % 2 === 0 ? "web" : "more"));

@@ -86,10 +86,18 @@ describeWorld("GET …/triggers/{id}/deliveries, filtered", openTriggerApi, (api
         tx.insertMany(
           tx.tables.deliveries,
           Array.from({ length: count }, () => ({
-            ...{ id: newId(early), triggerId: trigger.id, receivedAt: early, dueAt: early },
-            ...{ contentType: "application/json", externalId: null, event: "common", size: 2 },
-            ...{ status: "build_created" as const, reason: null },
-            ...{ organizationId: api.acme.id, isFiltered: false },
+            id: newId(early),
+            triggerId: trigger.id,
+            receivedAt: early,
+            dueAt: early,
+            contentType: "application/json",
+            externalId: null,
+            event: "common",
+            size: 2,
+            status: "build_created" as const,
+            reason: null,
+            organizationId: api.acme.id,
+            isFiltered: false,
           })),
         ),
       );

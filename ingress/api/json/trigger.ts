@@ -183,7 +183,7 @@ export function checkedNewTrigger({
   verification,
 }: Partial<z.input<typeof createTriggerBody>>) {
   return {
-    ...(type === undefined ? {} : { type }),
+    type,
     filter: filter?.expression ?? null,
     secret: verification?.secret ?? null,
     signature: signatureOf(verification) ?? null,

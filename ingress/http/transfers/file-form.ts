@@ -124,10 +124,7 @@ class FormReader {
 
   #openTransfer(room: TransferRoom, maxBytes: number, organization?: string): Transfer {
     const owners = { ...networksOf(clientIp(this.#event)), ...(organization && { organization }) };
-    return new Transfer(room, {
-      ...{ owners, maxBytes },
-      cut: () => this.fail(this.#options.refusals.tooSlow()),
-    });
+    return new Transfer(room, { owners, maxBytes, cut: () => this.fail(this.#options.refusals.tooSlow()) });
   }
 
   #openParser(): BusboyInstance {
@@ -141,8 +138,11 @@ class FormReader {
         isPartAFile: (name) => name === fileField,
         preservePath: true,
         limits: {
-          ...{ fields: maxFields, parts: maxFields + 1, files: 1 },
-          ...{ fieldSize: maxFieldBytes, headerSize: maxHeadBytes },
+          fields: maxFields,
+          parts: maxFields + 1,
+          files: 1,
+          fieldSize: maxFieldBytes,
+          headerSize: maxHeadBytes,
         },
       });
     } catch {

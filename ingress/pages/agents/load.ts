@@ -48,7 +48,9 @@ export async function loadAgentDetails(services: Services, request: MemberReques
   const cluster = await findClusterById(db, agent.clusterId);
   addCrumbs(request.event, ...crumbsAbove(request.organization.slug, cluster, queue));
   return {
-    ...{ agent, queue, cluster },
+    agent,
+    queue,
+    cluster,
     jobs,
     /** Null: the agent itself. */
     nameOf: (userId: string | null) => users.get(userId ?? "")?.name ?? "its own job",

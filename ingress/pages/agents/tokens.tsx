@@ -108,7 +108,6 @@ export function AgentTokens({
   request: MemberRequest;
   refused: RefusedToken | undefined;
 }) {
-  const now = useNow();
   return (
     <section aria-labelledby="tokens">
       <h2 id="tokens">Registration tokens</h2>
@@ -117,12 +116,7 @@ export function AgentTokens({
       ) : (
         <ul class="entries">
           {list.rows.map((token) => (
-            <Entry
-              key={token.id}
-              token={token}
-              queue={queues.get(token.queueId ?? "")}
-              {...{ request, now }}
-            />
+            <Entry key={token.id} token={token} queue={queues.get(token.queueId ?? "")} request={request} />
           ))}
         </ul>
       )}

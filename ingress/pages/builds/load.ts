@@ -72,7 +72,14 @@ export async function loadBuildDetails(services: Services, request: MemberReques
   const forms = thatFit(unblockable.slice(0, maxUnblocks));
   const [rebuiltFrom] = await listBuildNumbers(db, rebuiltFromId === null ? [] : [rebuiltFromId]);
   return {
-    ...{ build, pipeline, list, queues, pausedQueues, rebuiltFrom, stages, reasons },
+    build,
+    pipeline,
+    list,
+    queues,
+    pausedQueues,
+    rebuiltFrom,
+    stages,
+    reasons,
     unblockable: forms,
     hasMoreUnblockable: unblockable.length > forms.length,
     warnings: graph.warnings,

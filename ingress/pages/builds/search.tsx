@@ -49,7 +49,8 @@ export async function loadBuildSearch(services: Services, request: MemberRequest
   requireKnown("State", search.state, Object.keys(chips));
   const scope = { organizationId: request.organization.id, pipelineId: pipeline?.id };
   const filter: BuildFilter = {
-    ...{ ...scope, includePaused: true },
+    ...scope,
+    includePaused: true,
     ...(await toFilter(services, request, scope, search)),
   };
   const counts = await countBuildsByStates(db, filter, Object.values(chips), maxCounted);
@@ -58,7 +59,9 @@ export async function loadBuildSearch(services: Services, request: MemberRequest
     listBuildsInBrief(db, states ? { ...filter, states } : filter, page),
   );
   return {
-    ...{ search, list, builds: await withPipelines(services, list.rows) },
+    search,
+    list,
+    builds: await withPipelines(services, list.rows),
     counts: new Map(
       Object.keys(chips).flatMap((chip, i) => (counts[i] === undefined ? [] : [[chip, counts[i]] as const])),
     ),
@@ -113,7 +116,14 @@ export function SearchedBuilds({
   if (builds.length === 0 && !isSearching) return <p class="empty">{none}</p>;
   return (
     <>
-      <Chips {...{ search, path, counts }} name="state" label="Builds by state" values={Object.keys(chips)} />
+      <Chips
+        search={search}
+        path={path}
+        counts={counts}
+        name="state"
+        label="Builds by state"
+        values={Object.keys(chips)}
+      />
       <SearchForm fields={fields} kept={["state"]} search={search} path={path} />
       {builds.length === 0 ? (
         <p class="empty">

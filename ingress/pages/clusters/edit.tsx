@@ -34,7 +34,8 @@ export const editCluster = formPage({
       <MemberFields
         members={clusterMembers}
         when="change"
-        {...{ draft, problems }}
+        draft={draft}
+        problems={problems}
         own={{ defaultQueueId }}
       />
     );

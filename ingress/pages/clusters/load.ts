@@ -69,7 +69,10 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
   const counts = await countJobsOfQueues(db, queueIds, maxCountedJobs);
   const ofCluster = { organizationId: cluster.organizationId, clusterId: cluster.id };
   return {
-    ...{ cluster, queues, counts, list },
+    cluster,
+    queues,
+    counts,
+    list,
     agents: await loadAgents(services, ofCluster, { limit: perPage, offset: 0 }),
     chart: await loadClusterChart(services, queueIds),
     tokens: await loadTokens(services, request, cluster),

@@ -23,7 +23,8 @@ export function readDeliverySearch(event: H3Event): { search: Search; filter: De
     status: chips[search.status],
     event: search.event || undefined,
     sentAs: search.sent_as || undefined,
-    ...{ receivedFrom: from, receivedTo: to },
+    receivedFrom: from,
+    receivedTo: to,
   };
   return { search, filter };
 }
@@ -40,9 +41,16 @@ export function DeliverySearchForm({
 }) {
   return (
     <>
-      <Chips {...{ search, path }} name="status" label="Deliveries by status" values={Object.keys(chips)} />
+      <Chips
+        search={search}
+        path={path}
+        name="status"
+        label="Deliveries by status"
+        values={Object.keys(chips)}
+      />
       <SearchForm
-        {...{ search, path }}
+        search={search}
+        path={path}
         fields={[
           ...(hasEvents ? [{ name: "event", label: "Event" }] : []),
           { name: "sent_as", label: hasEvents ? "Sender’s id, or Idempotency-Key" : "Idempotency-Key" },

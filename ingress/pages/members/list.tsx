@@ -65,11 +65,11 @@ export async function showMembers(
         {refused && !refused.draft && <FormError problems={refused.problems} />}
         <ul class="entries">
           {list.rows.map((member) => (
-            <Entry key={member.id} {...{ member, request, now }} />
+            <Entry key={member.id} member={member} request={request} />
           ))}
         </ul>
         <NumberPager list={list} path={membersPath(request)} />
-        {isAdmin && <Invitations {...{ invitations, request, now }} />}
+        {isAdmin && <Invitations invitations={invitations} request={request} />}
         {isAdmin && <NewInvitation request={request} refused={refused} id={newId(now)} />}
       </>
     ),

@@ -61,7 +61,8 @@ export async function loadAuditLog(services: Services, request: MemberRequest, p
   const page = splitPage(cursor, found, (entry) => entry.event.id);
   const { older } = linkIdPages(path, cursorNames, page, queryOf(search));
   return {
-    ...{ search, entries: page.rows },
+    search,
+    entries: page.rows,
     places: await loadPlaces(services, request.organization.slug, page.rows),
     links: { Newest: page.isFirst ? undefined : addressOf(path, search), Older: older },
   };

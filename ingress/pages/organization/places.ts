@@ -20,11 +20,11 @@ export async function loadPlaces(
   const places = new Map<string, Place>();
   for (const [id, { queue, cluster }] of await listQueuesWithOwners(db, idsOf("queue"))) {
     const path = pathTo(patterns.queuePage, { org, cluster: cluster.id, queue: id });
-    places.set(id, { owner: cluster.name, ...(queue.deletedAt ? {} : { path }) });
+    places.set(id, { owner: cluster.name, path: queue.deletedAt ? undefined : path });
   }
   for (const [id, { slug, name, deletedAt }] of await listPipelinesOfTriggers(db, idsOf("trigger"))) {
     const path = pathTo(patterns.triggerPage, { org, slug, trigger: id });
-    places.set(id, { owner: name, ...(deletedAt ? {} : { path }) });
+    places.set(id, { owner: name, path: deletedAt ? undefined : path });
   }
   for (const { id, slug } of await listPipelineNamesById(db, idsOf("pipeline")))
     places.set(id, { path: pathTo(patterns.pipelinePage, { org, slug }) });

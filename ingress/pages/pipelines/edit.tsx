@@ -66,7 +66,9 @@ async function show(
         back={pipelinePath(request)}
       >
         <PipelineFields
-          {...{ draft, ...choices, problems }}
+          draft={draft}
+          {...choices}
+          problems={problems}
           variables={Object.keys(environmentOfPipeline(services.cipher, pipeline))}
         />
       </PostForm>

@@ -54,8 +54,13 @@ const texts = [
 ] as const;
 
 const members: Record<string, string> = {
-  ...{ name: "name", slug: "slug", description: "description", repository: "repository" },
-  ...{ cluster_id: "cluster", default_branch: "branch", env: "environment" },
+  name: "name",
+  slug: "slug",
+  description: "description",
+  repository: "repository",
+  cluster_id: "cluster",
+  default_branch: "branch",
+  env: "environment",
   branch_configuration: "branches",
   "build.environment": "environment",
   ...Object.fromEntries(settingFields.map((name) => [name, name])),
@@ -68,10 +73,17 @@ export function pipelineFields({ steps }: PipelineDraft) {
 
 export function emptyPipelineDraft(cluster: string): PipelineDraft {
   return {
-    ...{ name: "", slug: "", cluster, description: "", repository: "", branch: "", environment: "" },
+    name: "",
+    slug: "",
+    cluster,
+    description: "",
+    repository: "",
+    branch: "",
+    environment: "",
     branches: "",
     settings: draftOfSettings(),
-    ...{ replacesEnvironment: false, steps: { as: "rows", rows: [newRow] } },
+    replacesEnvironment: false,
+    steps: { as: "rows", rows: [newRow] },
   };
 }
 

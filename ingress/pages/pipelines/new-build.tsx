@@ -52,15 +52,15 @@ export function addBuild(
       return showAgain(services, request, { draft, problems });
     }
     const number = String(outcome.done.build.number);
-    const path = pathTo(patterns.buildPage, {
-      ...{ org: request.organization.slug, slug: pipeline.slug, number },
-    });
+    const path = pathTo(patterns.buildPage, { org: request.organization.slug, slug: pipeline.slug, number });
     return withNotice(path, "build_created");
   }, environmentFormOptions);
 }
 
 const fieldNames: Record<string, string> = {
-  ...{ message: "message", commit: "commit", branch: "branch" },
+  message: "message",
+  commit: "commit",
+  branch: "branch",
   "build.environment": "environment",
 };
 

@@ -68,7 +68,7 @@ async function show(
         button="Create pipeline"
         back={pathTo(patterns.pipelinesPage, parameters)}
       >
-        <PipelineFields {...{ draft, ...choices, problems }} />
+        <PipelineFields draft={draft} {...choices} problems={problems} />
       </PostForm>
     ),
   });

@@ -74,7 +74,9 @@ export function StepsFields({
           {draft.rows.map((row, index) => (
             <Row
               key={`${index}`}
-              {...{ row, index, problems }}
+              row={row}
+              index={index}
+              problems={problems}
               isLast={index === draft.rows.length - 1}
               isFocused={draft.focused === index}
             />

@@ -38,7 +38,11 @@ const maxShownLength = 40_000;
 
 export const newRow: StepRow = {
   kind: "command",
-  ...{ label: "", command: "", queue: "", environment: "", more: "" },
+  label: "",
+  command: "",
+  queue: "",
+  environment: "",
+  more: "",
 };
 
 /** @param configuration the YAML that the steps were made of */
@@ -68,7 +72,10 @@ function toRow(step: Step): StepRow {
   // A field of lines cannot hold a line break.
   const fits = lines.every(([, value]) => !/[\r\n]/.test(value));
   return {
-    ...{ kind: "command", label, command, queue },
+    kind: "command",
+    label,
+    command,
+    queue,
     environment: fits ? lines.map(([name, value]) => `${name}=${value}`).join("\n") : "",
     more: writeMore({
       ...others,

@@ -24,7 +24,8 @@ export const editQueue = formPage({
       members={queueMembers}
       when="change"
       own={queueFields(queue, { draft, problems, organization })}
-      {...{ draft, problems }}
+      draft={draft}
+      problems={problems}
     />
   ),
   save: async (services, request, { loaded: { queue }, draft }) => {

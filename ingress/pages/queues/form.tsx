@@ -71,7 +71,9 @@ export function queueFields(
     ),
     agentImageRef: hasImage && (
       <Field
-        {...{ label, hint, problems }}
+        label={label}
+        hint={hint}
+        problems={problems}
         name="image"
         value={draft.agentImageRef ?? ""}
         maxLength={maxImageRefLength}

@@ -25,7 +25,8 @@ export const newQueuePage = formPage({
       members={queueMembers}
       when="create"
       own={newQueueFields(draft, organization)}
-      {...{ draft, problems }}
+      draft={draft}
+      problems={problems}
     />
   ),
   save: async (services, request, { loaded: cluster, draft }) =>

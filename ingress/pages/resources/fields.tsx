@@ -54,10 +54,11 @@ function MemberField({
   const { kind, placeholder, ...words } = field;
   const required = create !== undefined && !create.safeParse(undefined).success;
   const common = { ...words, value, problems };
-  if (kind === "code") return <TextArea {...common} {...{ required, placeholder }} {...codeField} />;
+  if (kind === "code")
+    return <TextArea {...common} required={required} placeholder={placeholder} {...codeField} />;
   const schema = create ?? change;
   const maxLength = schema && maxLengthOf(schema);
-  return <Field {...common} {...{ maxLength, required }} {...(kind === "name" && nameField)} />;
+  return <Field {...common} maxLength={maxLength} required={required} {...(kind === "name" && nameField)} />;
 }
 
 /** The facts of members whose values are text. One without a value is left out. @param besides columns that the page shows itself */

@@ -54,7 +54,7 @@ async function showSecrets(
     section: "clusters",
     script: "once.js",
     topics: [`cluster:${cluster.id}`],
-    content: <SecretsView {...{ request, cluster, list, refused }} />,
+    content: <SecretsView request={request} cluster={cluster} list={list} refused={refused} />,
   };
 }
 

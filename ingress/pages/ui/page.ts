@@ -178,8 +178,13 @@ function respond(services: Services, { event, visitor }: PageRequest, result: Pa
     ...shown,
     ...(membership && section && { within: { organization: membership.organization, section } }),
     storage: membership && storageNotice(services.config, membership.organization),
-    ...{ role: membership?.role, memberships, outage, trail: trailAbove(event, content.title) },
-    ...{ visitor, now: services.clock.now(), notice: event.url.searchParams.get("notice") },
+    role: membership?.role,
+    memberships,
+    outage,
+    trail: trailAbove(event, content.title),
+    visitor,
+    now: services.clock.now(),
+    notice: event.url.searchParams.get("notice"),
   });
   return html(status, page);
 }

@@ -89,8 +89,12 @@ function isWorthRepeating(error: unknown): boolean {
 
 function toAnnouncement({ path, absolutePath, pattern, bytes, sha1, sha256 }: FoundFile) {
   return {
-    ...{ path, absolute_path: absolutePath, glob_path: pattern },
-    ...{ file_size: bytes, sha1sum: sha1, sha256sum: sha256 },
+    path,
+    absolute_path: absolutePath,
+    glob_path: pattern,
+    file_size: bytes,
+    sha1sum: sha1,
+    sha256sum: sha256,
   };
 }
 

@@ -42,7 +42,9 @@ export function identityTokenCommand({ env, write }: Terminal): Command {
     .action(async ({ audience, lifetime, claim, awsSessionTag, subjectClaim }) => {
       const job = findJob(env);
       const wanted = {
-        ...{ audience, lifetime, subject_claim: subjectClaim },
+        audience,
+        lifetime,
+        subject_claim: subjectClaim,
         ...(claim.length > 0 && { claims: claim }),
         ...(awsSessionTag.length > 0 && { aws_session_tags: awsSessionTag }),
       };

@@ -156,7 +156,8 @@ export const searchArtifacts = (
   options: { query: string; scope: string | undefined; includesRetriedJobs: boolean },
 ) => {
   const query = new URLSearchParams({
-    ...{ query: options.query, state: "finished" },
+    query: options.query,
+    state: "finished",
     ...(options.scope !== undefined && { scope: options.scope }),
     ...(options.includesRetriedJobs && { include_retried_jobs: "true" }),
   });

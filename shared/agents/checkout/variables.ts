@@ -33,7 +33,9 @@ export function checkoutFacts(context: CheckoutContext): Record<string, string |
   const phases = canSkip ? undefined : "plugin,command";
   if (pipeline.repository === null)
     return {
-      ...{ REPO: noRepository, BOOTSTRAP_PHASES: phases, ...ofKey },
+      REPO: noRepository,
+      BOOTSTRAP_PHASES: phases,
+      ...ofKey,
       SKIP_CHECKOUT: canSkip ? "true" : undefined,
     };
   return { REPO: pipeline.repository, ...ofKey, ...(skip && phases && { BOOTSTRAP_PHASES: phases }) };

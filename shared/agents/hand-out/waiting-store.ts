@@ -62,7 +62,12 @@ export const listWaitingJobs = prepared<
   const arrival = arrivalOf(jobs);
   return tx
     .select({
-      ...{ id, buildId, retryOfJobId, scheduledAt, priority, agentRules },
+      id,
+      buildId,
+      retryOfJobId,
+      scheduledAt,
+      priority,
+      agentRules,
       arrivedAt: sql<Date>`${arrival}`.mapWith(jobs.scheduledAt),
     })
     .from(jobs)

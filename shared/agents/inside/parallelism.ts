@@ -71,7 +71,12 @@ function likeFirst(tx: Tx, { id, first, present }: { id: string; first: Job; pre
   const isWaiting = waiting !== undefined;
   return {
     ...newScriptJob({ id, buildId, createdAt: tx.now }),
-    ...{ queueId, stepId, options, command, agentRules, priority },
+    queueId,
+    stepId,
+    options,
+    command,
+    agentRules,
+    priority,
     state: waiting?.state ?? "scheduled",
     scheduledAt: isWaiting ? null : tx.now,
     arrivedAt: first.arrivedAt ?? (isWaiting ? null : first.scheduledAt),

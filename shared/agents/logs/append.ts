@@ -84,7 +84,11 @@ async function prepare({ lease, received, kept }: Arrival): Promise<NewChunk> {
   const bytes = all.subarray(start - from, Math.max(0, kept.end - from));
   const isAsReceived = isGzip && bytes.length === all.length;
   return {
-    ...{ lease, sequence, isPlaced: place !== undefined, start, end },
+    lease,
+    sequence,
+    isPlaced: place !== undefined,
+    start,
+    end,
     size: bytes.length,
     lines: countLineFeeds(bytes),
     body: isAsReceived || bytes.length === 0 ? received.body : await deflate(lease.organizationId, bytes),

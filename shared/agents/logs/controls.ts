@@ -29,8 +29,10 @@ export type Control =
   | { kind: "move"; final: string; amount: number | undefined };
 
 const savesOrRestores: Record<string, "save" | "restore"> = {
-  ...{ "\x1b7": "save", "\x1b8": "restore" },
-  ...{ "\x1b[s": "save", "\x1b[u": "restore" },
+  "\x1b7": "save",
+  "\x1b8": "restore",
+  "\x1b[s": "save",
+  "\x1b[u": "restore",
 };
 
 /** Splits a line into text and the controls that change what is shown. Others are dropped. */

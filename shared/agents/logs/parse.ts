@@ -130,7 +130,12 @@ function toLine(row: Row, hasGroups: boolean): LogLine {
   const marker = isRemark || !hasGroups ? undefined : header.exec(first?.text ?? "")?.[1];
   if (first && marker !== undefined) first.text = first.text.replace(header, "");
   return {
-    ...{ number, start, end, time, isComplete, isCut },
+    number,
+    start,
+    end,
+    time,
+    isComplete,
+    isCut,
     texts: texts.filter(({ text }) => text !== ""),
     group: marker === undefined ? undefined : groups[marker],
     opensGroup: opensPrevious.test(plain),

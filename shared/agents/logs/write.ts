@@ -97,7 +97,13 @@ async function writeChunks(
   await insertChunks(
     tx,
     stored.map(({ lease: { jobId, attempt }, sequence, start, size, lines, body }) => ({
-      ...{ jobId, attempt, sequence, start, size, lines, body },
+      jobId,
+      attempt,
+      sequence,
+      start,
+      size,
+      lines,
+      body,
     })),
   );
   return { outcomes: chunks.map((chunk) => outcomes.get(chunk) ?? "ended"), logs };
@@ -173,8 +179,15 @@ function openLog(log: JobLog, known: Range | undefined): OpenLog {
 
 function newLog({ jobId, attempt, organizationId }: LogLease, now: Date): JobLog {
   return {
-    ...{ jobId, attempt, organizationId, createdAt: now },
-    ...{ size: 0, storedBytes: 0, droppedBytes: 0, isCounted: false, evictedAt: null },
+    jobId,
+    attempt,
+    organizationId,
+    createdAt: now,
+    size: 0,
+    storedBytes: 0,
+    droppedBytes: 0,
+    isCounted: false,
+    evictedAt: null,
   };
 }
 

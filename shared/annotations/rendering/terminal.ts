@@ -4,8 +4,11 @@ import type { LogText } from "../../agents/logs/row.ts";
 import { escapeText } from "./tags.ts";
 
 const decorations: Record<string, string> = {
-  ...{ bold: "term-fg1", dim: "term-fg2", italic: "term-fg3" },
-  ...{ underline: "term-fg4", strikethrough: "term-fg9" },
+  bold: "term-fg1",
+  dim: "term-fg2",
+  italic: "term-fg3",
+  underline: "term-fg4",
+  strikethrough: "term-fg9",
 };
 
 /**

@@ -72,7 +72,11 @@ export async function listEntries(
   const total = capTotal(await countUpTo(db, entries, isEntry));
   const rows = await readerFor(db, page.offset)
     .select({
-      ...{ jobId, limit, isEager, priority, orderedAt },
+      jobId,
+      limit,
+      isEager,
+      priority,
+      orderedAt,
       buildNumber: builds.number,
       pipelineSlug: pipelines.slug,
       pipelineName: pipelines.name,

@@ -74,9 +74,25 @@ function membersOf(
   const { artifact_paths, secrets, checkout } = step;
   const queueId = queueOf(clusterId, step);
   const options = {
-    ...{ key, env, timeout_in_minutes, soft_fail, retry, plugins, image, signature },
-    ...{ concurrency, concurrency_group, concurrency_method, cancel_on_build_failing },
-    ...{ artifact_paths, secrets, checkout, parallel, matrix, signed, group },
+    key,
+    env,
+    timeout_in_minutes,
+    soft_fail,
+    retry,
+    plugins,
+    image,
+    signature,
+    concurrency,
+    concurrency_group,
+    concurrency_method,
+    cancel_on_build_failing,
+    artifact_paths,
+    secrets,
+    checkout,
+    parallel,
+    matrix,
+    signed,
+    group,
     ...(queueId === undefined && { queue: step.agents?.queue ?? "" }),
   };
   return {

@@ -133,8 +133,11 @@ const standing = prepared<{ buildId: string }, Standing, Tx>((tx) => {
 });
 
 const nothing: Standing = {
-  ...{ hasActive: false, hasFailed: false, hasPromise: false },
-  ...{ hasWaiting: false, hasCommand: false },
+  hasActive: false,
+  hasFailed: false,
+  hasPromise: false,
+  hasWaiting: false,
+  hasCommand: false,
 };
 
 /** Reads the standing of a build's jobs in one statement. */
@@ -299,13 +302,11 @@ export async function cancelJobsIfUnfinished(
   const ended = await tx
     .update(jobs)
     .set({
-      ...{
-        state: "canceled",
-        finishedAt: now,
-        dispatchPausedAt: null,
-        softFailed: isTrueByStep(tx, "soft_fail"),
-        unblockable: false,
-      },
+      state: "canceled",
+      finishedAt: now,
+      dispatchPausedAt: null,
+      softFailed: isTrueByStep(tx, "soft_fail"),
+      unblockable: false,
       ...given,
     })
     .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))

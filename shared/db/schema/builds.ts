@@ -393,8 +393,14 @@ export function defineBuildsTables(
   );
 
   return {
-    ...{ builds, jobs, metaData, jobTokens, pipelineUploads, buildGraphs },
-    ...{ concurrencyGroups, concurrencyMembers },
+    builds,
+    jobs,
+    metaData,
+    jobTokens,
+    pipelineUploads,
+    buildGraphs,
+    concurrencyGroups,
+    concurrencyMembers,
   };
 }
 

@@ -89,7 +89,11 @@ const selectField = z
   .transform((given): ManualField => {
     const { key, select, hint, required, options, multiple, default: standard } = given;
     return present({
-      ...{ select, key, hint, ...optional(required), options },
+      select,
+      key,
+      hint,
+      ...optional(required),
+      options,
       ...(multiple && { multiple: true as const }),
       default: standard,
     });

@@ -80,7 +80,8 @@ export async function countForRebuild(
 ) {
   const filter = await storedFilter(services, trigger, search);
   const { total, lastId, isCut } = await countMatches(services.db, trigger.id, filterOf(filter), {
-    ...{ max: maxDeliveries, last },
+    max: maxDeliveries,
+    last,
   });
   if (isCut) {
     const reason =
@@ -148,9 +149,20 @@ export async function askForBulkRebuild(
     await requireRoom(tx, actor, trigger);
     await requireStorage(tx, config, actor.organization.id);
     const made = await insertIfFree(tx, {
-      ...{ id, organizationId: actor.organization.id, triggerId: trigger.id, filter },
-      ...{ createdAt: tx.now, createdById: actor.userId, total, lastDeliveryId: lastId, position: null },
-      ...{ built: 0, skipped: 0, failed: 0, canceledAt: null, finishedAt: null },
+      id,
+      organizationId: actor.organization.id,
+      triggerId: trigger.id,
+      filter,
+      createdAt: tx.now,
+      createdById: actor.userId,
+      total,
+      lastDeliveryId: lastId,
+      position: null,
+      built: 0,
+      skipped: 0,
+      failed: 0,
+      canceledAt: null,
+      finishedAt: null,
     });
     if (!made) throw notFound("bulk rebuild");
     await later(tx, "bulk_rebuild", actor.organization.id, [id]);

@@ -70,7 +70,9 @@ export async function decideAndBuild(
       failed: countOf(outcomes, "failed"),
     },
     built: builds.map(({ id, number, deliveryId, createdAt }) => ({
-      ...{ id, number, createdAt },
+      id,
+      number,
+      createdAt,
       deliveryId: deliveryId ?? "",
       delaySeconds: secondsBetween(timeOfId(deliveryId ?? ""), createdAt),
     })),
@@ -101,8 +103,13 @@ function traceDecided({ clock, tracing }: Services, { built, outcomes }: Decided
   for (const { id, number, deliveryId, createdAt } of built) {
     decide(deliveryId, createdAt, { status: "build_created" });
     tracing.record({
-      ...{ name: "build", traceId: deliveryId, subject: id, parent: { name: "decide" } },
-      ...{ start: createdAt, end, attributes: { build: id, number } },
+      name: "build",
+      traceId: deliveryId,
+      subject: id,
+      parent: { name: "decide" },
+      start: createdAt,
+      end,
+      attributes: { build: id, number },
     });
   }
 }

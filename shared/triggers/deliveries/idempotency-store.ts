@@ -30,10 +30,7 @@ const upsertKeyIfFree = prepared<IdempotencyKey & { freeSince: Date }, Pick<Idem
     const createdAt = valueFor(idempotencyKeys.createdAt, "createdAt");
     return tx
       .insert(idempotencyKeys)
-      .values({
-        ...{ triggerId: sql.placeholder("triggerId"), key: sql.placeholder("key") },
-        ...{ deliveryId, createdAt },
-      })
+      .values({ triggerId: sql.placeholder("triggerId"), key: sql.placeholder("key"), deliveryId, createdAt })
       .onConflictDoUpdate({
         target: [idempotencyKeys.triggerId, idempotencyKeys.key],
         set: { deliveryId: sql`${deliveryId}`, createdAt },

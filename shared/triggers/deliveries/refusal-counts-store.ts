@@ -39,7 +39,10 @@ export async function listRefusalCountsOfOrganization(
   const { triggerId, hour, cause, count } = refusedDeliveries;
   return db
     .select({
-      ...{ triggerId, hour, cause, count },
+      triggerId,
+      hour,
+      cause,
+      count,
       trigger: { id: triggers.id, label: triggers.label },
       pipeline: { slug: pipelines.slug, name: pipelines.name },
     })

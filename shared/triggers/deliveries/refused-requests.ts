@@ -71,7 +71,11 @@ export function openRefusedRequests({ config, db, clock, log }: Services): Refus
       const { network, headers, query, body } = read();
       const isBodyKept = body && refusedBodiesUntil(trigger, now);
       const row = {
-        ...{ id: newId(now), triggerId, cause, receivedAt: now, network },
+        id: newId(now),
+        triggerId,
+        cause,
+        receivedAt: now,
+        network,
         headers: cutHeaders(headers),
         query: query.slice(0, maxQueryCharacters),
         size: body?.length ?? null,

@@ -56,7 +56,10 @@ export async function listDeliveriesPage(
     if (rest.length === 0) return select(where);
     return selectFromSlice(deliveries.id, {
       slice: (columns) => db.select(columns).from(deliveries).where(where).orderBy(order),
-      ...{ size, equal: rest, limit, select },
+      size,
+      equal: rest,
+      limit,
+      select,
       refusal: "Too many deliveries to look through. Add an earliest and a latest time.",
     });
   });

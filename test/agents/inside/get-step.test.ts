@@ -12,17 +12,30 @@ describeWorldOn(sqlite, "POST /v3/steps/{step}/export", openApi, (api) => {
       api,
       { command: "first" },
       {
-        ...{ command: "make", key: "all", label: "Make", env: { A: "1" }, depends_on: "later" },
-        ...{ timeout_in_minutes: 7, parallelism: 2 },
+        command: "make",
+        key: "all",
+        label: "Make",
+        env: { A: "1" },
+        depends_on: "later",
+        timeout_in_minutes: 7,
+        parallelism: 2,
       },
       { command: "later", key: "later", depends_on: [] },
     );
     const step = (await build()).jobs[1].step.id;
     const whole = {
-      ...{ id: step, agents: [`queue=${key}`], command: "make" },
-      ...{ depends_on: [{ step: "later" }], env: { A: "1" }, key: "all", label: "Make" },
-      ...{ state: "waiting_for_dependencies", outcome: "neutral" },
-      ...{ parallelism: 2, timeout: 7, type: "command" },
+      id: step,
+      agents: [`queue=${key}`],
+      command: "make",
+      depends_on: [{ step: "later" }],
+      env: { A: "1" },
+      key: "all",
+      label: "Make",
+      state: "waiting_for_dependencies",
+      outcome: "neutral",
+      parallelism: 2,
+      timeout: 7,
+      type: "command",
     };
 
     assert.deepEqual(JSON.parse(await get("all", undefined, json)), whole);

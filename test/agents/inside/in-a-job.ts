@@ -19,7 +19,15 @@ export async function enterJob(api: Api, ...steps: (string | object)[]) {
   const build = async () => (await api.send("GET", path)).body;
   const { id: buildId } = await build();
   return {
-    ...{ agent, newAgent, job, token, build, buildId, path, key, slug: pipeline.slug },
+    agent,
+    newAgent,
+    job,
+    token,
+    build,
+    buildId,
+    path,
+    key,
+    slug: pipeline.slug,
     send: (method: string, to: string, body?: unknown) => agent.send(method, to, body, token),
     get: async (step: string, attribute?: string, more: object = {}) => {
       const answer = await agent.send("POST", `/steps/${step}/export`, { attribute, ...more }, token);

@@ -67,7 +67,8 @@ describeWorldOn(sqlite, "commands of the public agent in a job", openApi, (api) 
       for (const name of ["deploy", "sign", "other"])
         await api.send("POST", secrets, {
           body: {
-            ...{ key: key(name), value: `${name} value` },
+            key: key(name),
+            value: `${name} value`,
             ...(name === "other" && { policy: "- pipeline_slug: another" }),
           },
         });
@@ -108,8 +109,11 @@ describeWorldOn(sqlite, "commands of the public agent in a job", openApi, (api) 
         assert.equal(usual.organization_id, undefined);
         const asked = await ask(
           {
-            ...{ audience: "sts.amazonaws.com", lifetime: 3600, claims: ["organization_id", "agent_tag:os"] },
-            ...{ aws_session_tags: ["pipeline_slug", "agent_tag:gpu"], subject_claim: "pipeline_id" },
+            audience: "sts.amazonaws.com",
+            lifetime: 3600,
+            claims: ["organization_id", "agent_tag:os"],
+            aws_session_tags: ["pipeline_slug", "agent_tag:gpu"],
+            subject_claim: "pipeline_id",
           },
           "sts.amazonaws.com",
         );

@@ -339,7 +339,10 @@ describe("the variables of a checkout", () => {
 
   it("have the members of the step", () => {
     const checkout: StepCheckout = {
-      ...{ skip: false, submodules: false, lfs: true, commit_verification: "strict" },
+      skip: false,
+      submodules: false,
+      lfs: true,
+      commit_verification: "strict",
       flags: { clone: "--filter=blob:none", fetch: "-v", checkout: "", clean: "-x" },
       sparse: { paths: [".ci/", "src/"] },
     };

@@ -73,7 +73,9 @@ describeWorld("chunks of a log", withSettings(openApi, { JOB_LOG_BYTES: String(l
       texts.map((text, index) =>
         (index % 2 ? other : job.intake).append(job.lease, {
           sequence: index < 10 ? index + 2 : undefined,
-          ...{ start: undefined, body: Buffer.from(text), isGzip: false },
+          start: undefined,
+          body: Buffer.from(text),
+          isGzip: false,
         }),
       ),
     );
@@ -87,7 +89,10 @@ describeWorld("chunks of a log", withSettings(openApi, { JOB_LOG_BYTES: String(l
     await job.send(1, 0, "a".repeat(limit - 2));
     for (const sequence of [2, 3])
       await job.intake.append(job.lease, {
-        ...{ sequence, start: undefined, body: Buffer.from("bcd"), isGzip: false },
+        sequence,
+        start: undefined,
+        body: Buffer.from("bcd"),
+        isGzip: false,
       });
 
     const log = await logOf(job);
@@ -234,10 +239,7 @@ describeWorld("chunks of a log", withSettings(openApi, { JOB_LOG_BYTES: String(l
     for (let start = 0; start < 150; start += 50)
       await Promise.all(
         Array.from({ length: 50 }, (_, index) =>
-          job.intake.append(job.lease, {
-            ...{ sequence: start + index, start: start + index },
-            ...{ body, isGzip: true },
-          }),
+          job.intake.append(job.lease, { sequence: start + index, start: start + index, body, isGzip: true }),
         ),
       );
 

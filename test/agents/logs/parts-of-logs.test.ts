@@ -17,7 +17,8 @@ describeWorld("…/jobs/{id}/log in the form that a client asks for", openApi, (
     const address = `${api.world.url}/v2/organizations/acme/pipelines/${made.slug}/builds/1/jobs/${made.id}/log`;
     const ask = async (headers: Record<string, string>, ending = "", method = "GET") => {
       const answer = await fetch(address + ending, {
-        ...{ method, headers: { ...headers, Authorization: `Bearer ${token}` } },
+        method,
+        headers: { ...headers, Authorization: `Bearer ${token}` },
       });
       const part = answer.headers.get("content-range");
       return { status: answer.status, headers: answer.headers, part, text: await answer.text() };

@@ -60,8 +60,11 @@ export interface Rows {
 
 const retryable: JobState[] = ["failed", "timed_out", "canceled", "expired"];
 const endings: Partial<Record<BuildState, JobState>> = {
-  ...{ passed: "passed", not_run: "passed", blocked_passed: "passed" },
-  ...{ failed: "failed", canceled: "canceled" },
+  passed: "passed",
+  not_run: "passed",
+  blocked_passed: "passed",
+  failed: "failed",
+  canceled: "canceled",
 };
 
 export function openModel(pipelines: Shape[][], groups: Group[]) {
@@ -93,8 +96,16 @@ export function openModel(pipelines: Shape[][], groups: Group[]) {
       .filter((job) => job.buildId === id && job.retryOfJobId === null)
       .sort((one, other) => one.position - other.position || (one.id < other.id ? -1 : 1));
     const build: ModelBuild = {
-      ...{ id, pipeline, createdAt: row.createdAt, lateMs: 0, state: "scheduled", hasStarted: false },
-      ...{ wasQuiet: false, madeBy, jobs: [], tree: [] },
+      id,
+      pipeline,
+      createdAt: row.createdAt,
+      lateMs: 0,
+      state: "scheduled",
+      hasStarted: false,
+      wasQuiet: false,
+      madeBy,
+      jobs: [],
+      tree: [],
     };
     for (const shape of pipelines[pipeline] ?? []) {
       const jobs = own.splice(0, shape.copies);
@@ -374,8 +385,14 @@ function nodeOf({ type, key, dependsOn, continueOnFailure }: Shape, id: string):
 function newJob(own: Pick<ModelJob, "id" | "build" | "shape" | "stepId" | "position">): ModelJob {
   return {
     ...own,
-    ...{ state: "waiting", softFailed: false, retriedInJobId: null, retryOf: undefined },
-    ...{ isAutomaticRetry: false, isMember: false, unblockable: false, followsCanceled: false },
+    state: "waiting",
+    softFailed: false,
+    retriedInJobId: null,
+    retryOf: undefined,
+    isAutomaticRetry: false,
+    isMember: false,
+    unblockable: false,
+    followsCanceled: false,
   };
 }
 

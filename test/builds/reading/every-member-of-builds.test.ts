@@ -38,8 +38,12 @@ describeWorld("a build that has everything", openChain, (chain) => {
       await tx
         .update(builds)
         .set({
-          ...{ options: { ...build?.options, triggered_from: ofParent }, rebuiltFromId: id },
-          ...{ cancelReason: "c", startedAt: tx.now, failingAt: tx.now, finishedAt: tx.now },
+          options: { ...build?.options, triggered_from: ofParent },
+          rebuiltFromId: id,
+          cancelReason: "c",
+          startedAt: tx.now,
+          failingAt: tx.now,
+          finishedAt: tx.now,
         })
         .where(eq(builds.id, id));
     });
@@ -101,15 +105,25 @@ describeWorld("a build that has everything", openChain, (chain) => {
 });
 
 const pipelineMembers = {
-  ...{ description: "D", repository: "git@example.com:a.git", branch_configuration: "main", env: { A: "1" } },
-  ...{ skip_queued_branch_builds: true, skip_queued_branch_builds_filter: "!main" },
-  ...{ cancel_running_branch_builds: true, cancel_running_branch_builds_filter: "!main" },
-  ...{ default_command_step_timeout: 1, maximum_command_step_timeout: 2 },
+  description: "D",
+  repository: "git@example.com:a.git",
+  branch_configuration: "main",
+  env: { A: "1" },
+  skip_queued_branch_builds: true,
+  skip_queued_branch_builds_filter: "!main",
+  cancel_running_branch_builds: true,
+  cancel_running_branch_builds_filter: "!main",
+  default_command_step_timeout: 1,
+  maximum_command_step_timeout: 2,
 };
 
 const buildMembers = {
-  ...{ message: "M", author: { name: "Ada", email: "ada@example.com" }, env: { A: "1" } },
-  ...{ meta_data: { k: "v" }, pull_request_id: 7, pull_request_base_branch: "main" },
+  message: "M",
+  author: { name: "Ada", email: "ada@example.com" },
+  env: { A: "1" },
+  meta_data: { k: "v" },
+  pull_request_id: 7,
+  pull_request_base_branch: "main",
   pull_request_repository: "git@example.com:fork.git",
 };
 

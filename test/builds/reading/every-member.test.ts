@@ -8,8 +8,14 @@ import { describeWorld } from "../../helpers/databases.ts";
 
 describeWorld("a job that has everything", openApi, (api) => {
   const command = {
-    ...{ command: "make", label: "L", artifact_paths: "a/*;b", signature: { value: "x" } },
-    ...{ agents: ["os=linux"], concurrency: 2, concurrency_group: "c", concurrency_method: "eager" },
+    command: "make",
+    label: "L",
+    artifact_paths: "a/*;b",
+    signature: { value: "x" },
+    agents: ["os=linux"],
+    concurrency: 2,
+    concurrency_group: "c",
+    concurrency_method: "eager",
   };
   /** Members of other kinds of jobs, and one of jobs that wait. */
   const ofOthers = new Set([
@@ -34,12 +40,26 @@ describeWorld("a job that has everything", openApi, (api) => {
         await tx
           .update(jobs)
           .set({
-            ...{ state: "expired", agentId: agent.id, exitStatus: 1, softFailed: true },
-            ...{ signal: "SIGKILL", signalReason: "cancel", failureReason: "f", brokenReason: "b" },
-            ...{ promisedExitStatus: 1, promisedAt: now, priority: 3 },
-            ...{ retriedInJobId: unknownId, retriedById: api.admin.id, retriesCount: 1 },
-            ...{ retryOfJobId: unknownId, retryType: "manual" },
-            ...{ limitedAt: now, scheduledAt: now, startedAt: now, finishedAt: now },
+            state: "expired",
+            agentId: agent.id,
+            exitStatus: 1,
+            softFailed: true,
+            signal: "SIGKILL",
+            signalReason: "cancel",
+            failureReason: "f",
+            brokenReason: "b",
+            promisedExitStatus: 1,
+            promisedAt: now,
+            priority: 3,
+            retriedInJobId: unknownId,
+            retriedById: api.admin.id,
+            retriesCount: 1,
+            retryOfJobId: unknownId,
+            retryType: "manual",
+            limitedAt: now,
+            scheduledAt: now,
+            startedAt: now,
+            finishedAt: now,
           })
           .where(eq(jobs.id, job.id));
     });

@@ -30,7 +30,13 @@ export async function openChain(database: TestDatabase, settings: Record<string,
     must("GET", `/pipelines/${slug}/builds/${number}?include_retried_jobs=true`);
 
   return {
-    ...{ api, agent, settle, send, must, newPipeline, show },
+    api,
+    agent,
+    settle,
+    send,
+    must,
+    newPipeline,
+    show,
     build: (slug: string, body: object = {}) =>
       must("POST", `/pipelines/${slug}/builds`, { body: { commit: "HEAD", branch: "main", ...body } }),
     builds: async (slug: string) => must("GET", `/pipelines/${slug}/builds`),

@@ -19,7 +19,10 @@ export function withNext(url: string): Migration[] {
   return [
     ...readMigrations(isSqliteUrl(url) ? "sqlite" : "postgres"),
     {
-      ...{ tag: "0001_next", when: 9_000_000_000_000, hash: "next", backfills: [backfill] },
+      tag: "0001_next",
+      when: 9_000_000_000_000,
+      hash: "next",
+      backfills: [backfill],
       ...sortStatements(statements.join("--> statement-breakpoint\n")),
     },
   ];

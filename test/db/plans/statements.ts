@@ -163,7 +163,7 @@ export const statements: Record<string, Statement> = {
     (db) => listWaitingJobs(db, { queueId: fewId, agentRules: "", limit: 50 }),
     "jobs_waiting",
   ),
-  "kinds of waiting jobs": {
+  "rule sets of waiting jobs": {
     run: (db) => listWaitingRuleSets(db, { ids: shared.few, from: "" }),
     sqlite: /^(?!.*TEMP B-TREE).*jobs_waiting.*jobs_waiting/s,
     postgres: /^(?!.*\bSort\b).*Index Only Scan using jobs_waiting/s, // it does not show the plan of the other step
@@ -192,10 +192,10 @@ export const statements: Record<string, Statement> = {
   "the number of approved codes of a member": on(/device_codes_approved/, (db) =>
     countApproved(db, { ...member, expiredBefore: time }, 100),
   ),
-  "a code to claim": on(/device_codes_user_code/, (db) =>
+  "a code to enter": on(/device_codes_user_code/, (db) =>
     enterIfPending(db, ["mac", "former"], { userId, cameByLink: false, now: time }),
   ),
-  "a claimed code": on(/device_codes_claimed/, (db) => findEntered(db, ["mac"], userId)),
+  "an entered code": on(/device_codes_claimed/, (db) => findEntered(db, ["mac"], userId)),
 
   // Without those that expired. No row here is finished, so Postgres sorts the few that it expects.
   "artifacts to evict": {

@@ -25,8 +25,15 @@ export function clientDocument(document: ApiDocument) {
   const { Queue, PipelineTrigger, PipelineTriggerDelivery, BulkRebuild } = document.components.schemas;
   const { Secret, Annotation, Artifact, User, Problem } = document.components.schemas;
   const schemas = {
-    ...{ Queue, PipelineTrigger, PipelineTriggerDelivery, BulkRebuild },
-    ...{ Secret, Annotation, Artifact, User, Problem },
+    Queue,
+    PipelineTrigger,
+    PipelineTriggerDelivery,
+    BulkRebuild,
+    Secret,
+    Annotation,
+    Artifact,
+    User,
+    Problem,
   };
   const info = { title: "Queues, triggers, and what jobs leave", version: "2" };
   const selected = { openapi: "3.1.0", info, paths, components: { schemas, headers } };

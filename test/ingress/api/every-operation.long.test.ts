@@ -49,7 +49,9 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
 
   before(async () => {
     api = await openApi(sqlite, {
-      ...{ SERVICE_NAME: "acme-ci", QUEUES_PER_CLUSTER: "1000", CLUSTERS_PER_ORGANIZATION: "1000" },
+      SERVICE_NAME: "acme-ci",
+      QUEUES_PER_CLUSTER: "1000",
+      CLUSTERS_PER_ORGANIZATION: "1000",
     });
     await api.build(api.acme.pipeline.id);
     Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));

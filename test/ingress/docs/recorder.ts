@@ -77,7 +77,9 @@ export class Recorder {
 
     this.#record(id, {
       summary,
-      ...{ path, query, headers },
+      path,
+      query,
+      headers,
       body: form ?? json,
       answer: { status, body: answer.body ?? (answer.text || undefined) },
     });

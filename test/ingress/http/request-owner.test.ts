@@ -15,7 +15,11 @@ function open(caller: CallerKind, organizationId: string | undefined) {
   const authenticate = { [caller]: async () => ({ organizationId }) } as unknown as Authenticators;
   const declared = operation({
     caller,
-    ...{ methods: ["GET"], path: "/owner", id: "readOwner", tag: "Test", summary: "Read the owner" },
+    methods: ["GET"],
+    path: "/owner",
+    id: "readOwner",
+    tag: "Test",
+    summary: "Read the owner",
     success: { status: 200, description: "The owner" },
     run: async () => {
       await new Promise(setImmediate); // as a query does

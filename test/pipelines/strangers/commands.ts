@@ -42,7 +42,10 @@ export async function runCommand(
     const paths = patterns.split(";").map((pattern) => fit(pattern.trim()));
     const files = paths.map((path) => ({ path, bytes: Buffer.from(`${path} of ${id}`) }));
     const artifacts = files.map(({ path, bytes }) => ({
-      ...{ path, absolute_path: `/builds/${path}`, file_size: bytes.length, sha1sum: hash("sha1", bytes) },
+      path,
+      absolute_path: `/builds/${path}`,
+      file_size: bytes.length,
+      sha1sum: hash("sha1", bytes),
     }));
     const batch = { id: randomUUID(), artifacts, upload_destination: "" };
     const { artifact_ids: ids, upload_instructions: form } = await call(
@@ -71,7 +74,10 @@ export async function runCommand(
     "artifact download": ([query = ""], options) => download(query, options),
     annotate: ([body], { priority, append, ...members }) =>
       call("POST", `/jobs/${id}/annotations`, {
-        ...{ context: "default", ...members, body, append: append !== undefined },
+        context: "default",
+        ...members,
+        body,
+        append: append !== undefined,
         ...(priority && { priority: Number(priority) }),
       }),
     "annotation remove": (_, { context = "default" }) =>

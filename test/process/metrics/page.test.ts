@@ -22,7 +22,8 @@ it("METRICS.md has the name, labels and meaning of each metric, and what to do",
   const rows = [...page.matchAll(/^\| `(signalbox_\w+)` \| (.*) ?\| (.+) \| (.+) \|$/gm)];
 
   const documented = rows.map(([, name, labels = "", help]) => ({
-    ...{ name, help },
+    name,
+    help,
     labelNames: labels.match(/\w+/g) ?? [],
   }));
   const expected = registered.map(({ name, help, labelNames = [] }) => ({ name, help, labelNames }));

@@ -17,8 +17,11 @@ describeOnSqlite("npm run agent, inside a job", (database) => {
   before(async () => {
     const port = String(await freePort());
     api = await openApi(database, {
-      ...{ PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, BASE_URL: `http://127.0.0.1:${port}` },
-      ...{ AGENT_PING_SECONDS: "1", AGENT_STATUS_SECONDS: "1" },
+      PORT: port,
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      BASE_URL: `http://127.0.0.1:${port}`,
+      AGENT_PING_SECONDS: "1",
+      AGENT_STATUS_SECONDS: "1",
     });
     const token = await agentTokenOf(api.world, api.acme.cluster);
     agent = startAgent({ endpoint: `${api.world.url}/v3` }, ["--token", token]);
@@ -172,8 +175,11 @@ describeOnSqlite("npm run agent, inside a job", (database) => {
         count++;
         let help = "";
         const code = await runAgent([...words.split(" "), "--help"], {
-          ...{ env: {}, stdin: Readable.from([]), onStart: () => {} },
-          ...{ write: (text: string) => (help += text), writeError: (text: string) => (help += text) },
+          env: {},
+          stdin: Readable.from([]),
+          onStart: () => {},
+          write: (text: string) => (help += text),
+          writeError: (text: string) => (help += text),
           stop: { afterJob: new AbortController().signal, now: new AbortController().signal },
         } as unknown as Parameters<typeof runAgent>[1]);
         assert.equal(code, 0, `${page}: ${line}`);

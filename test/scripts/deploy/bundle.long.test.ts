@@ -27,8 +27,11 @@ describe("the bundle of the image", () => {
   before(async () => {
     const port = String(await freePort());
     settings = {
-      ...{ PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}`, SECRET_KEY: secretKey },
-      ...{ DATABASE_URL: `file:${join(data, "signalbox.db")}`, REDIS_URL: patientRedisUrl() ?? "" },
+      PORT: port,
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      SECRET_KEY: secretKey,
+      DATABASE_URL: `file:${join(data, "signalbox.db")}`,
+      REDIS_URL: patientRedisUrl() ?? "",
       REDIS_PREFIX: `test-${process.pid}-bundle`,
     };
     if (!bundle) await finish(runNode(["scripts/deploy/bundle.ts", dist], {}));

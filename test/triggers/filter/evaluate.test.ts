@@ -61,17 +61,19 @@ describe("a filter on webhooks of GitHub", () => {
 
 describe("a filter that converts", () => {
   const payload = {
-    ...{
-      count: "42",
-      blank: "",
-      hex: "0x1f",
-      huge: "9223372036854775808",
-      ratio: -1.9,
-      big: 1e300,
-      yes: "true",
-    },
-    ...{ at: "2026-01-31T12:00:00.5+02:00", local: "2026-01-31T12:00:00", noDay: "2026-02-31T12:00:00Z" },
-    ...{ took: "1h30m", digits: "1".repeat(1_000_000), nothing: null },
+    count: "42",
+    blank: "",
+    hex: "0x1f",
+    huge: "9223372036854775808",
+    ratio: -1.9,
+    big: 1e300,
+    yes: "true",
+    at: "2026-01-31T12:00:00.5+02:00",
+    local: "2026-01-31T12:00:00",
+    noDay: "2026-02-31T12:00:00Z",
+    took: "1h30m",
+    digits: "1".repeat(1_000_000),
+    nothing: null,
   };
   const on = (member: string) => `webhook.payload.${member}`;
   for (const [expression, verdict] of [

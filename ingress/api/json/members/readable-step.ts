@@ -10,8 +10,14 @@ const isTextList = (value: unknown) => Array.isArray(value) && value.every(isTex
 
 /** The forms that the client reads. Null is always one. */
 const forms: Record<string, (value: unknown) => boolean> = {
-  ...{ type: isText, name: isText, label: isText, command: isText, artifact_paths: isText },
-  ...{ branch_configuration: isText, timeout_in_minutes: Number.isInteger, agent_query_rules: isTextList },
+  type: isText,
+  name: isText,
+  label: isText,
+  command: isText,
+  artifact_paths: isText,
+  branch_configuration: isText,
+  timeout_in_minutes: Number.isInteger,
+  agent_query_rules: isTextList,
   env: (value) => isMap(value) && Object.values(value).every(isText),
   plugins: (value) => Array.isArray(value) && value.every(isMap),
 };

@@ -84,7 +84,10 @@ export function chooseStages({ tree, jobs }: PlacedGraph, from?: number): ShownS
     const { group } = item;
     return {
       ...(group && { group }),
-      ...{ steps, jobs: own, showsDots, moreSteps: item.steps.length - steps.length },
+      steps,
+      jobs: own,
+      showsDots,
+      moreSteps: item.steps.length - steps.length,
     };
   };
   const stages = shown.map((items): ShownStage => {

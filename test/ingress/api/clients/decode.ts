@@ -52,7 +52,9 @@ const person: GoType = { struct: { ...texts("id", "name", "email", "avatar_url")
 const step: GoType = {
   struct: {
     ...texts("type", "name", "label", "command", "artifact_paths", "branch_configuration"),
-    ...{ env: ofTexts, timeout_in_minutes: "int", agent_query_rules: { list: "string" } },
+    env: ofTexts,
+    timeout_in_minutes: "int",
+    agent_query_rules: { list: "string" },
     plugins: { oneOf: [{ map: anyMap }, { list: { entry: anyMap } }] },
   },
 };
@@ -66,7 +68,9 @@ export const pipeline: GoType = {
     ...ints("scheduled_builds_count", "running_builds_count", "scheduled_jobs_count", "running_jobs_count"),
     ...ints("waiting_jobs_count", "default_command_step_timeout", "maximum_command_step_timeout"),
     ...times("created_at", "archived_at"),
-    ...{ tags: { list: "string" }, steps: { list: step }, env: anyMap },
+    tags: { list: "string" },
+    steps: { list: step },
+    env: anyMap,
   },
 };
 
@@ -75,8 +79,12 @@ const agent: GoType = {
     ...texts("id", "graphql_id", "url", "web_url", "name", "connection_state", "hostname", "ip_address"),
     ...texts("user_agent", "version", "os_id", "arch", "queue", "paused_note"),
     ...times("created_at", "connected_at", "disconnected_at", "lost_at", "stopped_at", "paused_at"),
-    ...{ ...times("last_job_finished_at"), ...ints("priority", "paused_timeout_in_minutes") },
-    ...{ meta_data: { list: "string" }, creator: person, paused: "bool", paused_by: person },
+    ...times("last_job_finished_at"),
+    ...ints("priority", "paused_timeout_in_minutes"),
+    meta_data: { list: "string" },
+    creator: person,
+    paused: "bool",
+    paused_by: person,
   },
 };
 
@@ -91,13 +99,11 @@ export const job: GoType = {
     ...times("created_at", "scheduled_at", "runnable_at", "started_at", "finished_at", "expired_at"),
     ...times("unblocked_at", "promised_exit_status_at"),
     ...bools("retried", "soft_failed", "unblockable"),
-    ...{
-      agent,
-      agent_query_rules: { list: "string" },
-      matrix: "any",
-      retried_by: person,
-      unblocked_by: person,
-    },
+    agent,
+    agent_query_rules: { list: "string" },
+    matrix: "any",
+    retried_by: person,
+    unblocked_by: person,
     retry_source: { struct: texts("job_id", "retry_type") },
     triggered_build: { struct: { ...texts("id", "url", "web_url"), ...ints("number") } },
     priority: { struct: ints("number") },
@@ -113,9 +119,15 @@ export const job: GoType = {
 export const build: GoType = {
   struct: {
     ...texts("id", "graphql_id", "url", "web_url", "state", "message", "commit", "branch", "source"),
-    ...{ number: "int", blocked: "bool", env: anyMap, meta_data: ofTexts, creator: person, pipeline },
+    number: "int",
+    blocked: "bool",
+    env: anyMap,
+    meta_data: ofTexts,
+    creator: person,
+    pipeline,
     ...times("created_at", "scheduled_at", "started_at", "finished_at"),
-    ...{ author: { oneOf: ["string", { struct: texts("username", "name", "email") }] }, jobs: { list: job } },
+    author: { oneOf: ["string", { struct: texts("username", "name", "email") }] },
+    jobs: { list: job },
     rebuilt_from: { struct: { ...texts("id", "url"), ...ints("number") } },
     pull_request: { struct: texts("id", "base", "repository") },
     triggered_from: { struct: { ...texts("build_id", "build_pipeline_slug"), ...ints("build_number") } },

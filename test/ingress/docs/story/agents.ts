@@ -95,7 +95,10 @@ async function lifeOfAnAgent(story: Story) {
     ["DEPLOY_TOKEN", "- pipeline_slug: site"],
   ] as const)
     await createSecret(world.services, acme.operator, acme.cluster, {
-      ...{ key, value: `value of ${key}`, description: null, policy },
+      key,
+      value: `value of ${key}`,
+      description: null,
+      policy,
     });
   const tag = `queue=${queue.key}`;
 
@@ -151,7 +154,9 @@ async function lifeOfAnAgent(story: Story) {
   const update = { attribute: "label", value: " of today", append: true };
   await send("updateStep", "More of a label", { ...ofStep, json: update });
   await send("updateStep", "A command", {
-    ...{ ...ofStep, json: { attribute: "command", value: "make all" }, status: 400 },
+    ...ofStep,
+    json: { attribute: "command", value: "make all" },
+    status: 400,
   });
   await send("cancelStep", "By force", { ...ofStep, json: { force: true, force_grace_period: 30 } });
   await send("finishJob", "Its command failed", { ...ofJob, json: { exit_status: "1" } });

@@ -26,10 +26,7 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
   await pipelines(story);
   await triggersAndBuilds(story);
   const query = { subject_type: "queue", action: "deleted" };
-  await recorder.send("listAuditEvents", "Deleted queues", {
-    ...{ token, query, path: story.org },
-    status: 200,
-  });
+  await recorder.send("listAuditEvents", "Deleted queues", { token, query, path: story.org, status: 200 });
   await oauth(story);
   await recorder.send("revokeAccessToken", "The token of the request", {
     token: await newToken(api),

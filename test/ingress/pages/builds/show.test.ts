@@ -27,7 +27,8 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
   const make = async (given: Omit<TimedBuild, "name" | "clusterId">) => {
     const name = `timed-${++builds}`;
     const build = await makeTimedBuild(pages, pages.actor, {
-      ...{ clusterId: pages.acme.cluster.id, name },
+      clusterId: pages.acme.cluster.id,
+      name,
       ...given,
     });
     return { ...build, path: `${pages.paths.pipelines}/${name}/builds/1` };
@@ -141,7 +142,9 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
     const { services, actor, acme } = pages;
     const command = `make\n${"x".repeat(5000)}`;
     const steps = Array.from({ length: 20 }, (_, index) => ({
-      ...{ label: `Step ${index} ${"of many ".repeat(10)}`, command, parallelism: 100 },
+      label: `Step ${index} ${"of many ".repeat(10)}`,
+      command,
+      parallelism: 100,
     }));
     const many = await createPipeline(services, actor, { clusterId: acme.cluster.id, name: "Many", steps });
     const { build } = await createBuildByHand(services, actor, many, { message: "Many" });

@@ -81,14 +81,12 @@ describeInBrowser("the stages of a build", startQueuePages, (pages) => {
     );
     const states: Record<string, JobState> = {
       ...shards,
-      ...{
-        Prepare: "passed",
-        "The wait": "passed",
-        Lint: "passed",
-        Types: "running",
-        "Shard 3": "running",
-        "End to end": "running",
-      },
+      Prepare: "passed",
+      "The wait": "passed",
+      Lint: "passed",
+      Types: "running",
+      "Shard 3": "running",
+      "End to end": "running",
     };
     const { path } = await make({ name: "Groups", steps: groups, states });
 

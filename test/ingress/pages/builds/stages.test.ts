@@ -151,7 +151,9 @@ function chain(length: number): Step[] {
 function many(count: number, members: (number: number) => object = () => ({})): CommandStep[] {
   const label = "many ".repeat(18);
   return Array.from({ length: count }, (_, number) => ({
-    ...{ label: `Step ${number} of ${label}`, key: `key-${number}`, command: `make\n${"x".repeat(500)}` },
+    label: `Step ${number} of ${label}`,
+    key: `key-${number}`,
+    command: `make\n${"x".repeat(500)}`,
     ...members(number),
   }));
 }

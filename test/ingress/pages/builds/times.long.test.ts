@@ -13,10 +13,16 @@ describeInBrowser("the times of a build", startQueuePages, (pages) => {
   before(async () => {
     const common = { clusterId: pages.acme.cluster.id };
     passed = await makeTimedBuild(pages, pages.actor, {
-      ...{ ...common, ...passedBuild, name: "Passed", jobs: passedJobs },
+      ...common,
+      ...passedBuild,
+      name: "Passed",
+      jobs: passedJobs,
     });
     await makeTimedBuild(pages, pages.actor, {
-      ...{ ...common, ...runningBuild, name: "Running", jobs: runningJobs },
+      ...common,
+      ...runningBuild,
+      name: "Running",
+      jobs: runningJobs,
     });
   });
 

@@ -117,7 +117,8 @@ describeWorld("the page of a blocked build", startQueuePages, (pages) => {
   it("shows few forms with many options: further ones follow when these are unblocked", async () => {
     const many = Array.from({ length: 200 }, (_, index) => ({ label: `o${index}`, value: `${index}` }));
     const fields = Array.from({ length: 50 }, (_, index) => ({
-      ...{ select: `s${index}`, key: `k${index}` },
+      select: `s${index}`,
+      key: `k${index}`,
       options: many,
     }));
     const steps = Array.from({ length: 5 }, (_, index) => ({ input: `Input ${index}`, fields }));

@@ -12,12 +12,15 @@ describeWorldOn(sqlite, "the pages of concurrency groups", startQueuePages, (pag
   const groups = "/organizations/acme/groups";
 
   const inGroup = (name: string): CommandStep => ({
-    ...{ command: "make", concurrency: 1, concurrency_group: name },
+    command: "make",
+    concurrency: 1,
+    concurrency_group: name,
   });
   const build = async (name: string, group: string, amount = 1) => {
     const tasks = openTasks(pages.services, tasksOfBuilds);
     const pipeline = await createPipeline(pages.services, pages.actor, {
-      ...{ clusterId: pages.acme.cluster.id, name },
+      clusterId: pages.acme.cluster.id,
+      name,
       steps: [inGroup(group), { type: "wait" }, inGroup(group)],
     });
     for (let made = 0; made < amount; made++)

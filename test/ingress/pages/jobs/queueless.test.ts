@@ -20,8 +20,12 @@ describeWorldOn(sqlite, "a queue that a variable names", startQueuePages, (pages
 
   const make = (name: string, queue: string) =>
     bob.post(`${at}/new-pipeline`, {
-      ...{ name, cluster: pages.acme.cluster.id, rows: "1" },
-      ...{ "step-0-kind": "command", "step-0-command": "make", "step-0-queue": queue },
+      name,
+      cluster: pages.acme.cluster.id,
+      rows: "1",
+      "step-0-kind": "command",
+      "step-0-command": "make",
+      "step-0-queue": queue,
     });
 
   it("is saved by the form, which refuses unknown queues without a variable", async () => {

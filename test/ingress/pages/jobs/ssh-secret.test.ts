@@ -11,7 +11,10 @@ describeWorldOn(sqlite, "the page of a job whose checkout needs a secret", start
   it("says why the job failed, and never has the value", async () => {
     const { services, actor, acme, paths } = pages;
     await createSecret(services, actor, acme.cluster, {
-      ...{ key: "OPEN", value: "swordfish", description: null, policy: null },
+      key: "OPEN",
+      value: "swordfish",
+      description: null,
+      policy: null,
     });
     const pipeline = await createPipeline(services, actor, {
       clusterId: acme.cluster.id,

@@ -70,7 +70,10 @@ export async function exhibitQueue({ services, clock, ada }: Pages, { id, cluste
       agents_connected: 12,
     };
     return Object.entries(values).map(([figure, value]) => ({
-      ...{ subjectId: id, time, minutes: 10, value },
+      subjectId: id,
+      time,
+      minutes: 10,
+      value,
       figure: figure as FigureName,
     }));
   });
@@ -89,7 +92,10 @@ export async function exhibitQueue({ services, clock, ada }: Pages, { id, cluste
       await tx.insert(figures).values(levels.slice(at, at + 1000).filter(({ value }) => value > 0));
     const waits = { waited_1: 800, waited_15: 300, waited_300: 70, waited_3600: 9 };
     const waited = Object.entries(waits).map(([figure, value]) => ({
-      ...{ subjectId: id, time: new Date(now - hourMs), minutes: 60, value },
+      subjectId: id,
+      time: new Date(now - hourMs),
+      minutes: 60,
+      value,
       figure: figure as FigureName,
     }));
     await tx.insert(figures).values(waited);

@@ -51,7 +51,9 @@ export async function exhibitSecrets({ services, ada }: Pages): Promise<Exhibits
     "- pipeline_slug: release\n  build_branch: [main, release/*]\n- cluster_queue_key: trusted\n";
   const one = await createSecret(services, actor, vault, {
     ...secret,
-    ...{ key: "NPM_TOKEN", description, policy },
+    key: "NPM_TOKEN",
+    description,
+    policy,
   });
   const list = `/organizations/globex/clusters/${vault.id}/secrets`;
   const noneYet = `/organizations/globex/clusters/${empty.id}/secrets`;

@@ -111,7 +111,10 @@ type Add = (
 
 async function exhibitBlocks(add: Add): Promise<void> {
   const what = {
-    ...{ input: "What is rolled out?", key: "what", submit: "Roll out", fields },
+    input: "What is rolled out?",
+    key: "what",
+    submit: "Roll out",
+    fields,
     prompt: "Its version is tagged at once. The deployment waits for the block below.",
   };
   const who = { input: "Who watches it?", fields: [{ text: "Name", key: "watcher" }], allowed_teams: "ops" };

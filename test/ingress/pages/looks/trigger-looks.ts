@@ -176,7 +176,11 @@ export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"
   const asked = await addBulkRebuild(pages, actor, github.trigger);
   const at = (made: { trigger: { id: string } }) => `${site}/${made.trigger.id}`;
   return {
-    ...{ webhook: at(webhook), github: at(github), gitlab: at(gitlab), linear: at(linear), hmac: at(hmac) },
+    webhook: at(webhook),
+    github: at(github),
+    gitlab: at(gitlab),
+    linear: at(linear),
+    hmac: at(hmac),
     rebuild: `${at(github)}/rebuilds/${asked.id}`,
     refused: `${at(hmac)}/refused/${await refuseOne(pages, hmac)}`,
   };

@@ -311,13 +311,13 @@ describeWorld("members", startQueuePages, (pages) => {
     it("is refused beyond 100 open ones", async () => {
       const { services, acme, clock, ada: admin } = pages;
       const rows = Array.from({ length: 100 }, (_, index) => ({
-        ...{
-          id: newId(clock.now()),
-          organizationId: acme.id,
-          tokenHash: `${index}`,
-          role: "member" as const,
-        },
-        ...{ recipient: "x", createdAt: clock.now(), createdById: admin.id },
+        id: newId(clock.now()),
+        organizationId: acme.id,
+        tokenHash: `${index}`,
+        role: "member" as const,
+        recipient: "x",
+        createdAt: clock.now(),
+        createdById: admin.id,
         expiresAt: new Date(clock.now().getTime() + dayMs),
       }));
       await services.db.transaction((tx) => tx.insertMany(tx.tables.invitations, rows));

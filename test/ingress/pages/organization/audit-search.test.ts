@@ -73,8 +73,15 @@ describeWorld("the search of the audit log", startQueuePages, (pages) => {
     const { services, acme, ada: admin, clock } = pages;
     const subjects = ["＝1", "＋1", "－1", "＠a", "a;=1", "a; ＝1", 'a;"=1', "a\n@b", "\t1", "a;b-c=d"];
     const rows = newIds(clock.now(), subjects.length).map((id, index) => ({
-      ...{ id, organizationId: acme.id, actorId: admin.id, action: "renamed", subjectType: "cluster" },
-      ...{ subjectId: id, subject: subjects[index] ?? "", changes: [], createdAt: clock.now() },
+      id,
+      organizationId: acme.id,
+      actorId: admin.id,
+      action: "renamed",
+      subjectType: "cluster",
+      subjectId: id,
+      subject: subjects[index] ?? "",
+      changes: [],
+      createdAt: clock.now(),
     }));
     await services.db.transaction((tx) => tx.insertMany(tx.tables.auditEvents, rows));
 
@@ -92,8 +99,15 @@ describeWorld("the search of the audit log", startQueuePages, (pages) => {
   it("is downloaded whole where the page would look through too many", async () => {
     const { services, acme, ada: admin, clock } = pages;
     const rows = newIds(clock.now(), 2500).map((id, index) => ({
-      ...{ id, organizationId: acme.id, actorId: admin.id, action: "updated", subjectType: "queue" },
-      ...{ subjectId: id, subject: index === 0 ? "first" : "other", changes: null, createdAt: clock.now() },
+      id,
+      organizationId: acme.id,
+      actorId: admin.id,
+      action: "updated",
+      subjectType: "queue",
+      subjectId: id,
+      subject: index === 0 ? "first" : "other",
+      changes: null,
+      createdAt: clock.now(),
     }));
     await services.db.transaction((tx) => tx.insertMany(tx.tables.auditEvents, rows));
     assert.equal((await pages.asAda.get(`${path}?actor=me&name=first`)).status, 503);

@@ -54,9 +54,20 @@ describeOnSqlite("pages of an organization near its limit of stored bytes", (dat
     await db.transaction((tx) =>
       tx.insertMany(tx.tables.bulkRebuilds, [
         {
-          ...{ id, organizationId: pages.acme.id, triggerId: trigger.id, filter: {}, createdAt: tx.now },
-          ...{ createdById: pages.bob.id, total: 2, lastDeliveryId: id, position: null },
-          ...{ built: 0, skipped: 0, failed: 0, canceledAt: null, finishedAt: null },
+          id,
+          organizationId: pages.acme.id,
+          triggerId: trigger.id,
+          filter: {},
+          createdAt: tx.now,
+          createdById: pages.bob.id,
+          total: 2,
+          lastDeliveryId: id,
+          position: null,
+          built: 0,
+          skipped: 0,
+          failed: 0,
+          canceledAt: null,
+          finishedAt: null,
         },
       ]),
     );

@@ -192,7 +192,10 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
   describe("its buttons", () => {
     const three = {
       rows: "3",
-      ...{ "step-0-command": "a", "step-1-kind": "wait", "step-2-command": "c", "step-2-label": "C" },
+      "step-0-command": "a",
+      "step-1-kind": "wait",
+      "step-2-command": "c",
+      "step-2-label": "C",
     };
     const press = async (button: string, given: Record<string, string> = three) => {
       const answer = await pages.asBob.post(newPath, fields({ name: "Unsaved", ...given, do: button }));
@@ -248,19 +251,15 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
     it("changes nothing if it is sent as it came", async () => {
       const steps: Step[] = [
         {
-          ...{
-            key: "k",
-            label: "All",
-            command: "a\n b",
-            agents: { queue: "default" },
-            env: { A: "x y", B: "" },
-          },
-          ...{
-            timeout_in_minutes: 5,
-            soft_fail: [1],
-            parallelism: 3,
-            plugins: [{ "docker#v5": { image: "node" } }],
-          },
+          key: "k",
+          label: "All",
+          command: "a\n b",
+          agents: { queue: "default" },
+          env: { A: "x y", B: "" },
+          timeout_in_minutes: 5,
+          soft_fail: [1],
+          parallelism: 3,
+          plugins: [{ "docker#v5": { image: "node" } }],
           retry: { manual: { allowed: false, permit_on_passed: true } },
         },
         { type: "wait", continue_on_failure: true, depends_on: [], others: { blocked: true } },
@@ -271,7 +270,9 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       ];
       const { slug } = await make("Unchanged", steps);
       await updatePipeline(pages.services, pages.actor, await find(slug), {
-        ...{ description: "Two\nlines", repository: "https://example.com/x.git", environment: { C: "1\n2" } },
+        description: "Two\nlines",
+        repository: "https://example.com/x.git",
+        environment: { C: "1\n2" },
       });
       const before = await find(slug);
       const page = await pages.asBob.get(`${at}/pipelines/${slug}/edit`);

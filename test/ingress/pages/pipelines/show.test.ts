@@ -43,7 +43,9 @@ describeWorldOn(sqlite, "the page of a pipeline", startQueuePages, (pages) => {
     const { services, acme } = pages;
     const visitor = await pages.visitor(pages.bob);
     const { slug } = await createPipeline(services, pages.actor, {
-      ...{ name: "Old shop", clusterId: acme.cluster.id, steps: [{ command: "make" }] },
+      name: "Old shop",
+      clusterId: acme.cluster.id,
+      steps: [{ command: "make" }],
     });
     const path = `/organizations/acme/pipelines/${slug}`;
     const listed = async (query = "") =>

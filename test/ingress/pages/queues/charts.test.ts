@@ -47,7 +47,11 @@ describeWorld("the charts of a queue", startQueuePagesAtHalfPast, (pages) => {
     const queue = await newQueue("gaps");
     const ago = (minutes: number) => new Date(pages.clock.now().getTime() - (3 + minutes) * minuteMs);
     const row = (subjectId: string, figure: FigureName, minutes: number, ofMinutes: number) => ({
-      ...{ subjectId, figure, time: ago(minutes), minutes: ofMinutes, value: 1 },
+      subjectId,
+      figure,
+      time: ago(minutes),
+      minutes: ofMinutes,
+      value: 1,
     });
     const isDown = (at: number) => at >= 72 && at < 108;
     const samples = [...Array(160).keys()].flatMap((at) =>
@@ -107,7 +111,10 @@ describeWorld("the charts of a queue", startQueuePagesAtHalfPast, (pages) => {
   it("say how long jobs waited, in the day and in the week", async () => {
     const queue = await newQueue("slow");
     const counted = (figure: FigureName, hoursAgo: number, value: number) => ({
-      ...{ subjectId: queue.id, figure, minutes: 60, value },
+      subjectId: queue.id,
+      figure,
+      minutes: 60,
+      value,
       time: new Date(pages.clock.now().getTime() - hoursAgo * hourMs),
     });
     await pages.services.db.transaction((tx) =>

@@ -36,9 +36,17 @@ describeWorld("a list that is longer than a page", startQueuePages, (pages) => {
     await services.db.transaction(async (tx) => {
       for (const [index, id] of newIds(clock.now(), things).entries())
         await insertAgentToken(tx, {
-          ...{ id, organizationId: acme.id, clusterId: acme.cluster.id, queueId: acme.queue.id },
-          ...{ tokenHash: `hash ${index}`, description: names[index] ?? "", createdAt: clock.now() },
-          ...{ createdById: acme.user.id, expiresAt: null, lastUsedAt: null, revokedAt: null },
+          id,
+          organizationId: acme.id,
+          clusterId: acme.cluster.id,
+          queueId: acme.queue.id,
+          tokenHash: `hash ${index}`,
+          description: names[index] ?? "",
+          createdAt: clock.now(),
+          createdById: acme.user.id,
+          expiresAt: null,
+          lastUsedAt: null,
+          revokedAt: null,
         });
     });
 
@@ -59,9 +67,17 @@ describeWorld("a list that is longer than a page", startQueuePages, (pages) => {
     const { services, acme, clock } = pages;
     const ids = newIds(clock.now(), things);
     const rows = ids.map((id, index) => ({
-      ...{ id, tokenHash: `hash ${index}`, userId: pages.ada.id, organizationId: acme.id },
-      ...{ scopes: ["read_user"], description: names[index] ?? "", createdAt: clock.now() },
-      ...{ expiresAt: null, revokedAt: null, grantId: null, lastUsedAt: null },
+      id,
+      tokenHash: `hash ${index}`,
+      userId: pages.ada.id,
+      organizationId: acme.id,
+      scopes: ["read_user"],
+      description: names[index] ?? "",
+      createdAt: clock.now(),
+      expiresAt: null,
+      revokedAt: null,
+      grantId: null,
+      lastUsedAt: null,
     }));
     await services.db.transaction((tx) => insertAccessTokens(tx, rows));
 
@@ -80,9 +96,17 @@ describeWorld("a list that is longer than a page", startQueuePages, (pages) => {
     const { application } = await addApplication(pages, { name: "Terraform", clientId: "terraform" });
     const ids = newIds(clock.now(), things);
     const rows = ids.map((id, index) => ({
-      ...{ id, userId: pages.ada.id, organizationId: acme.id, applicationId: application.id },
-      ...{ scopes: ["read_user"], approvedUserAgent: names[index] ?? "", approvedIp: "::1" },
-      ...{ createdAt: clock.now(), lastUsedAt: null, lastUserAgent: null, lastIp: null },
+      id,
+      userId: pages.ada.id,
+      organizationId: acme.id,
+      applicationId: application.id,
+      scopes: ["read_user"],
+      approvedUserAgent: names[index] ?? "",
+      approvedIp: "::1",
+      createdAt: clock.now(),
+      lastUsedAt: null,
+      lastUserAgent: null,
+      lastIp: null,
     }));
     await services.db.transaction((tx) => insertGrants(tx, rows));
 
