@@ -11,15 +11,13 @@ describeWorldOn(sqlite, "the chart of a cluster", startQueuePagesAtHalfPast, (pa
     (await (await pages.visitor(pages.bob)).get(pages.paths.cluster + page)).text;
   const sample = (subjectId: string, figure: FigureName, minutesAgo: number, value: number) =>
     pages.services.db.transaction((tx) =>
-      tx
-        .insert(tx.tables.figures)
-        .values({
-          subjectId,
-          figure,
-          value,
-          minutes: 10,
-          time: new Date(pages.clock.now().getTime() - (3 + minutesAgo) * minuteMs),
-        }),
+      tx.insert(tx.tables.figures).values({
+        subjectId,
+        figure,
+        value,
+        minutes: 10,
+        time: new Date(pages.clock.now().getTime() - (3 + minutesAgo) * minuteMs),
+      }),
     );
   const newQueue = (key: string) => {
     // Queues are listed by time.

@@ -20,15 +20,13 @@ describeWorldOn(sqlite, "the use of an organization", startPages, (pages) => {
     (await (await pages.visitor(pages.ada)).get(path)).text;
   const counted = (figure: FigureName, hoursAgo: number, value: number, subjectId = pages.acme.id) =>
     pages.services.db.transaction((tx) =>
-      tx
-        .insert(tx.tables.figures)
-        .values({
-          subjectId,
-          figure,
-          value,
-          minutes: 60,
-          time: new Date(pages.clock.now().getTime() - hoursAgo * hourMs - hourMs / 2),
-        }),
+      tx.insert(tx.tables.figures).values({
+        subjectId,
+        figure,
+        value,
+        minutes: 60,
+        time: new Date(pages.clock.now().getTime() - hoursAgo * hourMs - hourMs / 2),
+      }),
     );
   const words = (html: string) => html.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 
