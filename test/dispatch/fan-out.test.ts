@@ -95,8 +95,8 @@ describeWorld("a job that waits on a paused queue", openApi, (api) => {
     };
     const tasks = openTasks(watched, { pause });
     tasks.wake();
-    // Postgres runs some transactions at once. Without turns all of them come before.
-    assert.ok((await before.promise) <= 16, `${await before.promise} transactions of 32 came before`);
+    // Until the other organization is seen, the first is alone and has all places. Without turns all of them come before.
+    assert.ok((await before.promise) <= 24, `${await before.promise} transactions of 32 came before`);
     await tasks.idle();
     await tasks.close();
     assert.deepEqual(await differences(many), []);
