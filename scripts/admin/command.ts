@@ -110,7 +110,7 @@ export function givenMembers(members: AnyMembers, when: Request, options: object
   return Object.fromEntries(taken.map(({ name, attribute }) => [name, values[attribute]]));
 }
 
-/** The members that the command shows: those that have an option. */
+/** The members that have an option: the command shows no others. */
 export function shownMembers<Row extends object>(members: AnyMembers, row: Row): Record<string, unknown> {
   return Object.fromEntries(listOptions(members).map(({ name, column }) => [name, row[column as keyof Row]]));
 }

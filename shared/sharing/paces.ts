@@ -9,7 +9,7 @@ const shortForMs = 10 * minuteMs;
 const longForMs = 10 * secondMs;
 const maxOwners = 10_000;
 
-/** Whether owners had long tasks of late. It outlives their tasks: an owner would else be new after each rest. */
+/** Remembers which owners had long tasks of late, also while they have none: else each would be new after a rest. */
 export class Paces {
   readonly #paces = rememberRecent<"short" | "long">(maxOwners, { ttl: shortForMs });
 

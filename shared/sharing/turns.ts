@@ -63,9 +63,9 @@ interface OwnerTasks {
   /** Oldest first; each starts a task. */
   waiting: Set<() => void>;
   pace: Pace;
-  /** Places that rest after a late task, whether or not there are others. */
+  /** Slots that rest after a late task, whether or not there are others. */
   late: number;
-  /** Places that rest for long. */
+  /** Slots that rest for long. */
   longRests: number;
   /** Present while tasks wait, but for such a rest. Ends the owner's presence. */
   endWaiting: (() => void) | undefined;
@@ -73,7 +73,7 @@ interface OwnerTasks {
 
 interface Resting {
   owner: string;
-  /** Ends the rest of the place. */
+  /** Ends the rest of the slot. */
   leave: () => void;
 }
 
@@ -147,7 +147,7 @@ class RoundRobin implements Turns {
     return this.#runningUnproven < maxOfUnproven && (pace !== "long" || this.#runningLong < maxOfLong);
   }
 
-  /** A newcomer, whose pace is not known, finds a place. */
+  /** A newcomer, whose pace is not known, finds a slot. */
   #maxAlone(pace: Pace): number {
     const { max, maxOfUnproven } = this.#bounds;
     return (pace === "short" ? max : Math.min(max, maxOfUnproven)) - 1;

@@ -94,7 +94,7 @@ function newEntry(job: Job, groups: GroupsByName, orderedAt: Date): GroupEntry {
   };
 }
 
-/** Inserts entries, and leaves a task for the groups of those that are limited. */
+/** Inserts entries, and leaves a task for the groups of limited entries. */
 async function insertEntriesOf(tx: Tx, organizationId: string, entries: GroupEntry[]): Promise<void> {
   await insertEntries(tx, entries);
   await dueOfGroups(

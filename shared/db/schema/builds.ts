@@ -149,10 +149,10 @@ export function defineBuildsTables(
       environmentSealed: text("environment_sealed"),
       source: text().notNull(),
       creatorId: uuid("creator_id").references(() => users.id),
-      /** As who asked for the build gave it. */
+      /** As given with the build. */
       author: json<{ name?: string; email?: string }>(),
       rebuiltFromId: uuid("rebuilt_from_id"),
-      /** What nobody filters, sorts or counts by. As who asked for the build gave it. */
+      /** Given with the build, and read with it only: no list is filtered, sorted or counted by a member. */
       options: json<BuildOptions>(),
       /** The variables of the documents that its jobs uploaded, later ones over earlier ones. Null: none. */
       uploadedEnvironmentSealed: text("uploaded_environment_sealed"),
