@@ -1,0 +1,92 @@
+// What a source host says has happened, in no host's own words. Each host's parser in hosts/ makes it, and decide.ts
+// makes builds of it.
+
+export interface Person {
+  name?: string;
+  email?: string;
+  username?: string;
+}
+
+/** A branch or tag that was pushed. */
+export interface RefChange {
+  type: "branch" | "tag";
+  name: string;
+  /** Null: it was deleted. */
+  commit: string | null;
+  /** Of the commit. */
+  message: string | null;
+  author: Person | null;
+  /** A page of the host that shows the change. */
+  url: string | null;
+}
+
+/** A pull request, or a merge request. */
+export interface PullRequest {
+  number: number;
+  title: string;
+  url: string | null;
+  author: Person | null;
+  /** Its own branch and commit, which may be those of a fork. */
+  branch: string;
+  commit: string;
+  baseBranch: string;
+  /** The clone address of the repository that has its branch. Null: that is gone or unknown. */
+  repository: string | null;
+  /** A head that is gone or unknown counts as a fork. */
+  isFork: boolean;
+  /** Of a fork: who owns it. */
+  forkOwner: string | null;
+  isDraft: boolean;
+  isClosed: boolean;
+  labels: string[];
+  /** What agents fetch to get its head, if they would not know by its number. */
+  refspec: string | null;
+}
+
+/** What was done to a pull request. Those that nobody builds are `other`. */
+export type RequestAction =
+  | "opened"
+  | "new_commits"
+  | "base_changed"
+  | "edited"
+  | "labels_changed"
+  | "reopened"
+  | "ready_for_review"
+  | "converted_to_draft"
+  | "review_requested"
+  | "review_submitted"
+  | "review_dismissed"
+  | "dequeued"
+  | "closed"
+  | "other";
+
+export interface MergeGroup {
+  branch: string;
+  commit: string;
+  baseBranch: string;
+  baseCommit: string;
+  message: string | null;
+  author: Person | null;
+}
+
+export type Happened =
+  /** In the order in which the host lists them. */
+  | { type: "push"; changes: RefChange[] }
+  | {
+      type: "pull_request";
+      action: RequestAction;
+      request: PullRequest;
+      /** The label that was set or removed just now. */
+      label: string | null;
+      /** The push of the same commits comes as an event of its own. */
+      isPushedToo: boolean;
+    }
+  | { type: "merge_group"; action: "checks_requested" | "destroyed"; group: MergeGroup }
+  /** Nothing that makes builds. */
+  | { type: "other" };
+
+/** What a parser makes of a request: the members that it needs may be missing or hostile. */
+export type Reading = { happened: Happened } | { problem: string };
+
+/** A parser of a host: pure. `event` is the value of the header that names the event. */
+export type ReadEvent = (event: string, body: unknown) => Reading;

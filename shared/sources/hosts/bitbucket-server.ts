@@ -1,0 +1,132 @@
+import { z } from "zod";
+import type { PullRequest, ReadEvent, Reading, RefChange, RequestAction } from "../happened.ts";
+import { commit, isCloneAddress, isZero, message, page, problemOf, readRef, refName, title, toPerson } from "../names.ts";
+import { read } from "./github.ts";
+
+// Bitbucket Data Center: https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html
+
+const account = z
+  .object({
+    name: z.string().nullish(),
+    displayName: z.string().nullish(),
+    emailAddress: z.string().nullish(),
+  })
+  .nullish()
+  .transform((given) =>
+    toPerson({
+      name: given?.displayName?.slice(0, 255),
+      email: given?.emailAddress?.slice(0, 255),
+      username: given?.name?.slice(0, 255),
+    }),
+  );
+
+const pushed = z.object({
+  actor: account,
+  changes: z.array(z.object({ refId: z.string(), toHash: z.string(), type: z.string() })),
+  /** Since 8.0: of the first change. */
+  toCommit: z.object({ id: z.string(), message, author: account }).nullish(),
+});
+
+const links = z
+  .object({
+    clone: z.array(z.object({ href: z.string(), name: z.string() })).nullish(),
+    self: z.array(z.object({ href: page })).nullish(),
+  })
+  .nullish();
+const end = z.object({
+  displayId: refName,
+  latestCommit: commit,
+  repository: z.object({
+    id: z.number(),
+    project: z.object({ key: z.string() }),
+    links,
+  }),
+});
+
+const requested = z.object({
+  actor: account,
+  pullRequest: z.object({
+    id: z.number().int().positive(),
+    title,
+    state: z.string(),
+    draft: z.boolean().nullish(),
+    author: z.object({ user: account }).nullish(),
+    fromRef: end,
+    toRef: end,
+    links,
+  }),
+  /** Of `pr:modified`: what it was before. */
+  previousTarget: z.unknown(),
+});
+
+const actions: Record<string, RequestAction> = {
+  "pr:opened": "opened",
+  "pr:from_ref_updated": "new_commits",
+  "pr:modified": "edited",
+  "pr:reviewer:updated": "review_requested",
+  "pr:merged": "closed",
+  "pr:declined": "closed",
+  "pr:deleted": "closed",
+};
+
+const maxChanges = 20;
+
+export const readBitbucketServerEvent: ReadEvent = (event, body) => {
+  if (event === "repo:refs_changed") return read(pushed, body, readPush);
+  const action = actions[event];
+  if (!action) return { happened: { type: "other" } };
+  return read(requested, body, (given) => readRequest(given, action));
+};
+
+function readPush({ actor, changes, toCommit }: z.output<typeof pushed>): Reading {
+  const read: RefChange[] = [];
+  for (const { refId, toHash, type } of changes.slice(0, maxChanges)) {
+    const named = readRef(refId);
+    if (!named) continue;
+    const name = refName.safeParse(named.name);
+    if (!name.success) return { problem: `changes.refId: ${problemOf(name.error)}` };
+    const isDeleted = type === "DELETE" || isZero(toHash);
+    if (!isDeleted && !commit.safeParse(toHash).success) return { problem: "changes.toHash: is no commit" };
+    const head = toCommit?.id === toHash ? toCommit : undefined;
+    read.push({
+      ...named,
+      commit: isDeleted ? null : toHash,
+      message: head?.message ?? null,
+      author: head?.author ?? actor,
+      url: null,
+    });
+  }
+  return { happened: read.length > 0 ? { type: "push", changes: read } : { type: "other" } };
+}
+
+function readRequest({ pullRequest: given, actor, previousTarget }: z.output<typeof requested>, named: RequestAction): Reading {
+  const { fromRef, toRef } = given;
+  const address = fromRef.repository.links?.clone?.find(({ name }) => name.startsWith("http"))?.href ?? null;
+  if (address !== null && !isCloneAddress(address))
+    return { problem: "fromRef.repository.links.clone: is no address of https or ssh" };
+  const isFork = fromRef.repository.id !== toRef.repository.id;
+  const isBaseChanged = named === "edited" && !!previousTarget && hasOtherTarget(previousTarget, toRef.displayId);
+  const request: PullRequest = {
+    number: given.id,
+    title: given.title ?? `#${given.id}`,
+    url: given.links?.self?.[0]?.href ?? null,
+    author: given.author?.user ?? actor,
+    branch: fromRef.displayId,
+    commit: fromRef.latestCommit,
+    baseBranch: toRef.displayId,
+    repository: address,
+    isFork,
+    forkOwner: isFork ? fromRef.repository.project.key : null,
+    isDraft: given.draft ?? false,
+    isClosed: given.state !== "OPEN",
+    labels: [],
+    refspec: `refs/pull-requests/${given.id}/from`,
+  };
+  const action = isBaseChanged ? "base_changed" : named;
+  return { happened: { type: "pull_request", action, request, label: null, isPushedToo: !isFork } };
+}
+
+function hasOtherTarget(previous: unknown, present: string): boolean {
+  const { data } = z.object({ displayId: z.string() }).safeParse(previous);
+  return data !== undefined && data.displayId !== present;
+}

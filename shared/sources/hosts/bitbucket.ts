@@ -1,0 +1,112 @@
+import { z } from "zod";
+import type { Person, PullRequest, ReadEvent, Reading, RefChange, RequestAction } from "../happened.ts";
+import { commit, message, page, refName, title, toPerson } from "../names.ts";
+import { read } from "./github.ts";
+
+// Bitbucket Cloud: https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/
+
+const links = z
+  .object({ html: z.object({ href: page }) })
+  .nullish()
+  .transform((given) => given?.html.href ?? null);
+
+const account = z.object({ display_name: z.string().nullish(), nickname: z.string().nullish() }).nullish();
+
+/** `raw` is as in git: Ada <ada@example.com>. */
+const author = z
+  .object({ raw: z.string().nullish(), user: account })
+  .nullish()
+  .transform((given): Person | null => {
+    const [, name, email] = /^([^<]*)<([^<>]*)>$/.exec(given?.raw?.slice(0, 600) ?? "") ?? [];
+    return toPerson({
+      name: (name?.trim() || given?.user?.display_name)?.slice(0, 255),
+      email: email?.trim().slice(0, 255),
+      username: given?.user?.nickname?.slice(0, 255),
+    });
+  });
+
+const side = z
+  .object({ type: z.string(), name: refName, target: z.object({ hash: commit, message, author }) })
+  .nullable();
+
+const pushed = z.object({
+  push: z.object({ changes: z.array(z.object({ new: side, old: side, links })) }),
+});
+
+/** Requests shorten their commits. */
+const shortCommit = z.string().regex(/^[0-9a-f]{7,64}$/, "is no commit");
+
+const repository = z.object({ full_name: z.string(), links });
+const requested = z.object({
+  pullrequest: z.object({
+    id: z.number().int().positive(),
+    title,
+    state: z.string(),
+    draft: z.boolean().nullish(),
+    author: account,
+    links,
+    source: z.object({
+      branch: z.object({ name: refName }),
+      commit: z.object({ hash: shortCommit }),
+      repository: repository.nullish(),
+    }),
+    destination: z.object({ branch: z.object({ name: refName }), repository }),
+  }),
+});
+
+const actions: Record<string, RequestAction> = {
+  "pullrequest:created": "opened",
+  "pullrequest:updated": "new_commits",
+  "pullrequest:fulfilled": "closed",
+  "pullrequest:rejected": "closed",
+};
+
+const maxChanges = 20;
+
+export const readBitbucketEvent: ReadEvent = (event, body) => {
+  if (event === "repo:push") return read(pushed, body, readPush);
+  const action = actions[event];
+  if (!action) return { happened: { type: "other" } };
+  return read(requested, body, (given) => readRequest(given, action));
+};
+
+/** What `new` lacks was deleted. */
+function readPush({ push: { changes } }: z.output<typeof pushed>): Reading {
+  const read = changes.slice(0, maxChanges).flatMap(({ new: after, old: before, links }): RefChange[] => {
+    const named = after ?? before;
+    if (!named) return [];
+    return [
+      {
+        type: named.type.endsWith("tag") ? "tag" : "branch",
+        name: named.name,
+        commit: after?.target.hash ?? null,
+        message: after?.target.message ?? null,
+        author: after?.target.author ?? null,
+        url: links,
+      },
+    ];
+  });
+  return { happened: { type: "push", changes: read } };
+}
+
+function readRequest({ pullrequest: given }: z.output<typeof requested>, action: RequestAction): Reading {
+  const { source, destination } = given;
+  const isFork = source.repository?.full_name !== destination.repository.full_name;
+  const request: PullRequest = {
+    number: given.id,
+    title: given.title ?? `#${given.id}`,
+    url: given.links,
+    author: toPerson({ name: given.author?.display_name, username: given.author?.nickname }),
+    branch: source.branch.name,
+    commit: source.commit.hash,
+    baseBranch: destination.branch.name,
+    repository: source.repository?.links ?? null,
+    isFork,
+    forkOwner: isFork ? (source.repository?.full_name.split("/")[0] ?? null) : null,
+    isDraft: given.draft ?? false,
+    isClosed: given.state !== "OPEN",
+    labels: [],
+    refspec: null,
+  };
+  return { happened: { type: "pull_request", action, request, label: null, isPushedToo: !isFork } };
+}

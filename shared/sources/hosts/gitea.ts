@@ -1,0 +1,39 @@
+import { z } from "zod";
+import type { ReadEvent, RequestAction } from "../happened.ts";
+import { pullRequest, pushed, read, readPush, requestOf } from "./github.ts";
+
+// Gitea and Forgejo: https://docs.gitea.com/usage/webhooks. Their members are GitHub's, their actions their own.
+
+const requested = z.object({
+  action: z.string(),
+  pull_request: pullRequest,
+  label: z.object({ name: z.string() }).nullish(),
+  changes: z.object({ ref: z.unknown() }).nullish(),
+});
+
+const actions: Record<string, RequestAction> = {
+  opened: "opened",
+  synchronized: "new_commits",
+  edited: "edited",
+  label_updated: "labels_changed",
+  label_cleared: "labels_changed",
+  reopened: "reopened",
+  review_requested: "review_requested",
+  closed: "closed",
+};
+
+/** They mark drafts in the title, too. */
+const draftTitle = /^(wip:|\[wip\]|draft:)/i;
+
+export const readGiteaEvent: ReadEvent = (event, body) => {
+  if (event === "push") return read(pushed, body, readPush);
+  if (event !== "pull_request") return { happened: { type: "other" } };
+  return read(requested, body, ({ action, pull_request, label, changes }) => {
+    const isBaseChanged = action === "edited" && changes?.ref !== undefined;
+    const draft = pull_request.draft || draftTitle.test(pull_request.title ?? "");
+    return requestOf(
+      { ...pull_request, draft },
+      { action: isBaseChanged ? "base_changed" : (actions[action] ?? "other"), label: label?.name ?? null },
+    );
+  });
+};

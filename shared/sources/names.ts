@@ -1,0 +1,96 @@
+import { z } from "zod";
+
+// The names that payloads bring. All of them reach agents, and some of them commands of git.
+
+const maxNameLength = 255;
+const maxAddressLength = 2000;
+
+/** What git-check-ref-format(1) refuses in names, and a `-` at the beginning, which commands would take for an option. */
+const unsoundName =
+  /^[-/]|[/.]$|\/\/|\.\.|@\{|(^|\/)\.|\.lock(\/|$)|^@$|[\p{Cc}\p{Zs}\u2028\u2029~^:?*[\\]/u;
+
+export function isSoundName(name: string): boolean {
+  return name !== "" && name.length <= maxNameLength && name.isWellFormed() && !unsoundName.test(name);
+}
+
+/** The name of a branch or tag. */
+export const refName = z.string().refine(isSoundName, "is no name that git allows");
+
+/** A whole commit of SHA-1 or SHA-256. */
+export const commit = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/, "is no commit");
+
+/** Hosts say that something is not there, before or after a push, by zeros. */
+export function isZero(hash: string): boolean {
+  return /^0+$/.test(hash);
+}
+
+/** An address that agents may clone: https or ssh, also in the form of scp. */
+export function isCloneAddress(address: string): boolean {
+  if (address.length > maxAddressLength || /[\p{Cc}\s]/u.test(address)) return false;
+  return /^(https?|ssh):\/\/[^-]/.test(address) || /^[A-Za-z0-9_.][\w.-]*@[A-Za-z0-9][\w.-]*:[^-]/.test(address);
+}
+
+/** A page to link to. Others count as absent. */
+export const page = z
+  .string()
+  .nullish()
+  .transform((given) => (given && /^https?:\/\/[^\s\p{Cc}]+$/u.test(given) && given.length <= maxAddressLength ? given : null));
+
+/** Text of people: longer ones are cut, NUL is left out. Blank counts as absent. */
+export function peoplesText(maxLength: number) {
+  return z
+    .string()
+    .nullish()
+    .transform((given) => given?.replaceAll("\0", "").toWellFormed().slice(0, maxLength).toWellFormed().trim() || null);
+}
+
+export const message = peoplesText(10_000);
+export const title = peoplesText(1000);
+const shortText = peoplesText(255);
+
+/** Somebody of whom hosts say some of these. */
+export const person = z
+  .object({ name: shortText, email: shortText, username: shortText })
+  .partial()
+  .nullish()
+  .transform((given) => toPerson(given ?? {}));
+
+/** Null if nothing is known. */
+export function toPerson(given: {
+  name?: string | null | undefined;
+  email?: string | null | undefined;
+  username?: string | null | undefined;
+}): { name?: string; email?: string; username?: string } | null {
+  const known = Object.entries(given).filter((entry): entry is [string, string] => !!entry[1]);
+  return known.length > 0 ? Object.fromEntries(known) : null;
+}
+
+const maxLabels = 100;
+
+/** Labels by their names. */
+export function labels(member: "name" | "title") {
+  return z
+    .array(z.object({ [member]: z.string() }))
+    .nullish()
+    .transform((given) =>
+      (given ?? [])
+        .map((label) => String(label[member]).replaceAll("\0", "").toWellFormed().slice(0, 255))
+        .slice(0, maxLabels),
+    );
+}
+
+const refsHeads = "refs/heads/";
+const refsTags = "refs/tags/";
+
+/** Reads `refs/heads/main` or `refs/tags/v1`. Others are of no branch and no tag. */
+export function readRef(ref: string): { type: "branch" | "tag"; name: string } | undefined {
+  if (ref.startsWith(refsHeads)) return { type: "branch", name: ref.slice(refsHeads.length) };
+  if (ref.startsWith(refsTags)) return { type: "tag", name: ref.slice(refsTags.length) };
+  return undefined;
+}
+
+/** The first problem of a payload, with the member that has it. */
+export function problemOf({ issues: [issue] }: z.ZodError): string {
+  const path = issue?.path.join(".");
+  return `${path ? `${path}: ` : ""}${issue?.message ?? "is not understood"}`.slice(0, 500);
+}

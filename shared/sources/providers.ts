@@ -1,0 +1,106 @@
+import { readBitbucketEvent } from "./hosts/bitbucket.ts";
+import { readBitbucketServerEvent } from "./hosts/bitbucket-server.ts";
+import { readGiteaEvent } from "./hosts/gitea.ts";
+import { readGithubEvent } from "./hosts/github.ts";
+import { readGitlabEvent } from "./hosts/gitlab.ts";
+import type { ReadEvent } from "./happened.ts";
+
+// The providers of pipelines: the source hosts of their repositories. Nothing else knows one by its name.
+
+export const providerIds = [
+  "github",
+  "github_enterprise",
+  "gitlab",
+  "gitlab_ee",
+  "gitea",
+  "bitbucket",
+  "bitbucket_server",
+] as const;
+export type ProviderId = (typeof providerIds)[number];
+
+interface Provider {
+  title: string;
+  /** The host that belongs to it without a connection. */
+  host?: string;
+  /** The type of trigger whose headers and signatures its webhooks have. */
+  triggerType: "github" | "gitlab" | "gitea" | "bitbucket";
+  read: ReadEvent;
+  /** A host's own word for a pull request. */
+  request: string;
+}
+
+export const providers: Record<ProviderId, Provider> = {
+  github: {
+    title: "GitHub",
+    host: "github.com",
+    triggerType: "github",
+    read: readGithubEvent,
+    request: "pull request",
+  },
+  github_enterprise: {
+    title: "GitHub Enterprise",
+    triggerType: "github",
+    read: readGithubEvent,
+    request: "pull request",
+  },
+  gitlab: {
+    title: "GitLab",
+    host: "gitlab.com",
+    triggerType: "gitlab",
+    read: readGitlabEvent,
+    request: "merge request",
+  },
+  gitlab_ee: {
+    title: "GitLab, self-managed",
+    triggerType: "gitlab",
+    read: readGitlabEvent,
+    request: "merge request",
+  },
+  gitea: {
+    title: "Gitea or Forgejo",
+    host: "codeberg.org",
+    triggerType: "gitea",
+    read: readGiteaEvent,
+    request: "pull request",
+  },
+  bitbucket: {
+    title: "Bitbucket",
+    host: "bitbucket.org",
+    triggerType: "bitbucket",
+    read: readBitbucketEvent,
+    request: "pull request",
+  },
+  bitbucket_server: {
+    title: "Bitbucket Data Center",
+    triggerType: "bitbucket",
+    read: readBitbucketServerEvent,
+    request: "pull request",
+  },
+};
+
+/** The host name of a repository's address, in lower case: of https, ssh, and `git@host:path`. Undefined without one. */
+export function hostOf(repository: string): string | undefined {
+  const scp = /^(?:[\w.-]+@)?([A-Za-z0-9][\w.-]*):(?!\/\/)/.exec(repository);
+  if (scp) return scp[1]?.toLowerCase();
+  return URL.parse(repository)?.hostname.toLowerCase() || undefined;
+}
+
+/** The path of a repository at its host, without `.git`: `acme/app`. */
+export function pathOf(repository: string): string | undefined {
+  const scp = /^(?:[\w.-]+@)?[A-Za-z0-9][\w.-]*:(?!\/\/)(.+)$/.exec(repository);
+  const path = scp?.[1] ?? URL.parse(repository)?.pathname;
+  return path?.replace(/^\/+|\/+$|\.git\/*$/g, "") || undefined;
+}
+
+/**
+ * @param connected the providers of the organization's own hosts, by host name
+ * @returns null for a host that no provider has
+ */
+export function providerOf(
+  repository: string | null,
+  connected: ReadonlyMap<string, ProviderId> = new Map(),
+): ProviderId | null {
+  const host = repository === null ? undefined : hostOf(repository);
+  if (host === undefined) return null;
+  return providerIds.find((id) => providers[id].host === host) ?? connected.get(host) ?? null;
+}
