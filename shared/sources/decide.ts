@@ -34,7 +34,7 @@ export type ReasonNotToBuild = (typeof reasonsNotToBuild)[number];
 
 export type Decision =
   | { build: WantedBuild }
-  | { reason: ReasonNotToBuild; /** Unfinished builds of this branch are canceled. */ cancelBranch?: string };
+  | { reason: ReasonNotToBuild /** Unfinished builds of this branch are canceled. */; cancelBranch?: string };
 
 /** What the decision has to know of the pipeline and its builds. */
 export interface Known {
@@ -166,7 +166,15 @@ function decideMergeGroup(
   const { branch, commit, baseBranch, baseCommit, author } = group;
   const message = group.message ?? `Merge into ${baseBranch}`;
   return {
-    build: { branch, commit, message, author, mergeGroup: { baseBranch, baseCommit }, url: null, isFork: false },
+    build: {
+      branch,
+      commit,
+      message,
+      author,
+      mergeGroup: { baseBranch, baseCommit },
+      url: null,
+      isFork: false,
+    },
   };
 }
 

@@ -6,8 +6,7 @@ const maxNameLength = 255;
 const maxAddressLength = 2000;
 
 /** What git-check-ref-format(1) refuses in names, and a `-` at the beginning, which commands would take for an option. */
-const unsoundName =
-  /^[-/]|[/.]$|\/\/|\.\.|@\{|(^|\/)\.|\.lock(\/|$)|^@$|[\p{Cc}\p{Zs}\u2028\u2029~^:?*[\\]/u;
+const unsoundName = /^[-/]|[/.]$|\/\/|\.\.|@\{|(^|\/)\.|\.lock(\/|$)|^@$|[\p{Cc}\p{Zs}\u2028\u2029~^:?*[\\]/u;
 
 export function isSoundName(name: string): boolean {
   return name !== "" && name.length <= maxNameLength && name.isWellFormed() && !unsoundName.test(name);
@@ -27,21 +26,27 @@ export function isZero(hash: string): boolean {
 /** An address that agents may clone: https or ssh, also in the form of scp. */
 export function isCloneAddress(address: string): boolean {
   if (address.length > maxAddressLength || /[\p{Cc}\s]/u.test(address)) return false;
-  return /^(https?|ssh):\/\/[^-]/.test(address) || /^[A-Za-z0-9_.][\w.-]*@[A-Za-z0-9][\w.-]*:[^-]/.test(address);
+  return (
+    /^(https?|ssh):\/\/[^-]/.test(address) || /^[A-Za-z0-9_.][\w.-]*@[A-Za-z0-9][\w.-]*:[^-]/.test(address)
+  );
 }
 
 /** A page to link to. Others count as absent. */
 export const page = z
   .string()
   .nullish()
-  .transform((given) => (given && /^https?:\/\/[^\s\p{Cc}]+$/u.test(given) && given.length <= maxAddressLength ? given : null));
+  .transform((given) =>
+    given && /^https?:\/\/[^\s\p{Cc}]+$/u.test(given) && given.length <= maxAddressLength ? given : null,
+  );
 
 /** Text of people: longer ones are cut, NUL is left out. Blank counts as absent. */
 export function peoplesText(maxLength: number) {
   return z
     .string()
     .nullish()
-    .transform((given) => given?.replaceAll("\0", "").toWellFormed().slice(0, maxLength).toWellFormed().trim() || null);
+    .transform(
+      (given) => given?.replaceAll("\0", "").toWellFormed().slice(0, maxLength).toWellFormed().trim() || null,
+    );
 }
 
 export const message = peoplesText(10_000);

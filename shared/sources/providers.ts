@@ -1,9 +1,9 @@
+import type { ReadEvent } from "./happened.ts";
 import { readBitbucketEvent } from "./hosts/bitbucket.ts";
 import { readBitbucketServerEvent } from "./hosts/bitbucket-server.ts";
 import { readGiteaEvent } from "./hosts/gitea.ts";
 import { readGithubEvent } from "./hosts/github.ts";
 import { readGitlabEvent } from "./hosts/gitlab.ts";
-import type { ReadEvent } from "./happened.ts";
 
 // The providers of pipelines: the source hosts of their repositories. Nothing else knows one by its name.
 

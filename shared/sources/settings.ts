@@ -25,7 +25,11 @@ const noSuchBuilds = (event: string) => `Builds of ${event} are not available`;
 export const declaredSettings = {
   build_branches: { of: all, default: true, about: "Builds branches that are pushed." },
   build_tags: { of: all, default: false, about: "Builds tags that are pushed." },
-  build_pull_requests: { of: all, default: true, about: "Builds pull requests that are opened or get commits." },
+  build_pull_requests: {
+    of: all,
+    default: true,
+    about: "Builds pull requests that are opened or get commits.",
+  },
   build_pull_request_forks: {
     of: all,
     default: false,
@@ -82,7 +86,11 @@ export const declaredSettings = {
     default: false,
     about: "Builds pull requests that leave the merge queue.",
   },
-  build_merge_group_checks_requested: { of: github, default: false, about: "Builds groups of the merge queue." },
+  build_merge_group_checks_requested: {
+    of: github,
+    default: false,
+    about: "Builds groups of the merge queue.",
+  },
   cancel_when_merge_group_destroyed: {
     of: github,
     default: false,
@@ -131,21 +139,34 @@ export const declaredSettings = {
   filter_enabled: { of: all, default: false, about: "Builds what the filter condition is true for." },
   filter_condition: { of: all, default: null, about: "A condition as in a step's if." },
   publish_commit_status: { of: all, default: true, about: "Shows the state of builds at the host." },
-  publish_commit_status_per_step: { of: all, default: false, about: "Shows the state of each job at the host." },
+  publish_commit_status_per_step: {
+    of: all,
+    default: false,
+    about: "Shows the state of each job at the host.",
+  },
   separate_pull_request_statuses: {
     of: all,
     default: false,
     about: "Gives builds of pull requests a status of their own.",
   },
   publish_blocked_as_pending: { of: all, default: false, about: "Shows a blocked build as pending." },
-  use_step_key_as_commit_status: { of: all, default: false, about: "Names the status of a job by its step's key." },
+  use_step_key_as_commit_status: {
+    of: all,
+    default: false,
+    about: "Names the status of a job by its step's key.",
+  },
   build_pull_request_merge: {
     of: [...gitlab, ...github],
     default: false,
     about: "Builds the result of the merge.",
     missing: "Builds of merge results are not available",
   },
-  build_pull_request_stacks: { of: github, default: false, about: "", missing: noSuchBuilds("stacks of pull requests") },
+  build_pull_request_stacks: {
+    of: github,
+    default: false,
+    about: "",
+    missing: noSuchBuilds("stacks of pull requests"),
+  },
   build_check_run_completed: { of: github, default: false, about: "", missing: noSuchBuilds("check runs") },
   build_release_published: { of: github, default: false, about: "", missing: noSuchBuilds("releases") },
   build_release_created: { of: github, default: false, about: "", missing: noSuchBuilds("releases") },
@@ -157,7 +178,12 @@ export const declaredSettings = {
     about: "",
     missing: noSuchBuilds("comments"),
   },
-  build_deployment_status_created: { of: github, default: false, about: "", missing: noSuchBuilds("deployments") },
+  build_deployment_status_created: {
+    of: github,
+    default: false,
+    about: "",
+    missing: noSuchBuilds("deployments"),
+  },
 } as const satisfies Record<string, Declared>;
 
 type Name = keyof typeof declaredSettings;
@@ -165,7 +191,8 @@ type Flag = { [K in Name]: (typeof declaredSettings)[K]["default"] extends boole
 type Text = Exclude<Name, Flag>;
 
 /** Whole: with the defaults of those that are not stored. */
-export type ProviderSettings = Record<Flag, boolean> & Record<Text, string | null> & { trigger_mode: TriggerMode };
+export type ProviderSettings = Record<Flag, boolean> &
+  Record<Text, string | null> & { trigger_mode: TriggerMode };
 type TriggerMode = "code" | "none";
 
 export type GivenSettings = Partial<ProviderSettings>;
@@ -216,7 +243,9 @@ export function storedSettings(given: GivenSettings): GivenSettings {
     ([name, value]) =>
       value !== null &&
       value !== undefined &&
-      (name === "trigger_mode" ? value !== "code" : isSetting(name) && value !== declaredSettings[name].default),
+      (name === "trigger_mode"
+        ? value !== "code"
+        : isSetting(name) && value !== declaredSettings[name].default),
   );
   return Object.fromEntries(stored);
 }

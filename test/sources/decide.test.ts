@@ -3,11 +3,26 @@ import { describe, it } from "node:test";
 import { asksToSkip, type Decision, decide, type Known } from "../../shared/sources/decide.ts";
 import type { Happened, PullRequest, RefChange, RequestAction } from "../../shared/sources/happened.ts";
 import { hostOf, pathOf, providerOf } from "../../shared/sources/providers.ts";
-import { type GivenSettings, settingsProblems, shownSettings, withDefaults } from "../../shared/sources/settings.ts";
+import {
+  type GivenSettings,
+  settingsProblems,
+  shownSettings,
+  withDefaults,
+} from "../../shared/sources/settings.ts";
 import { sha } from "./payloads.ts";
 
-const change: RefChange = { type: "branch", name: "main", commit: sha, message: "Faster", author: null, url: null };
-const push = (given: Partial<RefChange> = {}): Happened => ({ type: "push", changes: [{ ...change, ...given }] });
+const change: RefChange = {
+  type: "branch",
+  name: "main",
+  commit: sha,
+  message: "Faster",
+  author: null,
+  url: null,
+};
+const push = (given: Partial<RefChange> = {}): Happened => ({
+  type: "push",
+  changes: [{ ...change, ...given }],
+});
 
 const pullRequest: PullRequest = {
   number: 42,
@@ -42,7 +57,11 @@ const group = {
   message: "Merge",
   author: null,
 };
-const mergeGroup = (action: "checks_requested" | "destroyed"): Happened => ({ type: "merge_group", action, group });
+const mergeGroup = (action: "checks_requested" | "destroyed"): Happened => ({
+  type: "merge_group",
+  action,
+  group,
+});
 
 function decideOne(happened: Happened, settings: GivenSettings = {}, known: Partial<Known> = {}): Decision {
   const [decision, ...others] = decide(happened, { ...knownOf(settings), ...known });
@@ -62,45 +81,165 @@ const cases: [string, Happened, GivenSettings, Partial<Known>, string][] = [
   ["a push while the provider is off", push(), { trigger_mode: "none" }, {}, "event_ignored"],
   ["a push while branches are off", push(), { build_branches: false }, {}, "builds_of_branches_off"],
   ["a deleted branch", push({ commit: null }), {}, {}, "branch_deleted"],
-  ["a deleted branch whose builds end", push({ commit: null }), { cancel_deleted_branch_builds: true }, {}, "branch_deleted, cancels main"],
-  ["a deleted tag", push({ type: "tag", commit: null }), { cancel_deleted_branch_builds: true }, {}, "branch_deleted"],
+  [
+    "a deleted branch whose builds end",
+    push({ commit: null }),
+    { cancel_deleted_branch_builds: true },
+    {},
+    "branch_deleted, cancels main",
+  ],
+  [
+    "a deleted tag",
+    push({ type: "tag", commit: null }),
+    { cancel_deleted_branch_builds: true },
+    {},
+    "branch_deleted",
+  ],
   ["a tag", push({ type: "tag", name: "v1" }), {}, {}, "builds_of_tags_off"],
-  ["a tag that is wanted", push({ type: "tag", name: "v1" }), { build_tags: true }, { buildsBranch: no }, "builds v1"],
+  [
+    "a tag that is wanted",
+    push({ type: "tag", name: "v1" }),
+    { build_tags: true },
+    { buildsBranch: no },
+    "builds v1",
+  ],
   ["a push that skips", push({ message: "Typo [skip ci]" }), {}, {}, "skip_ci"],
   ["a push of another branch", push(), {}, { buildsBranch: no }, "branch_mismatch"],
   ["a push that the filter leaves out", push(), filterOn, { passesFilter: no }, "filter_mismatch"],
   ["a push while the filter is off", push(), {}, { passesFilter: no }, "builds main"],
   ["a push of a built commit", push(), {}, { hasBuild: built }, "builds main"],
-  ["a push of a built commit that is skipped", push(), { skip_builds_for_existing_commits: true }, { hasBuild: built }, "commit_built"],
+  [
+    "a push of a built commit that is skipped",
+    push(),
+    { skip_builds_for_existing_commits: true },
+    { hasBuild: built },
+    "commit_built",
+  ],
   ["skip_ci before branch_mismatch", push({ message: "[ci skip]" }), {}, { buildsBranch: no }, "skip_ci"],
-  ["branch_mismatch before filter_mismatch", push(), filterOn, { buildsBranch: no, passesFilter: no }, "branch_mismatch"],
+  [
+    "branch_mismatch before filter_mismatch",
+    push(),
+    filterOn,
+    { buildsBranch: no, passesFilter: no },
+    "branch_mismatch",
+  ],
   ["a push of the merge queue", push({ name: group.branch }), {}, {}, `builds ${group.branch}`],
-  ["a push of the merge queue whose groups are built", push({ name: group.branch }), { build_merge_group_checks_requested: true }, {}, "builds_of_branches_off"],
+  [
+    "a push of the merge queue whose groups are built",
+    push({ name: group.branch }),
+    { build_merge_group_checks_requested: true },
+    {},
+    "builds_of_branches_off",
+  ],
   ["an opened request", request("opened"), {}, {}, "builds faster"],
-  ["an opened request while requests are off", request("opened"), { build_pull_requests: false }, {}, "builds_of_pull_requests_off"],
-  ["an opened request whose branch has a build", request("opened"), {}, { hasBuild: builtOnBranch }, "commit_built"],
-  ["an opened request that is built again", request("opened"), { skip_pull_request_builds_for_existing_commits: false }, { hasBuild: builtOnBranch }, "builds faster"],
+  [
+    "an opened request while requests are off",
+    request("opened"),
+    { build_pull_requests: false },
+    {},
+    "builds_of_pull_requests_off",
+  ],
+  [
+    "an opened request whose branch has a build",
+    request("opened"),
+    {},
+    { hasBuild: builtOnBranch },
+    "commit_built",
+  ],
+  [
+    "an opened request that is built again",
+    request("opened"),
+    { skip_pull_request_builds_for_existing_commits: false },
+    { hasBuild: builtOnBranch },
+    "builds faster",
+  ],
   ["new commits, whose push is built", request("new_commits"), {}, {}, "event_ignored"],
-  ["new commits, whose push is not built", request("new_commits"), { build_branches: false }, {}, "builds faster"],
+  [
+    "new commits, whose push is not built",
+    request("new_commits"),
+    { build_branches: false },
+    {},
+    "builds faster",
+  ],
   ["new commits of a fork", request("new_commits", fork), forks, {}, "builds eve:faster"],
   ["a fork", request("opened", fork), {}, {}, "fork"],
   ["a fork that is wanted", request("opened", fork), forks, {}, "builds eve:faster"],
-  ["a fork by its own name", request("opened", fork), { ...forks, prefix_pull_request_fork_branch_names: false }, {}, "builds faster"],
+  [
+    "a fork by its own name",
+    request("opened", fork),
+    { ...forks, prefix_pull_request_fork_branch_names: false },
+    {},
+    "builds faster",
+  ],
   ["a head that is gone", request("opened", { ...fork, forkOwner: null, repository: null }), {}, {}, "fork"],
   ["a title that skips", request("opened", { title: "[ci-skip] x" }), {}, {}, "skip_ci"],
-  ["a request of the default branch", request("opened", { branch: "main" }), { ignore_default_branch_pull_requests: true }, {}, "builds_of_pull_requests_off"],
-  ["a fork's default branch", request("opened", { ...fork, branch: "main" }), { ...forks, ignore_default_branch_pull_requests: true }, {}, "builds eve:main"],
-  ["another branch of requests", request("opened"), { pull_request_branch_filter_enabled: true }, { matchesRequestFilter: no }, "branch_mismatch"],
-  ["a branch that only pushes leave out", request("opened"), {}, { buildsBranch: no, matchesRequestFilter: no }, "builds faster"],
-  ["a request that the filter leaves out", request("opened"), filterOn, { passesFilter: no }, "filter_mismatch"],
+  [
+    "a request of the default branch",
+    request("opened", { branch: "main" }),
+    { ignore_default_branch_pull_requests: true },
+    {},
+    "builds_of_pull_requests_off",
+  ],
+  [
+    "a fork's default branch",
+    request("opened", { ...fork, branch: "main" }),
+    { ...forks, ignore_default_branch_pull_requests: true },
+    {},
+    "builds eve:main",
+  ],
+  [
+    "another branch of requests",
+    request("opened"),
+    { pull_request_branch_filter_enabled: true },
+    { matchesRequestFilter: no },
+    "branch_mismatch",
+  ],
+  [
+    "a branch that only pushes leave out",
+    request("opened"),
+    {},
+    { buildsBranch: no, matchesRequestFilter: no },
+    "builds faster",
+  ],
+  [
+    "a request that the filter leaves out",
+    request("opened"),
+    filterOn,
+    { passesFilter: no },
+    "filter_mismatch",
+  ],
   ["a closed request", request("closed", { isClosed: true }), {}, {}, "event_ignored"],
-  ["a label on a closed request", request("labels_changed", { isClosed: true }), { build_pull_request_labels_changed: true }, {}, "event_ignored"],
-  ["a label on a closed request that is wanted", request("labels_changed", { isClosed: true }), { build_pull_request_labels_changed: true, skip_builds_for_closed_pull_requests: false }, {}, "builds faster"],
+  [
+    "a label on a closed request",
+    request("labels_changed", { isClosed: true }),
+    { build_pull_request_labels_changed: true },
+    {},
+    "event_ignored",
+  ],
+  [
+    "a label on a closed request that is wanted",
+    request("labels_changed", { isClosed: true }),
+    { build_pull_request_labels_changed: true, skip_builds_for_closed_pull_requests: false },
+    {},
+    "builds faster",
+  ],
   ["another action", request("other"), {}, {}, "event_ignored"],
   ["a merge group", mergeGroup("checks_requested"), {}, {}, "event_ignored"],
-  ["a merge group that is wanted", mergeGroup("checks_requested"), { build_merge_group_checks_requested: true }, { buildsBranch: no }, `builds ${group.branch}`],
+  [
+    "a merge group that is wanted",
+    mergeGroup("checks_requested"),
+    { build_merge_group_checks_requested: true },
+    { buildsBranch: no },
+    `builds ${group.branch}`,
+  ],
   ["a destroyed merge group", mergeGroup("destroyed"), {}, {}, "event_ignored"],
-  ["a destroyed merge group whose builds end", mergeGroup("destroyed"), { cancel_when_merge_group_destroyed: true }, {}, `event_ignored, cancels ${group.branch}`],
+  [
+    "a destroyed merge group whose builds end",
+    mergeGroup("destroyed"),
+    { cancel_when_merge_group_destroyed: true },
+    {},
+    `event_ignored, cancels ${group.branch}`,
+  ],
   ["another event", { type: "other" }, {}, {}, "event_ignored"],
 ];
 
@@ -136,7 +275,13 @@ describe("the decision", () => {
 
   it("builds an action anew though its commit has a build", () =>
     assert.equal(
-      said(decideOne(request("labels_changed"), { build_pull_request_labels_changed: true }, { hasBuild: builtOnBranch })),
+      said(
+        decideOne(
+          request("labels_changed"),
+          { build_pull_request_labels_changed: true },
+          { hasBuild: builtOnBranch },
+        ),
+      ),
       "builds faster",
     ));
 
@@ -161,7 +306,8 @@ describe("the decision", () => {
   });
 
   it("knows how commits ask to be skipped", () => {
-    for (const text of ["[skip ci]", "x [CI SKIP] y", "[skip-ci]", "a\n\n[ci-skip]"]) assert.ok(asksToSkip(text), text);
+    for (const text of ["[skip ci]", "x [CI SKIP] y", "[skip-ci]", "a\n\n[ci-skip]"])
+      assert.ok(asksToSkip(text), text);
     for (const text of ["skip ci", "[skip]", "[ skip ci ]", "[skipci]"]) assert.ok(!asksToSkip(text), text);
   });
 });
@@ -195,7 +341,10 @@ describe("the provider of a repository", () => {
     assert.equal(providerOf("git@github.com:acme/app.git"), "github");
     assert.equal(providerOf("https://codeberg.org/acme/app"), "gitea");
     assert.equal(providerOf("https://git.example.com/acme/app"), null);
-    assert.equal(providerOf("https://git.example.com/a/b", new Map([["git.example.com", "gitlab_ee"]])), "gitlab_ee");
+    assert.equal(
+      providerOf("https://git.example.com/a/b", new Map([["git.example.com", "gitlab_ee"]])),
+      "gitlab_ee",
+    );
     assert.equal(providerOf("https://github.com.example.com/a/b"), null);
     assert.equal(providerOf(null), null);
   });
@@ -220,11 +369,14 @@ describe("provider settings", () => {
   it("are shown for their provider", () => {
     assert.ok("build_merge_group_checks_requested" in shownSettings("github", {}));
     assert.ok(!("build_merge_group_checks_requested" in shownSettings("gitlab", {})));
-    assert.equal(shownSettings("gitlab", { build_tags: true })["build_tags"], true);
+    assert.equal(shownSettings("gitlab", { build_tags: true }).build_tags, true);
   });
 
   it("refuse what they cannot do, with the reason", () => {
-    assert.deepEqual(settingsProblems("github", { build_tags: true, trigger_mode: "none", repository: "a/b" }), []);
+    assert.deepEqual(
+      settingsProblems("github", { build_tags: true, trigger_mode: "none", repository: "a/b" }),
+      [],
+    );
     assert.deepEqual(settingsProblems("github", { build_release_published: false }), []);
     assert.deepEqual(settingsProblems("github", { build_release_published: true }), [
       "Builds of releases are not available",
@@ -233,6 +385,8 @@ describe("provider settings", () => {
     assert.deepEqual(settingsProblems("gitlab", { build_merge_group_checks_requested: true }), [
       "Build merge group checks requested is not available for this provider",
     ]);
-    assert.deepEqual(settingsProblems("github", { build_moon: true }), ["Provider settings has no member build_moon"]);
+    assert.deepEqual(settingsProblems("github", { build_moon: true }), [
+      "Provider settings has no member build_moon",
+    ]);
   });
 });

@@ -36,7 +36,15 @@ const ada = { name: "Ada Lovelace", email: "ada@example.com" };
 const pushOf = (change: object): Happened => ({
   type: "push",
   changes: [
-    { type: "branch", name: "main", commit: sha, message: "Make it faster", author: ada, url: null, ...change } as never,
+    {
+      type: "branch",
+      name: "main",
+      commit: sha,
+      message: "Make it faster",
+      author: ada,
+      url: null,
+      ...change,
+    } as never,
   ],
 });
 
@@ -123,7 +131,13 @@ const pushes: [string, ProviderId, string, object, Happened][] = [
     bitbucketPush(bitbucketChange({ new: null, closed: true, links: undefined })),
     pushOf({ commit: null, message: null, author: null }),
   ],
-  ["a branch", "bitbucket_server", "repo:refs_changed", serverPush(), pushOf({ author: { ...ada, username: "ada" } })],
+  [
+    "a branch",
+    "bitbucket_server",
+    "repo:refs_changed",
+    serverPush(),
+    pushOf({ author: { ...ada, username: "ada" } }),
+  ],
   [
     "a tag",
     "bitbucket_server",
@@ -196,7 +210,12 @@ const requests: [ProviderId, string, object, string, object?][] = [
   ["gitlab", "", gitlabRequest({ action: "update", oldrev: base }), "new_commits"],
   ["gitlab", "", gitlabRequest({ action: "update" }, { changes: { title: {} } }), "edited"],
   ["gitlab", "", gitlabRequest({ action: "update" }, { changes: { target_branch: {} } }), "base_changed"],
-  ["gitlab", "", gitlabRequest({ action: "update" }, { changes: { draft: { current: false } } }), "ready_for_review"],
+  [
+    "gitlab",
+    "",
+    gitlabRequest({ action: "update" }, { changes: { draft: { current: false } } }),
+    "ready_for_review",
+  ],
   [
     "gitlab",
     "",
@@ -207,7 +226,10 @@ const requests: [ProviderId, string, object, string, object?][] = [
   [
     "gitlab",
     "",
-    gitlabRequest({ action: "update" }, { changes: { labels: { previous: [], current: [{ title: "speed" }] } } }),
+    gitlabRequest(
+      { action: "update" },
+      { changes: { labels: { previous: [], current: [{ title: "speed" }] } } },
+    ),
     "labels_changed",
   ],
   ["gitlab", "", gitlabRequest({ action: "reopen" }), "reopened"],
@@ -230,8 +252,19 @@ const requests: [ProviderId, string, object, string, object?][] = [
   ["gitea", "pull_request", giteaRequest("opened"), "opened"],
   ["gitea", "pull_request", giteaRequest("synchronized"), "new_commits"],
   ["gitea", "pull_request", giteaRequest("label_updated"), "labels_changed"],
-  ["gitea", "pull_request", giteaRequest("edited", {}, { changes: { ref: { from: "old" } } }), "base_changed"],
-  ["gitea", "pull_request", giteaRequest("edited", { title: "WIP: x" }), "edited", { title: "WIP: x", isDraft: true }],
+  [
+    "gitea",
+    "pull_request",
+    giteaRequest("edited", {}, { changes: { ref: { from: "old" } } }),
+    "base_changed",
+  ],
+  [
+    "gitea",
+    "pull_request",
+    giteaRequest("edited", { title: "WIP: x" }),
+    "edited",
+    { title: "WIP: x", isDraft: true },
+  ],
   ["gitea", "pull_request", giteaRequest("closed", { state: "closed" }), "closed", { isClosed: true }],
   ["gitea", "pull_request", giteaRequest("assigned"), "other"],
   [
@@ -244,7 +277,13 @@ const requests: [ProviderId, string, object, string, object?][] = [
   ["bitbucket", "pullrequest:created", bitbucketRequest(), "opened"],
   ["bitbucket", "pullrequest:updated", bitbucketRequest(), "new_commits"],
   ["bitbucket", "pullrequest:fulfilled", bitbucketRequest({ state: "MERGED" }), "closed", { isClosed: true }],
-  ["bitbucket", "pullrequest:rejected", bitbucketRequest({ state: "DECLINED" }), "closed", { isClosed: true }],
+  [
+    "bitbucket",
+    "pullrequest:rejected",
+    bitbucketRequest({ state: "DECLINED" }),
+    "closed",
+    { isClosed: true },
+  ],
   [
     "bitbucket",
     "pullrequest:created",
@@ -261,7 +300,13 @@ const requests: [ProviderId, string, object, string, object?][] = [
     serverRequest("pr:modified", {}, { previousTarget: { displayId: "old" } }),
     "base_changed",
   ],
-  ["bitbucket_server", "pr:merged", serverRequest("pr:merged", { state: "MERGED" }), "closed", { isClosed: true }],
+  [
+    "bitbucket_server",
+    "pr:merged",
+    serverRequest("pr:merged", { state: "MERGED" }),
+    "closed",
+    { isClosed: true },
+  ],
   [
     "bitbucket_server",
     "pr:opened",
@@ -276,7 +321,10 @@ describe("pull requests of hosts", () => {
   for (const [provider, event, body, action, changed = {}] of requests) {
     const happened = providers[provider].read(event, structuredClone(body));
     it(`${provider} says ${action}, ${JSON.stringify(changed)}`, () => {
-      assert.ok("happened" in happened && happened.happened.type === "pull_request", JSON.stringify(happened));
+      assert.ok(
+        "happened" in happened && happened.happened.type === "pull_request",
+        JSON.stringify(happened),
+      );
       const { request, isPushedToo } = happened.happened;
       assert.equal(happened.happened.action, action);
       assert.equal(isPushedToo, !request.isFork);
@@ -297,13 +345,30 @@ describe("pull requests of hosts", () => {
 });
 
 describe("hostile events", () => {
-  const hostile = ["-x", "a..b", "a b", "a\nb", "a~1", "a/", ".a", "a.lock", "@", "a@{1}", "x".repeat(10_000), "a:b", ""];
+  const hostile = [
+    "-x",
+    "a..b",
+    "a b",
+    "a\nb",
+    "a~1",
+    "a/",
+    ".a",
+    "a.lock",
+    "@",
+    "a@{1}",
+    "x".repeat(10_000),
+    "a:b",
+    "",
+  ];
   for (const name of hostile)
     it(`no branch is called ${JSON.stringify(name.slice(0, 20))}`, () => {
       const ref = `refs/heads/${name}`;
       assert.match(problemOf("github", "push", giteaPush({ ref })), /^ref: /);
       assert.match(problemOf("gitlab", "", gitlabPush({ ref })), /^ref: /);
-      assert.match(problemOf("bitbucket_server", "repo:refs_changed", serverPush({ refId: ref })), /^changes/);
+      assert.match(
+        problemOf("bitbucket_server", "repo:refs_changed", serverPush({ refId: ref })),
+        /^changes/,
+      );
       const change = bitbucketChange({ new: { ...bitbucketChange().new, name } });
       assert.match(problemOf("bitbucket", "repo:push", bitbucketPush(change)), /^push/);
       const head = { ref: name, sha, repo: null };
@@ -318,15 +383,35 @@ describe("hostile events", () => {
       problemOf("bitbucket_server", "repo:refs_changed", serverPush({ toHash: commit }));
     });
 
-  for (const address of ["ext::sh -c id", "file:///etc", "-x", "--upload-pack=id", "https://a b", "http://-x"])
+  for (const address of [
+    "ext::sh -c id",
+    "file:///etc",
+    "-x",
+    "--upload-pack=id",
+    "https://a b",
+    "http://-x",
+  ])
     it(`nobody clones ${address}`, () => {
       const repo = { id: 8, clone_url: address };
-      assert.match(problemOf("gitea", "pull_request", giteaRequest("opened", { head: { ref: "a", sha, repo } })), /clone/);
+      assert.match(
+        problemOf("gitea", "pull_request", giteaRequest("opened", { head: { ref: "a", sha, repo } })),
+        /clone/,
+      );
       const source = { git_http_url: address };
       assert.match(problemOf("gitlab", "", gitlabRequest({ source })), /git_http_url/);
     });
 
-  for (const body of [null, 1, "x", [], {}, { ref: 1 }, { push: null }, { object_kind: "push" }, { pull_request: {} }])
+  for (const body of [
+    null,
+    1,
+    "x",
+    [],
+    {},
+    { ref: 1 },
+    { push: null },
+    { object_kind: "push" },
+    { pull_request: {} },
+  ])
     it(`${JSON.stringify(body)} is a problem, not a fault`, () => {
       problemOf("github", "push", body);
       problemOf("github", "pull_request", body);

@@ -72,7 +72,11 @@ export function gitlabRequest(change: object = {}, others: object = {}) {
       target_branch: "main",
       source_project_id: 15,
       target_project_id: 15,
-      last_commit: { id: sha, message: "Make it faster", author: { name: "Ada Lovelace", email: "ada@example.com" } },
+      last_commit: {
+        id: sha,
+        message: "Make it faster",
+        author: { name: "Ada Lovelace", email: "ada@example.com" },
+      },
       source: project("acme/app"),
       target: project("acme/app"),
       ...change,
@@ -115,7 +119,12 @@ export function giteaPush(change: object = {}) {
 }
 
 export function giteaRequest(action: string, change: object = {}, others: object = {}) {
-  const repo = { id: 7, full_name: "acme/app", clone_url: "https://git.example.com/acme/app.git", fork: false };
+  const repo = {
+    id: 7,
+    full_name: "acme/app",
+    clone_url: "https://git.example.com/acme/app.git",
+    fork: false,
+  };
   return {
     action,
     number: 42,
@@ -178,7 +187,10 @@ export function bitbucketPush(...changes: object[]) {
 const ofBitbucket = (path: string) => ({
   full_name: path,
   type: "repository",
-  links: { html: { href: `https://bitbucket.org/${path}` }, self: { href: `https://api.bitbucket.org/${path}` } },
+  links: {
+    html: { href: `https://bitbucket.org/${path}` },
+    self: { href: `https://api.bitbucket.org/${path}` },
+  },
 });
 
 export function bitbucketRequest(change: object = {}, from = "acme/app") {
@@ -190,7 +202,11 @@ export function bitbucketRequest(change: object = {}, from = "acme/app") {
       state: "OPEN",
       author: { display_name: "Ada Lovelace", nickname: "ada", type: "user" },
       links: { html: { href: "https://bitbucket.org/acme/app/pull-requests/42" } },
-      source: { branch: { name: "faster" }, commit: { hash: sha.slice(0, 12) }, repository: ofBitbucket(from) },
+      source: {
+        branch: { name: "faster" },
+        commit: { hash: sha.slice(0, 12) },
+        repository: ofBitbucket(from),
+      },
       destination: {
         branch: { name: "main" },
         commit: { hash: base.slice(0, 12) },
@@ -203,7 +219,12 @@ export function bitbucketRequest(change: object = {}, from = "acme/app") {
   };
 }
 
-const adaOfServer = { name: "ada", displayName: "Ada Lovelace", emailAddress: "ada@example.com", active: true };
+const adaOfServer = {
+  name: "ada",
+  displayName: "Ada Lovelace",
+  emailAddress: "ada@example.com",
+  active: true,
+};
 const ofServer = (id: number, key: string) => ({
   id,
   slug: "app",
@@ -266,5 +287,10 @@ export function serverRequest(eventKey: string, change: object = {}, others: obj
 }
 
 export const serverFork = {
-  fromRef: { id: "refs/heads/faster", displayId: "faster", latestCommit: sha, repository: ofServer(2, "~EVE") },
+  fromRef: {
+    id: "refs/heads/faster",
+    displayId: "faster",
+    latestCommit: sha,
+    repository: ofServer(2, "~EVE"),
+  },
 };

@@ -1,6 +1,17 @@
 import { z } from "zod";
 import type { PullRequest, ReadEvent, Reading, RefChange, RequestAction } from "../happened.ts";
-import { commit, isCloneAddress, isZero, message, page, problemOf, readRef, refName, title, toPerson } from "../names.ts";
+import {
+  commit,
+  isCloneAddress,
+  isZero,
+  message,
+  page,
+  problemOf,
+  readRef,
+  refName,
+  title,
+  toPerson,
+} from "../names.ts";
 import { read } from "./github.ts";
 
 // Bitbucket Data Center: https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html
@@ -56,7 +67,7 @@ const requested = z.object({
     links,
   }),
   /** Of `pr:modified`: what it was before. */
-  previousTarget: z.unknown(),
+  previousTarget: z.unknown().optional(),
 });
 
 const actions: Record<string, RequestAction> = {
@@ -99,13 +110,17 @@ function readPush({ actor, changes, toCommit }: z.output<typeof pushed>): Readin
   return { happened: read.length > 0 ? { type: "push", changes: read } : { type: "other" } };
 }
 
-function readRequest({ pullRequest: given, actor, previousTarget }: z.output<typeof requested>, named: RequestAction): Reading {
+function readRequest(
+  { pullRequest: given, actor, previousTarget }: z.output<typeof requested>,
+  named: RequestAction,
+): Reading {
   const { fromRef, toRef } = given;
   const address = fromRef.repository.links?.clone?.find(({ name }) => name.startsWith("http"))?.href ?? null;
   if (address !== null && !isCloneAddress(address))
     return { problem: "fromRef.repository.links.clone: is no address of https or ssh" };
   const isFork = fromRef.repository.id !== toRef.repository.id;
-  const isBaseChanged = named === "edited" && !!previousTarget && hasOtherTarget(previousTarget, toRef.displayId);
+  const isBaseChanged =
+    named === "edited" && !!previousTarget && hasOtherTarget(previousTarget, toRef.displayId);
   const request: PullRequest = {
     number: given.id,
     title: given.title ?? `#${given.id}`,

@@ -8,7 +8,7 @@ const requested = z.object({
   action: z.string(),
   pull_request: pullRequest,
   label: z.object({ name: z.string() }).nullish(),
-  changes: z.object({ ref: z.unknown() }).nullish(),
+  changes: z.object({ ref: z.unknown().optional() }).nullish(),
 });
 
 const actions: Record<string, RequestAction> = {

@@ -50,7 +50,7 @@ const requested = z.object({
   action: z.string(),
   pull_request: pullRequest,
   label: z.object({ name: z.string() }).nullish(),
-  changes: z.object({ base: z.unknown() }).nullish(),
+  changes: z.object({ base: z.unknown().optional() }).nullish(),
 });
 
 const merging = z.object({
@@ -151,7 +151,8 @@ export function requestOf(
   { action, label }: { action: RequestAction; label: string | null },
 ): Reading {
   const address = head.repo?.clone_url ?? null;
-  if (address !== null && !isCloneAddress(address)) return { problem: "head.repo.clone_url: is no address of https or ssh" };
+  if (address !== null && !isCloneAddress(address))
+    return { problem: "head.repo.clone_url: is no address of https or ssh" };
   const isFork = head.repo?.id !== base.repo.id;
   const request: PullRequest = {
     number,

@@ -3,6 +3,7 @@ import type { PullRequest, ReadEvent, Reading, RequestAction } from "../happened
 import {
   commit,
   isCloneAddress,
+  isZero,
   labels,
   message,
   page,
@@ -35,7 +36,9 @@ const pushed = z.object({
 });
 
 const requested = z.object({
-  user: z.object({ name: z.string().nullish(), email: z.string().nullish(), username: z.string().nullish() }).nullish(),
+  user: z
+    .object({ name: z.string().nullish(), email: z.string().nullish(), username: z.string().nullish() })
+    .nullish(),
   object_attributes: z.object({
     iid: z.number().int().positive(),
     title,
@@ -51,17 +54,19 @@ const requested = z.object({
     source_project_id: z.number().nullish(),
     target_project_id: z.number(),
     last_commit: z.object({ id: commit, author: person }),
-    source: z.object({ git_http_url: z.string().nullish(), path_with_namespace: z.string().nullish() }).nullish(),
+    source: z
+      .object({ git_http_url: z.string().nullish(), path_with_namespace: z.string().nullish() })
+      .nullish(),
   }),
   labels: labels("title"),
   changes: z
     .object({
       labels: z.object({ previous: labels("title"), current: labels("title") }).nullish(),
-      target_branch: z.unknown(),
+      target_branch: z.unknown().optional(),
       draft: z.object({ current: z.boolean() }).nullish(),
-      reviewers: z.unknown(),
-      title: z.unknown(),
-      description: z.unknown(),
+      reviewers: z.unknown().optional(),
+      title: z.unknown().optional(),
+      description: z.unknown().optional(),
     })
     .nullish(),
 });
@@ -81,20 +86,31 @@ export const readGitlabEvent: ReadEvent = (_event, body) => {
   }
 };
 
-function readPush({ ref, before, after, checkout_sha, message, project, commits, ...user }: z.output<typeof pushed>): Reading {
+function readPush({
+  ref,
+  before,
+  after,
+  checkout_sha,
+  message,
+  project,
+  commits,
+  ...user
+}: z.output<typeof pushed>): Reading {
   const named = readRef(ref);
   if (!named) return { happened: { type: "other" } };
   const name = refName.safeParse(named.name);
   if (!name.success) return { problem: `ref: ${problemOf(name.error)}` };
   const head = commits?.find(({ id }) => id === checkout_sha);
   const pusher = toPerson({ name: user.user_name, email: user.user_email, username: user.user_username });
-  const { success: isBetween } = z.tuple([commit, commit]).safeParse([before, after]);
+  const isBetween = [before, after].every((hash) => hash && commit.safeParse(hash).success && !isZero(hash));
   const change = {
     ...named,
     commit: checkout_sha,
     message: head?.message ?? message,
     author: head?.author ?? pusher,
-    url: head?.url ?? (isBetween && project.web_url ? `${project.web_url}/-/compare/${before}...${after}` : null),
+    url:
+      head?.url ??
+      (isBetween && project.web_url ? `${project.web_url}/-/compare/${before}...${after}` : null),
   };
   return { happened: { type: "push", changes: [change] } };
 }
