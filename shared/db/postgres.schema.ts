@@ -28,6 +28,8 @@ export const {
   refusedDeliveries,
   refusedRequests,
   idempotencyKeys,
+  repositoryConnections,
+  openRequests,
   bulkRebuilds,
   builds,
   jobs,

@@ -13,6 +13,7 @@ import { definePipelinesTables } from "./schema/pipelines.ts";
 import { defineQueuesTables } from "./schema/queues.ts";
 import { defineSecretsTables } from "./schema/secrets.ts";
 import { defineSettingsTables } from "./schema/settings.ts";
+import { defineSourcesTables } from "./schema/sources.ts";
 import { defineTasksTables } from "./schema/tasks.ts";
 import { defineTriggersTables } from "./schema/triggers.ts";
 
@@ -30,6 +31,7 @@ export function defineSchema(kit: Kit) {
   const queues = defineQueuesTables(kit, { ...accounts, ...clusters });
   const pipelines = definePipelinesTables(kit, { ...accounts, ...clusters });
   const triggers = defineTriggersTables(kit, { ...accounts, ...pipelines });
+  const sources = defineSourcesTables(kit, { ...accounts, ...pipelines });
   const bulkRebuilds = defineBulkRebuildsTables(kit, { ...accounts, ...triggers });
   const builds = defineBuildsTables(kit, { ...accounts, ...queues, ...pipelines, ...triggers });
   const agents = defineAgentsTables(kit, { ...accounts, ...clusters, ...queues, ...builds });
@@ -47,6 +49,7 @@ export function defineSchema(kit: Kit) {
     ...queues,
     ...pipelines,
     ...triggers,
+    ...sources,
     ...bulkRebuilds,
     ...builds,
     ...agents,

@@ -14,8 +14,10 @@ export const sealedColumns = [
   "pipelines.environmentSealed",
   "triggers.environmentSealed",
   "triggers.secretSealed",
+  "triggers.tokenSealed",
   "builds.environmentSealed",
   "builds.uploadedEnvironmentSealed",
+  "repositoryConnections.tokenSealed",
   "secrets.valueSealed",
   "signingKeys.privateKeySealed",
 ] as const;
@@ -129,6 +131,10 @@ function placeOf(name: SealedColumn, id: string): SealedPlace {
       return sealedPlaces.variablesOfPipeline(id);
     case "triggers.secretSealed":
       return sealedPlaces.secretsOfTriggers;
+    case "triggers.tokenSealed":
+      return sealedPlaces.tokenOfTrigger(id);
+    case "repositoryConnections.tokenSealed":
+      return sealedPlaces.tokenOfConnection(id);
     case "triggers.environmentSealed":
     case "builds.environmentSealed":
     case "builds.uploadedEnvironmentSealed":

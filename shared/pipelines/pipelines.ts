@@ -72,6 +72,7 @@ export async function createPipeline(
       configuration: input.configuration ?? null,
       document: input.document ?? null,
       branchConfiguration: input.branchConfiguration ?? null,
+      providerSettings: null,
       ...defaultSettings,
       ...givenSettings(input),
       lastBuildNumber: 0,

@@ -118,6 +118,8 @@ async function addTrigger(
     version: 1,
     tokenHash: hashToken(token),
     tokenHint: token.slice(-2),
+    tokenSealed: null,
+    isProvider: false,
     refusedBodiesUntil: null,
     createdAt: now,
     createdById: actor.userId,

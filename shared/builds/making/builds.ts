@@ -41,6 +41,10 @@ export interface BuildRequest {
   deliveryId: string | null;
   /** 1, 2, …: rebuilds by hand. Default: 0. */
   rebuild?: number;
+  /** The place of a change among several of a delivery. Default: 0. */
+  position?: number;
+  /** The number of the pull request that it is of. */
+  pullRequestNumber?: number;
   /** Absent: a webhook. */
   creatorId?: string;
   author?: Build["author"];
@@ -269,6 +273,7 @@ function newBuild(
     pipelineId: pipeline.id,
     deliveryId: request.deliveryId,
     rebuild: request.rebuild ?? 0,
+    position: request.position ?? 0,
     state: "scheduled",
     message: request.message,
     commit: request.commit,
@@ -277,6 +282,7 @@ function newBuild(
     source: request.source,
     creatorId: request.creatorId ?? null,
     author: request.author ?? null,
+    pullRequestNumber: request.pullRequestNumber ?? null,
     rebuiltFromId: request.rebuiltFromId ?? null,
     options: request.options ?? null,
     uploadedEnvironmentSealed: sealEnvironment(

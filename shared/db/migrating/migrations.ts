@@ -16,6 +16,8 @@ export interface Migration {
   additions: string[];
   /** New indexes of tables that are there already. */
   indexes: Index[];
+  /** Statements that drop indexes, once the new ones have taken their place. */
+  drops: string[];
   backfills: Backfill[];
 }
 
@@ -50,17 +52,19 @@ export function readMigrations(dialect: Dialect): Migration[] {
 }
 
 /** Exported for tests. */
-export function sortStatements(text: string): Pick<Migration, "additions" | "indexes"> {
+export function sortStatements(text: string): Pick<Migration, "additions" | "indexes" | "drops"> {
   const statements = text.split("--> statement-breakpoint").map((each) => each.trim().replace(/;$/, ""));
   const created = new Set(statements.map((each) => ofTable.exec(each)?.groups?.table));
   const additions: string[] = [];
   const indexes: Index[] = [];
+  const drops: string[] = [];
   for (const each of statements) {
     const { name, table } = ofIndex.exec(each)?.groups ?? {};
     if (name && table && !created.has(table)) indexes.push({ name, table, text: each });
+    else if (each.startsWith("DROP INDEX ")) drops.push(each);
     else additions.push(each);
   }
-  return { additions, indexes };
+  return { additions, indexes, drops };
 }
 
 export function readJournal(dialect: Dialect): { tag: string; when: number }[] {

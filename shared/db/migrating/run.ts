@@ -6,8 +6,8 @@ import { insertApplied, newestOf, type Report, readApplied, type Target } from "
 
 /**
  * Runs the pending migrations. A run that is killed anywhere is completed by the next: one transaction adds all tables
- * and columns and records the migration with the time 0; filling and building leave out what is done; then the
- * migration gets its time.
+ * and columns and records the migration with the time 0; filling and building leave out what is done; then one transaction
+ * drops the indexes that were replaced, and gives the migration its time.
  */
 export async function runMigrations(target: Target, migrations: Migration[], report: Report): Promise<void> {
   await target.change([`CREATE TABLE IF NOT EXISTS "${migrationsTable}" ${columnsOf[target.dialect]}`]);
@@ -29,13 +29,14 @@ export async function runMigrations(target: Target, migrations: Migration[], rep
 
 async function runOne(
   target: Target,
-  { hash, when, additions, backfills, indexes }: Migration,
+  { hash, when, additions, backfills, indexes, drops }: Migration,
   isBegun: boolean,
 ): Promise<void> {
   if (!isBegun) await target.change([...additions, insertApplied(hash, 0)]);
   for (const backfill of backfills) await target.fill(backfill);
   for (const index of indexes) await target.buildIndex(index);
-  await target.change([`UPDATE "${migrationsTable}" SET created_at = ${when} WHERE hash = '${hash}'`]);
+  const done = `UPDATE "${migrationsTable}" SET created_at = ${when} WHERE hash = '${hash}'`;
+  await target.change([...drops, done]);
 }
 
 /** As drizzle's own migrator makes it. */

@@ -141,6 +141,8 @@ export function defineBuildsTables(
       deliveryId: uuid("delivery_id").references(() => deliveries.id, { onDelete: "set null" }),
       /** 0: built by the background job; 1, 2, …: rebuilt by hand. */
       rebuild: integer().notNull().default(0),
+      /** Of a delivery that reports several changes: the place of its change. */
+      position: integer().notNull().default(0),
       state: text().$type<BuildState>().notNull(),
       message: text().notNull(),
       commit: text().notNull(),
@@ -150,7 +152,9 @@ export function defineBuildsTables(
       source: text().notNull(),
       creatorId: uuid("creator_id").references(() => users.id),
       /** As given with the build. */
-      author: json<{ name?: string; email?: string }>(),
+      author: json<{ name?: string; email?: string; username?: string }>(),
+      /** A copy of its options' one, by which lists find it. */
+      pullRequestNumber: integer("pull_request_number"),
       rebuiltFromId: uuid("rebuilt_from_id"),
       /** Given with the build, and read with it only: no list is filtered, sorted or counted by a member. */
       options: json<BuildOptions>(),
@@ -178,7 +182,7 @@ export function defineBuildsTables(
     (t) => [
       uniqueIndex("builds_number").on(t.pipelineId, t.number),
       // A repeated background job makes no second build.
-      uniqueIndex("builds_delivery").on(t.deliveryId, t.rebuild),
+      uniqueIndex("builds_delivery_position").on(t.deliveryId, t.rebuild, t.position),
       uniqueIndex("builds_triggered").on(t.triggeredByJobId).where(isNotNull(t.triggeredByJobId)),
       index("builds_root").on(t.rootBuildId).where(isNotNull(t.rootBuildId)),
       index("builds_organization").on(t.organizationId, t.id),
@@ -189,6 +193,9 @@ export function defineBuildsTables(
       index("builds_pipeline_state").on(t.pipelineId, t.state, t.number),
       index("builds_pipeline_branch").on(t.pipelineId, indexedText(t.branch), t.state, t.number),
       index("builds_pipeline_commit").on(t.pipelineId, indexedText(t.commit), t.state, t.number),
+      index("builds_pipeline_request")
+        .on(t.pipelineId, t.pullRequestNumber, t.number)
+        .where(isNotNull(t.pullRequestNumber)),
       // Most builds are of webhooks, and have no creator.
       index("builds_organization_creator")
         .on(t.organizationId, t.creatorId, t.id)

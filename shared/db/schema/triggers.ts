@@ -1,4 +1,4 @@
-import { isNotNull, isNull } from "drizzle-orm";
+import { isNotNull, isNull, sql } from "drizzle-orm";
 import type {
   DeliveryReason,
   DeliveryStatus,
@@ -20,7 +20,8 @@ export function defineTriggersTables(
     pipelines,
   }: Pick<AccountsTables, "users" | "organizations"> & Pick<PipelinesTables, "pipelines">,
 ) {
-  const { table, index, primaryKey, uuid, text, integer, bigint, boolean, time, json, bytes } = kit;
+  const { table, index, uniqueIndex, primaryKey, uuid, text, integer, bigint, boolean, time, json, bytes } =
+    kit;
 
   /** A deleted trigger's row stays for its deliveries. */
   const triggers = table(
@@ -47,6 +48,10 @@ export function defineTriggersTables(
       signature: json<HmacSignature>(),
       tokenHash: text("token_hash").notNull().unique(),
       tokenHint: text("token_hint").notNull(),
+      /** Of a provider's webhook, whose address is shown again. */
+      tokenSealed: text("token_sealed"),
+      /** The webhook of its pipeline's provider: builds take branch and commit from the payload. */
+      isProvider: boolean("is_provider").notNull().default(false),
       /** Refused requests are kept with their bodies until then. Null: without. */
       refusedBodiesUntil: time("refused_bodies_until"),
       createdAt: time("created_at").notNull(),
@@ -61,10 +66,14 @@ export function defineTriggersTables(
     },
     (t) => [
       index("triggers_pipeline").on(t.pipelineId, t.id),
+      uniqueIndex("triggers_provider")
+        .on(t.pipelineId)
+        .where(sql`${t.isProvider} and ${t.deletedAt} is null`),
       index("triggers_environment_key")
         .on(sealingKey(t.environmentSealed), t.id)
         .where(isNotNull(t.environmentSealed)),
       index("triggers_secret_key").on(sealingKey(t.secretSealed), t.id).where(isNotNull(t.secretSealed)),
+      index("triggers_token_key").on(sealingKey(t.tokenSealed), t.id).where(isNotNull(t.tokenSealed)),
     ],
   );
 
