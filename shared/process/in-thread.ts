@@ -12,5 +12,5 @@ const send = (message: ThreadMessage) => parentPort?.postMessage(message);
 parentPort?.on("message", async ({ module, name, input }) => {
   const { [name]: task } = await import(module);
   send({ cpuMs: inMs(process.threadCpuUsage()) });
-  send({ result: task(input) });
+  if (task) send({ result: task(input) });
 });

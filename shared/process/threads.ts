@@ -23,6 +23,8 @@ export interface ThreadsOptions {
   max: number;
   /** CPU time of each task: on a busy machine it may take longer. Default: none. */
   deadlineMs?: number;
+  /** Learns, in the context of the caller, how long a task waited for a thread, also for one to start. */
+  handleWait?: (ms: number) => void;
 }
 
 export interface TaskOptions {
@@ -46,6 +48,8 @@ export type ThreadMessage = { cpuMs: number } | { result: unknown };
 interface Task {
   request: { module: string; name: string; input: unknown };
   options: TaskOptions;
+  /** The thread begins with it. */
+  begin: () => void;
   resolve: (result: Promise<unknown>) => void;
   reject: (error: Error) => void;
 }
@@ -60,8 +64,8 @@ export class Threads {
   readonly #waiting = new Set<Task>();
   #isClosed = false;
 
-  constructor({ max, deadlineMs = Number.POSITIVE_INFINITY }: ThreadsOptions) {
-    this.#options = { max, deadlineMs };
+  constructor({ max, deadlineMs = Number.POSITIVE_INFINITY, handleWait = () => {} }: ThreadsOptions) {
+    this.#options = { max, deadlineMs, handleWait };
   }
 
   /** Returns a function that runs an exported function of a module in a thread. */
@@ -69,11 +73,20 @@ export class Threads {
     module: URL,
     name: string,
   ): InThread<Parameters<Run>[0], ReturnType<Run>> {
-    return (input, options = {}) =>
-      new Promise<unknown>((resolve, reject) => {
-        this.#waiting.add({ request: { module: module.href, name, input }, options, resolve, reject });
-        this.#startWaiting();
-      }) as Promise<ReturnType<Run>>;
+    return async (input, options = {}) => {
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const request = { module: module.href, name, input };
+      const askedAt = performance.now();
+      let begunAt: number | undefined;
+      const begin = () => (begunAt = performance.now());
+      this.#waiting.add({ request, options, begin, resolve, reject });
+      this.#startWaiting();
+      try {
+        return (await promise) as Awaited<ReturnType<Run>>;
+      } finally {
+        this.#options.handleWait((begunAt ?? performance.now()) - askedAt);
+      }
+    };
   }
 
   /** Fails tasks that run or wait. */
@@ -98,17 +111,29 @@ export class Threads {
     }
   }
 
-  async #run(worker: Worker, { request, options }: Task): Promise<unknown> {
+  async #run(worker: Worker, task: Task): Promise<unknown> {
     try {
-      const result = await perform(worker, request, { ...this.#options, ...options });
+      const result = await perform(worker, task, { ...this.#options, ...task.options });
       this.#idle.push(worker);
       return result;
     } catch (error) {
-      void worker.terminate();
+      void worker.terminate().then(() => this.#replace(task.request.module));
       throw this.#isClosed ? closed() : error;
     } finally {
       this.#startWaiting();
     }
+  }
+
+  /** Starts a thread with its module: the next task, which may be another caller's, need not wait for that. */
+  #replace(module: string): void {
+    if (this.#isClosed) return;
+    const worker = this.#start();
+    worker?.once("message", () => {
+      this.#idle.unshift(worker);
+      this.#startWaiting();
+    });
+    worker?.postMessage({ module });
+    worker?.unref();
   }
 
   /**
@@ -137,14 +162,15 @@ function closed(): Error {
 
 async function perform(
   worker: Worker,
-  request: Task["request"],
+  { request, begin }: Task,
   { deadlineMs, signal, transferred = [] }: TaskOptions & { deadlineMs: number },
 ): Promise<unknown> {
   const over = new AbortController();
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const handle = (message: ThreadMessage) => {
-    if ("result" in message) resolve(message.result);
-    else untilLate(worker, { deadlineMs, ...message }, over.signal).then(reject, () => {});
+    if ("result" in message) return resolve(message.result);
+    begin();
+    untilLate(worker, { deadlineMs, ...message }, over.signal).then(reject, () => {});
   };
   const exit = () => reject(new Error("The thread ended by itself."));
   const abandon = () => reject(signal?.reason);

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { DeadlineExceeded, Threads } from "../../shared/process/threads.ts";
+import { DeadlineExceeded, Threads, type ThreadsOptions } from "../../shared/process/threads.ts";
 import type { echo } from "./odd-thread.ts";
 
 const module = new URL("./odd-thread.ts", import.meta.url);
 
 /** `ask` never rejects here. */
-function open({ at = module, max = 1, deadlineMs }: { at?: URL; max?: number; deadlineMs?: number } = {}) {
-  const threads = new Threads({ max, ...(deadlineMs !== undefined && { deadlineMs }) });
+function open({ at = module, ...options }: Partial<ThreadsOptions> & { at?: URL } = {}) {
+  const threads = new Threads({ max: 1, ...options });
   const echoInThread = threads.wrap<typeof echo>(at, "echo");
   const ask = (text: string, signal?: AbortSignal) =>
     echoInThread({ body: Buffer.from(text) }, { signal }).catch((error: Error) => {
@@ -104,6 +105,35 @@ describe("a thread", () => {
       await close();
     });
   }
+
+  it("is replaced at once when it is ended, and has its module before the next task", async () => {
+    const { ask, close } = open({ deadlineMs: 50 });
+    await ask("a");
+    const started = once(process, "worker");
+
+    assert.equal(await ask("spin"), "(too late)");
+
+    const [thread] = await started;
+    const [message] = await once(thread, "message");
+    assert.deepEqual(Object.keys(message), ["cpuMs"]);
+    assert.equal(await ask("b"), "b");
+    await close();
+  });
+
+  it("says how long a task waited for it, not how long it worked", async () => {
+    const waits: number[] = [];
+    const { ask, askAll, close } = open({ handleWait: (ms) => waits.push(ms) });
+    await ask("a");
+    const startedAt = performance.now();
+
+    await askAll(["rest 400 ms", "b"]);
+
+    const tookMs = performance.now() - startedAt;
+    const [, first = Number.NaN, second = Number.NaN] = waits;
+    assert.ok(first <= tookMs - 400, `${first} of ${tookMs}`);
+    assert.ok(second >= 400, `${second}`);
+    await close();
+  });
 
   it("rejects everything when it cannot start", async () => {
     const { askAll, close } = open({ at: new URL("./no-such-thread.ts", import.meta.url) });
