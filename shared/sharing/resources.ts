@@ -4,6 +4,7 @@ import { Threads } from "../process/threads.ts";
 import { resources } from "./bounds.ts";
 import { openOrder } from "./in-order.ts";
 import { presentOwner } from "./owner.ts";
+import { countWait } from "./present-turn.ts";
 import { openTurns } from "./turns.ts";
 
 /** The event loop. */
@@ -11,7 +12,11 @@ const loop = openTurns(resources.loop);
 /** The threads of the process: those of Node, for compression, hashes and files, and those that the project starts. */
 export const threads = openTurns(resources.threads);
 /** Runs functions in threads: one for each slot of `threads`, so that no task with a slot waits. */
-export const workerThreads = new Threads({ max: resources.threads.max, deadlineMs: 5 * secondMs });
+export const workerThreads = new Threads({
+  max: resources.threads.max,
+  deadlineMs: 5 * secondMs,
+  handleWait: countWait,
+});
 /** Transactions that add many rows. */
 export const writes = openTurns(resources.writes);
 /** Work that no caller waits for. */

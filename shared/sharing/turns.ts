@@ -3,6 +3,7 @@ import { unavailable } from "../refusal.ts";
 import { presentOwner } from "./owner.ts";
 import { type Pace, Paces } from "./paces.ts";
 import { enterOwner, isAlone } from "./presence.ts";
+import { presentTurnOf, runInTurn } from "./present-turn.ts";
 
 /**
  * Runs tasks of many owners on a resource. An owner who is alone has all of it but one slot, which a newcomer finds
@@ -32,7 +33,7 @@ export interface TurnBounds {
   maxOfLong?: number;
   /** Tasks at once of these, and of owners without any in the last 10 minutes: others find the other slots. */
   maxOfUnproven?: number;
-  /** Others work in the time of a task: it counts as a slice at most. */
+  /** Others work in the time of a task: it counts as a slice at most, and rests in other turns, too. */
   isShared?: boolean;
   /** A longer task kept callers waiting whom nobody knows yet: they come while its owner rests, even if it is alone. */
   lateMs?: number;
@@ -60,8 +61,14 @@ export function takeOwnTurn<Result>(turns: Turns, task: () => Promise<Result>): 
 interface OwnerTasks {
   /** Tasks that run, and slots that rest. */
   running: number;
+  resting: number;
   /** Oldest first; each starts a task. */
   waiting: Set<() => void>;
+  /**
+   * Those inside a turn on another resource, which keeps a slot from others meanwhile: they wait for no rest of their
+   * owner, who rests after the outer turn.
+   */
+  inside: Set<() => void>;
   pace: Pace;
   /** Slots that rest after a late task, whether or not there are others. */
   late: number;
@@ -69,6 +76,13 @@ interface OwnerTasks {
   longRests: number;
   /** Present while tasks wait, but for such a rest. Ends the owner's presence. */
   endWaiting: (() => void) | undefined;
+}
+
+interface Finished {
+  tookMs: number;
+  /** Without the time in which it waited. */
+  usedMs: number;
+  isInside: boolean;
 }
 
 interface Resting {
@@ -105,16 +119,24 @@ class RoundRobin implements Turns {
 
   async take<Result>(owner: string, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
+    const { isShared } = this.#bounds;
+    const outer = isShared ? undefined : presentTurnOf(owner);
+    const isInside = outer !== undefined;
     const tasks = this.#tasksOf(owner);
-    const canStart = this.#canStart(owner, tasks);
-    const pace = canStart ? this.#start(owner, tasks) : await this.#wait(owner, tasks, signal);
+    const askedAt = performance.now();
+    const canStart = this.#canStart(owner, tasks, isInside);
+    const pace = canStart ? this.#start(owner, tasks) : await this.#wait(owner, tasks, isInside, signal);
     const leave = enterOwner(owner);
     const startedAt = performance.now();
+    const turn = { owner, waitedMs: 0, isOver: false };
     try {
-      return await task();
+      return await (isShared ? task() : runInTurn(turn, task));
     } finally {
+      turn.isOver = true;
+      if (outer) outer.waitedMs += startedAt - askedAt + turn.waitedMs;
       this.#countRunning(pace, -1);
-      this.#finish(owner, tasks, performance.now() - startedAt);
+      const tookMs = performance.now() - startedAt;
+      this.#finish(owner, tasks, { tookMs, usedMs: tookMs - turn.waitedMs, isInside });
       leave();
     }
   }
@@ -123,20 +145,21 @@ class RoundRobin implements Turns {
     const known = this.#owners.get(owner);
     if (known) return known;
     const pace = this.#paces?.of(owner);
-    const none = { running: 0, late: 0, longRests: 0, endWaiting: undefined };
-    const tasks: OwnerTasks = { ...none, waiting: new Set(), pace };
+    const none = { running: 0, resting: 0, late: 0, longRests: 0, endWaiting: undefined };
+    const tasks: OwnerTasks = { ...none, waiting: new Set(), inside: new Set(), pace };
     this.#owners.set(owner, tasks);
     return tasks;
   }
 
   /** Tasks that wait cannot start, so this one overtakes none. */
-  #canStart(owner: string, tasks: OwnerTasks): boolean {
-    return tasks.waiting.size === 0 && this.#hasRoom(owner, tasks);
+  #canStart(owner: string, tasks: OwnerTasks, isInside: boolean): boolean {
+    return (isInside || tasks.waiting.size === 0) && this.#hasRoom(owner, tasks, isInside);
   }
 
-  #hasRoom(owner: string, { running, pace, late }: OwnerTasks): boolean {
+  #hasRoom(owner: string, { running: all, resting, pace, late }: OwnerTasks, isInside: boolean): boolean {
     const { max, maxBesideOthers } = this.#bounds;
     if (this.#running >= max) return false;
+    const running = isInside ? all - resting : all;
     if (running < maxBesideOthers && this.#mayRun(pace)) return true;
     return running < this.#maxAlone(pace) && late === 0 && isAlone(owner);
   }
@@ -180,14 +203,15 @@ class RoundRobin implements Turns {
     return waiting.size >= maxWaitingOfOwner || (this.#waiting >= maxWaiting && waiting.size >= part);
   }
 
-  #wait(owner: string, tasks: OwnerTasks, signal: AbortSignal | undefined): Promise<Pace> {
+  #wait(owner: string, tasks: OwnerTasks, isInside: boolean, signal?: AbortSignal): Promise<Pace> {
     if (this.#isFull(tasks)) {
       this.#removeIfIdle(owner, tasks);
       throw unavailable();
     }
+    const queue = isInside ? tasks.inside : tasks.waiting;
     return new Promise((resolve, reject) => {
       const leave = () => {
-        tasks.waiting.delete(start);
+        queue.delete(start);
         this.#waiting--;
         this.#showWaiting(owner, tasks);
         signal?.removeEventListener("abort", abandon);
@@ -201,11 +225,11 @@ class RoundRobin implements Turns {
         this.#removeIfIdle(owner, tasks);
         reject(signal?.reason);
       };
-      tasks.waiting.add(start);
+      queue.add(start);
       this.#waiting++;
       this.#showWaiting(owner, tasks);
       signal?.addEventListener("abort", abandon);
-      if (this.#hasRoom(owner, tasks)) this.#startWaiting(); // the others may have gone since
+      if (this.#hasRoom(owner, tasks, isInside)) this.#startWaiting(); // the others may have gone since
       this.#lookAgain();
     });
   }
@@ -229,13 +253,14 @@ class RoundRobin implements Turns {
     }, restStepMs);
   }
 
-  #finish(owner: string, tasks: OwnerTasks, tookMs: number): void {
+  #finish(owner: string, tasks: OwnerTasks, { tookMs, usedMs, isInside }: Finished): void {
     this.#moveLast(owner, tasks); // others may have come since its start
     const { restFactor, sliceMs, isShared, lateMs } = this.#bounds;
-    tasks.pace = this.#paces?.learn(owner, tookMs > sliceMs);
-    const countedMs = isShared ? Math.min(tookMs, sliceMs) : tookMs * Math.max(1, tookMs / sliceMs);
-    const restMs = Math.min(countedMs * restFactor, maxRestMs);
+    tasks.pace = this.#paces?.learn(owner, usedMs > sliceMs);
+    const countedMs = isShared ? Math.min(usedMs, sliceMs) : usedMs * Math.max(1, usedMs / sliceMs);
+    const restMs = isInside ? 0 : Math.min(countedMs * restFactor, maxRestMs);
     const isLong = restMs > longRestMs;
+    tasks.resting++;
     if (isLong) tasks.longRests++;
     const resting = { owner, leave: () => this.#leave(owner, tasks, isLong) };
     if (tookMs > lateMs) this.#restLate(resting, tasks, restMs);
@@ -265,6 +290,7 @@ class RoundRobin implements Turns {
 
   #leave(owner: string, tasks: OwnerTasks, isLong: boolean): void {
     tasks.running--;
+    tasks.resting--;
     if (isLong) tasks.longRests--;
     this.#showWaiting(owner, tasks);
     this.#removeIfIdle(owner, tasks);
@@ -276,12 +302,14 @@ class RoundRobin implements Turns {
     if (this.#waiting === 0) return;
     for (const [owner, tasks] of this.#owners) {
       if (this.#running >= this.#bounds.max) return;
-      const [start] = tasks.waiting;
-      if (start && this.#hasRoom(owner, tasks)) start();
+      for (const isInside of [true, false]) {
+        const [start] = isInside ? tasks.inside : tasks.waiting;
+        if (start && this.#hasRoom(owner, tasks, isInside)) start();
+      }
     }
   }
 
-  #removeIfIdle(owner: string, { running, waiting }: OwnerTasks): void {
-    if (running === 0 && waiting.size === 0) this.#owners.delete(owner);
+  #removeIfIdle(owner: string, { running, waiting, inside }: OwnerTasks): void {
+    if (running + waiting.size + inside.size === 0) this.#owners.delete(owner);
   }
 }

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Refusal } from "../../shared/refusal.ts";
 import { ownerOfNetwork } from "../../shared/sharing/owner.ts";
 import { seeOwner } from "../../shared/sharing/presence.ts";
+import { countWait } from "../../shared/sharing/present-turn.ts";
 import { openTurns, type TurnBounds } from "../../shared/sharing/turns.ts";
 
 /** Ends what a test left running: its owners would stay present. */
@@ -167,6 +168,71 @@ describe("turns", () => {
       await pass(1);
     }
     assert.deepEqual(started, ["a1", "b1", "a2"]);
+  });
+
+  it("come after a rest for the time that a task used, not for that it waited", async () => {
+    const turns = openTurns({ ...none, restFactor: 3, sliceMs: 10 });
+    const started: string[] = [];
+    const waiting = turns.take("a", async () => {
+      now += 500;
+      countWait(498);
+    });
+    seeOwner("b");
+    await waiting;
+    const next = turns.take("a", async () => void started.push("a2"));
+    for (let rested = 0; rested < 6; rested++) {
+      assert.deepEqual(started, []);
+      seeOwner("b");
+      await pass(1);
+    }
+    assert.deepEqual(started, ["a2"]);
+    await next;
+  });
+
+  it("come without a rest inside a turn on another resource, whose slot others wait for", async () => {
+    const outer = openTurns({ ...none, restFactor: 3 });
+    const { run, end, started } = open({ restFactor: 3 });
+    void run("a1");
+    seeOwner("b");
+    now += 100;
+    seeOwner("b");
+    await end("a1");
+    void run("a2");
+    const inside = outer.take("a", () => run("a3"));
+    const other = outer.take("b", () => run("b1"));
+    assert.deepEqual(started, ["a1", "a3"]);
+
+    await end("a3");
+    assert.deepEqual(started, ["a1", "a3", "b1"]);
+    await end("b1");
+    await Promise.all([inside, other]);
+    for (let rested = 0; rested < 300; rested++) {
+      assert.deepEqual(started, ["a1", "a3", "b1"]);
+      seeOwner("b");
+      await pass(1);
+    }
+    assert.deepEqual(started, ["a1", "a3", "b1", "a2"]);
+  });
+
+  it("come after no rest for the time in which the task waited inside for others", async () => {
+    const outer = openTurns({ ...none, restFactor: 3 });
+    const { run, end } = open();
+    void run("b1");
+    const started: string[] = [];
+    const inside = outer.take("a", () => run("a1"));
+    await pass(500);
+    await end("b1");
+    await pass(2);
+    await end("a1");
+    await inside;
+    const next = outer.take("a", async () => void started.push("a2"));
+    for (let rested = 0; rested < 6; rested++) {
+      assert.deepEqual(started, []);
+      seeOwner("b");
+      await pass(1);
+    }
+    assert.deepEqual(started, ["a2"]);
+    await next;
   });
 
   it("come once the others are gone", async () => {

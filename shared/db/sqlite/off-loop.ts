@@ -1,6 +1,7 @@
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { Threads } from "../../process/threads.ts";
 import { resources } from "../../sharing/bounds.ts";
+import { countWait } from "../../sharing/present-turn.ts";
 import { openTurns, takeOwnTurn } from "../../sharing/turns.ts";
 import type { Reader } from "../database.ts";
 import type { Tables } from "../schema.ts";
@@ -14,7 +15,7 @@ const readsAtOnce = 3;
  * Reads a SQLite file in a thread, one query after the other. Owners take turns. The thread starts with the first query.
  */
 export function openOffLoop(file: string, tables: Tables): Reader & { close(): Promise<void> } {
-  const thread = new Threads({ max: 1 });
+  const thread = new Threads({ max: 1, handleWait: countWait });
   const readInThread = thread.wrap<typeof read>(new URL("./off-loop-read.ts", import.meta.url), "read");
   const turns = openTurns({ ...resources.longReads, max: readsAtOnce });
   const reads = drizzle(async (query, parameters) => {
