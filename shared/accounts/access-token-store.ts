@@ -3,7 +3,7 @@ import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
 import { prepared } from "../db/prepared.ts";
-import { deleteRows, findRow } from "../db/rows.ts";
+import { deleteReturning, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type AccessToken = Tables["accessTokens"]["$inferSelect"];
@@ -114,9 +114,11 @@ function selectOwn(db: Db, where: SQL | undefined) {
     .$dynamic();
 }
 
-export function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { id, expiresAt, revokedAt } = tx.tables.accessTokens;
-  return deleteRows(tx, { key: id, where: or(lt(expiresAt, time), lt(revokedAt, time)) }, limit);
+/** Returns the grant of each, null for a user's own. */
+export function deleteEndedAccessTokens(tx: Tx, time: Date, limit: number): Promise<(string | null)[]> {
+  const { id, grantId, expiresAt, revokedAt } = tx.tables.accessTokens;
+  const where = or(lt(expiresAt, time), lt(revokedAt, time));
+  return deleteReturning(tx, { key: id, where, returned: grantId }, limit);
 }
 
 /** Also updates the token's grant. */

@@ -1,8 +1,9 @@
 import { and, asc, eq, inArray, isNull, type Placeholder, type SQL, sql } from "drizzle-orm";
+import { countOf } from "../db/columns.ts";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import { countUpTo, listCreated } from "../db/list-page.ts";
 import { preparedRow } from "../db/prepared.ts";
-import { countRows, findRow } from "../db/rows.ts";
+import { findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import { unfinishedJobStates } from "../vocabulary.ts";
 
@@ -123,11 +124,18 @@ export async function hasQueue(tx: Db | Tx, clusterId: string, queueId: string):
   return found.length > 0;
 }
 
-/** Includes jobs of pipelines that moved to another cluster. */
-export function countUnfinishedJobs(tx: Tx, clusterId: string): Promise<number> {
+/** Includes jobs of pipelines that moved to another cluster. A deleted queue has none. */
+export async function countUnfinishedJobs(tx: Tx, clusterId: string): Promise<number> {
   const { jobs, queues } = tx.tables;
-  const queueIds = tx.select({ id: queues.id }).from(queues).where(eq(queues.clusterId, clusterId));
-  return countRows(tx, jobs, and(inArray(jobs.queueId, queueIds), inArray(jobs.state, unfinishedJobStates)));
+  const ofQueue = tx
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(eq(jobs.queueId, queues.id), inArray(jobs.state, unfinishedJobStates)));
+  const counts = await tx
+    .select({ total: countOf(ofQueue) })
+    .from(queues)
+    .where(and(eq(queues.clusterId, clusterId), isNull(queues.deletedAt)));
+  return counts.reduce((sum, { total }) => sum + total, 0);
 }
 
 export async function listSecretIds(db: Db, clusterId: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { asc, count, inArray, type SQL } from "drizzle-orm";
+import { asc, count, type GetColumnData, inArray, type SQL } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Reader, Tx } from "./database.ts";
 
@@ -24,17 +24,24 @@ export async function countRows(
   return row?.total ?? 0;
 }
 
-/**
- * Deletes up to `limit` rows.
- * @param rows.oldestBy the column of the index that the search follows
- * @returns the number deleted
- */
-export async function deleteRows(
+interface DeletedRows {
+  key: SQLiteColumn;
+  where: SQL | undefined;
+  /** The column of the index that the search follows. */
+  oldestBy?: SQLiteColumn;
+}
+
+/** Deletes up to `limit` rows. Returns the number deleted. */
+export async function deleteRows(tx: Tx, rows: DeletedRows, limit: number): Promise<number> {
+  return (await deleteReturning(tx, { ...rows, returned: rows.key }, limit)).length;
+}
+
+/** As `deleteRows`. Returns a column of each deleted row. */
+export async function deleteReturning<Column extends SQLiteColumn>(
   tx: Tx,
-  rows: { key: SQLiteColumn; where: SQL | undefined; oldestBy?: SQLiteColumn },
+  { key, where, oldestBy, returned }: DeletedRows & { returned: Column },
   limit: number,
-): Promise<number> {
-  const { key, where, oldestBy } = rows;
+): Promise<GetColumnData<Column>[]> {
   const order = oldestBy ? [asc(oldestBy)] : [];
   const found = tx
     .select({ key })
@@ -42,5 +49,6 @@ export async function deleteRows(
     .where(where)
     .orderBy(...order)
     .limit(limit);
-  return (await tx.delete(key.table).where(inArray(key, found)).returning({ key })).length;
+  const deleted = await tx.delete(key.table).where(inArray(key, found)).returning({ returned });
+  return deleted.map((row) => row.returned as GetColumnData<Column>);
 }

@@ -18,7 +18,7 @@ import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
 import { findBy } from "../db/prepared.ts";
-import { deleteRows } from "../db/rows.ts";
+import { deleteReturning } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Application } from "./application-store.ts";
 
@@ -233,16 +233,20 @@ export async function rotateIfCurrent(tx: Tx, tokenHash: string, now: Date): Pro
     .where(and(eq(refreshTokens.tokenHash, tokenHash), isNull(refreshTokens.rotatedAt)));
 }
 
-export function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: number): Promise<number> {
-  const { tokenHash, expiresAt } = tx.tables.refreshTokens;
-  return deleteRows(tx, { key: tokenHash, where: lt(expiresAt, time) }, limit);
+/** Returns their grants. */
+export function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: number): Promise<string[]> {
+  const { tokenHash, grantId, expiresAt } = tx.tables.refreshTokens;
+  return deleteReturning(tx, { key: tokenHash, where: lt(expiresAt, time), returned: grantId }, limit);
 }
 
-export function deleteEmptyGrants(tx: Tx, limit: number): Promise<number> {
+/** Deletes those of the grants that have no tokens. */
+export async function deleteIfEmpty(tx: Tx, grantIds: string[]): Promise<void> {
+  if (grantIds.length === 0) return;
   const { grants, accessTokens, refreshTokens } = tx.tables;
   const isEmpty = and(
+    inArray(grants.id, grantIds),
     notExists(tx.select().from(accessTokens).where(eq(accessTokens.grantId, grants.id))),
     notExists(tx.select().from(refreshTokens).where(eq(refreshTokens.grantId, grants.id))),
   );
-  return deleteRows(tx, { key: grants.id, where: isEmpty }, limit);
+  await tx.delete(grants).where(isEmpty);
 }
