@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { startIngress } from "../../ingress/server.ts";
 import { createPasswords } from "../../shared/crypto/passwords.ts";
+import { openDueEvents } from "../../shared/process/due.ts";
 import { createLog } from "../../shared/services/log.ts";
 import { openServices, type Services } from "../../shared/services/services.ts";
 import { type Config, readConfig } from "../../shared/settings/config.ts";
@@ -95,7 +96,8 @@ export async function startWorld(
     clock,
     logged,
     async startWorkers() {
-      const workers = await startWorkers(first.services);
+      // They listen to nobody: else they would do what the ingress does, at the same time.
+      const workers = await startWorkers({ ...first.services, due: openDueEvents() });
       closers.unshift(() => workers.close());
     },
     another: open,
