@@ -80,7 +80,19 @@ const capabilities: Record<string, string[]> = {
   ],
 };
 const foundations = [
-  ...["process", "sharing", "crypto", "settings", "db", "redis", "jobs", "blobs", "sealing", "services"],
+  ...[
+    "process",
+    "sharing",
+    "crypto",
+    "settings",
+    "db",
+    "redis",
+    "jobs",
+    "blobs",
+    "outgoing",
+    "sealing",
+    "services",
+  ],
   ...["tasks", "retention", "members"],
 ];
 const folderIn = (path: string) => /^shared\/([a-z]+)\//.exec(path)?.[1];

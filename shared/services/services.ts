@@ -8,6 +8,7 @@ import { openWriteHealth, type WriteHealth } from "../db/health/writes.ts";
 import { isSqliteUrl, openDatabase } from "../db/open.ts";
 import { secondMs } from "../durations.ts";
 import { type JobSender, openJobSender } from "../jobs/sender.ts";
+import { type Outgoing, openOutgoing } from "../outgoing/outgoing.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
 import { type DueEvents, openDueEvents } from "../process/due.ts";
 import type { Log } from "../process/log.ts";
@@ -42,6 +43,8 @@ export interface Services {
   due: DueEvents;
   /** The bytes of artifacts. */
   blobs: Blobs;
+  /** Sends requests to addresses that people gave. */
+  outgoing: Outgoing;
   rateLimiter: RateLimiter;
   pacing: Pacing;
   usage: Usage;
@@ -170,6 +173,7 @@ export function openServices(options: {
     syncFailed: syncFailed.signal,
     due,
     blobs,
+    outgoing: openOutgoing(config.outboundAllowedNetworks),
     rateLimiter,
     pacing,
     usage,

@@ -1,5 +1,6 @@
 import proxyAddr from "proxy-addr";
 import { z } from "zod";
+import { isNetwork } from "../networks.ts";
 
 /** Turns an environment variable into a member of `Config`. */
 export interface Setting<Given, Value> {
@@ -64,5 +65,11 @@ export const proxies = z
       return false;
     }
   }, "must be a comma-separated list of IP addresses or CIDR ranges (or loopback, linklocal, uniquelocal)");
+
+/** CIDR ranges. One address is one, too. */
+export const networks = z
+  .string()
+  .transform((list) => list.split(",").map((part) => part.trim()))
+  .refine((list) => list.every(isNetwork), "must be a comma-separated list of CIDR ranges");
 
 export const secret = z.string().min(32, "must be at least 32 characters");

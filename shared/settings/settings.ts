@@ -9,6 +9,7 @@ import { findRedisAddressProblem } from "../redis/address.ts";
 import { privateRedisSocket } from "./private-redis.ts";
 import {
   address,
+  networks,
   type OtherSettings,
   proxies,
   type Setting,
@@ -59,6 +60,11 @@ const addresses = {
     "TRUSTED_PROXIES",
     proxies.default([]),
     "Proxies whose `X-Forwarded-For` is trusted: IP addresses or CIDR ranges, comma-separated",
+  ),
+  outboundAllowedNetworks: setting(
+    "OUTBOUND_ALLOWED_NETWORKS",
+    networks.default([]),
+    "Networks that requests may reach although they are not public, such as that of a source host: CIDR ranges, comma-separated. Other requests to addresses that people give reach the public internet only",
   ),
 };
 
