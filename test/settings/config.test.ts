@@ -48,6 +48,7 @@ describe("the configuration", () => {
       SECRET_KEY: "too-short-secret",
       LOG_LEVEL: "loud",
       TRUSTED_PROXIES: "not-an-ip",
+      OUTBOUND_ALLOWED_NETWORKS: "10.0.0.0/33",
       DELIVERIES_PER_HOUR: "0",
     };
     assert.throws(
