@@ -54,6 +54,8 @@ function makeValue({ name, dataType, notNull }: Column, index: number, shared: S
   if (name === "minutes") return index % 2 ? 60 : 1;
   if (name === "max_holders") return 1 + (Math.floor(index / 10) % 5);
   if (dataType === "number") return index;
+  // A pipeline has one provider.
+  if (name === "is_provider") return false;
   if (dataType === "boolean") return index % 10 === 0;
   if (dataType === "json") return [];
   if (dataType !== "string") return Buffer.from("{}");
