@@ -88,8 +88,34 @@ export interface JobOptions extends StepOptions {
 export interface BuildOptions {
   clean_checkout?: true;
   ignore_pipeline_branch_filters?: true;
-  pull_request?: { id: string; base_branch?: string; repository?: string; labels?: string[] };
+  pull_request?: BuildPullRequest;
+  merge_queue?: { base_branch: string; base_commit: string };
+  tag?: string;
+  /** A page of the source host about the change. */
+  url?: string;
+  /** Strangers wrote what it runs: it gets no secrets, and no rights of people. */
+  is_fork?: true;
   triggered_from?: TriggeredFrom;
+}
+
+/** A pull request as its host reports it, or as a caller names it. */
+export interface BuildPullRequest {
+  /** Its number. */
+  id: string;
+  title?: string;
+  /** Its page. */
+  url?: string;
+  author?: { name?: string; email?: string; username?: string };
+  base_branch?: string;
+  /** The clone address of the repository that has its branch. */
+  repository?: string;
+  labels?: string[];
+  /** The label that was set or removed just before. */
+  label?: string;
+  draft?: boolean;
+  is_fork?: boolean;
+  /** Agents fetch it to get the head, if they would not know by the number. */
+  refspec?: string;
 }
 
 /** The build whose trigger step made a build. It may be deleted before it. */
@@ -101,6 +127,8 @@ export interface TriggeredFrom {
   depth: number;
   /** Of a step that made several builds. */
   parallel?: { index: number; total: number };
+  /** The facts of the request are those of the other build's commit: agents would check out that one. */
+  of_other_commit?: true;
 }
 
 /** A member that has no effect here. */
