@@ -35,7 +35,7 @@ export async function checkOut(checkout: Checkout): Promise<Exit> {
   const { [`${prefix}_REPO`]: repository = "", [`${prefix}_BRANCH`]: branch = "" } = env;
   const commit = env[`${prefix}_COMMIT`] || "HEAD";
   const submodules = env[`${prefix}_GIT_SUBMODULES`] ?? "";
-  const argv = ["/bin/sh", script, description, repository, commit, branch, submodules];
+  const argv = ["/bin/sh", script, description, repository, commit, branch, submodules, refOf(env, prefix)];
 
   let exit = await run(argv);
   for (let attempt = 2; exit.code !== 0 && attempt <= maxAttempts && !cancel.aborted; attempt++) {
@@ -45,6 +45,13 @@ export async function checkOut(checkout: Checkout): Promise<Exit> {
   const isReported = env[`${prefix}_COMMIT_RESOLVED`] === "true";
   if (exit.code === 0 && !isReported) await reportCommit(checkout, await readFile(description, "utf8"));
   return exit;
+}
+
+/** The ref that has the commit, if it is of no branch of the repository: the head of a pull request. Else empty. */
+function refOf(env: Record<string, string>, prefix: string): string {
+  const { [`${prefix}_REFSPEC`]: refspec, [`${prefix}_PULL_REQUEST`]: number = "" } = env;
+  const isOfGithub = env[`${prefix}_PIPELINE_PROVIDER`]?.includes("github") ?? false;
+  return refspec || (isOfGithub && /^\d+$/.test(number) ? `refs/pull/${number}/head` : "");
 }
 
 /** The first job of a build says which commit HEAD is. */

@@ -67,6 +67,25 @@ describe("npm run agent -- start, a job with a repository", () => {
     assert.equal(server.calls(/data\/set$/).length, 1);
   });
 
+  it("checks the head of a pull request out, which no branch has", async () => {
+    git("checkout", "--quiet", "--detach");
+    const sha = commit("of a fork");
+    git("checkout", "--quiet", "main");
+    git("update-ref", "refs/pull/7/head", sha);
+    git("update-ref", "refs/merge-requests/8/head", sha);
+    const ofGithub = { BUILDKITE_PIPELINE_PROVIDER: "github", BUILDKITE_PULL_REQUEST: "7" };
+    const ofGitlab = { BUILDKITE_PULL_REQUEST: "8", BUILDKITE_REFSPEC: "refs/merge-requests/8/head" };
+
+    for (const variables of [ofGithub, ofGitlab])
+      for (const BUILDKITE_COMMIT of [sha, "HEAD"]) {
+        const job = offer("git rev-parse HEAD", { ...variables, BUILDKITE_COMMIT });
+        assert.equal((await server.finished(job)).exit_status, "0");
+        assert.ok(job.log().endsWith(`\n${sha}\n`), job.log());
+      }
+    const missing = offer("true", { ...ofGithub, BUILDKITE_PULL_REQUEST: "9", BUILDKITE_COMMIT: sha });
+    assert.notEqual((await server.finished(missing)).exit_status, "0");
+  });
+
   it("takes no option from a branch or commit", async () => {
     const jobs = [
       offer("true", { BUILDKITE_BRANCH: "--upload-pack=touch /tmp/agent-test-evil" }),
