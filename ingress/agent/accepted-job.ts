@@ -14,6 +14,7 @@ import { findPipelineFactsById } from "../../shared/pipelines/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { readOnce } from "../../shared/sharing/gatherer.ts";
+import { providerOf } from "../../shared/sources/providers.ts";
 import * as field from "../operations/fields.ts";
 
 const chunkSeconds = 1;
@@ -81,6 +82,7 @@ export function acceptedPresenter(services: Services) {
       cipher,
       organization,
       pipeline,
+      provider: providerOf(pipeline.repository),
       build,
       job,
       agent,

@@ -1,5 +1,6 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
+import { requestNumberOf } from "../../shared/builds/rows/facts.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { excerpt, type Problem, validationFailed } from "../../shared/refusal.ts";
 import { isStorable } from "../../shared/validation.ts";
@@ -96,6 +97,14 @@ export class QueryReader {
     const id = lowerCaseId(value);
     if (!isId(id)) this.#refuse(name, refusal);
     return id;
+  }
+
+  requestNumber(name: string): number | undefined {
+    const value = this.#query.get(name);
+    if (!value) return undefined;
+    const number = requestNumberOf(value);
+    if (number === null) this.#refuse(name, `${name} must be the number of a pull request`);
+    return number ?? undefined;
   }
 
   metaData(): [key: string, value: string][] | undefined {

@@ -3,7 +3,8 @@ import type { User } from "../accounts/user-store.ts";
 import { uploadedEnvironment } from "../builds/making/condition-facts.ts";
 import { isFullCommit } from "../builds/meta-data/meta-data.ts";
 import type { Build } from "../builds/rows/build-store.ts";
-import { givenEnvironment, ownEnvironment, pullRequestOf, tagOf } from "../builds/rows/environment.ts";
+import { givenEnvironment, ownEnvironment } from "../builds/rows/environment.ts";
+import { factsForAgents, isOfFork, tagOf } from "../builds/rows/facts.ts";
 import type { Job } from "../builds/rows/job-store.ts";
 import { stripControls } from "../control-characters.ts";
 import type { Cipher } from "../crypto/cipher.ts";
@@ -14,6 +15,7 @@ import { variablesOfStep } from "../pipelines/step/members.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import type { Config } from "../settings/config.ts";
 import { web } from "../settings/urls.ts";
+import { type ProviderId, providerForAgents } from "../sources/providers.ts";
 import { checkoutFacts, withDepth } from "./checkout/variables.ts";
 import { isProtected } from "./protected-names.ts";
 import type { Agent } from "./store.ts";
@@ -23,6 +25,8 @@ export interface JobContext {
   cipher: Cipher;
   organization: Organization;
   pipeline: PipelineFacts;
+  /** Of the pipeline. */
+  provider: ProviderId | null;
   build: Build;
   job: Job;
   agent: Agent;
@@ -97,9 +101,12 @@ function withPrefix<Value>(prefix: string, facts: Record<string, Value>): Record
 }
 
 function buildFacts(context: JobContext) {
-  const { config, cipher, organization, pipeline, build, creator, rebuiltFrom, isCommitReported } = context;
+  const { config, cipher, organization, pipeline, provider, build, rebuiltFrom, isCommitReported } = context;
   const given = givenEnvironment(cipher, build);
-  const pullRequest = pullRequestOf(build, given, config.agentEnvPrefix);
+  const { pullRequest, mergeQueue } = factsForAgents(build, given, config.agentEnvPrefix);
+  const comparesWithBase = pipeline.providerSettings?.use_merge_group_base_commit_for_git_diff_base;
+  // Commands may let somebody do more than others.
+  const creator = isOfFork(build) ? undefined : context.creator;
   const triggeredFrom = build.options?.triggered_from;
   const address = { org: organization.slug, slug: pipeline.slug };
   return {
@@ -109,13 +116,13 @@ function buildFacts(context: JobContext) {
     PIPELINE_SLUG: pipeline.slug,
     PIPELINE_NAME: pipeline.name,
     PIPELINE_DEFAULT_BRANCH: pipeline.defaultBranch,
-    PIPELINE_PROVIDER: "git",
+    PIPELINE_PROVIDER: providerForAgents(provider),
     BUILD_ID: build.id,
     BUILD_NUMBER: String(build.number),
     BUILD_URL: web.build(config, address, build.number),
     BUILD_CREATOR: creator?.name,
     BUILD_CREATOR_EMAIL: creator?.email,
-    BUILD_AUTHOR: build.author?.name,
+    BUILD_AUTHOR: build.author?.name ?? build.author?.username,
     BUILD_AUTHOR_EMAIL: build.author?.email,
     REBUILT_FROM_BUILD_ID: rebuiltFrom?.id ?? "",
     REBUILT_FROM_BUILD_NUMBER: rebuiltFrom ? String(rebuiltFrom.number) : "",
@@ -128,13 +135,17 @@ function buildFacts(context: JobContext) {
     COMMIT_RESOLVED: isCommitReported && isFullCommit(build.commit) ? "true" : undefined,
     MESSAGE: build.message,
     SOURCE: build.source,
-    TAG: tagOf(given, config.agentEnvPrefix),
+    TAG: tagOf(build, given, config.agentEnvPrefix),
     // Agents take an absent variable for a pull request.
     PULL_REQUEST: pullRequest?.id ?? "false",
     PULL_REQUEST_BASE_BRANCH: pullRequest?.base_branch ?? "",
     PULL_REQUEST_REPO: pullRequest?.repository ?? "",
     PULL_REQUEST_LABELS: pullRequest?.labels?.join(",") ?? "",
-    PULL_REQUEST_DRAFT: pullRequest?.isDraft ? "true" : undefined,
+    PULL_REQUEST_DRAFT: pullRequest?.draft ? "true" : undefined,
+    REFSPEC: pullRequest?.refspec,
+    MERGE_QUEUE_BASE_BRANCH: mergeQueue?.base_branch,
+    MERGE_QUEUE_BASE_COMMIT: mergeQueue?.base_commit,
+    GIT_DIFF_BASE: comparesWithBase ? mergeQueue?.base_commit : undefined,
     ...(build.options?.clean_checkout && { CLEAN_CHECKOUT: "true" }), // else a step may ask for it
   };
 }

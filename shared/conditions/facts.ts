@@ -34,7 +34,11 @@ export interface BuildOfCondition {
   author: Person | null;
   creator: Person | null;
   pullRequest: PullRequest | null;
-  mergeQueue: { baseBranch: string | null; baseCommit: string | null } | null;
+  mergeQueue: { baseBranch: string; baseCommit: string } | null;
+  /** It comes of a fork, with or without its pull request. */
+  isOfFork: boolean;
+  /** Its request and merge queue are those of another commit: its variables do not tell of them. */
+  isOfOtherCommit: boolean;
   triggeredFrom: { id: string; number: number; pipelineSlug: string } | null;
   rebuiltFrom: { id: string; number: number } | null;
 }
@@ -68,7 +72,7 @@ export function factsOfBuild(context: ConditionContext): Facts {
 }
 
 function valuesOf({ build, pipeline, organization }: ConditionContext): Facts["values"] {
-  const { author, creator, pullRequest, mergeQueue } = build;
+  const { author, creator, pullRequest, mergeQueue, isOfFork } = build;
   return {
     "build.id": build.id,
     "build.number": build.number,
@@ -96,7 +100,7 @@ function valuesOf({ build, pipeline, organization }: ConditionContext): Facts["v
     "build.pull_request.label": pullRequest?.label ?? null,
     "build.pull_request.labels": pullRequest?.labels ?? [],
     "build.pull_request.repository": pullRequest?.repository ?? null,
-    "build.pull_request.repository.fork": pullRequest?.isFork ?? null,
+    "build.pull_request.repository.fork": isOfFork || (pullRequest?.isFork ?? null),
     "pipeline.id": pipeline.id,
     "pipeline.slug": pipeline.slug,
     "pipeline.default_branch": pipeline.defaultBranch,
@@ -111,7 +115,8 @@ function valuesOf({ build, pipeline, organization }: ConditionContext): Facts["v
  * they are null.
  */
 function ownVariables({ build, pipeline, organization }: ConditionContext): Record<string, string | null> {
-  const { pullRequest, mergeQueue, triggeredFrom, rebuiltFrom } = build;
+  const { triggeredFrom, rebuiltFrom, isOfOtherCommit } = build;
+  const { pullRequest, mergeQueue } = isOfOtherCommit ? { pullRequest: null, mergeQueue: null } : build;
   return {
     BRANCH: build.branch,
     TAG: build.tag,

@@ -3,7 +3,8 @@ import { findOrganizationById } from "../accounts/organization-store.ts";
 import { findJobOfStep } from "../agents/inside/step-store.ts";
 import type { Agent } from "../agents/store.ts";
 import type { Build } from "../builds/rows/build-store.ts";
-import { givenEnvironment, tagOf } from "../builds/rows/environment.ts";
+import { givenEnvironment } from "../builds/rows/environment.ts";
+import { tagOf } from "../builds/rows/facts.ts";
 import { findClusterName } from "../clusters/store.ts";
 import { secondMs } from "../durations.ts";
 import { findPipelineFactsById } from "../pipelines/store.ts";
@@ -64,6 +65,6 @@ async function identify(services: Services, { jobId, build, agent }: IdentifiedJ
     findQueueById(db, agent.queueId),
   ]);
   if (!job || !organization || !pipeline || !cluster || !queue) throw notFound("job");
-  const tag = tagOf(givenEnvironment(cipher, build), config.agentEnvPrefix);
+  const tag = tagOf(build, givenEnvironment(cipher, build), config.agentEnvPrefix);
   return { organization, pipeline, build, tag, job, agent, clusterName: cluster.name, queue };
 }

@@ -24,6 +24,8 @@ interface Provider {
   host?: string;
   /** The type of trigger whose headers and signatures its webhooks have. */
   triggerType: "github" | "gitlab" | "gitea" | "bitbucket";
+  /** The id that agents know, if it is another: they fetch heads of requests as this one names them. */
+  idForAgents?: string;
   read: ReadEvent;
   /** A host's own word for a pull request. */
   request: string;
@@ -60,6 +62,7 @@ export const providers: Record<ProviderId, Provider> = {
     title: "Gitea or Forgejo",
     host: "codeberg.org",
     triggerType: "gitea",
+    idForAgents: "github",
     read: readGiteaEvent,
     request: "pull request",
   },
@@ -103,4 +106,9 @@ export function providerOf(
   const host = repository === null ? undefined : hostOf(repository);
   if (host === undefined) return null;
   return providerIds.find((id) => providers[id].host === host) ?? connected.get(host) ?? null;
+}
+
+/** The provider as agents know it. */
+export function providerForAgents(provider: ProviderId | null): string {
+  return provider === null ? "git" : (providers[provider].idForAgents ?? provider);
 }

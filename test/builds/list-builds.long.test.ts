@@ -44,7 +44,7 @@ describeWorld("lists of 12,000 builds", openAcme, (world) => {
       source: "webhook",
       creatorId: null,
       author: null,
-      pullRequestNumber: null,
+      pullRequestNumber: number % 1000 === 9 ? 42 : null,
       rebuiltFromId: null,
       options: null,
       uploadedEnvironmentSealed: null,
@@ -66,6 +66,7 @@ describeWorld("lists of 12,000 builds", openAcme, (world) => {
     (!filter.states || filter.states.includes(build.state)) &&
     (!filter.branches || filter.branches.includes(build.branch)) &&
     (!filter.commits || filter.commits.includes(build.commit)) &&
+    (!filter.pullRequestNumber || filter.pullRequestNumber === build.pullRequestNumber) &&
     (!filter.createdFrom || build.createdAt >= filter.createdFrom) &&
     (!filter.createdTo || build.createdAt <= filter.createdTo) &&
     (filter.includePaused !== false || !build.isPaused);
@@ -97,6 +98,8 @@ describeWorld("lists of 12,000 builds", openAcme, (world) => {
     { commits: ["abc"] },
     { commits: ["abc"], branches: ["main"] },
     { commits: ["abc", "HEAD"], states: ["running", "scheduled"], branches: ["release"] },
+    { pullRequestNumber: 42 },
+    { pullRequestNumber: 42, states: ["running"], branches: ["main", "release"] },
     { createdFrom: at(50), createdTo: at(90) },
     { createdTo: new Date("0001-01-01T00:00:00Z") },
     { createdFrom: new Date("0001-01-01T00:00:00Z"), createdTo: new Date("9999-12-31T23:59:59.999Z") },

@@ -70,7 +70,7 @@ describeWorldOn(sqlite, "builds made by hand", openApi, (api) => {
       [body.number, body.commit, body.branch, body.message, body.source, body.state],
       [1, "abc", "topic", "Hello", "api", "scheduled"],
     );
-    assert.deepEqual(body.author, { name: "Ada", email: "ada@example.com" });
+    assert.deepEqual(body.author, { name: "Ada", email: "ada@example.com", username: "ada" });
     assert.equal(body.creator.id, api.admin.id);
     assert.equal(body.env.COLOUR, "red");
     assert.deepEqual(body.meta_data, { release: "1.0" });
@@ -100,16 +100,19 @@ describeWorldOn(sqlite, "builds made by hand", openApi, (api) => {
     const { status, body, text } = await create(slug, sent);
 
     assert.equal(status, 201, text);
-    const pullRequest = { id: "7", base: "main", repository: "git@example.com:fork.git" };
+    const pullRequest = {
+      ...{ id: "7", base: "main", repository: "git@example.com:fork.git", labels: ["a", "b"] },
+      ...{ title: null, url: null, draft: false },
+    };
     assert.deepEqual(body.pull_request, pullRequest);
     assert.deepEqual(body.meta_data, { yes: "true", no: "false" });
     assert.deepEqual((await rebuild(slug, 1)).body.pull_request, pullRequest);
     const options = (await allBuilds(api.world)).slice(-2).map((row) => row.options);
-    const { base: base_branch, ...rest } = pullRequest;
+    const { id, base: base_branch, repository, labels, draft } = pullRequest;
     const stored = {
       clean_checkout: true,
       ignore_pipeline_branch_filters: true,
-      pull_request: { ...rest, base_branch, labels: ["a", "b"] },
+      pull_request: { id, base_branch, repository, labels, draft },
     };
     assert.deepEqual(options, [stored, stored]);
     assert.equal(
@@ -124,7 +127,8 @@ describeWorldOn(sqlite, "builds made by hand", openApi, (api) => {
 
     const { body } = await create(slug, { env });
 
-    assert.deepEqual(body.pull_request, { id: "9", base: "main", repository: null });
+    const { id, base, repository } = body.pull_request;
+    assert.deepEqual([id, base, repository], ["9", "main", null]);
   });
 
   it("POST has a default for every member", async () => {

@@ -80,6 +80,7 @@ describeWorld("GET builds and pipelines", withSettings(openAcme, settings), (wor
           "message",
           "commit",
           "branch",
+          "tag",
           "env",
         ],
         ...[
@@ -87,6 +88,7 @@ describeWorld("GET builds and pipelines", withSettings(openAcme, settings), (wor
           "author",
           "creator",
           "pull_request",
+          "fork",
           "merge_queue",
           "triggered_from",
           "rebuilt_from",

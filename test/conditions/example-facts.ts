@@ -28,6 +28,8 @@ export const exampleContext: ConditionContext = {
       isFork: true,
     },
     mergeQueue: null,
+    isOfFork: false,
+    isOfOtherCommit: false,
     triggeredFrom: null,
     rebuiltFrom: null,
   },

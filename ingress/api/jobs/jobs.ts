@@ -20,6 +20,7 @@ import { patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import { providerOf } from "../../../shared/sources/providers.ts";
 import type { JobType } from "../../../shared/vocabulary.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
 import { jobSchema, presentJob, usersOf } from "../json/job.ts";
@@ -176,6 +177,7 @@ export function jobOperations(services: Services): Operation[] {
           cipher,
           organization,
           pipeline,
+          provider: providerOf(pipeline.repository),
           build,
           job,
           agent,

@@ -2,7 +2,8 @@ import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
-import { givenEnvironment, ownEnvironment, pullRequestOf } from "../../../shared/builds/rows/environment.ts";
+import { givenEnvironment, ownEnvironment } from "../../../shared/builds/rows/environment.ts";
+import { isOfFork, pullRequestOf, tagOf } from "../../../shared/builds/rows/facts.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import type { StepWarning } from "../../../shared/db/schema/builds.ts";
 import type { Config } from "../../../shared/settings/config.ts";
@@ -38,14 +39,32 @@ export const buildSchema = z
     message: z.string(),
     commit: z.string(),
     branch: z.string(),
+    tag: z.string().nullable(),
     env: z.record(z.string(), z.string()).meta({ description: "With the variables of its trigger" }),
     source: z.string(),
-    author: z.object({ name: z.string().optional(), email: z.string().optional() }).nullable(),
+    author: z
+      .object({ name: z.string().optional(), email: z.string().optional(), username: z.string().optional() })
+      .nullable()
+      .meta({ description: "Of the commit or the pull request, as its host or the build's creator says" }),
     creator: userSchema.nullable(),
     pull_request: z
-      .object({ id: z.string(), base: z.string().nullable(), repository: z.string().nullable() })
+      .object({
+        id: z.string().meta({ description: "Its number" }),
+        base: z.string().nullable(),
+        repository: z
+          .string()
+          .nullable()
+          .meta({ description: "The clone address of the repository that has its branch" }),
+        title: z.string().nullable(),
+        url: z.string().nullable(),
+        labels: z.array(z.string()),
+        draft: z.boolean(),
+      })
       .nullable(),
-    merge_queue: z.null(),
+    fork: z.boolean().meta({
+      description: "It comes from a fork: its jobs get no secrets and no identity tokens",
+    }),
+    merge_queue: z.object({ base_branch: z.string(), base_commit: z.string() }).nullable(),
     triggered_from: z
       .object({ build_id: field.id, build_number: z.int(), build_pipeline_slug: z.string() })
       .nullable()
@@ -107,6 +126,7 @@ export function presentBuild(
     message: build.message,
     commit: build.commit,
     branch: build.branch,
+    tag: tagOf(build, given, config.agentEnvPrefix) ?? null,
     env: { ...given, ...ownEnvironment(build, address) },
     source: build.source,
     author: build.author,
@@ -116,9 +136,14 @@ export function presentBuild(
           id: pullRequest.id,
           base: pullRequest.base_branch ?? null,
           repository: pullRequest.repository ?? null,
+          title: pullRequest.title ?? null,
+          url: pullRequest.url ?? null,
+          labels: pullRequest.labels ?? [],
+          draft: pullRequest.draft ?? false,
         }
       : null,
-    merge_queue: null,
+    fork: isOfFork(build),
+    merge_queue: build.options?.merge_queue ?? null,
     triggered_from: presentTriggeredFrom(build),
     rebuilt_from: rebuiltFrom
       ? { ...rebuiltFrom, url: api.build(config, address, rebuiltFrom.number) }

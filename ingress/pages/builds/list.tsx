@@ -4,6 +4,7 @@ import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { State } from "../states/state.tsx";
 import { Duration, Time } from "../ui/times.tsx";
 import { Commit } from "./commit.tsx";
+import { RequestName } from "./facts.tsx";
 
 export interface PlacedBuild {
   build: ListedBuild;
@@ -33,7 +34,14 @@ export function BuildList({
             <a href={pathTo(patterns.buildPage, { org, slug: pipeline.slug, number: String(build.number) })}>
               {namesPipeline ? `${pipeline.name} #${build.number}` : `#${build.number}`}
             </a>
-            <span class="message">{firstLine(build.message)}</span>
+            <span class="message">
+              {build.options?.pull_request && (
+                <>
+                  <RequestName pullRequest={build.options.pull_request} />:{" "}
+                </>
+              )}
+              {firstLine(build.message)}
+            </span>
           </span>
           <span class="source">
             <span class="branch">{build.branch}</span>

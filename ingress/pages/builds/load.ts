@@ -11,6 +11,8 @@ import {
 import { findCanceler } from "../../../shared/builds/reading/require.ts";
 import { listUnblockable } from "../../../shared/builds/rows/blocked-store.ts";
 import { type ListedBuild, listBuildNumbers } from "../../../shared/builds/rows/build-store.ts";
+import { givenEnvironment } from "../../../shared/builds/rows/environment.ts";
+import { pullRequestOf, tagOf } from "../../../shared/builds/rows/facts.ts";
 import { findPlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { countFailedJobs } from "../../../shared/builds/rows/progress-store.ts";
@@ -71,6 +73,8 @@ export async function loadBuildDetails(services: Services, request: MemberReques
   const unblockable = build.hasGraph ? await listUnblockable(db, build.id, maxUnblocks + 1) : [];
   const forms = thatFit(unblockable.slice(0, maxUnblocks));
   const [rebuiltFrom] = await listBuildNumbers(db, rebuiltFromId === null ? [] : [rebuiltFromId]);
+  const given = givenEnvironment(services.cipher, build);
+  const { agentEnvPrefix } = services.config;
   return {
     build,
     pipeline,
@@ -78,6 +82,8 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     queues,
     pausedQueues,
     rebuiltFrom,
+    pullRequest: pullRequestOf(build, given, agentEnvPrefix),
+    tag: tagOf(build, given, agentEnvPrefix),
     stages,
     reasons,
     unblockable: forms,

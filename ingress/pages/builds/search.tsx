@@ -3,6 +3,7 @@ import { findUser } from "../../../shared/accounts/user-store.ts";
 import { maxCommitsOfPrefix, resolveCommit } from "../../../shared/builds/reading/commits.ts";
 import { countBuildsByStates, listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
 import type { BuildFilter } from "../../../shared/builds/reading/list-plan-store.ts";
+import { requestNumberOf } from "../../../shared/builds/rows/facts.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { excerpt, Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
@@ -27,6 +28,7 @@ const chips: Record<string, BuildState[]> = {
 const fields = [
   { name: "branch", label: "Branch" },
   { name: "commit", label: "Commit, or 7 characters of it" },
+  { name: "pull_request", label: "Number of the pull request" },
   { name: "message", label: "Part of the message" },
   { name: "creator", label: "Creator: email address, or me" },
   { name: "from", label: "From (UTC)", type: "date" },
@@ -74,7 +76,7 @@ async function toFilter(
   { db }: Services,
   { user }: MemberRequest,
   scope: Pick<BuildFilter, "organizationId" | "pipelineId">,
-  { branch, commit, message, creator, ...days }: Record<(typeof names)[number], string>,
+  { branch, commit, pull_request, message, creator, ...days }: Record<(typeof names)[number], string>,
 ): Promise<Partial<BuildFilter>> {
   const { from, to } = readDays(days);
   const commits = commit ? await resolveCommit(db, scope, commit) : undefined;
@@ -86,11 +88,19 @@ async function toFilter(
   return {
     ...(branch && { branches: [branch] }),
     ...(commits && { commits }),
+    ...(pull_request && { pullRequestNumber: toRequestNumber(pull_request) }),
     ...(message && { message }),
     ...(creator && { creatorId: creator === "me" ? user.id : await findCreatorId(db, creator) }),
     ...(from && { createdFrom: from }),
     ...(to && { createdTo: to }),
   };
+}
+
+/** @throws Refusal 422 */
+function toRequestNumber(text: string): number {
+  const number = requestNumberOf(text.replace(/^[#!]/, ""));
+  if (number === null) throw new Refusal(422, `${excerpt(text)} is no number of a pull request.`);
+  return number;
 }
 
 /** Returns an id that no user has if the address is unknown: a search must not tell which addresses are known. */

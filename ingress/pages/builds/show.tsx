@@ -18,6 +18,7 @@ import type { FormProblems } from "../ui/problems.ts";
 import { Fact } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
 import { Commit } from "./commit.tsx";
+import { ForkNote, HostFacts } from "./facts.tsx";
 import { Headline } from "./headline.tsx";
 import { Jobs } from "./jobs.tsx";
 import { admitPayload, type LoadedBuild, loadBuildDetails } from "./load.ts";
@@ -73,6 +74,7 @@ export async function showBuild(
         {problems && !isInForm && <FormError problems={problems} />}
         <Headline build={build} />
         <p class="lead">{build.message}</p>
+        <ForkNote build={build} />
         <Unblocks
           jobs={data.unblockable}
           hasMore={data.hasMoreUnblockable}
@@ -153,6 +155,7 @@ function Facts({ data, request }: { data: LoadedBuild; request: MemberRequest })
         class="wide"
       />
       <Fact name="Branch" value={branch} />
+      <HostFacts build={build} pullRequest={data.pullRequest} tag={data.tag} />
       <dt>Created</dt>
       <dd>
         <UnfoldingTime at={createdAt} id="created-at" /> by {creator ?? sourceWords[source] ?? source}

@@ -28,6 +28,7 @@ import { settleBuild } from "../progress/progress.ts";
 import type { Build } from "../rows/build-store.ts";
 import { dueOfBranches } from "../rows/due-of-branches.ts";
 import { dueOfScheduled } from "../rows/due-of-jobs.ts";
+import { requestNumberOf } from "../rows/facts.ts";
 import type { BuildGraph } from "../rows/graph-store.ts";
 import { insertJobs, type Job } from "../rows/job-store.ts";
 import { queueTopics } from "../rows/topics.ts";
@@ -43,8 +44,6 @@ export interface BuildRequest {
   rebuild?: number;
   /** The place of a change among several of a delivery. Default: 0. */
   position?: number;
-  /** The number of the pull request that it is of. */
-  pullRequestNumber?: number;
   /** Absent: a webhook. */
   creatorId?: string;
   author?: Build["author"];
@@ -282,9 +281,9 @@ function newBuild(
     source: request.source,
     creatorId: request.creatorId ?? null,
     author: request.author ?? null,
-    pullRequestNumber: request.pullRequestNumber ?? null,
     rebuiltFromId: request.rebuiltFromId ?? null,
     options: request.options ?? null,
+    pullRequestNumber: requestNumberOf(request.options?.pull_request?.id ?? ""),
     uploadedEnvironmentSealed: sealEnvironment(
       cipher,
       pipeline.document?.env ?? {},

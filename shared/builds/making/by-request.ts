@@ -16,11 +16,11 @@ import type { GivenAnswers } from "../meta-data/answers.ts";
 import { entryProblems } from "../meta-data/meta-data.ts";
 import { auditSubject } from "../reading/require.ts";
 import type { Build } from "../rows/build-store.ts";
+import { maxRequestNumber, pullRequestOf } from "../rows/facts.ts";
 import { answerFirstQuestions } from "./first-questions.ts";
 import { createOneBuild } from "./rebuild.ts";
 
 const maxMetaData = 100;
-const maxPullRequest = 2_147_483_647;
 const maxLabels = 100;
 
 const truth = (name: string) => z.boolean({ error: `${name} must be true or false` }).nullish();
@@ -28,7 +28,11 @@ const pullRequestError = "Pull request id must be a whole number of at least 1";
 const labelsError = "Pull request labels must be a list of text";
 
 const author = z.object(
-  { name: optionalText("Author name", 255), email: optionalText("Author email", 255) },
+  {
+    name: optionalText("Author name", 255),
+    email: optionalText("Author email", 255),
+    username: optionalText("Author username", 255),
+  },
   { error: "Author must be an object" },
 );
 
@@ -61,7 +65,7 @@ export const newBuild = z.object({
   pull_request_id: z
     .int({ error: pullRequestError })
     .min(1, { error: pullRequestError })
-    .max(maxPullRequest, { error: pullRequestError })
+    .max(maxRequestNumber, { error: pullRequestError })
     .nullish()
     .meta({ description: "The number of the pull request" }),
   pull_request_base_branch: optionalText("Pull request base branch", 1000).meta({
@@ -99,17 +103,23 @@ function pullRequestProblems(members: Partial<NewBuild>): Problem[] {
     .map(([field]) => ({ field, message: `${field} needs pull_request_id` }));
 }
 
-function optionsOf(input: Partial<NewBuild>): BuildOptions | null {
-  const { clean_checkout, ignore_pipeline_branch_filters, pull_request_id } = input;
-  const pullRequest = {
+function optionsOf(input: Partial<NewBuild>, { agentEnvPrefix }: Config): BuildOptions | null {
+  const { clean_checkout, ignore_pipeline_branch_filters, pull_request_id, env } = input;
+  const named = {
     base_branch: input.pull_request_base_branch,
     repository: input.pull_request_repository,
     labels: input.pull_request_labels?.length ? input.pull_request_labels : undefined,
   };
+  const given = pull_request_id ? { id: `${pull_request_id}`, ...withoutAbsent(named) } : undefined;
+  const pullRequest = pullRequestOf(
+    { options: given ? { pull_request: given } : null },
+    env ?? {},
+    agentEnvPrefix,
+  );
   const options: BuildOptions = {
     ...(clean_checkout && { clean_checkout }),
     ...(ignore_pipeline_branch_filters && { ignore_pipeline_branch_filters }),
-    ...(pull_request_id && { pull_request: { id: `${pull_request_id}`, ...withoutAbsent(pullRequest) } }),
+    ...(pullRequest && { pull_request: pullRequest }),
   };
   return Object.keys(options).length > 0 ? options : null;
 }
@@ -147,7 +157,7 @@ export async function createBuildByHand(
       commit,
       branch,
       environmentSealed: sealEnvironment(cipher, input.env ?? {}, sealedPlaces.variablesOfBuilds),
-      options: optionsOf(input),
+      options: optionsOf(input, config),
     });
     const buildId = made.build.id;
     const entries = Object.entries(input.meta_data ?? {}).map(([key, value]) => ({ buildId, key, value }));

@@ -15,7 +15,8 @@ import type { Pipeline, PipelineFacts } from "../../pipelines/store.ts";
 import type { Config } from "../../settings/config.ts";
 import { isGroupStep, type Step } from "../../vocabulary.ts";
 import { type Build, listBuildNumbers } from "../rows/build-store.ts";
-import { givenEnvironment, pullRequestOf, tagOf } from "../rows/environment.ts";
+import { givenEnvironment } from "../rows/environment.ts";
+import { isOfFork, pullRequestOf, tagOf } from "../rows/facts.ts";
 
 export type ConditionReader = { cipher: Cipher; config: Pick<Config, "agentEnvPrefix"> };
 
@@ -52,8 +53,6 @@ export async function readConditionFacts(
   const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
   const given = givenEnvironment(cipher, build);
   const prefix = config.agentEnvPrefix;
-  const pullRequest = pullRequestOf(build, given, prefix);
-  const triggeredFrom = build.options?.triggered_from;
   const context: ConditionContext = {
     prefix,
     organization: { id: build.organizationId, slug: organization?.slug ?? "" },
@@ -66,36 +65,54 @@ export async function readConditionFacts(
     },
     build: {
       ...build,
-      tag: tagOf(given, prefix) ?? null,
+      ...describeFacts(build, given, prefix),
       sourceEvent: null,
       sourceAction: null,
-      author: build.author
-        ? { id: null, name: build.author.name ?? null, email: build.author.email ?? null }
-        : null,
-      creator: creator ?? null,
-      pullRequest: pullRequest
-        ? {
-            id: pullRequest.id,
-            baseBranch: pullRequest.base_branch ?? null,
-            isDraft: pullRequest.isDraft,
-            label: null,
-            labels: pullRequest.labels ?? [],
-            repository: pullRequest.repository ?? null,
-            isFork: false,
-          }
-        : null,
-      mergeQueue: null,
-      triggeredFrom: triggeredFrom
-        ? {
-            id: triggeredFrom.build_id,
-            number: triggeredFrom.build_number,
-            pipelineSlug: triggeredFrom.build_pipeline_slug,
-          }
-        : null,
+      // A step may be for the builds of some people.
+      creator: isOfFork(build) ? null : (creator ?? null),
       rebuiltFrom: rebuiltFrom ?? null,
     },
   };
   return { context, facts: factsOfBuild(context) };
+}
+
+/** The facts of a build, as conditions name them. */
+function describeFacts(
+  { author, options }: Pick<Build, "author" | "options">,
+  given: Environment,
+  prefix: string,
+) {
+  const pullRequest = pullRequestOf({ options }, given, prefix);
+  const { merge_queue: mergeQueue, triggered_from: triggeredFrom } = options ?? {};
+  return {
+    tag: tagOf({ options }, given, prefix) ?? null,
+    author: author
+      ? { id: null, name: author.name ?? author.username ?? null, email: author.email ?? null }
+      : null,
+    pullRequest: pullRequest
+      ? {
+          id: pullRequest.id,
+          baseBranch: pullRequest.base_branch ?? null,
+          isDraft: pullRequest.draft ?? false,
+          label: pullRequest.label ?? null,
+          labels: pullRequest.labels ?? [],
+          repository: pullRequest.repository ?? null,
+          isFork: pullRequest.is_fork ?? false,
+        }
+      : null,
+    mergeQueue: mergeQueue
+      ? { baseBranch: mergeQueue.base_branch, baseCommit: mergeQueue.base_commit }
+      : null,
+    triggeredFrom: triggeredFrom
+      ? {
+          id: triggeredFrom.build_id,
+          number: triggeredFrom.build_number,
+          pipelineSlug: triggeredFrom.build_pipeline_slug,
+        }
+      : null,
+    isOfFork: isOfFork({ options }),
+    isOfOtherCommit: triggeredFrom?.of_other_commit === true,
+  };
 }
 
 /**

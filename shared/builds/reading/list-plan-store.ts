@@ -28,6 +28,7 @@ export interface BuildFilter {
   commits?: string[] | undefined;
   /** A part of the message, in upper or lower case. */
   message?: string | undefined;
+  pullRequestNumber?: number | undefined;
   /** Builds of webhooks have no creator. */
   creatorId?: string | undefined;
   /** A build must have all of these. */
@@ -106,7 +107,8 @@ export const named = (name: string, index: number | "" = "") => sql.placeholder(
 
 function planForm(db: Reader, filter: BuildFilter, hasDeletedPipelines: boolean): ListForm {
   const { builds } = db.tables;
-  const { states, branches, commits, pipelineId, creatorId, metaData, createdFrom, createdTo } = filter;
+  const { states, branches, commits, pipelineId, pullRequestNumber, creatorId } = filter;
+  const { metaData, createdFrom, createdTo } = filter;
   const { conditions, indexed } = findIndex(db, filter);
   const slice = aliasedTable(builds, "slice");
   const rest: Record<string, SQL | false | undefined> = {
@@ -114,6 +116,10 @@ function planForm(db: Reader, filter: BuildFilter, hasDeletedPipelines: boolean)
     branch: !indexed.has("branch") && branches && isOneOf(slice.branch, "branches"),
     commit: !indexed.has("commit") && commits && isOneOf(slice.commit, "commits"),
     message: filter.message ? hasPattern(slice.message) : undefined,
+    pull_request:
+      !indexed.has("pull_request") && pullRequestNumber
+        ? eq(slice.pullRequestNumber, named("pullRequestNumber"))
+        : undefined,
     creator: !indexed.has("creator") && creatorId ? eq(slice.creatorId, named("creatorId")) : undefined,
     finished_from: filter.finishedFrom && gte(slice.finishedAt, valueFor(slice.finishedAt, "finishedFrom")),
     meta_data: metaData && and(...metaData.map((_, index) => hasMetaData(db, slice.id, index))),
@@ -146,6 +152,10 @@ function textsOf({ commits, branches }: BuildFilter): string[] {
 /** A condition for each combination of a state with a branch or commit, as an index has it. */
 function findIndex(db: Reader, filter: BuildFilter) {
   const { builds } = db.tables;
+  if (filter.pipelineId && filter.pullRequestNumber) {
+    const conditions = [eq(builds.pullRequestNumber, named("pullRequestNumber"))];
+    return { conditions, indexed: new Set(["pull_request"]) };
+  }
   const states = (filter.states ?? buildStates).map((state) => eq(builds.state, state));
   const [name, column] = filter.commits
     ? (["commit", builds.commit] as const)

@@ -99,8 +99,12 @@ function passing(db: Reader, form: ListForm): SQL {
 /** Merges the streams: one statement for each, with its own limit, or the databases would sort them all. */
 function entriesOf(db: Reader, { streams, rest, order }: ListForm): SQL {
   const { builds } = db.tables;
-  const { pipelineId, state, branch, commit, message, isPaused, createdAt, creatorId, finishedAt } = builds;
-  const filtered = { pipelineId, state, branch, commit, message, isPaused, createdAt, creatorId, finishedAt };
+  const { pipelineId, state, branch, commit, message, pullRequestNumber } = builds;
+  const { isPaused, createdAt, creatorId, finishedAt } = builds;
+  const filtered = {
+    ...{ pipelineId, state, branch, commit, message, pullRequestNumber },
+    ...{ isPaused, createdAt, creatorId, finishedAt },
+  };
   const parts = streams.map((stream, index) => {
     const part = db
       .select({ id: builds.id, place: sql`${order}`.as("place"), ...(rest.length > 0 && filtered) })

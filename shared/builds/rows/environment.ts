@@ -1,6 +1,5 @@
 import type { Cipher } from "../../crypto/cipher.ts";
 import { sealedPlaces } from "../../crypto/sealed-places.ts";
-import type { BuildOptions } from "../../db/schema/builds.ts";
 import { type Environment, openEnvironmentIfPossible } from "../../pipelines/environment.ts";
 import { reservedVariable } from "../../vocabulary.ts";
 import type { Build } from "./build-store.ts";
@@ -38,33 +37,5 @@ export function ownEnvironment(build: Build, { org, slug }: { org: string; slug:
     SIGNALBOX_COMMIT: build.commit,
     SIGNALBOX_MESSAGE: build.message,
     SIGNALBOX_SOURCE: build.source,
-  };
-}
-
-/** The tag of a build, which has no member of its own. */
-export function tagOf(given: Environment, prefix: string): string | undefined {
-  return given[`${prefix}_TAG`] || undefined;
-}
-
-type PullRequest = NonNullable<BuildOptions["pull_request"]> & { isDraft: boolean };
-
-/** The pull request that the creator of a build gave, by members or by variables. */
-export function pullRequestOf(
-  { options }: Pick<Build, "options">,
-  given: Environment,
-  prefix: string,
-): PullRequest | undefined {
-  const read = (name: string) => given[`${prefix}_PULL_REQUEST${name}`] || undefined;
-  const isDraft = read("_DRAFT") === "true";
-  if (options?.pull_request) return { ...options.pull_request, isDraft };
-  const id = read("");
-  if (id === undefined || id === "false") return undefined;
-  const [base_branch, repository, labels] = [read("_BASE_BRANCH"), read("_REPO"), read("_LABELS")];
-  return {
-    id,
-    isDraft,
-    ...(base_branch !== undefined && { base_branch }),
-    ...(repository !== undefined && { repository }),
-    ...(labels !== undefined && { labels: labels.split(",") }),
   };
 }

@@ -7,11 +7,13 @@ import { toProblems } from "../../validation.ts";
 import type { BuildRequest } from "../making/builds.ts";
 import { newBuild, newBuildProblems } from "../making/by-request.ts";
 import type { Build } from "../rows/build-store.ts";
+import { isOfFork } from "../rows/facts.ts";
 import type { Job } from "../rows/job-store.ts";
+import { passOnFacts } from "./facts.ts";
 
 export interface Parent {
   build: Build;
-  pipeline: Pick<PipelineFacts, "slug">;
+  pipeline: Pick<PipelineFacts, "slug" | "repository">;
   job: Job;
 }
 
@@ -44,11 +46,16 @@ export function requestOf(
   if (!parsed.success || problems.length > 0)
     return { refused: `Its build is not valid: ${problems.map(({ message }) => message).join(", ")}` };
   const { message, commit = "HEAD", branch = target.defaultBranch, env, meta_data } = parsed.data;
+  const { facts, isOfOther } = passOnFacts(
+    { ...build, repository: pipeline.repository },
+    { commit, branch, repository: target.repository, env: env ?? {} },
+    config.agentEnvPrefix,
+  );
   return {
     request: {
       pipelineId: target.id,
       deliveryId: null,
-      ...(build.creatorId !== null && { creatorId: build.creatorId }),
+      ...(build.creatorId !== null && !isOfFork(build) && { creatorId: build.creatorId }),
       author: build.author,
       source: "trigger_job",
       message: message ?? job.label ?? `Triggered from ${pipeline.slug} #${build.number}`,
@@ -58,12 +65,14 @@ export function requestOf(
       triggeredByJobId: job.id,
       rootBuildId: rootOf(build),
       options: {
+        ...facts,
         triggered_from: {
           build_id: build.id,
           build_number: build.number,
           build_pipeline_slug: pipeline.slug,
           depth,
           ...(job.options?.parallel && { parallel: job.options.parallel }),
+          ...(isOfOther && { of_other_commit: true }),
         },
       },
     },

@@ -46,6 +46,7 @@ function contextOf(given: Given = {}): JobContext {
       environmentSealed: null,
       ...pipeline,
     } as Pipeline,
+    provider: null,
     build: {
       id: "build",
       number: 7,

@@ -38,7 +38,7 @@ describeWorld("a build that has everything", openChain, (chain) => {
       await tx
         .update(builds)
         .set({
-          options: { ...build?.options, triggered_from: ofParent },
+          options: { ...build?.options, merge_queue: ofQueue, tag: "v1", triggered_from: ofParent },
           rebuiltFromId: id,
           cancelReason: "c",
           startedAt: tx.now,
@@ -52,7 +52,7 @@ describeWorld("a build that has everything", openChain, (chain) => {
   it("has every member set, and so has its pipeline", async () => {
     const build = await get(path);
 
-    assert.deepEqual(unsetIn(buildSchema.shape, build), ["merge_queue"]);
+    assert.deepEqual(unsetIn(buildSchema.shape, build), []);
     assert.deepEqual([build.blocked, build.author.name, build.warnings.length], [true, "Ada", 1]);
     assert.deepEqual(unsetIn(pipelineSchema.shape, await get(`/pipelines/${slug}`)), []);
   });
@@ -116,6 +116,8 @@ const pipelineMembers = {
   default_command_step_timeout: 1,
   maximum_command_step_timeout: 2,
 };
+
+const ofQueue = { base_branch: "main", base_commit: "abc" };
 
 const buildMembers = {
   message: "M",

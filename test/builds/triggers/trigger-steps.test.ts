@@ -66,7 +66,7 @@ describeWorldOn(sqlite, "a trigger step", openChain, (chain) => {
 
     assert.deepEqual([message, commit, branch, env.LEVEL], ["From main", "abc", "release", "3"]);
     assert.deepEqual(meta_data, { size: "big", count: "2" });
-    assert.deepEqual(pull_request, { id: "17", base: "main", repository: null });
+    assert.deepEqual([pull_request.id, pull_request.base], ["17", "main"]);
 
     const job = (await chain.agent.offered()) as string;
     const accepted = await chain.agent.begin(job);

@@ -20,6 +20,7 @@ import { addApplication, type Pages } from "../../../helpers/pages.ts";
 import { exhibitAgents } from "./agent-looks.ts";
 import { exhibitArtifacts } from "./artifact-looks.ts";
 import { exhibitQueue, exhibitUse } from "./figures.ts";
+import { exhibitHosts, hostLooks } from "./host-looks.ts";
 import { exhibitSecrets, secretLooks } from "./secret-looks.ts";
 import { exhibitSteps, stepLooks } from "./step-looks.ts";
 import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
@@ -280,11 +281,13 @@ export const everyPage: Look[] = [
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
   ...secretLooks,
   ...stepLooks,
+  ...hostLooks,
   ...triggerLooks,
 ];
 
 /** Creates the content of all pages. */
 export async function exhibit(pages: Pages) {
+  await exhibitHosts(pages);
   return {
     ...(await requests(pages)),
     ...(await furnish(pages)),
