@@ -22,7 +22,10 @@ export function secretOperations(services: Services): Operation[] {
       description: "Agents keep the value out of the log of the job. The server does not look for it there.",
       query: { key: z.string().meta({ description: "In any case" }) },
       success: answer(secret, "The secret"),
-      refusals: { 403: ["its policy does not let the job read it"], 404: ["no such secret"] },
+      refusals: {
+        403: ["its policy does not let the job read it", "the build comes from a fork"],
+        404: ["no such secret"],
+      },
       run: async ({ job, build, event }) => {
         const named = event.url.searchParams.get("key") ?? "";
         const { id, key, value } = await readSecret(services, { queueId: job.queueId, build }, named);

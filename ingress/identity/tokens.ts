@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isOfFork } from "../../shared/builds/rows/facts.ts";
 import {
   allNames,
   isClaim,
@@ -13,7 +14,7 @@ import {
   openIdentityTokens,
 } from "../../shared/identity/token.ts";
 import { patterns } from "../../shared/paths.ts";
-import { notFound, unprocessable } from "../../shared/refusal.ts";
+import { notFound, Refusal, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { answer, tag } from "../agent/answers.ts";
 import { limitJob } from "../http/limits/limits.ts";
@@ -74,11 +75,13 @@ export function identityTokenOperations(services: Services, keys: SigningKeys): 
         "A signed JWT (RFC 7519). Others check it by the key set, to which `/v3/.well-known/openid-configuration` leads.",
       body: { schema: request, isOptional: true, refuse: unprocessable },
       success: answer(z.object({ token: z.string() })),
-      refusals: { 429: ["The job asks for too many tokens"] },
+      refusals: { 403: ["the build comes from a fork"], 429: ["The job asks for too many tokens"] },
       run: async ({ job, build, agent, event, readBody }) => {
         await limitJob(services, "identity-tokens", job.id);
         const { audience, lifetime, claims, aws_session_tags, subject_claim } = await readBody();
         if (!agent) throw notFound("job");
+        if (isOfFork(build))
+          throw new Refusal(403, "The build comes from a fork: its jobs get no identity tokens");
         const wanted = {
           audience: audience || undefined,
           lifetimeSeconds: lifetime || defaultLifetimeSeconds,

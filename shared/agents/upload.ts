@@ -42,6 +42,7 @@ import type { Services } from "../services/services.ts";
 import { writes } from "../sharing/resources.ts";
 import { problemsOf } from "../validation.ts";
 import type { JobState } from "../vocabulary.ts";
+import { requireStayInPipeline } from "./inside/fork-uploads.ts";
 import type { Lease } from "./lease-store.ts";
 import {
   findPositionAfterStep,
@@ -183,6 +184,7 @@ async function makeJobs(
   const drafted = group ? expansion.jobs.map((each) => ({ group, ...each })) : expansion.jobs;
   const arrivedAt = job.arrivedAt ?? job.scheduledAt;
   const jobs = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
+  await requireStayInPipeline(tx, build, { job, clusterId, added: jobs });
   const move = { buildId: build.id, position, by: jobs.length };
   await moveJobs(tx, move);
   if (build.hasMembers) await moveEntries(tx, move);

@@ -38,6 +38,12 @@ function queueKeysOf(step: CommandStep): (string | undefined)[] {
   return [...new Set(agentsOfJobs(step).map(({ queue }) => queue))];
 }
 
+/** The ids of all queues that steps name or default to, but those that a variable names. */
+export function queuesOfSteps(clusterId: string, steps: Step[], queueOf: QueueOfStep): Set<string> {
+  const keys = new Set(commandsOf(steps).flatMap(queueKeysOf));
+  return new Set([...keys].flatMap((key) => queueOf(clusterId, commandOn(key)) ?? []));
+}
+
 /** Returns true if the queue of a step is known once its build is made: a variable names it. */
 export function namesQueueByVariable(steps: Step[]): boolean {
   return commandsOf(steps).some((step) => queueKeysOf(step).some(hasVariable));

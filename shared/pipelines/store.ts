@@ -56,6 +56,15 @@ export const findPipelineFactsById = preparedRow<{ id: string }, PipelineFacts>(
     .where(and(eq(pipelines.id, sql.placeholder("id")), isNull(pipelines.deletedAt)));
 });
 
+/** The steps of a pipeline, which may have a megabyte. */
+export const findStoredSteps = preparedRow<{ id: string }, Pick<Pipeline, "steps">, Tx>((tx) => {
+  const { id, steps } = tx.tables.pipelines;
+  return tx
+    .select({ steps })
+    .from(tx.tables.pipelines)
+    .where(eq(id, sql.placeholder("id")));
+});
+
 /** The settings of a pipeline about time-outs. */
 export async function findTimeouts(tx: Tx, pipeline: { pipelineId: string }): Promise<Timeouts> {
   return (

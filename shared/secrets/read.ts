@@ -1,4 +1,5 @@
 import { listUsersById } from "../accounts/user-store.ts";
+import { isOfFork } from "../builds/rows/facts.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Tables } from "../db/schema.ts";
 import { hourMs } from "../durations.ts";
@@ -17,13 +18,13 @@ const parsedPolicies = rememberRecent<Policy>(1000);
 /** A job that asks for a secret. The queue decides about its cluster: its pipeline may have moved. */
 export interface ReadingJob {
   queueId: string | null;
-  build: Pick<Tables["builds"]["$inferSelect"], "pipelineId" | "branch" | "source" | "creatorId">;
+  build: Pick<Tables["builds"]["$inferSelect"], "pipelineId" | "branch" | "source" | "creatorId" | "options">;
 }
 
 /**
  * Reads a secret of the job's cluster.
  * @param key in any case
- * @throws Refusal 404, 403 by its policy
+ * @throws Refusal 404; 403 by its policy, and for builds of forks
  */
 export async function readSecret(
   services: Services,
@@ -31,6 +32,7 @@ export async function readSecret(
   key: string,
 ): Promise<{ id: string; key: string; value: string }> {
   const { db, cipher } = services;
+  if (isOfFork(job.build)) throw new Refusal(403, "The build comes from a fork: its jobs get no secrets");
   const queue = job.queueId === null ? undefined : await findQueueById(db, job.queueId);
   const secret =
     queue && secretKeyPattern.test(key) ? await findSecretByKey(db, queue.clusterId, key) : undefined;

@@ -1,4 +1,5 @@
 import type { Build } from "../../builds/rows/build-store.ts";
+import { isOfFork } from "../../builds/rows/facts.ts";
 import type { Job } from "../../builds/rows/job-store.ts";
 import { SealedUnderOtherKey } from "../../crypto/cipher.ts";
 import { excerpt, Refusal } from "../../refusal.ts";
@@ -16,6 +17,8 @@ export async function readCheckoutKey(
 ): Promise<{ sshKey?: string } | { problem: string }> {
   const key = job.options?.checkout?.ssh_secret;
   if (key === undefined) return {};
+  if (isOfFork(build))
+    return { problem: `Its checkout needs the secret ${excerpt(key)}, and builds of forks get no secrets` };
   try {
     return { sshKey: (await readSecret(services, { queueId: job.queueId, build }, key)).value };
   } catch (error) {

@@ -1,4 +1,6 @@
 import { type Build, listBuildsById } from "../../builds/rows/build-store.ts";
+import { isOfFork } from "../../builds/rows/facts.ts";
+import { rootOf } from "../../builds/triggered/request.ts";
 import type { Db } from "../../db/database.ts";
 import { isId } from "../../ids.ts";
 import { findPipelineFactsById } from "../../pipelines/store.ts";
@@ -12,7 +14,7 @@ export interface CallingJob {
 }
 
 /**
- * The build that a job names: its own, or one of the same cluster.
+ * The build that a job names: its own, or one of the same cluster. Jobs of forks reach builds of their own chain only.
  * @throws Refusal 404
  */
 export async function requireBuildInReach(db: Db, { build }: CallingJob, id: string): Promise<Build> {
@@ -23,6 +25,7 @@ export async function requireBuildInReach(db: Db, { build }: CallingJob, id: str
     other && findPipelineFactsById(db, { id: other.pipelineId }),
   ]);
   if (!other || !own || own.clusterId !== target?.clusterId) throw notFound("build");
+  if (isOfFork(build) && rootOf(other) !== rootOf(build)) throw notFound("build");
   return other;
 }
 

@@ -1,5 +1,6 @@
 import { settleBuild } from "../../builds/progress/progress.ts";
 import type { Build } from "../../builds/rows/build-store.ts";
+import { isOfFork } from "../../builds/rows/facts.ts";
 import type { JobFacts } from "../../builds/rows/job-store.ts";
 import { lockBuilds } from "../../builds/rows/progress-store.ts";
 import { buildTopics } from "../../builds/rows/topics.ts";
@@ -45,7 +46,7 @@ export async function updateStep(
     if (update.id !== undefined && (await hasUpload(tx, jobId, update.id))) return undefined;
     if (finishedBuildStates.includes(build.state))
       throw new Refusal(422, "You can only change the pipeline of a running build");
-    const changed = await apply(tx, { buildId, stepId }, update);
+    const changed = await apply(tx, { buildId, stepId }, update, build);
     if (update.id !== undefined) await insertUpload(tx, { jobId, id: update.id });
     return { build, changed: [...changed, ...(await settleBuild(tx, build, now))] };
   });
@@ -53,8 +54,10 @@ export async function updateStep(
 }
 
 /** @returns the jobs that changed for agents */
-async function apply(tx: Tx, place: StepPlace, update: StepUpdate): Promise<JobFacts[]> {
+async function apply(tx: Tx, place: StepPlace, update: StepUpdate, build: Build): Promise<JobFacts[]> {
   const { attribute, value, appends } = update;
+  // Strangers write no notices.
+  if (isOfFork(build) && /^notify(\.|$)/.test(attribute)) return [];
   if (attribute === "label") await setLabel(tx, place, update);
   else if (attribute === "notify") await appendNotify(tx, place, update);
   else if (attribute.startsWith("notify.")) await setCheckOutput(tx, place, update);

@@ -9,6 +9,7 @@ import type { BuildState } from "../../vocabulary.ts";
 import { cancelIfUnfinished } from "../progress/cancel.ts";
 import { settleBuild } from "../progress/progress.ts";
 import { type Build, listBuildsById } from "../rows/build-store.ts";
+import { isOfFork } from "../rows/facts.ts";
 import type { JobFacts } from "../rows/job-store.ts";
 import { lockBuilds } from "../rows/progress-store.ts";
 import { buildTopics } from "../rows/topics.ts";
@@ -76,6 +77,8 @@ async function endIfOutdated(
   build: Build,
   { newer, rules, now }: { newer: Build; rules: Rules; now: Date },
 ): Promise<JobFacts[] | undefined> {
+  // A branch of a fork may have the name of one of ours.
+  if (isOfFork(build) !== isOfFork(newer)) return undefined;
   if (build.state === "scheduled" && !(await hasAcceptedJob(tx, build.id)))
     return rules.skips ? skipBuild(tx, build, now) : undefined;
   const isRunning = ["scheduled", "running", "failing"].includes(build.state);
