@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { newBuild } from "../shared/builds/making/by-request.ts";
-import { newPipeline } from "../shared/pipelines/input.ts";
+import { pipelineMembers } from "../shared/pipelines/members.ts";
 import { description, maxLengthOf, queueKey, requiredText } from "../shared/validation.ts";
 
 describe("the longest text of a schema", () => {
@@ -10,10 +10,10 @@ describe("the longest text of a schema", () => {
     assert.equal(maxLengthOf(queueKey), 100);
     assert.equal(maxLengthOf(description), 2000);
     assert.equal(maxLengthOf(newBuild.shape.message), 10_000);
-    assert.equal(maxLengthOf(newPipeline.in.shape.repository), 2000);
+    assert.equal(maxLengthOf(pipelineMembers.repository.create), 2000);
   });
 
   it("is missing where no text is taken", () => {
-    assert.throws(() => maxLengthOf(newPipeline.in.shape.env), /no longest text/);
+    assert.throws(() => maxLengthOf(pipelineMembers.environment.create), /no longest text/);
   });
 });

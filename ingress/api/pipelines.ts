@@ -9,15 +9,12 @@ import {
   type PipelineCounts,
 } from "../../shared/builds/reading/pipeline-counts-store.ts";
 import { findOnlyCluster } from "../../shared/clusters/store.ts";
+import { readSound } from "../../shared/members/bodies.ts";
 import { patterns } from "../../shared/paths.ts";
 import { archivePipeline, unarchivePipeline } from "../../shared/pipelines/archive.ts";
 import { readGivenSteps } from "../../shared/pipelines/configuration/given.ts";
-import {
-  checkedMembers,
-  type NewPipeline,
-  newPipeline,
-  pipelineChange,
-} from "../../shared/pipelines/input.ts";
+import { type NewPipeline, newPipeline, pipelineChange } from "../../shared/pipelines/input.ts";
+import { pipelineMembers } from "../../shared/pipelines/members.ts";
 import {
   createPipeline,
   deletePipeline,
@@ -97,8 +94,8 @@ export function pipelineOperations(services: Services): Operation[] {
       success: { status: 201, schema: pipelineSchema, description: "The new pipeline" },
       refusals: { 422: ["Validation failed: …", storageFull] },
       run: async ({ caller, actor, readBody }) => {
-        const input = await readBody((sound: Partial<z.input<typeof newPipeline>>) =>
-          newPipelineProblems(db, actor, checkedMembers(sound)),
+        const input = await readBody((sound: Record<string, unknown>) =>
+          newPipelineProblems(db, actor, readSound(pipelineMembers, "create", sound)),
         );
         const steps = await readGivenSteps(caller.organization.id, input);
         const pipeline = await createPipeline(services, actor, { ...input, ...steps } as NewPipeline);
@@ -134,8 +131,8 @@ export function pipelineOperations(services: Services): Operation[] {
       refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const pipeline = await wholePipelineOf(services, call);
-        const change = await call.readBody((sound: Partial<z.input<typeof pipelineChange>>) =>
-          pipelineChangeProblems(db, pipeline, checkedMembers(sound)),
+        const change = await call.readBody((sound: Record<string, unknown>) =>
+          pipelineChangeProblems(db, pipeline, readSound(pipelineMembers, "change", sound)),
         );
         const steps = await readGivenSteps(pipeline.organizationId, change);
         const updated = await updatePipeline(services, call.actor, pipeline, { ...change, ...steps });

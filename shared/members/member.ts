@@ -8,10 +8,11 @@ export interface MemberField {
   hint?: string;
   placeholder?: string;
   /**
-   * `name`: a line that browsers neither complete nor correct. `code`: several lines, kept as they are typed. `choice`:
-   * the page offers the choices; the empty one is none. Default: a line.
+   * `name`: a line that browsers neither complete nor correct. `code`: several lines, kept as they are typed. `text`:
+   * several lines. `number`: at least 1; empty is none. `check`: true or false. `choice`: the page offers the choices; the
+   * empty one is none. Default: a line.
    */
-  kind?: "line" | "name" | "code" | "choice";
+  kind?: "line" | "name" | "code" | "text" | "number" | "check" | "choice";
 }
 
 /** A member of any resource. */
@@ -36,6 +37,14 @@ export interface AnyMember {
   field?: MemberField;
   /** Its option of the operator's command: the value, and a summary. Absent: the command does not take it. */
   option?: readonly [value: string, summary: string];
+}
+
+/** A member that creates and changes take alike. */
+export function changeable<Schema extends z.ZodType, Shown extends z.ZodType | null>(
+  schema: Schema,
+  shown: Shown,
+) {
+  return { create: schema, change: schema, shown, audited: "values" } as const;
 }
 
 /** A member whose value is a column of `Row`. */

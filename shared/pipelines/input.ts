@@ -1,56 +1,26 @@
 import { z } from "zod";
-import { maxBranchPatternsLength } from "../conditions/branches.ts";
 import type { PipelineDocument } from "../db/schema/pipelines.ts";
-import {
-  blankToNull,
-  description,
-  optionalText,
-  pipelineName,
-  repository,
-  requiredText,
-  text,
-} from "../validation.ts";
+import { type Given, shapeOf, toColumns } from "../members/bodies.ts";
 import type { Step } from "../vocabulary.ts";
-import { maxConfigurationBytes } from "./configuration/parse.ts";
-import { type Environment, environmentSchema } from "./environment.ts";
-import { type PipelineSettings, settingsMembers, withSettings } from "./settings.ts";
-import { pipelineSteps } from "./steps.ts";
+import { pipelineMembers } from "./members.ts";
 
-// The members of a pipeline as callers send them, by REST and pages alike.
+// The bodies of a pipeline, for REST and pages alike: steps come as they are or as YAML, and time-outs have two names.
 
-/** A field of a form would join lines. */
-function onOneLine(given: string | null): string | undefined {
-  return given?.trim().replace(/\s+/g, " ");
+type OtherName = "defaultCommandStepTimeout" | "maximumCommandStepTimeout";
+type Members<When extends "create" | "change"> = Omit<Given<typeof pipelineMembers, When>, OtherName>;
+
+/** All that the YAML says beside the steps. */
+interface WithDocument {
+  document?: PipelineDocument | undefined;
 }
 
-const cluster = requiredText("Cluster", 100);
-const branch = optionalText("Default branch", 255);
-const members = {
-  description: description
-    .optional()
-    .transform((given) => (given === undefined ? undefined : blankToNull(given))),
-  default_branch: branch,
-  repository: repository.meta({ description: "An address that agents clone. Null: none" }),
-  ...settingsMembers,
-  branch_configuration: text("Branch configuration", maxBranchPatternsLength)
-    .nullish()
-    .transform((given) => (given === undefined ? undefined : blankToNull(onOneLine(given))))
-    .meta({
-      description:
-        "Patterns of branches, parted by blanks, as in a step's branches. Other branches are not built. Null: all are",
-    }),
-  env: environmentSchema("Env").nullish().meta({
-    description:
-      "Variables of every build; replaces the whole set. Tokens with the scope read_pipelines can read them: do not put secrets here",
-  }),
-};
+/** Absent members have their defaults; the slug is made from the name. */
+export type NewPipeline = Partial<Members<"create">> &
+  Pick<Members<"create">, "name" | "clusterId"> &
+  WithDocument & { steps: Step[] };
 
-const givenSteps = {
-  steps: pipelineSteps.optional(),
-  configuration: optionalText("Configuration", maxConfigurationBytes).meta({
-    description: "The steps in YAML, in place of steps. Kept as it is written",
-  }),
-};
+/** Absent members stay, and so does the slug. */
+export type PipelineChange = Partial<Members<"change">> & WithDocument;
 
 type GivenSteps = { steps?: unknown; configuration?: unknown };
 type Parsed = { value: unknown; issues: { path?: PropertyKey[] | undefined }[] };
@@ -69,90 +39,29 @@ const bothGiven = {
   when: hasSoundSteps,
 };
 
+/** With either steps or a configuration. */
 export const newPipeline = z
-  .object({
-    name: pipelineName,
-    slug: optionalText("Slug", 100).meta({ description: "Default: made of the name" }),
-    cluster_id: cluster
-      .optional()
-      .transform((given, context) => {
-        if (given === undefined) context.addIssue("Cluster can't be blank");
-        return given ?? z.NEVER;
-      })
-      .meta({ description: "Default: the organization's cluster, if it has one only" }),
-    ...members,
-    default_branch: branch.meta({ description: "Default: main" }),
-    ...givenSteps,
-  })
+  .object(shapeOf(pipelineMembers, "create"))
   .refine(({ steps, configuration }) => steps !== undefined || configuration !== undefined, {
     error: "Steps can't be blank",
     path: ["steps"],
     when: hasSoundSteps,
   })
   .refine(isOneOrNone, bothGiven)
-  .transform(({ cluster_id, default_branch, branch_configuration, env, ...rest }) => ({
-    ...withSettings(rest),
-    clusterId: cluster_id,
-    defaultBranch: default_branch,
-    branchConfiguration: branch_configuration,
-    environment: env ?? undefined,
-  }));
+  .transform(toInput) as unknown as z.ZodType<Omit<NewPipeline, "steps"> & { steps?: Step[] }>;
 
 export const pipelineChange = z
-  .object({
-    name: pipelineName.optional(),
-    cluster_id: cluster.optional(),
-    ...members,
-    ...givenSteps,
-  })
+  .object(shapeOf(pipelineMembers, "change"))
   .refine(isOneOrNone, bothGiven)
-  .transform(({ cluster_id, default_branch, branch_configuration, env, ...rest }) => ({
-    ...withSettings(rest),
-    clusterId: cluster_id,
-    defaultBranch: default_branch,
-    branchConfiguration: branch_configuration,
-    environment: env ?? undefined,
-  }));
+  .transform(toInput) as unknown as z.ZodType<PipelineChange>;
 
-type Given<Members> = { [Name in keyof Members]?: Members[Name] | undefined };
-
-/** Absent settings are those of `defaultSettings`. */
-export interface NewPipeline extends Given<PipelineSettings> {
-  name: string;
-  /** Default: made from the name. */
-  slug?: string | undefined;
-  description?: string | null | undefined;
-  clusterId: string;
-  /** Default: main. */
-  defaultBranch?: string | undefined;
-  /** An address that agents clone. Null: none. */
-  repository?: string | null | undefined;
-  /** Patterns of branches. Others are not built. Null: all are. */
-  branchConfiguration?: string | null | undefined;
-  /** Variables of every build. */
-  environment?: Environment | undefined;
-  steps: Step[];
-  /** The YAML that the steps were made of. */
-  configuration?: string | undefined;
-  /** All that the YAML says beside the steps. */
-  document?: PipelineDocument | undefined;
-}
-
-/** Absent members stay, and so does the slug. */
-export type PipelineChange = Partial<Omit<NewPipeline, "slug">>;
-
-/** The members that `newPipelineProblems` and `pipelineChangeProblems` check. */
-export function checkedMembers(sound: {
-  name?: string;
-  slug?: string | null;
-  cluster_id?: string;
-  steps?: unknown;
-}) {
-  const { name, slug, cluster_id, steps: given } = sound;
-  return {
-    name,
-    slug: blankToNull(slug) ?? undefined,
-    clusterId: cluster_id,
-    steps: given === undefined ? undefined : pipelineSteps.parse(given),
-  };
+function toInput(given: object): object {
+  const { defaultCommandStepTimeout, maximumCommandStepTimeout, ...input } = toColumns(
+    pipelineMembers,
+    given,
+  );
+  // Null is a value: it takes the limit away.
+  const { defaultTimeoutInMinutes = defaultCommandStepTimeout } = input;
+  const { maximumTimeoutInMinutes = maximumCommandStepTimeout } = input;
+  return { ...input, defaultTimeoutInMinutes, maximumTimeoutInMinutes };
 }

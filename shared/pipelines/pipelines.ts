@@ -8,6 +8,7 @@ import { findCluster, lockCluster } from "../clusters/store.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
+import { auditedColumns, changedColumns, newColumns } from "../members/rows.ts";
 import { notFound, type Problem, Refusal, validationFailed } from "../refusal.ts";
 import { countingChange } from "../retention/records.ts";
 import type { Services } from "../services/services.ts";
@@ -16,7 +17,7 @@ import { roomProblems } from "../sharing/room.ts";
 import type { CommandStep, Step } from "../vocabulary.ts";
 import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
-import { defaultSettings, givenSettings, settingNames } from "./settings.ts";
+import { pipelineMembers } from "./members.ts";
 import { storedStepLimits } from "./step-limits.ts";
 import { resolveStepQueues, storedStepProblems } from "./step-queues.ts";
 import {
@@ -31,6 +32,13 @@ import {
   type PipelineFacts,
   updatePipelineIfPresent,
 } from "./store.ts";
+
+const {
+  environment: _,
+  defaultCommandStepTimeout: __,
+  maximumCommandStepTimeout: ___,
+  ...ofColumns
+} = pipelineMembers;
 
 /** Runs anywhere, so that the first build shows something. */
 export const defaultStep: CommandStep = { command: "echo hello" };
@@ -61,20 +69,10 @@ export async function createPipeline(
     const pipeline: Pipeline = {
       id,
       organizationId,
-      clusterId: input.clusterId,
-      slug,
-      name: input.name.trim(),
-      description: input.description ?? null,
-      defaultBranch: input.defaultBranch ?? "main",
-      repository: input.repository ?? null,
+      ...newColumns<Pipeline, keyof typeof ofColumns>(ofColumns, { ...input, slug }),
       environmentSealed: sealEnvironment(services.cipher, input.environment ?? {}, place),
-      steps: input.steps,
-      configuration: input.configuration ?? null,
       document: input.document ?? null,
-      branchConfiguration: input.branchConfiguration ?? null,
       providerSettings: null,
-      ...defaultSettings,
-      ...givenSettings(input),
       lastBuildNumber: 0,
       createdAt: now,
       createdById: actor.userId,
@@ -113,12 +111,6 @@ async function slugProblemsOf(
   return [{ field: "slug", message: "Slug has already been taken" }];
 }
 
-/** An address of a repository may have a password. */
-const audited = {
-  shown: ["name", "description", "defaultBranch", "branchConfiguration", "clusterId", ...settingNames],
-  named: ["repository", "steps", "environmentSealed"],
-} as const;
-
 /**
  * Changes the given members of a pipeline; its slug stays.
  * @throws Refusal 404, 422
@@ -132,12 +124,12 @@ export async function updatePipeline(
   const { environment, ...members } = change;
   // Steps that are given as they are replace the text that they were made of.
   const { configuration = null, document = null } = members;
-  const columns = members.steps ? { ...members, configuration, document } : members;
   const place = sealedPlaces.variablesOfPipeline(id);
-  const environmentSealed = environment && sealEnvironment(services.cipher, environment, place);
-  const given = Object.fromEntries(
-    Object.entries({ ...columns, environmentSealed }).filter(([, value]) => value !== undefined),
-  );
+  const given = changedColumns<Pipeline>({
+    ...members,
+    ...(members.steps && { configuration, document }),
+    environmentSealed: environment && sealEnvironment(services.cipher, environment, place),
+  });
   const update = async (tx: Tx) => {
     // Locked: of a move and new steps at the same time, the later is checked against the earlier.
     const present = await lockPipeline(tx, id);
@@ -150,7 +142,13 @@ export async function updatePipeline(
     ];
     if (problems.length > 0) throw validationFailed(...problems);
     const updated = (await updatePipelineIfPresent(tx, id, given)) ?? present;
-    const changes = changesOf({ before: present, after: updated, ...audited });
+    const { shown, named } = auditedColumns<Pipeline>(pipelineMembers);
+    const changes = changesOf({
+      before: present,
+      after: updated,
+      shown,
+      named: [...named, "environmentSealed"],
+    });
     await audit(tx, actor, "updated", auditSubject(updated), changes);
     return updated;
   };

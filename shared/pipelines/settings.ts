@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { matchesBranch, maxBranchPatternsLength } from "../conditions/branches.ts";
+import { type AnyMembers, changeable } from "../members/member.ts";
 import { blankToNull, text } from "../validation.ts";
 import { maxTimeoutMinutes } from "./step/members.ts";
 import type { Pipeline } from "./store.ts";
@@ -16,98 +17,96 @@ export type PipelineSettings = Pick<
   | "maximumTimeoutInMinutes"
 >;
 
-/** Those of a new pipeline that gives none. */
-export const defaultSettings: PipelineSettings = {
-  skipQueuedBranchBuilds: false,
-  skipQueuedBranchBuildsFilter: null,
-  cancelRunningBranchBuilds: false,
-  cancelRunningBranchBuildsFilter: null,
-  defaultTimeoutInMinutes: null,
-  maximumTimeoutInMinutes: null,
-};
-
-export const settingNames = Object.keys(defaultSettings) as (keyof PipelineSettings)[];
-
-const flag = (name: string) =>
-  z
+function flag(name: string, summary: string) {
+  const schema = z
     .boolean({ error: `${name} must be true or false` })
     .nullish()
-    .transform((given) => given ?? undefined);
-
-const filter = (name: string) =>
-  text(name, maxBranchPatternsLength)
-    .nullish()
-    .transform((given) => (given === undefined ? undefined : (blankToNull(given)?.trim() ?? null)))
-    .meta({ description: "Patterns of branches, parted by blanks, as in a step's branches. Null: all" });
-
-const minutes = (name: string) => {
-  const error = `${name} must be a whole number from 1 to ${maxTimeoutMinutes.toLocaleString("en")}`;
-  return z.int({ error }).min(1, { error }).max(maxTimeoutMinutes, { error }).nullish();
-};
-
-/** The members of the settings, as callers send them. Absent ones stay. */
-export const settingsMembers = {
-  skip_queued_branch_builds: flag("Skip queued branch builds").meta({
-    description: "A new build skips older ones of its branch that have not started",
-  }),
-  skip_queued_branch_builds_filter: filter("Skip queued branch builds filter"),
-  cancel_running_branch_builds: flag("Cancel running branch builds").meta({
-    description: "A new build cancels older ones of its branch that run",
-  }),
-  cancel_running_branch_builds_filter: filter("Cancel running branch builds filter"),
-  default_timeout_in_minutes: minutes("Default timeout in minutes").meta({
-    description: "How long jobs may run whose step does not say it. Null: without limit",
-  }),
-  maximum_timeout_in_minutes: minutes("Maximum timeout in minutes").meta({
-    description: "No job may run longer, whatever its step says. Null: without limit",
-  }),
-  default_command_step_timeout: minutes("Default command step timeout").meta({
-    description: "Another name of default_timeout_in_minutes",
-  }),
-  maximum_command_step_timeout: minutes("Maximum command step timeout").meta({
-    description: "Another name of maximum_timeout_in_minutes",
-  }),
-};
-
-type GivenSettings = { [Name in keyof typeof settingsMembers]?: z.output<(typeof settingsMembers)[Name]> };
-
-/** Names the settings among some members as the pipeline does. */
-export function withSettings<Given extends GivenSettings>({
-  skip_queued_branch_builds,
-  skip_queued_branch_builds_filter,
-  cancel_running_branch_builds,
-  cancel_running_branch_builds_filter,
-  default_timeout_in_minutes,
-  maximum_timeout_in_minutes,
-  default_command_step_timeout,
-  maximum_command_step_timeout,
-  ...rest
-}: Given) {
+    .transform((sent) => sent ?? undefined);
   return {
-    ...rest,
-    skipQueuedBranchBuilds: skip_queued_branch_builds,
-    skipQueuedBranchBuildsFilter: skip_queued_branch_builds_filter,
-    cancelRunningBranchBuilds: cancel_running_branch_builds,
-    cancelRunningBranchBuildsFilter: cancel_running_branch_builds_filter,
-    defaultTimeoutInMinutes: firstGiven(default_timeout_in_minutes, default_command_step_timeout),
-    maximumTimeoutInMinutes: firstGiven(maximum_timeout_in_minutes, maximum_command_step_timeout),
+    ...changeable(schema.meta({ description: summary }), z.boolean().meta({ description: summary })),
+    default: false,
   };
 }
 
-/** Null is a value: it takes the limit away. */
-function firstGiven<Value>(one: Value, other: Value): Value {
-  return one === undefined ? other : one;
+function filter(name: string) {
+  const schema = text(name, maxBranchPatternsLength)
+    .nullish()
+    .transform((sent) => (sent === undefined ? undefined : (blankToNull(sent)?.trim() ?? null)));
+  const summary = "Patterns of branches, parted by blanks, as in a step's branches. Null: all";
+  return changeable(schema.meta({ description: summary }), z.string().nullable());
 }
 
-/** The settings among the members of a pipeline that were given. */
-export function givenSettings(
-  given: {
-    [Name in keyof PipelineSettings]?: PipelineSettings[Name] | undefined;
-  },
-): Partial<PipelineSettings> {
-  const present = settingNames.filter((name) => given[name] !== undefined);
-  return Object.fromEntries(present.map((name) => [name, given[name]]));
+function minutes(name: string, summary: string) {
+  const error = `${name} must be a whole number from 1 to ${maxTimeoutMinutes.toLocaleString("en")}`;
+  const schema = z.int({ error }).min(1, { error }).max(maxTimeoutMinutes, { error }).nullish();
+  return changeable(schema.meta({ description: summary }), z.int().nullable());
 }
+
+function otherName(name: string, member: string) {
+  const summary = `Another name of ${member}`;
+  const { shown, ...asked } = minutes(name, summary);
+  const rule = `another name of \`${member}\`, which wins`;
+  return { ...asked, rule, shown: shown.meta({ description: summary }), audited: null };
+}
+
+/** The members of the settings. */
+export const settingsMembers = {
+  skipQueuedBranchBuilds: {
+    ...flag("Skip queued branch builds", "A new build skips older ones of its branch that have not started"),
+    rule: "a new build skips older ones of its branch of which no agent has accepted a job",
+    field: { label: "Skips older builds of the branch that have not started", kind: "check" },
+  },
+  skipQueuedBranchBuildsFilter: {
+    ...filter("Skip queued branch builds filter"),
+    rule: "patterns of the branches on which it does so; null: all",
+    field: {
+      label: "Skips only on these branches",
+      hint: "Patterns such as main release/* or !main, parted by blanks. Empty: on all.",
+    },
+  },
+  cancelRunningBranchBuilds: {
+    ...flag("Cancel running branch builds", "A new build cancels older ones of its branch that run"),
+    rule: "a new build cancels older ones of its branch that run. Blocked ones stay",
+    field: { label: "Cancels older builds of the branch that run", kind: "check" },
+  },
+  cancelRunningBranchBuildsFilter: {
+    ...filter("Cancel running branch builds filter"),
+    rule: "patterns of the branches on which it does so; null: all",
+    field: { label: "Cancels only on these branches", hint: "The same patterns. Empty: on all." },
+  },
+  defaultTimeoutInMinutes: {
+    ...minutes(
+      "Default timeout in minutes",
+      "How long jobs may run whose step does not say it. Null: without limit",
+    ),
+    rule: "1 to 525,600, for jobs whose step has no time-out; null: without limit. It holds for jobs that start later",
+    field: {
+      label: "Time-out in minutes",
+      hint: "For steps without a time-out of their own. Empty: no limit.",
+      kind: "number",
+    },
+  },
+  maximumTimeoutInMinutes: {
+    ...minutes(
+      "Maximum timeout in minutes",
+      "No job may run longer, whatever its step says. Null: without limit",
+    ),
+    rule: "the same, for all jobs",
+    field: {
+      label: "Longest time-out in minutes",
+      hint: "No job runs longer, whatever its step says. Empty: no limit.",
+      kind: "number",
+    },
+  },
+  defaultCommandStepTimeout: {
+    ...otherName("Default command step timeout", "default_timeout_in_minutes"),
+    show: ({ defaultTimeoutInMinutes }: PipelineSettings) => defaultTimeoutInMinutes,
+  },
+  maximumCommandStepTimeout: {
+    ...otherName("Maximum command step timeout", "maximum_timeout_in_minutes"),
+    show: ({ maximumTimeoutInMinutes }: PipelineSettings) => maximumTimeoutInMinutes,
+  },
+} satisfies AnyMembers;
 
 /** Says how long a job may run. Undefined: without limit. @param ofStep the time-out of its step */
 export function timeoutMinutes(

@@ -1,7 +1,8 @@
 import { agentTokenMembers } from "../../shared/agents/members.ts";
-import { requireCluster } from "../../shared/clusters/clusters.ts";
+import { createCluster, requireCluster } from "../../shared/clusters/clusters.ts";
 import { clusterMembers } from "../../shared/clusters/members.ts";
 import type { AnyMembers } from "../../shared/members/member.ts";
+import { pipelineMembers } from "../../shared/pipelines/members.ts";
 import { queueMembers } from "../../shared/queues/members.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { secretMembers } from "../../shared/secrets/members.ts";
@@ -18,9 +19,12 @@ export async function openResources(database: TestDatabase) {
     QUEUES_PER_CLUSTER: "1000",
     SECRETS_PER_CLUSTER: "1000",
     REGISTRATION_TOKENS_PER_CLUSTER: "1000",
+    PIPELINES_PER_ORGANIZATION: "5000",
   });
-  const scopes = ["read_clusters", "write_clusters", "read_secrets_details", "write_secrets"] as const;
-  const token = await pages.acme.token(...scopes);
+  const token = await pages.acme.token(
+    ...(["read_clusters", "write_clusters", "read_secrets_details", "write_secrets"] as const),
+    ...(["read_pipelines", "write_pipelines"] as const),
+  );
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
   const send = (method: string, path: string, body?: object) =>
     request(`${pages.url}/v2/organizations/acme${path}`, {
@@ -28,22 +32,32 @@ export async function openResources(database: TestDatabase) {
       headers,
       ...(body && method !== "GET" && { body: JSON.stringify(body) }),
     });
+  await createCluster(pages.services, pages.actor, { name: "Second" });
   return {
     ...pages,
     send,
     /** A new row, without a secret that only this answer shows. */
     async make(resource: Resource, given: object = {}) {
       const { status, body, text } = await send("POST", resource.path(pages), {
-        ...resource.body(),
+        ...resource.body(pages),
         ...given,
       });
       if (status !== 201) throw new Error(text);
       const { token: _secret, ...row } = body;
-      return { at: `${resource.path(pages)}/${row.id}`, row: row as Row };
+      return { at: addressOf(resource, pages, row), row: row as Row };
     },
-    list: async (resource: Resource): Promise<Row[]> =>
-      (await send("GET", `${resource.path(pages)}?per_page=100`)).body,
+    async list(resource: Resource): Promise<Row[]> {
+      const rows: Row[] = [];
+      for (let page = 1; rows.length === (page - 1) * 100; page++)
+        rows.push(...(await send("GET", `${resource.path(pages)}?per_page=100&page=${page}`)).body);
+      return rows;
+    },
   };
+}
+
+/** Relative to the organization. */
+export function addressOf(resource: Resource, pages: QueuePages, row: Row): string {
+  return `${resource.path(pages)}/${row[resource.key ?? "id"]}`;
 }
 
 export type Row = Record<string, unknown> & { id: string };
@@ -57,10 +71,22 @@ export interface Resource {
   members: AnyMembers;
   /** The list, relative to the organization. Its pages have the same addresses. */
   path(pages: QueuePages): string;
+  /** The member that names a row in addresses. Default: its id. */
+  key?: "slug";
+  /** Members that the resource tests itself, by column. */
+  own?: string[];
   /** A body with the members that a create requires. */
-  body(): Record<string, unknown>;
+  body(pages: QueuePages): Record<string, unknown>;
   /** Addresses of forms, relative to the list and to a row. A list with the form of new rows shows the members of all. */
-  forms: { create: "" | "/new"; change?: "" | "/edit"; delete: "/delete" | "/revoke" };
+  forms: {
+    create: "" | "/new" | "/../new-pipeline";
+    change?: "" | "/edit";
+    delete: "/delete" | "/revoke";
+    /** Fields of a new row. Default: the body. */
+    fields?(pages: QueuePages): Record<string, string>;
+    /** All members of the organization may send them. */
+    areForAll?: true;
+  };
   /**
    * Two values of members that refer to other rows, by column.
    * @param id of the row that gets them; none: a new one
@@ -108,5 +134,32 @@ export const resources: Resource[] = [
     body: () => ({}),
     forms: { create: "", delete: "/revoke" },
     samples: async ({ acme }) => ({ queueId: [acme.queue.id, acme.queue.id] }),
+  },
+  {
+    name: "pipelines",
+    subject: "pipeline",
+    members: pipelineMembers,
+    path: () => "/pipelines",
+    key: "slug",
+    body: ({ acme }) => ({ name: unique("Pipeline"), cluster_id: acme.cluster.id, steps: [] }),
+    own: ["slug", "defaultCommandStepTimeout", "maximumCommandStepTimeout", "steps", "configuration"],
+    forms: {
+      create: "/../new-pipeline",
+      change: "/edit",
+      delete: "/delete",
+      areForAll: true,
+      // The page of a pipeline shows the branches of what it does.
+      fields: ({ acme }) => ({
+        ...{ name: unique("Pipeline"), cluster: acme.cluster.id, steps: "[]" },
+        ...{ skip_queued_branch_builds: "1", cancel_running_branch_builds: "1" },
+      }),
+    },
+    samples: async ({ services, actor, acme }) => {
+      const other = await createCluster(services, actor, { name: unique("Cluster") });
+      return {
+        clusterId: [acme.cluster.id, other.id],
+        environment: [{ A: "1" }, { B: "" }],
+      };
+    },
   },
 ];

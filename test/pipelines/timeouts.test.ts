@@ -56,38 +56,4 @@ describeWorld("time-outs of a pipeline", openAgentApi, (api) => {
     );
     assert.deepEqual(await timeouts(), [null, 9]);
   });
-
-  it("and filters are kept as they are given, and wrong ones are refused", async () => {
-    const given = {
-      skip_queued_branch_builds: true,
-      skip_queued_branch_builds_filter: "main release/*",
-      cancel_running_branch_builds: true,
-      cancel_running_branch_builds_filter: "!main",
-      default_timeout_in_minutes: 1,
-      maximum_timeout_in_minutes: 525_600,
-    };
-    const { slug } = await api.newPipeline(given);
-    const { body } = await api.send("GET", `/pipelines/${slug}`);
-    assert.deepEqual(Object.fromEntries(Object.keys(given).map((name) => [name, body[name]])), given);
-
-    const error = (name: string) => `${name} must be a whole number from 1 to 525,600`;
-    const wrong = await api.send("PATCH", `/pipelines/${slug}`, {
-      body: {
-        skip_queued_branch_builds: "yes",
-        default_timeout_in_minutes: 0,
-        maximum_timeout_in_minutes: 1.5,
-      },
-    });
-    assert.equal(wrong.status, 422);
-    for (const name of ["Default timeout in minutes", "Maximum timeout in minutes"])
-      assert.ok(wrong.body.message.includes(error(name)), wrong.body.message);
-    assert.match(wrong.body.message, /Skip queued branch builds must be true or false/);
-
-    const unset = { skip_queued_branch_builds_filter: null, skip_queued_branch_builds: null };
-    const changed = await api.send("PATCH", `/pipelines/${slug}`, { body: unset });
-    assert.deepEqual(
-      [changed.body.skip_queued_branch_builds_filter, changed.body.skip_queued_branch_builds],
-      [null, true],
-    );
-  });
 });

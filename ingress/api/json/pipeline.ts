@@ -6,6 +6,7 @@ import type { Cipher } from "../../../shared/crypto/cipher.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import type { UnparsedPipeline } from "../../../shared/pipelines/answer-store.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
+import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import { storedBy } from "../../../shared/pipelines/step/declaration.ts";
 import { manualMembers } from "../../../shared/pipelines/step/manual.ts";
 import { commandMembers, groupMembers, waitMembers } from "../../../shared/pipelines/step/members.ts";
@@ -17,8 +18,8 @@ import { openSlices } from "../../../shared/sharing/resources.ts";
 import type { Step } from "../../../shared/vocabulary.ts";
 import { pieceLength } from "../../http/transfers/json-stream.ts";
 import * as field from "../../operations/fields.ts";
+import { presentMembers, shownOf } from "../resources/json.ts";
 import { graphqlId } from "./graphql-id.ts";
-import { presentSettings, settingsSchema } from "./members/pipeline-settings.ts";
 import { presentSteps } from "./members/readable-step.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
@@ -67,27 +68,12 @@ export const pipelineSchema = z
     graphql_id: field.graphql,
     url: field.url,
     web_url: field.url,
-    name: z.string(),
-    slug: z.string(),
-    description: z.string().nullable(),
-    cluster_id: field.id,
-    default_branch: z.string(),
-    repository: z.string().nullable(),
-    ...settingsSchema,
-    branch_configuration: z
-      .string()
-      .nullable()
-      .meta({ description: "Patterns of branches. Others are not built. Null: all are" }),
+    ...shownOf(pipelineMembers),
     builds_url: field.url,
     badge_url: field.url.meta({
       description:
         "A picture of the last result on the default branch, or on that of ?branch=. Whoever knows the address can read it",
     }),
-    env: z.record(z.string(), z.string()).meta({ description: "Variables of every build" }),
-    configuration: z
-      .string()
-      .nullable()
-      .meta({ description: "The YAML that the steps were made of. Null: they were given as they are" }),
     steps: z.array(z.union([...plainStepSchemas, groupStepSchema])),
     scheduled_builds_count: counted,
     running_builds_count: counted,
@@ -146,18 +132,10 @@ export function presentPipeline(
     graphql_id: graphqlId("Pipeline", pipeline.id),
     url: api.pipeline(config, address),
     web_url: web.pipeline(config, address),
-    name: pipeline.name,
-    slug: pipeline.slug,
-    description: pipeline.description,
-    cluster_id: pipeline.clusterId,
-    default_branch: pipeline.defaultBranch,
-    repository: pipeline.repository,
-    ...presentSettings(pipeline),
-    branch_configuration: pipeline.branchConfiguration,
+    ...presentMembers(pipelineMembers, pipeline),
     builds_url: api.builds(config, address),
     badge_url: web.badge(config, pipeline.id),
     env: environmentOfPipeline(cipher, pipeline),
-    configuration: pipeline.configuration,
     steps: presentSteps(pipeline.steps),
     ...presentCounts(pipeline.counts),
     created_by: presentUserById(config, users, pipeline.createdById),

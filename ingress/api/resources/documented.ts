@@ -1,6 +1,7 @@
 import { agentTokenMembers } from "../../../shared/agents/members.ts";
 import { clusterMembers } from "../../../shared/clusters/members.ts";
 import type { AnyMembers } from "../../../shared/members/member.ts";
+import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import { queueMembers } from "../../../shared/queues/members.ts";
 import { secretMembers } from "../../../shared/secrets/members.ts";
 
@@ -10,4 +11,5 @@ export const documentedResources: Record<string, AnyMembers> = {
   tokens: agentTokenMembers,
   secrets: secretMembers,
   queues: queueMembers,
+  pipelines: pipelineMembers,
 };

@@ -10,17 +10,15 @@ import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
-import { type FormProblems, tryForm } from "../ui/problems.ts";
+import type { FormProblems } from "../ui/problems.ts";
 import {
   draftOfPipeline,
   type PipelineDraft,
   PipelineFields,
-  pipelineFields,
-  readPipelineDraft,
+  takePipelineForm,
   toPipelineChange,
 } from "./form.tsx";
 import { loadChoices } from "./load.ts";
-import { editSteps } from "./steps.ts";
 
 /** GET …/pipelines/:slug/edit */
 export const editPipelinePage = memberPage(async (services, request) => {
@@ -30,20 +28,13 @@ export const editPipelinePage = memberPage(async (services, request) => {
 
 /** POST …/edit {fields as in new but slug, environment_choice: keep or replace} */
 export const savePipeline = memberAction(async (services, request, form) => {
-  const organizationId = request.organization.id;
+  const { id } = request.organization;
   const pipeline = await loadPipelineWithSteps(services, request);
-  const draft = readPipelineDraft(form);
-  const names = pipelineFields(draft);
-  const edited = await tryForm(() => editSteps(organizationId, draft.steps, form.get("do") ?? ""), names);
-  if ("problems" in edited) return show(services, request, pipeline, { draft, problems: edited.problems });
-  if (edited.done) return show(services, request, pipeline, { draft: { ...draft, steps: edited.done } });
-  const outcome = await tryForm(
-    async () =>
-      updatePipeline(services, request.actor, pipeline, await toPipelineChange(organizationId, draft)),
-    names,
-  );
-  if ("problems" in outcome) return show(services, request, pipeline, { draft, problems: outcome.problems });
-  return withNotice(pipelinePath(request), "pipeline_saved");
+  const outcome = await takePipelineForm(id, form, async (draft) => {
+    await updatePipeline(services, request.actor, pipeline, await toPipelineChange(id, draft));
+    return withNotice(pipelinePath(request), "pipeline_saved");
+  });
+  return typeof outcome === "string" ? outcome : show(services, request, pipeline, outcome);
 }, environmentFormOptions);
 
 async function show(
@@ -52,7 +43,7 @@ async function show(
   pipeline: Pipeline,
   { draft, problems }: { draft: PipelineDraft; problems?: FormProblems },
 ): Promise<PageContent> {
-  const choices = await loadChoices(services, request, draft.cluster);
+  const choices = await loadChoices(services, request, draft.members.clusterId ?? "");
   return narrowPage({
     title: "Edit",
     problems,
@@ -62,6 +53,7 @@ async function show(
     content: (
       <PostForm
         path={pipelinePath(request, patterns.editPipelinePage)}
+        problems={problems}
         button="Save"
         back={pipelinePath(request)}
       >

@@ -7,81 +7,37 @@ import {
   type PipelineChange,
   pipelineChange,
 } from "../../../shared/pipelines/input.ts";
+import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import { maxLengthOf, toProblems } from "../../../shared/validation.ts";
+import { toProblems } from "../../../shared/validation.ts";
+import { bodyOf, type Draft, draftOf, listFields, readDraft } from "../resources/draft.ts";
+import { MemberFields } from "../resources/fields.tsx";
 import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
-import { DefaultButton, Field, FormError, Select, TextArea } from "../ui/form.tsx";
-import type { FormProblems } from "../ui/problems.ts";
+import { DefaultButton, Select } from "../ui/form.tsx";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
 import {
-  draftOfSettings,
-  readSettingsDraft,
-  type SettingsDraft,
-  SettingsFields,
-  settingFields,
-  toSettings,
-} from "./settings-fields.tsx";
-import { draftOfSteps, fieldOfStep, newRow, readStepsDraft, type StepsDraft, toSteps } from "./steps.ts";
+  draftOfSteps,
+  editSteps,
+  fieldOfStep,
+  newRow,
+  readStepsDraft,
+  type StepsDraft,
+  toSteps,
+} from "./steps.ts";
 import { StepsFields } from "./steps-fields.tsx";
 
 /** The form of a pipeline, as it starts or was sent. */
 export interface PipelineDraft {
-  name: string;
-  /** Only of a new pipeline. */
-  slug: string;
-  cluster: string;
-  description: string;
-  repository: string;
-  branch: string;
-  branches: string;
-  environment: string;
-  /** Editing only: true if `environment` replaces the saved variables. */
+  members: Draft;
+  /** Editing only: true if the variables replace the saved ones. */
   replacesEnvironment: boolean;
-  settings: SettingsDraft;
   steps: StepsDraft;
 }
 
-const { shape } = newPipeline.in;
-const texts = [
-  "name",
-  "slug",
-  "cluster",
-  "description",
-  "repository",
-  "branch",
-  "branches",
-  "environment",
-] as const;
-
-const members: Record<string, string> = {
-  name: "name",
-  slug: "slug",
-  description: "description",
-  repository: "repository",
-  cluster_id: "cluster",
-  default_branch: "branch",
-  env: "environment",
-  branch_configuration: "branches",
-  "build.environment": "environment",
-  ...Object.fromEntries(settingFields.map((name) => [name, name])),
-};
-
-/** The field of a REST member. */
-export function pipelineFields({ steps }: PipelineDraft) {
-  return (member: string) => members[member] ?? fieldOfStep(member, steps);
-}
-
-export function emptyPipelineDraft(cluster: string): PipelineDraft {
+export function newPipelineDraft(clusterId: string): PipelineDraft {
   return {
-    name: "",
-    slug: "",
-    cluster,
-    description: "",
-    repository: "",
-    branch: "",
-    environment: "",
-    branches: "",
-    settings: draftOfSettings(),
+    members: draftOf(pipelineMembers, { clusterId }),
     replacesEnvironment: false,
     steps: { as: "rows", rows: [newRow] },
   };
@@ -89,27 +45,44 @@ export function emptyPipelineDraft(cluster: string): PipelineDraft {
 
 export function draftOfPipeline(pipeline: Pipeline): PipelineDraft {
   return {
-    ...emptyPipelineDraft(pipeline.clusterId),
-    name: pipeline.name,
-    description: pipeline.description ?? "",
-    repository: pipeline.repository ?? "",
-    branch: pipeline.defaultBranch,
-    settings: draftOfSettings(pipeline),
-    branches: pipeline.branchConfiguration ?? "",
+    members: draftOf(pipelineMembers, pipeline),
+    replacesEnvironment: false,
     steps: draftOfSteps(pipeline.steps, pipeline.configuration),
   };
 }
 
-export function readPipelineDraft(form: URLSearchParams): PipelineDraft {
-  const values = Object.fromEntries(texts.map((name) => [name, (form.get(name) ?? "").trim()]));
+function readPipelineDraft(form: URLSearchParams): PipelineDraft {
   return {
-    ...emptyPipelineDraft(""),
-    ...values,
-    environment: form.get("environment") ?? "",
-    settings: readSettingsDraft(form),
+    members: readDraft(pipelineMembers, form),
     replacesEnvironment: form.get("environment_choice") === "replace",
     steps: readStepsDraft(form),
   };
+}
+
+/** The field of a REST member. */
+function fieldOf(member: string, steps: StepsDraft): string | undefined {
+  if (member === "build.environment") return "environment";
+  const found = listFields(pipelineMembers).find(({ name }) => name === member);
+  return found?.field.name ?? fieldOfStep(member, steps);
+}
+
+/**
+ * Takes a form of a pipeline: edits its rows, or saves it.
+ * @param save returns where it leads
+ * @returns that, or the draft to show again
+ */
+export async function takePipelineForm(
+  organizationId: string,
+  form: URLSearchParams,
+  save: (draft: PipelineDraft) => Promise<string>,
+): Promise<string | { draft: PipelineDraft; problems?: FormProblems }> {
+  const draft = readPipelineDraft(form);
+  const run = async () => {
+    const steps = await editSteps(organizationId, draft.steps, form.get("do") ?? "");
+    return steps ? { draft: { ...draft, steps } } : save(draft);
+  };
+  const outcome = await tryForm(run, (member) => fieldOf(member, draft.steps));
+  return "problems" in outcome ? { draft, problems: outcome.problems } : outcome.done;
 }
 
 /** @throws Refusal 422, 503 */
@@ -128,20 +101,20 @@ export async function toPipelineChange(
 }
 
 /** @throws Refusal 422 */
-async function parse<T>(schema: z.ZodType<T>, draft: PipelineDraft, hasEnvironment: boolean): Promise<T> {
-  const { cluster, branch, branches, environment: lines, steps, settings, ...own } = draft;
-  const { replacesEnvironment: _, ...rest } = own;
+async function parse<T>(
+  schema: z.ZodType<T>,
+  { members, steps }: PipelineDraft,
+  hasEnvironment: boolean,
+): Promise<T> {
+  const { environment: lines = "", defaultBranch } = members;
   const { environment, problems: ofLines } = readEnvironment(hasEnvironment ? lines : "");
   const { given, problems: ofSteps } = await toSteps(steps);
   const parsed = schema.safeParse({
-    ...rest,
-    ...toSettings(settings),
-    cluster_id: cluster,
-    default_branch: branch || "main",
-    branch_configuration: branches,
-    ...(hasEnvironment && { env: environment }),
-    ...(given === undefined ? {} : { steps: given }),
-    ...(steps.as === "yaml" && { configuration: steps.yaml }),
+    ...bodyOf(pipelineMembers, members),
+    default_branch: defaultBranch || pipelineMembers.defaultBranch.default,
+    env: hasEnvironment ? environment : undefined,
+    steps: given,
+    configuration: steps.as === "yaml" ? steps.yaml : undefined,
   });
   const others = parsed.success ? [] : toProblems(parsed.error);
   // Problems of lines and rows name their fields already.
@@ -163,57 +136,45 @@ interface PipelineFieldsProps {
 }
 
 export function PipelineFields({ draft, clusters, queues, problems, variables }: PipelineFieldsProps) {
-  const environment = { value: draft.environment, problems: problems ?? [] };
-  const field = (name: (typeof texts)[number]) => ({ name, value: draft[name], problems });
+  const { clusterId = "", environment: value = "" } = draft.members;
+  const environment = { value, problems: problems ?? [] };
+  const form = {
+    members: pipelineMembers,
+    when: variables ? "change" : "create",
+    draft: draft.members,
+    problems,
+  } as const;
+  const { label, name, hint } = pipelineMembers.clusterId.field;
+  const options = clusters.map((cluster) => [cluster.id, cluster.name] as const);
   return (
     <>
-      <FormError problems={problems} />
       <DefaultButton />
-      <Field label="Name" maxLength={maxLengthOf(shape.name)} required {...field("name")} />
-      {!variables && (
-        <Field
-          label="Slug"
-          maxLength={maxLengthOf(shape.slug)}
-          hint="Its name in addresses; it cannot change. Made from the name when empty."
-          {...field("slug")}
-        />
-      )}
-      <Select
-        label="Cluster"
-        {...field("cluster")}
-        options={clusters.map(({ id, name }) => [id, name] as const)}
-        hint="Its agents run the steps."
-      />
-      <TextArea
-        label="Description"
-        rows={2}
-        maxLength={maxLengthOf(shape.description)}
-        {...field("description")}
-      />
-      <Field
-        label="Repository"
-        maxLength={maxLengthOf(shape.repository)}
-        hint="An address that agents clone. Empty: they check nothing out."
-        {...field("repository")}
-      />
-      <Field
-        label="Default branch"
-        maxLength={maxLengthOf(shape.default_branch)}
-        hint="main when empty."
-        {...field("branch")}
-      />
-      <Field
-        label="Branches"
-        maxLength={maxLengthOf(shape.branch_configuration)}
-        hint="Patterns such as main release/*, parted by blanks. Others are not built. Empty: all are."
-        {...field("branches")}
+      <MemberFields
+        {...form}
+        columns={[
+          ...["name", "slug", "clusterId", "description"],
+          ...["repository", "defaultBranch", "branchConfiguration"],
+        ]}
+        own={{ clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} /> }}
       />
       {variables ? (
         <EnvironmentChoice names={variables} isReplaced={draft.replacesEnvironment} {...environment} />
       ) : (
         <EnvironmentField {...environment} />
       )}
-      <SettingsFields draft={draft.settings} problems={problems} />
+      <fieldset>
+        <legend>A new build of a branch</legend>
+        <MemberFields
+          {...form}
+          columns={[
+            "skipQueuedBranchBuilds",
+            "skipQueuedBranchBuildsFilter",
+            "cancelRunningBranchBuilds",
+            "cancelRunningBranchBuildsFilter",
+          ]}
+        />
+      </fieldset>
+      <MemberFields {...form} columns={["defaultTimeoutInMinutes", "maximumTimeoutInMinutes"]} />
       <StepsFields draft={draft.steps} queues={queues} problems={problems} />
     </>
   );

@@ -9,43 +9,31 @@ import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
-import { type FormProblems, tryForm } from "../ui/problems.ts";
+import type { FormProblems } from "../ui/problems.ts";
 import {
-  emptyPipelineDraft,
+  newPipelineDraft,
   type PipelineDraft,
   PipelineFields,
-  pipelineFields,
-  readPipelineDraft,
+  takePipelineForm,
   toNewPipeline,
 } from "./form.tsx";
 import { loadChoices } from "./load.ts";
-import { editSteps } from "./steps.ts";
 
 /** GET /organizations/:org/new-pipeline */
 export const newPipelinePage = memberPage(async (services, request) => {
   const [first] = await listClusterNames(services.db, request.organization.id, 1);
   if (!first) return noClusterPage(request);
-  return show(services, request, { draft: emptyPipelineDraft(first.id) });
+  return show(services, request, { draft: newPipelineDraft(first.id) });
 });
 
 /** POST … {name, slug, cluster, description, repository, branch, environment, steps or rows, do} */
 export const addPipeline = memberAction(async (services, request, form) => {
-  const organizationId = request.organization.id;
-  const draft = readPipelineDraft(form);
-  const names = pipelineFields(draft);
-  const edited = await tryForm(() => editSteps(organizationId, draft.steps, form.get("do") ?? ""), names);
-  if ("problems" in edited) return show(services, request, { draft, problems: edited.problems });
-  if (edited.done) return show(services, request, { draft: { ...draft, steps: edited.done } });
-  const outcome = await tryForm(
-    async () => createPipeline(services, request.actor, await toNewPipeline(organizationId, draft)),
-    names,
-  );
-  if ("problems" in outcome) return show(services, request, { draft, problems: outcome.problems });
-  const { slug } = outcome.done;
-  return withNotice(
-    pathTo(patterns.pipelinePage, { org: request.organization.slug, slug }),
-    "pipeline_created",
-  );
+  const { id, slug: org } = request.organization;
+  const outcome = await takePipelineForm(id, form, async (draft) => {
+    const { slug } = await createPipeline(services, request.actor, await toNewPipeline(id, draft));
+    return withNotice(pathTo(patterns.pipelinePage, { org, slug }), "pipeline_created");
+  });
+  return typeof outcome === "string" ? outcome : show(services, request, outcome);
 }, environmentFormOptions);
 
 async function show(
@@ -54,7 +42,7 @@ async function show(
   { draft, problems }: { draft: PipelineDraft; problems?: FormProblems },
 ): Promise<PageContent> {
   const { organization, event } = request;
-  const choices = await loadChoices(services, request, draft.cluster);
+  const choices = await loadChoices(services, request, draft.members.clusterId ?? "");
   const parameters = { org: organization.slug };
   addCrumbs(event, { text: "Pipelines", path: pathTo(patterns.pipelinesPage, parameters), isList: true });
   return narrowPage({
@@ -65,6 +53,7 @@ async function show(
     content: (
       <PostForm
         path={pathTo(patterns.newPipelinePage, parameters)}
+        problems={problems}
         button="Create pipeline"
         back={pathTo(patterns.pipelinesPage, parameters)}
       >

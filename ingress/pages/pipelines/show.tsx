@@ -14,7 +14,7 @@ import { CodeList, Fact, PublicPreview } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { LastBuilds } from "./last-builds.tsx";
 import { addBuild, NewBuild, type RefusedBuild } from "./new-build.tsx";
-import { settingsInWords } from "./settings-fields.tsx";
+import { settingsInWords } from "./settings-in-words.ts";
 import { Steps } from "./steps-in-words.tsx";
 
 const maxBars = 50;

@@ -25,9 +25,10 @@ export function listFields(members: AnyMembers): FieldMember[] {
 
 /** Reads a form. Browsers send line breaks as CRLF, which would break keys and scripts. */
 export function readDraft(members: AnyMembers, form: URLSearchParams): Draft {
-  const given = listFields(members).filter(({ field }) => form.has(field.name));
+  const given = listFields(members).filter(({ field }) => form.has(field.name) || field.kind === "check");
   return Object.fromEntries(
     given.map(({ column, field }) => {
+      if (field.kind === "check") return [column, String(form.has(field.name))];
       const text = (form.get(field.name) ?? "").replaceAll("\r\n", "\n");
       return [column, field.kind === "code" ? text : text.trim()];
     }),
@@ -40,17 +41,29 @@ export function draftOf(members: AnyMembers, row: object = {}): Draft {
   return Object.fromEntries(listFields(members).map(({ column }) => [column, String(values[column] ?? "")]));
 }
 
+/** The body of REST that says what a draft says. */
+export function bodyOf(members: AnyMembers, draft: Draft): Record<string, unknown> {
+  return Object.fromEntries(
+    listFields(members).flatMap(({ column, name, field }) => {
+      const text = draft[column];
+      return text === undefined ? [] : [[name, toValue(text, field.kind)]];
+    }),
+  );
+}
+
+/** A text that is no number stays one, and is refused. */
+function toValue(text: string, kind: MemberField["kind"]): unknown {
+  if (kind === "check") return text === "true";
+  if (kind === "number" && /^\d+$/.test(text)) return Number(text);
+  return text === "" && (kind === "choice" || kind === "number") ? null : text;
+}
+
 /**
- * Reads a draft as REST reads a body. An empty choice is null.
+ * Reads a draft as REST reads a body.
  * @throws Refusal 422
  */
 export function parseDraft<Input>(schema: z.ZodType<Input>, members: AnyMembers, draft: Draft): Input {
-  const given = listFields(members).filter(({ column }) => draft[column] !== undefined);
-  const body = given.map(({ column, name, field }) => [
-    name,
-    field.kind === "choice" && draft[column] === "" ? null : draft[column],
-  ]);
-  const { data, error } = schema.safeParse(Object.fromEntries(body));
+  const { data, error } = schema.safeParse(bodyOf(members, draft));
   if (error) throw validationFailed(...toProblems(error));
   return data;
 }

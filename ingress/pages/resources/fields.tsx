@@ -1,13 +1,14 @@
 import { type ComponentChildren, Fragment } from "preact";
 import type { AnyMembers, Request } from "../../../shared/members/member.ts";
 import { maxLengthOf } from "../../../shared/validation.ts";
-import { codeField, Field, TextArea } from "../ui/form.tsx";
+import { Check, codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { Fact } from "../ui/tables.tsx";
 import { type Draft, type FieldMember, listFields } from "./draft.ts";
 
 /**
- * The fields of a form that creates or changes a row, in the order of the members.
+ * The fields of a form that creates or changes a row.
+ * @param columns of the members that have them, in this order. Default: all, in the order of the members
  * @param own fields by column, in place of the ordinary ones; null: none. Every choice is one, because pages know what
  * there is to choose
  */
@@ -16,15 +17,18 @@ export function MemberFields({
   when,
   draft,
   problems,
+  columns,
   own = {},
 }: {
   members: AnyMembers;
   when: Request;
   draft: Draft | undefined;
   problems: FormProblems | undefined;
+  columns?: readonly string[];
   own?: Record<string, ComponentChildren>;
 }) {
-  const fields = listFields(members).filter((member) => member[when] ?? Object.hasOwn(own, member.column));
+  const all = listFields(members).filter((member) => member[when] ?? Object.hasOwn(own, member.column));
+  const fields = columns?.flatMap((each) => all.filter(({ column }) => column === each)) ?? all;
   return (
     <>
       {fields.map((member) => (
@@ -56,8 +60,11 @@ function MemberField({
   const common = { ...words, value, problems };
   if (kind === "code")
     return <TextArea {...common} required={required} placeholder={placeholder} {...codeField} />;
+  if (kind === "check") return <Check label={field.label} name={field.name} checked={value === "true"} />;
+  if (kind === "number") return <Field {...common} type="number" min={1} />;
   const schema = create ?? change;
   const maxLength = schema && maxLengthOf(schema);
+  if (kind === "text") return <TextArea {...common} rows={2} maxLength={maxLength} />;
   return <Field {...common} maxLength={maxLength} required={required} {...(kind === "name" && nameField)} />;
 }
 

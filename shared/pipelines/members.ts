@@ -1,0 +1,155 @@
+import { z } from "zod";
+import { maxBranchPatternsLength } from "../conditions/branches.ts";
+import { changeable, type Members } from "../members/member.ts";
+import {
+  blankToNull,
+  description,
+  optionalText,
+  pipelineName,
+  repository,
+  requiredText,
+  text,
+} from "../validation.ts";
+import { maxConfigurationBytes } from "./configuration/parse.ts";
+import { environmentSchema } from "./environment.ts";
+import { settingsMembers } from "./settings.ts";
+import { pipelineSteps } from "./steps.ts";
+import type { Pipeline } from "./store.ts";
+
+const optional = z.string().nullable();
+const cluster = requiredText("Cluster", 100);
+const branch = optionalText("Default branch", 255);
+
+const optionalDescription = description
+  .optional()
+  .transform((sent) => (sent === undefined ? undefined : blankToNull(sent)));
+
+/** A field of a form would join lines. */
+function onOneLine(given: string | null): string | undefined {
+  return given?.trim().replace(/\s+/g, " ");
+}
+
+const branchConfiguration = text("Branch configuration", maxBranchPatternsLength)
+  .nullish()
+  .transform((sent) => (sent === undefined ? undefined : blankToNull(onOneLine(sent))))
+  .meta({
+    description:
+      "Patterns of branches, parted by blanks, as in a step's branches. Other branches are not built. Null: all are",
+  });
+
+const variables = environmentSchema("Env")
+  .nullish()
+  .transform((sent) => sent ?? undefined)
+  .meta({
+    description:
+      "Variables of every build; replaces the whole set. Tokens with the scope read_pipelines can read them: do not put secrets here",
+  });
+
+const yaml = optionalText("Configuration", maxConfigurationBytes).meta({
+  description: "The steps in YAML, in place of steps. Kept as it is written",
+});
+
+type Kept =
+  | ("id" | "organizationId" | "environmentSealed" | "document" | "providerSettings")
+  | ("lastBuildNumber" | "createdAt" | "createdById" | "archivedAt" | "deletedAt");
+
+/** The members of a pipeline. */
+export const pipelineMembers = {
+  name: {
+    rule: "1 to 100 characters",
+    create: pipelineName,
+    change: pipelineName.optional(),
+    shown: z.string(),
+    audited: "values",
+    field: { label: "Name" },
+  },
+  slug: {
+    rule: "at most 100 lower-case letters, digits and single hyphens; unique in the organization; default: made of the name; never changes",
+    create: optionalText("Slug", 100).meta({ description: "Default: made of the name" }),
+    shown: z.string(),
+    audited: null,
+    field: {
+      label: "Slug",
+      hint: "Its name in addresses; it cannot change. Made from the name when empty.",
+    },
+  },
+  clusterId: {
+    rule: "a cluster of the organization; default: its only one",
+    create: cluster
+      .optional()
+      .transform((sent, context) => {
+        if (sent === undefined) context.addIssue("Cluster can't be blank");
+        return sent ?? z.NEVER;
+      })
+      .meta({ description: "Default: the organization's cluster, if it has one only" }),
+    change: cluster.optional(),
+    shown: z.uuid().meta({ description: "UUID" }),
+    audited: "values",
+    field: { label: "Cluster", name: "cluster", hint: "Its agents run the steps.", kind: "choice" },
+  },
+  description: {
+    ...changeable(optionalDescription, optional),
+    rule: "at most 2,000 characters",
+    field: { label: "Description", kind: "text" },
+  },
+  defaultBranch: {
+    rule: "at most 255 characters; default: `main`",
+    create: branch.meta({ description: "Default: main" }),
+    change: branch,
+    default: "main",
+    shown: z.string(),
+    audited: "values",
+    field: { label: "Default branch", name: "branch", hint: "main when empty." },
+  },
+  repository: {
+    ...changeable(repository.meta({ description: "An address that agents clone. Null: none" }), optional),
+    rule: "the address that agents clone, of at most 2,000 characters; null and blank: none",
+    audited: "name", // it may have a password
+    field: {
+      label: "Repository",
+      hint: "An address that agents clone. Empty: they check nothing out.",
+    },
+  },
+  ...settingsMembers,
+  branchConfiguration: {
+    ...changeable(
+      branchConfiguration,
+      optional.meta({ description: "Patterns of branches. Others are not built. Null: all are" }),
+    ),
+    rule: "patterns of branches, parted by blanks: `main release/* !release/old`. A build of another branch is 422, a delivery `not_run` with `branch_mismatch`",
+    field: {
+      label: "Branches",
+      name: "branches",
+      hint: "Patterns such as main release/*, parted by blanks. Others are not built. Empty: all are.",
+    },
+  },
+  environment: {
+    ...changeable(
+      variables,
+      z.record(z.string(), z.string()).meta({ description: "Variables of every build" }),
+    ),
+    name: "env",
+    rule: "variables of every build, with the rules of a trigger's; a change replaces all. Readers of pipelines see them: put no secrets there",
+    audited: null, // its sealed column is named
+    field: { label: "Environment variables", name: "environment", kind: "code" },
+  },
+  steps: {
+    ...changeable(pipelineSteps.optional(), null),
+    rule: "[below](#steps), at most 500",
+    audited: "name",
+  },
+  configuration: {
+    ...changeable(
+      yaml,
+      optional.meta({
+        description: "The YAML that the steps were made of. Null: they were given as they are",
+      }),
+    ),
+    rule: "the steps in YAML, in place of `steps`",
+    audited: null,
+  },
+} satisfies Members<
+  Pipeline,
+  Kept,
+  "environment" | "defaultCommandStepTimeout" | "maximumCommandStepTimeout"
+>;
