@@ -16,7 +16,7 @@ import { passwordPage, savePassword } from "./account/password.tsx";
 import { signIn, signInPage, signOut } from "./account/sign-in.tsx";
 import { pauseAgentForm, redirectToAgent, resumeAgentForm, stopAgentForm } from "./agents/control.tsx";
 import { agentPage } from "./agents/show.tsx";
-import { redirectToCluster, removeAgentToken, revokeAgentTokenPage } from "./agents/tokens.tsx";
+import { redirectToCluster, revokeAgentTokenPage } from "./agents/tokens.tsx";
 import { annotationBodyFile, annotationPage } from "./annotations/show.tsx";
 import { artifactsPage } from "./artifacts/list.tsx";
 import { artifactFile, artifactPage, deleteArtifactForm, redirectToArtifact } from "./artifacts/show.tsx";
@@ -34,7 +34,7 @@ import {
 } from "./builds/act.ts";
 import { buildsPage } from "./builds/all.tsx";
 import { buildPage, payloadFile } from "./builds/show.tsx";
-import { deleteClusterPage, removeCluster } from "./clusters/delete.tsx";
+import { deleteClusterPage } from "./clusters/delete.tsx";
 import { editCluster } from "./clusters/edit.tsx";
 import { clustersPage } from "./clusters/list.tsx";
 import { addCluster } from "./clusters/new.tsx";
@@ -47,7 +47,7 @@ import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/revie
 import { groupsPage } from "./groups/list.tsx";
 import { groupPage } from "./groups/show.tsx";
 import { jobLogFile, jobPage } from "./jobs/show.tsx";
-import { changeRole, redirectToMembers, removeMemberForm, removeMemberPage } from "./members/act.tsx";
+import { changeRole, redirectToMembers, removeMemberPage } from "./members/act.tsx";
 import { createInvitation, revokeInvitationForm } from "./members/invite.tsx";
 import { joinForm, joinPage } from "./members/join.tsx";
 import { membersPage } from "./members/list.tsx";
@@ -56,24 +56,17 @@ import { auditFile } from "./organization/audit-file.ts";
 import { home } from "./organization/home.tsx";
 import { saveSettings, settingsPage } from "./organization/settings.tsx";
 import { archivePipelineForm, unarchivePipelineForm } from "./pipelines/archive.ts";
-import { deletePipelinePage, removePipeline } from "./pipelines/delete.tsx";
+import { deletePipelinePage } from "./pipelines/delete.tsx";
 import { editPipelinePage, savePipeline } from "./pipelines/edit.tsx";
 import { pipelinesPage } from "./pipelines/list.tsx";
 import { addPipeline, newPipelinePage } from "./pipelines/new.tsx";
 import { addBuildToPipeline, pipelinePage, redirectToPipeline } from "./pipelines/show.tsx";
-import { deleteQueuePage, removeQueue } from "./queues/delete.tsx";
+import { deleteQueuePage } from "./queues/delete.tsx";
 import { pauseQueue, redirectToQueue, resumeQueue } from "./queues/dispatch.tsx";
 import { editQueue } from "./queues/edit.tsx";
 import { newQueuePage } from "./queues/new.tsx";
 import { queuePage } from "./queues/show.tsx";
-import {
-  deleteSecretPage,
-  redirectToSecret,
-  removeSecret,
-  replaceValue,
-  saveSecret,
-  secretPage,
-} from "./secrets/edit.tsx";
+import { deleteSecretPage, redirectToSecret, replaceValue, saveSecret, secretPage } from "./secrets/edit.tsx";
 import { addSecret, secretsPage } from "./secrets/list.tsx";
 import {
   deleteTriggerPage,
@@ -132,7 +125,7 @@ function routes({ isClosing }: Parts) {
     [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline },
     [patterns.archivePipelinePage]: { GET: redirectToPipeline, POST: archivePipelineForm },
     [patterns.unarchivePipelinePage]: { GET: redirectToPipeline, POST: unarchivePipelineForm },
-    [patterns.deletePipelinePage]: { GET: deletePipelinePage, POST: removePipeline },
+    [patterns.deletePipelinePage]: deletePipelinePage,
     [patterns.buildPage]: { GET: buildPage },
     [patterns.annotationPage]: { GET: annotationPage },
     [patterns.annotationBodyPage]: { GET: annotationBodyFile },
@@ -175,26 +168,26 @@ function routes({ isClosing }: Parts) {
     [patterns.clustersPage]: { GET: clustersPage, POST: addCluster },
     [patterns.clusterPage]: { GET: clusterPage },
     [patterns.editClusterPage]: editCluster,
-    [patterns.deleteClusterPage]: { GET: deleteClusterPage, POST: removeCluster },
+    [patterns.deleteClusterPage]: deleteClusterPage,
     [patterns.newQueuePage]: newQueuePage,
     [patterns.queuePage]: { GET: queuePage },
     [patterns.editQueuePage]: editQueue,
-    [patterns.deleteQueuePage]: { GET: deleteQueuePage, POST: removeQueue },
+    [patterns.deleteQueuePage]: deleteQueuePage,
     [patterns.pauseQueuePage]: { GET: redirectToQueue, POST: pauseQueue },
     [patterns.resumeQueuePage]: { GET: redirectToQueue, POST: resumeQueue },
     [patterns.agentTokensPage]: { GET: redirectToCluster, POST: addTokenToCluster },
-    [patterns.revokeAgentTokenPage]: { GET: revokeAgentTokenPage, POST: removeAgentToken },
+    [patterns.revokeAgentTokenPage]: revokeAgentTokenPage,
     [patterns.secretsPage]: { GET: secretsPage, POST: addSecret },
     [patterns.secretPage]: { GET: secretPage, POST: saveSecret },
     [patterns.secretValuePage]: { GET: redirectToSecret, POST: replaceValue },
-    [patterns.deleteSecretPage]: { GET: deleteSecretPage, POST: removeSecret },
+    [patterns.deleteSecretPage]: deleteSecretPage,
     [patterns.agentPage]: { GET: agentPage },
     [patterns.stopAgentPage]: { GET: redirectToAgent, POST: stopAgentForm },
     [patterns.pauseAgentPage]: { GET: redirectToAgent, POST: pauseAgentForm },
     [patterns.resumeAgentPage]: { GET: redirectToAgent, POST: resumeAgentForm },
     [patterns.membersPage]: { GET: membersPage },
     [patterns.memberRolePage]: { GET: redirectToMembers, POST: changeRole },
-    [patterns.removeMemberPage]: { GET: removeMemberPage, POST: removeMemberForm },
+    [patterns.removeMemberPage]: removeMemberPage,
     [patterns.invitationsPage]: { GET: redirectToMembers, POST: createInvitation },
     [patterns.revokeInvitationPage]: { GET: redirectToMembers, POST: revokeInvitationForm },
     [patterns.settingsPage]: { GET: settingsPage, POST: saveSettings },

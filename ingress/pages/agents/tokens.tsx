@@ -7,12 +7,12 @@ import type { Queue, QueueKey } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { NumberedList } from "../../http/number-pager.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
+import { confirmPage } from "../resources/confirm-page.tsx";
 import { type Draft, fieldNamesOf, parseDraft, readDraft } from "../resources/draft.ts";
 import { MemberFields } from "../resources/fields.tsx";
 import { CopyField } from "../ui/copy-field.tsx";
 import { LinkButton, PostForm, Select } from "../ui/form.tsx";
-import { adminAction, adminPage, type MemberRequest, memberPage } from "../ui/member-page.ts";
-import { confirmation } from "../ui/narrow-page.tsx";
+import { adminAction, type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
@@ -54,30 +54,24 @@ export function addAgentToken(
   });
 }
 
-/** GET …/tokens/:token/revoke */
-export const revokeAgentTokenPage = adminPage(async (services, request) => {
-  const cluster = await loadCluster(services, request);
-  const agentToken = await requireAgentToken(services, cluster, request.parameter("token"));
-  return confirmation({
-    title: "Revoke this token?",
-    section: "clusters",
-    text: `“${nameOf(agentToken)}” registers no more agents from now on. Those that it has registered go on.`,
-    button: "Revoke",
-    path: pathTo(patterns.revokeAgentTokenPage, {
-      org: request.organization.slug,
-      cluster: cluster.id,
-      token: agentToken.id,
-    }),
-    back: clusterPath(request, cluster),
-  });
-});
-
-/** POST …/tokens/:token/revoke */
-export const removeAgentToken = adminAction(async (services, request) => {
-  const cluster = await loadCluster(services, request);
-  const agentToken = await requireAgentToken(services, cluster, request.parameter("token"));
-  await revokeAgentToken(services, request.actor, agentToken);
-  return withNotice(clusterPath(request, cluster), "agent_token_revoked");
+/** GET and POST …/tokens/:token/revoke */
+export const revokeAgentTokenPage = confirmPage({
+  section: "clusters",
+  load: async (services, request) => {
+    const cluster = await loadCluster(services, request);
+    return requireAgentToken(services, cluster, request.parameter("token"));
+  },
+  title: () => "Revoke this token?",
+  text: (token) =>
+    `“${nameOf(token)}” registers no more agents from now on. Those that it has registered go on.`,
+  button: "Revoke",
+  path: ({ organization }, { clusterId, id }) =>
+    pathTo(patterns.revokeAgentTokenPage, { org: organization.slug, cluster: clusterId, token: id }),
+  back: (request, { clusterId }) => clusterPath(request, { id: clusterId }),
+  run: async (services, request, token) => {
+    await revokeAgentToken(services, request.actor, token);
+    return withNotice(clusterPath(request, { id: token.clusterId }), "agent_token_revoked");
+  },
 });
 
 /** GET …/tokens: signing in after the session ended leads here. */

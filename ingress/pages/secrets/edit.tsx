@@ -5,11 +5,12 @@ import { deleteSecret, replaceSecretValue, updateSecret } from "../../../shared/
 import type { Secret } from "../../../shared/secrets/store.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { clusterPath } from "../address/cluster.ts";
+import { confirmPage } from "../resources/confirm-page.tsx";
 import { type Draft, draftOf, fieldNamesOf, parseDraft, readDraft } from "../resources/draft.ts";
 import { MemberFields } from "../resources/fields.tsx";
 import { LinkButton, PostForm } from "../ui/form.tsx";
 import { adminAction, adminPage, type MemberRequest, memberPage } from "../ui/member-page.ts";
-import { confirmation, narrowPage } from "../ui/narrow-page.tsx";
+import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
@@ -49,24 +50,18 @@ export const replaceValue = adminAction(async (services, request, form) => {
   return withNotice(secretPath(request, secret), "secret_replaced");
 }, secretForm);
 
-/** GET …/secrets/:secret/delete */
-export const deleteSecretPage = adminPage(async (services, request) => {
-  const { secret } = await loadSecret(services, request);
-  return confirmation({
-    title: `Delete the secret ${secret.key}?`,
-    section: "clusters",
-    text: "Jobs that ask for it fail from now on. This cannot be undone.",
-    button: "Delete",
-    path: secretPath(request, secret, patterns.deleteSecretPage),
-    back: secretPath(request, secret),
-  });
-});
-
-/** POST …/secrets/:secret/delete */
-export const removeSecret = adminAction(async (services, request) => {
-  const { cluster, secret } = await loadSecret(services, request);
-  await deleteSecret(services, request.actor, secret);
-  return withNotice(clusterPath(request, cluster, patterns.secretsPage), "secret_deleted");
+/** GET and POST …/secrets/:secret/delete */
+export const deleteSecretPage = confirmPage({
+  section: "clusters",
+  load: loadSecret,
+  title: ({ secret }) => `Delete the secret ${secret.key}?`,
+  text: () => "Jobs that ask for it fail from now on. This cannot be undone.",
+  path: (request, { secret }) => secretPath(request, secret, patterns.deleteSecretPage),
+  back: (request, { secret }) => secretPath(request, secret),
+  run: async (services, request, { cluster, secret }) => {
+    await deleteSecret(services, request.actor, secret);
+    return withNotice(clusterPath(request, cluster, patterns.secretsPage), "secret_deleted");
+  },
 });
 
 /** GET …/secrets/:secret/value: signing in after the session ended leads here. */
