@@ -1,4 +1,6 @@
-/** Results of forms. The address of the next page carries the key. */
+import { auditSubjectTypes } from "../../../shared/accounts/audit.ts";
+
+/** Results of forms that say more than what was done. The address of the next page carries the key. */
 const notices = {
   signed_out: "You have signed out.",
   password_changed: "Your password is changed. You are signed out everywhere else.",
@@ -11,7 +13,6 @@ const notices = {
   access_revoked: "Access is revoked. Its tokens no longer work.",
   token_revoked: "The token is revoked. It no longer works.",
   build_canceled: "You have canceled the build.",
-  build_created: "The build is created.",
   job_canceled: "You have canceled the job.",
   job_retried: "The job is retried.",
   step_unblocked: "You have unblocked the step.",
@@ -21,23 +22,14 @@ const notices = {
   agent_resumed: "You have resumed the agent.",
   agent_stopped: "You have asked the agent to stop.",
   agent_token_revoked: "The token is revoked. It registers no more agents.",
-  queue_created: "The queue is created.",
-  queue_saved: "The queue is saved.",
   queue_paused: "You have paused the queue.",
   queue_resumed: "You have resumed the queue.",
-  queue_deleted: "The queue is deleted.",
   secret_created: "The secret is created. Jobs may read it from now on.",
-  secret_saved: "The secret is saved.",
   secret_replaced: "The value is replaced. Jobs that have read the old one keep it.",
-  secret_deleted: "The secret is deleted.",
-  cluster_created: "The cluster is created.",
-  cluster_saved: "The cluster is saved.",
-  pipeline_created: "The pipeline is created.",
   pipeline_saved: "The pipeline is saved. New builds take its new steps.",
   pipeline_archived: "The pipeline is archived. It makes no builds until you unarchive it.",
   pipeline_unarchived: "The pipeline makes builds again.",
   pipeline_deleted: "The pipeline is deleted. The URLs of its triggers answer 404 from now on.",
-  trigger_saved: "The trigger is saved.",
   trigger_enabled: "The trigger is enabled.",
   trigger_disabled: "The trigger is disabled. It refuses deliveries from now on.",
   refused_bodies_kept: "Refused requests are kept with their bodies for an hour.",
@@ -46,7 +38,15 @@ const notices = {
   cluster_deleted: "The cluster is deleted, and its queues and secrets with it.",
 } as const;
 
-export type Notice = keyof typeof notices;
+const changes = ["created", "saved", "deleted"] as const;
+type Change = `${(typeof auditSubjectTypes)[number]}_${(typeof changes)[number]}`;
+const plain = new Map<string, string>(
+  auditSubjectTypes.flatMap((subject) =>
+    changes.map((change) => [`${subject}_${change}`, `The ${subject.replace("_", " ")} is ${change}.`]),
+  ),
+);
+
+export type Notice = keyof typeof notices | Change;
 
 /** A path whose page shows the notice. */
 export function withNotice(path: string, notice: Notice): string {
@@ -55,5 +55,6 @@ export function withNotice(path: string, notice: Notice): string {
 
 /** The text of a key. Unknown keys have none: a link must not put foreign text on our pages. */
 export function noticeText(key: string | null): string | undefined {
-  return key !== null && Object.hasOwn(notices, key) ? notices[key as Notice] : undefined;
+  if (key === null) return undefined;
+  return Object.hasOwn(notices, key) ? notices[key as keyof typeof notices] : plain.get(key);
 }
