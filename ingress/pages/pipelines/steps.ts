@@ -92,8 +92,7 @@ function writeMore(members: object): string {
 /** Reads the steps of a form as they were typed. */
 export function readStepsDraft(form: URLSearchParams): StepsDraft {
   const yaml = form.get("configuration");
-  // Browsers send line breaks as CRLF.
-  if (yaml !== null) return { as: "yaml", yaml: yaml.replaceAll("\r\n", "\n") };
+  if (yaml !== null) return { as: "yaml", yaml };
   const json = form.get("steps");
   if (json !== null) return { as: "json", json };
   const count = Math.min(Number(form.get("rows")) || 0, maxRows);

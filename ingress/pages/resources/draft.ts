@@ -23,13 +23,12 @@ export function listFields(members: AnyMembers): FieldMember[] {
   );
 }
 
-/** Reads a form. Browsers send line breaks as CRLF, which would break keys and scripts. */
 export function readDraft(members: AnyMembers, form: URLSearchParams): Draft {
   const given = listFields(members).filter(({ field }) => form.has(field.name) || field.kind === "check");
   return Object.fromEntries(
     given.map(({ column, field }) => {
       if (field.kind === "check") return [column, String(form.has(field.name))];
-      const text = (form.get(field.name) ?? "").replaceAll("\r\n", "\n");
+      const text = form.get(field.name) ?? "";
       return [column, field.kind === "code" ? text : text.trim()];
     }),
   );
