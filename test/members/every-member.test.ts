@@ -158,10 +158,10 @@ describeWorld("every member of a resource", openResources, (pages) => {
         const rows = await pages.list(resource);
         const row = `/organizations/acme${addressOf(resource, pages, rows.at(-1) as Row)}`;
         const last = `${at}?page=${Math.ceil(rows.length / 30)}`;
-        const { create: ofNew, change: ofRow, delete: ofDeleting } = resource.forms;
+        const { create: ofNew, change: ofRow, delete: ofDeleting, hasPage = true } = resource.forms;
         const shownOn = [
           ...(ofNew === "" && ofRow !== undefined ? [last] : []),
-          ...(ofRow === undefined ? [row + ofDeleting] : [row, row + ofRow]),
+          ...(ofRow === undefined ? [row + ofDeleting] : [...(hasPage ? [row] : []), row + ofRow]),
         ];
         const texts = [];
         if (answer.status === 422) texts.push(answer.text);

@@ -82,6 +82,8 @@ export interface Resource {
     create: "" | "/new" | "/../new-pipeline";
     change?: "" | "/edit";
     delete: "/delete" | "/revoke";
+    /** False: the list shows all of a row. */
+    hasPage?: false;
     /** Fields of a new row. Default: the body. */
     fields?(pages: QueuePages): Record<string, string>;
     /** All members of the organization may send them. */

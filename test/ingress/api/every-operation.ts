@@ -7,7 +7,7 @@ import { type Api, pipelineBody, unique } from "../../helpers/api.ts";
 import { decide } from "../../helpers/builds.ts";
 import { post } from "../../helpers/http.ts";
 
-type Parameters = Partial<Api["present"]>;
+type Parameters = Record<string, string>;
 
 /** The table covers these groups completely. */
 export const tags = [
@@ -275,6 +275,6 @@ export async function pathOf(api: Api, { path, prepare }: Example): Promise<stri
 
 /** Defaults to the resources of acme. */
 export function fill({ present }: Api, path: string, given: Parameters = {}): string {
-  const all = { ...present, ...given };
-  return path.replace(/:([a-z]+)/g, (_, name: keyof typeof all) => all[name]);
+  const all: Parameters = { ...present, ...given };
+  return path.replace(/:([a-z]+)/g, (_, name: string) => all[name] ?? "");
 }
