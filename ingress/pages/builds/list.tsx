@@ -44,7 +44,7 @@ export function BuildList({
             </span>
           </span>
           <span class="source">
-            <span class="branch">{build.branch}</span>
+            <SourceOf build={build} />
             <Commit commit={build.commit} repository={pipeline.repository} />
           </span>
           <span class="quiet">
@@ -59,6 +59,21 @@ export function BuildList({
         </li>
       ))}
     </ul>
+  );
+}
+
+/** `tag v1.0`, `queue/main into main`, `main of a fork`. */
+function SourceOf({ build: { branch, options } }: { build: ListedBuild }) {
+  const { tag, merge_queue, is_fork } = options ?? {};
+  return (
+    <>
+      <span class="branch">
+        {tag !== undefined && "tag "}
+        {branch}
+      </span>
+      {merge_queue && <span class="quiet">into {merge_queue.base_branch}</span>}
+      {is_fork && <span class="quiet">of a fork</span>}
+    </>
   );
 }
 

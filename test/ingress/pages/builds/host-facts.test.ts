@@ -54,6 +54,9 @@ describeWorldOn(sqlite, "pages about builds of source hosts", startQueuePages, (
 
     const merge_queue = { base_branch: "trunk", base_commit: "abc" };
     assert.match((await read(await report({ options: { merge_queue } }))).text, /Merge queueinto trunk/);
+    const list = await read(pages.paths.pipeline);
+    assert.match(list.text, /maininto trunk/);
+    assert.match(list.text, /tag v1\.0/);
   });
 
   it("link to https alone, and escape what strangers write", async () => {
