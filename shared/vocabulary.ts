@@ -121,7 +121,9 @@ export type TaskKind =
   /** Of a bulk rebuild: build the next of its deliveries. */
   | "bulk_rebuild"
   /** Of an artifact that a bucket got in parts: compare it with what was announced. */
-  | "artifact";
+  | "artifact"
+  /** Of an organization: bring the webhooks of its pipelines into line with their providers. */
+  | "providers";
 export type RetryType = "manual" | "automatic";
 /** Registered: not yet connected. Lost: missed its heartbeats; may come back. */
 export const agentStates = ["registered", "connected", "lost", "disconnected"] as const;
@@ -171,6 +173,7 @@ export type RefusalCause =
   | "invalid_token"
   | "not_found"
   | "disabled"
+  | "forbidden_address"
   | "wrong_content_type"
   | "form_content_type"
   | "wrong_encoding"

@@ -48,7 +48,8 @@ const capabilities: Record<string, string[]> = {
   queues: ["clusters", "accounts"],
   conditions: [],
   sources: ["conditions", "accounts"],
-  pipelines: ["sources", "conditions", "queues", "clusters", "accounts"],
+  connections: ["sources", "accounts"],
+  pipelines: ["connections", "sources", "conditions", "queues", "clusters", "accounts"],
   graph: ["conditions", "pipelines"],
   builds: ["figures", "graph", "sources", "conditions", "pipelines", "queues", "clusters", "accounts"],
   artifacts: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
@@ -69,6 +70,7 @@ const capabilities: Record<string, string[]> = {
   ],
   identity: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
   triggers: [
+    "connections",
     "sources",
     "conditions",
     "figures",

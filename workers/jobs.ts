@@ -12,6 +12,7 @@ import { fanOutPause } from "../shared/dispatch/fan-out.ts";
 import { secondMs } from "../shared/durations.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
 import { type JobContract, type WorkQueue, workQueues } from "../shared/jobs/define.ts";
+import { followProviders, followProvidersOfAll } from "../shared/pipelines/provider/follow.ts";
 import { countStoredBytes } from "../shared/retention/organizations.ts";
 import { recountRecords } from "../shared/retention/records.ts";
 import { openClockGuard } from "../shared/services/clock-guard.ts";
@@ -41,6 +42,7 @@ export const taskHandlers: TaskHandlers = {
   pause: fanOutPause,
   bulk_rebuild: rebuildNext,
   artifact: checkArtifact,
+  providers: followProviders,
 };
 
 export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] = workQueues): WorkerJobs {
@@ -88,6 +90,7 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
       async () => (await clockGuard.isTrusted()) && countStoredBytes(services),
     ),
     job(contracts.recountRecordsJob, async () => (await clockGuard.isTrusted()) && recountRecords(services)),
+    job(contracts.followProvidersJob, () => followProvidersOfAll(services)),
     job(contracts.rollUpFiguresJob, async () => (await clockGuard.isTrusted()) && rollUpFigures(services)),
     job(contracts.purgeExpiredJob, async () => (await clockGuard.isTrusted()) && purgeExpired(services)),
   ];

@@ -3,6 +3,8 @@ import { storageFull } from "../../shared/accounts/storage.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/services/services.ts";
+import type { Config } from "../../shared/settings/config.ts";
+import { api, type PipelineAddress } from "../../shared/settings/urls.ts";
 import { searchDeliveries } from "../../shared/triggers/deliveries/list.ts";
 import { rebuildDelivery } from "../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../shared/triggers/deliveries/store.ts";
@@ -25,14 +27,54 @@ import {
 import { cursorPageSchema, cursorQuery, inCursorPage, presentCursorPage } from "./json/list.ts";
 import { triggerOf } from "./triggers.ts";
 
-const tag = "Pipeline triggers (public preview)";
-const reading = { tag, scope: "read_pipelines" as const };
-
+/** The deliveries of a trigger, at the addresses of its triggers or of its pipeline's provider. */
 export function deliveryOperations(services: Services): Operation[] {
-  const { db, config } = services;
+  return deliveryOperationsOf(services, {
+    tag: "Pipeline triggers (public preview)",
+    paths: {
+      list: patterns.deliveries,
+      one: patterns.delivery,
+      request: patterns.deliveryRequest,
+      rebuild: patterns.rebuild,
+    },
+    ids: {
+      list: "listDeliveries",
+      one: "getDelivery",
+      request: "getDeliveryRequest",
+      rebuild: "rebuildDelivery",
+    },
+    summaries: {
+      list: "The deliveries of a trigger, newest first",
+      rebuild: "Build a delivery again by the trigger's present settings, without its filter",
+    },
+    ownerOf: (call) => triggerOf(services, call),
+    urlOf: (config, address, trigger, delivery) => api.delivery(config, address, trigger.id, delivery),
+  });
+}
 
-  const deliveryOf = async (call: Pick<Call<unknown>, "caller" | "parameter">) => {
-    const owner = await triggerOf(services, call);
+type Address = Pick<Call<unknown>, "caller" | "parameter">;
+type Names = Record<"list" | "one" | "request" | "rebuild", string>;
+
+/** A trigger, or the webhook of a provider. */
+interface DeliveryOwners {
+  tag: string;
+  paths: Names;
+  ids: Names;
+  summaries: Pick<Names, "list" | "rebuild">;
+  /** @throws Refusal 404 */
+  ownerOf(call: Address): Promise<{ pipeline: PipelineFacts; trigger: Trigger }>;
+  urlOf(config: Config, address: PipelineAddress, trigger: Trigger, delivery: string): string;
+}
+
+export function deliveryOperationsOf(
+  services: Services,
+  { tag, paths, ids, summaries, ownerOf, urlOf }: DeliveryOwners,
+): Operation[] {
+  const { db, config } = services;
+  const reading = { tag, scope: "read_pipelines" as const };
+
+  const deliveryOf = async (call: Address) => {
+    const owner = await ownerOf(call);
     return { ...owner, delivery: await requireDelivery(db, owner.trigger, call.parameter("delivery")) };
   };
   const write = (
@@ -41,21 +83,22 @@ export function deliveryOperations(services: Services): Operation[] {
     deliveries: Delivery[],
   ) => {
     const address = { org: caller.organization.slug, slug: pipeline.slug };
-    return writeDeliveries(services, { address, trigger }, deliveries);
+    const context = { address, urlOf: (id: string) => urlOf(config, address, trigger, id) };
+    return writeDeliveries(services, context, deliveries);
   };
 
   return [
     operation({
       ...reading,
       methods: ["GET"],
-      path: patterns.deliveries,
-      id: "listDeliveries",
-      summary: "The deliveries of a trigger, newest first",
+      path: paths.list,
+      id: ids.list,
+      summary: summaries.list,
       query: { ...cursorQuery, ...deliveryFilters },
       refusals: { 422: ["Validation failed: …"] },
       success: { status: 200, schema: cursorPageSchema(deliverySchema), description: "A page of deliveries" },
       run: async (call) => {
-        const owner = await triggerOf(services, call);
+        const owner = await ownerOf(call);
         const page = readCursorPage(call.event);
         const { status, event, external_id, received_from, received_to } = readFilters(
           call.event,
@@ -77,8 +120,8 @@ export function deliveryOperations(services: Services): Operation[] {
     operation({
       ...reading,
       methods: ["GET"],
-      path: patterns.delivery,
-      id: "getDelivery",
+      path: paths.one,
+      id: ids.one,
       summary: "A delivery",
       success: { status: 200, schema: deliverySchema, description: "The delivery" },
       run: async (call) => {
@@ -89,8 +132,8 @@ export function deliveryOperations(services: Services): Operation[] {
     operation({
       ...reading,
       methods: ["GET"],
-      path: patterns.deliveryRequest,
-      id: "getDeliveryRequest",
+      path: paths.request,
+      id: ids.request,
       summary: "The request that a delivery came with",
       success: { status: 200, schema: deliveryRequestSchema, description: "Headers and payload" },
       run: async (call) => {
@@ -106,9 +149,9 @@ export function deliveryOperations(services: Services): Operation[] {
       tag,
       scope: "write_builds",
       methods: ["POST"],
-      path: patterns.rebuild,
-      id: "rebuildDelivery",
-      summary: "Build a delivery again by the trigger's present settings, without its filter",
+      path: paths.rebuild,
+      id: ids.rebuild,
+      summary: summaries.rebuild,
       success: { status: 201, schema: deliverySchema, description: "The delivery, with its new build" },
       refusals: {
         422: [

@@ -18,6 +18,7 @@ import { metaOperations } from "./meta.ts";
 import { memberOperations } from "./organizations/members.ts";
 import { organizationOperations } from "./organizations/organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
+import { providerOperations } from "./provider/provider.ts";
 import { queueOperations } from "./queues.ts";
 import { secretOperations } from "./secrets/secrets.ts";
 import { triggerOperations } from "./triggers.ts";
@@ -48,5 +49,6 @@ export function restOperations(services: Services): Operation[] {
     ...triggerOperations(services),
     ...deliveryOperations(services),
     ...bulkRebuildOperations(services),
+    ...providerOperations(services),
   ];
 }

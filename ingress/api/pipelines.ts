@@ -1,5 +1,6 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
+import type { TokenHolder } from "../../shared/accounts/access-token-store.ts";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
 import { slugProblems } from "../../shared/accounts/organizations.ts";
 import { storageFull } from "../../shared/accounts/storage.ts";
@@ -13,7 +14,12 @@ import { readSound } from "../../shared/members/bodies.ts";
 import { patterns } from "../../shared/paths.ts";
 import { archivePipeline, unarchivePipeline } from "../../shared/pipelines/archive.ts";
 import { readGivenSteps } from "../../shared/pipelines/configuration/given.ts";
-import { type NewPipeline, newPipeline, pipelineChange } from "../../shared/pipelines/input.ts";
+import {
+  type NewPipeline,
+  newPipeline,
+  type PipelineChange,
+  pipelineChange,
+} from "../../shared/pipelines/input.ts";
 import { pipelineMembers } from "../../shared/pipelines/members.ts";
 import {
   createPipeline,
@@ -24,6 +30,8 @@ import {
   requirePipelineFacts,
   updatePipeline,
 } from "../../shared/pipelines/pipelines.ts";
+import { openWebhook } from "../../shared/pipelines/provider/webhook.ts";
+import { findWebhook } from "../../shared/pipelines/provider/webhook-store.ts";
 import { readPipelineSteps } from "../../shared/pipelines/steps.ts";
 import {
   listPipelineIds,
@@ -40,6 +48,7 @@ import { holderOf } from "./holder.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { pipelineSchema, presentPipeline } from "./json/pipeline.ts";
 import { PipelineTexts } from "./json/pipelines.ts";
+import { loadProviders } from "./provider/json.ts";
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };
@@ -74,7 +83,7 @@ export function pipelineOperations(services: Services): Operation[] {
         const list = await listPipelineIds(db, readFilter(event, organization.id), page);
         linkPages(event, { ...list, page }, config.baseUrl);
         const ids = list.rows.map(({ id }) => id);
-        const counted = { hasCounts: true, request: event.req };
+        const counted = { hasCounts: true, hasWebhooks: mayEdit(caller), request: event.req };
         const texts = await PipelineTexts.open(services, organization, ids, counted);
         const { bytes } = texts;
         return answerJson(event, holderOf(caller), inBrackets(texts.writeList()), { bytes });
@@ -95,11 +104,11 @@ export function pipelineOperations(services: Services): Operation[] {
       refusals: { 422: ["Validation failed: …", storageFull] },
       run: async ({ caller, actor, readBody }) => {
         const input = await readBody((sound: Record<string, unknown>) =>
-          newPipelineProblems(db, actor, readSound(pipelineMembers, "create", sound)),
+          newPipelineProblems(db, actor, withSettings(readSound(pipelineMembers, "create", sound), sound)),
         );
         const steps = await readGivenSteps(caller.organization.id, input);
         const pipeline = await createPipeline(services, actor, { ...input, ...steps } as NewPipeline);
-        return presentOne(services, caller.organization, pipeline);
+        return withSecret(services, await presentOne(services, caller.organization, pipeline));
       },
     }),
     operation({
@@ -112,7 +121,7 @@ export function pipelineOperations(services: Services): Operation[] {
       run: async (call) => {
         const { id } = await pipelineOf(services, call);
         const { organization } = call.caller;
-        const counted = { hasCounts: true, request: call.event.req };
+        const counted = { hasCounts: true, hasWebhooks: mayEdit(call.caller), request: call.event.req };
         const texts = await PipelineTexts.open(services, organization, [id], counted);
         const { bytes } = texts;
         const parts = requireSome(texts.writeList(), "pipeline");
@@ -132,7 +141,11 @@ export function pipelineOperations(services: Services): Operation[] {
       run: async (call) => {
         const pipeline = await wholePipelineOf(services, call);
         const change = await call.readBody((sound: Record<string, unknown>) =>
-          pipelineChangeProblems(db, pipeline, readSound(pipelineMembers, "change", sound)),
+          pipelineChangeProblems(
+            db,
+            pipeline,
+            withSettings(readSound(pipelineMembers, "change", sound), sound),
+          ),
         );
         const steps = await readGivenSteps(pipeline.organizationId, change);
         const updated = await updatePipeline(services, call.actor, pipeline, { ...change, ...steps });
@@ -179,11 +192,29 @@ function readFilter({ url: { searchParams } }: H3Event, organizationId: string):
   };
 }
 
+function withSettings<Members>(members: Members, { provider_settings }: Record<string, unknown>) {
+  return { ...members, providerSettings: provider_settings as PipelineChange["providerSettings"] };
+}
+
+/** Addresses of webhooks are secrets. */
+function mayEdit({ token }: TokenHolder): boolean {
+  return token.scopes.includes("write_pipelines");
+}
+
+/** Shows the secret of a new pipeline's webhook, this once. */
+async function withSecret(services: Services, made: Awaited<ReturnType<typeof presentOne>>) {
+  const webhook = await findWebhook(services.db, { pipelineId: made.id });
+  if (!webhook) return made;
+  const { secret } = openWebhook(services, webhook);
+  return { ...made, provider: { ...made.provider, secret } };
+}
+
 async function presentOne(services: Services, organization: Organization, pipeline: Pipeline) {
   const { db, config, cipher } = services;
   const counts = await findCounts(services, pipeline.id);
   const users = await listUsersById(db, [pipeline.createdById]);
-  return presentPipeline({ config, cipher, users }, organization, { ...pipeline, counts });
+  const providers = await loadProviders(services, organization.id, [pipeline.id]);
+  return presentPipeline({ config, cipher, users, providers }, organization, { ...pipeline, counts });
 }
 
 async function findCounts({ db }: Services, id: string): Promise<PipelineCounts | undefined> {

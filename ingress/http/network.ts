@@ -22,3 +22,21 @@ function prefixOf(ip: string, bits: 48 | 64): string {
   const network = parts.slice(0, bits / 16).map((part) => part.toString(16));
   return `${network.join(":")}::/${bits}`;
 }
+
+/** @param networks CIDR ranges, and single addresses */
+export function isInNetworks(networks: readonly string[], ip: string): boolean {
+  if (!ipaddr.isValid(ip)) return false;
+  const address = ipaddr.process(ip);
+  return networks.some((network) => {
+    if (!ipaddr.isValidCIDR(network))
+      return ipaddr.isValid(network) && isSame(ipaddr.process(network), address);
+    const [base, bits] = ipaddr.parseCIDR(network);
+    return base.kind() === address.kind() && address.match(base, bits);
+  });
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+function isSame(one: Address, other: Address): boolean {
+  return one.toNormalizedString() === other.toNormalizedString();
+}

@@ -11,8 +11,10 @@ import type { RefusedRequests, RequestParts } from "../../shared/triggers/delive
 import { decodeBody, type EncodedBody } from "../../shared/triggers/payloads/codec.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
+import { clientIp } from "../http/client-address.ts";
 import { answerDeliveryRefusal } from "../http/errors.ts";
 import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/limits/limits.ts";
+import { isInNetworks } from "../http/network.ts";
 import { json, setHeader } from "../http/respond.ts";
 import { freeBuffers } from "../http/transfers/free-buffers.ts";
 import { readIdempotencyKey, readIndexed, requireJson, storedHeaders } from "./headers.ts";
@@ -20,10 +22,10 @@ import { RefusedSenders } from "./refused-senders.ts";
 import { requestParts } from "./samples.ts";
 
 /**
- * POST /deliver/:token. Stores a delivery, which a worker decides.
+ * POST /deliver/:token. Stores a delivery, which a worker decides. The webhook of a provider is a trigger here.
  *
  * 1. Check the token's form, without I/O.
- * 2. Find the trigger: 404, or 403 if it is disabled.
+ * 2. Find the trigger: 404, or 403 if it is disabled or does not take requests of this address.
  * 3. Check the content type: 415.
  * 4. Read the body: 413, 408, 429, 503.
  * 5. Verify the signature: 401. Too many refusals of the steps 3 to 5: 429 in their place.
@@ -99,7 +101,8 @@ class Posting {
   async #receive(): Promise<HTTPResponse> {
     const { bodies, intake, services, tooLarge } = this.#door;
     // The token of a cached trigger is well formed.
-    const trigger = intake.findCached(this.#token) ?? (await this.#readTrigger());
+    const known = intake.findCached(this.#token) ?? (await this.#readTrigger());
+    const trigger = known.allowedAddresses === null ? known : await this.#requireAddress(known);
     this.#trigger = trigger;
     const contentType = requireJson(this.#event.req.headers);
     const tenant = { organization: trigger.organizationId, trigger: trigger.id };
@@ -115,8 +118,21 @@ class Posting {
 
   /** @throws DeliveryRefusal 400, 404, 403 */
   #readTrigger(): Promise<EnabledTrigger> {
-    if (!isWellFormedToken("trigger", this.#token)) throw new DeliveryRefusal("invalid_token");
+    const isOfTrigger = isWellFormedToken("trigger", this.#token);
+    if (!isOfTrigger && !isWellFormedToken("webhook", this.#token))
+      throw new DeliveryRefusal("invalid_token");
     return this.#door.intake.requireEnabledTrigger(this.#token);
+  }
+
+  /** @throws DeliveryRefusal 403 outside the networks of the trigger */
+  async #requireAddress(known: EnabledTrigger): Promise<EnabledTrigger> {
+    const isAllowed = ({ allowedAddresses }: EnabledTrigger) =>
+      allowedAddresses === null || isInNetworks(allowedAddresses, clientIp(this.#event));
+    if (isAllowed(known)) return known;
+    const row = known.isCached ? await this.#readTrigger() : known;
+    this.#trigger = row;
+    if (!isAllowed(row)) throw new DeliveryRefusal("forbidden_address");
+    return row;
   }
 
   async #check(known: EnabledTrigger, contentType: string): Promise<HTTPResponse> {

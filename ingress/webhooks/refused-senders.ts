@@ -13,6 +13,7 @@ import { seconds } from "../http/limits/rate-limit.ts";
 
 /** Faults that need no knowledge but the URL. Later ones count against the organization's limit. */
 const countedCauses: ReadonlySet<RefusalCause> = new Set<RefusalCause>([
+  "forbidden_address",
   "wrong_content_type",
   "form_content_type",
   "wrong_encoding",

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
-import { slugProblems } from "../../shared/accounts/organizations.ts";
+import { asOperator, slugProblems } from "../../shared/accounts/organizations.ts";
 import { issueReadingToken } from "../../shared/builds/meta-data/meta-data.ts";
 import { findBuild, listJobs } from "../../shared/builds/rows/build-store.ts";
 import { newPipeline } from "../../shared/pipelines/input.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
+import { openWebhook, requireWebhook, rotateWebhook } from "../../shared/pipelines/provider/webhook.ts";
 import { listPipelines } from "../../shared/pipelines/store.ts";
 import { validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
@@ -43,6 +44,23 @@ function pipelineCommand(act: Act): Command {
           steps: given,
         });
         return { id, slug, name, cluster_id: cluster.id, steps };
+      }),
+    );
+
+  pipeline
+    .command("webhook")
+    .description("show what the source host has to know: the address that it posts to, and the secret")
+    .requiredOption(...orgOption)
+    .requiredOption("--pipeline <slug>", "the pipeline's slug")
+    .option("--rotate", "replace both: the former address stops working at once", false)
+    .action((options) =>
+      act(async (services) => {
+        const { organization, pipeline } = await namedPipeline(services.db, options);
+        const operator = await asOperator(services.db, organization);
+        const { webhookUrl, secret } = options.rotate
+          ? await rotateWebhook(services, operator, pipeline)
+          : openWebhook(services, await requireWebhook(services, operator, pipeline));
+        return { webhook_url: webhookUrl, secret };
       }),
     );
 

@@ -14,6 +14,8 @@ const tokenPrefixes = {
   session: "sbss_",
   invitation: "sbin_",
   trigger: "sbtr_",
+  webhook: "sbwh_",
+  webhookSecret: "sbws_",
   job: "sbjt_",
   agentRegistration: "sbct_",
   agentSession: "sbag_",

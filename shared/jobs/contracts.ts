@@ -40,6 +40,9 @@ export const recountRecordsJob = defineRecurringJob("recount-records", "maintena
 /** Counts by the minute what charts show. */
 export const rollUpFiguresJob = defineRecurringJob("roll-up-figures", "maintenance", minuteMs);
 
+/** Makes the webhooks of pipelines that a version without them made. */
+export const followProvidersJob = defineRecurringJob("follow-providers", "maintenance", minuteMs);
+
 export const purgeExpiredJob = defineRecurringJob("purge-expired", "maintenance", hourMs);
 
 /** Wakes a worker: a transaction has made tasks due, which only workers do. */

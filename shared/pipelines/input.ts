@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { PipelineDocument } from "../db/schema/pipelines.ts";
 import { type Given, shapeOf, toColumns } from "../members/bodies.ts";
+import { givenProviderSettings } from "../sources/settings.ts";
 import type { Step } from "../vocabulary.ts";
 import { pipelineMembers } from "./members.ts";
+import type { GivenProviderSettings } from "./provider/settings.ts";
 
 // The bodies of a pipeline, for REST and pages alike: steps come as they are or as YAML, and time-outs have two names.
 
@@ -14,13 +16,19 @@ interface WithDocument {
   document?: PipelineDocument | undefined;
 }
 
+/** A change of some of them: the pipeline's row has what comes of it. */
+interface WithProvider {
+  providerSettings?: GivenProviderSettings | null | undefined;
+}
+
 /** Absent members have their defaults; the slug is made from the name. */
 export type NewPipeline = Partial<Members<"create">> &
   Pick<Members<"create">, "name" | "clusterId"> &
-  WithDocument & { steps: Step[] };
+  WithDocument &
+  WithProvider & { steps: Step[] };
 
 /** Absent members stay, and so does the slug. */
-export type PipelineChange = Partial<Members<"change">> & WithDocument;
+export type PipelineChange = Partial<Members<"change">> & WithDocument & WithProvider;
 
 type GivenSteps = { steps?: unknown; configuration?: unknown };
 type Parsed = { value: unknown; issues: { path?: PropertyKey[] | undefined }[] };
@@ -39,9 +47,17 @@ const bothGiven = {
   when: hasSoundSteps,
 };
 
+const providerSettings = givenProviderSettings
+  .nullish()
+  .meta({ description: "Settings of the provider, as in provider.settings. Absent ones stay" });
+
+function shapeOfBody(when: "create" | "change"): ReturnType<typeof shapeOf> {
+  return { ...shapeOf(pipelineMembers, when), provider_settings: providerSettings };
+}
+
 /** With either steps or a configuration. */
 export const newPipeline = z
-  .object(shapeOf(pipelineMembers, "create"))
+  .object(shapeOfBody("create"))
   .refine(({ steps, configuration }) => steps !== undefined || configuration !== undefined, {
     error: "Steps can't be blank",
     path: ["steps"],
@@ -51,11 +67,11 @@ export const newPipeline = z
   .transform(toInput) as unknown as z.ZodType<Omit<NewPipeline, "steps"> & { steps?: Step[] }>;
 
 export const pipelineChange = z
-  .object(shapeOf(pipelineMembers, "change"))
+  .object(shapeOfBody("change"))
   .refine(isOneOrNone, bothGiven)
   .transform(toInput) as unknown as z.ZodType<PipelineChange>;
 
-function toInput(given: object): object {
+function toInput({ provider_settings, ...given }: Record<string, unknown>): object {
   const { defaultCommandStepTimeout, maximumCommandStepTimeout, ...input } = toColumns(
     pipelineMembers,
     given,
@@ -63,5 +79,5 @@ function toInput(given: object): object {
   // Null is a value: it takes the limit away.
   const { defaultTimeoutInMinutes = defaultCommandStepTimeout } = input;
   const { maximumTimeoutInMinutes = maximumCommandStepTimeout } = input;
-  return { ...input, defaultTimeoutInMinutes, maximumTimeoutInMinutes };
+  return { ...input, defaultTimeoutInMinutes, maximumTimeoutInMinutes, providerSettings: provider_settings };
 }

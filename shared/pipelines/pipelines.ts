@@ -18,6 +18,9 @@ import type { CommandStep, Step } from "../vocabulary.ts";
 import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
 import { pipelineMembers } from "./members.ts";
+import { providerIn } from "./provider/provider.ts";
+import { changedProviderSettings, providerSettingsProblems } from "./provider/settings.ts";
+import { addWebhook, followProvider } from "./provider/webhook.ts";
 import { storedStepLimits } from "./step-limits.ts";
 import { resolveStepQueues, storedStepProblems } from "./step-queues.ts";
 import {
@@ -72,7 +75,7 @@ export async function createPipeline(
       ...newColumns<Pipeline, keyof typeof ofColumns>(ofColumns, { ...input, slug }),
       environmentSealed: sealEnvironment(services.cipher, input.environment ?? {}, place),
       document: input.document ?? null,
-      providerSettings: null,
+      providerSettings: changedProviderSettings(null, input.providerSettings),
       lastBuildNumber: 0,
       createdAt: now,
       createdById: actor.userId,
@@ -80,6 +83,8 @@ export async function createPipeline(
       deletedAt: null,
     };
     await insertPipeline(tx, pipeline);
+    const provider = await providerIn(tx, pipeline);
+    if (provider) await addWebhook(tx, services, { pipeline, provider, userId: actor.userId });
     await audit(tx, actor, "created", auditSubject(pipeline));
     return pipeline;
   });
@@ -89,12 +94,14 @@ export async function createPipeline(
 export async function newPipelineProblems(
   db: Db | Tx,
   { organization }: Actor,
-  { name, slug, clusterId, steps }: Partial<NewPipeline>,
+  { name, slug, clusterId, steps, repository, providerSettings }: Partial<NewPipeline>,
 ): Promise<Problem[]> {
   const given = slug ?? (name === undefined ? undefined : slugOf(name));
+  const place = { organizationId: organization.id, repository: repository ?? null };
   return [
     ...(given === undefined ? [] : await slugProblemsOf(db, organization.id, given, slug !== undefined)),
     ...(clusterId === undefined ? [] : await runProblems(db, organization.id, clusterId, steps)),
+    ...(providerSettings ? providerSettingsProblems(await providerIn(db, place), providerSettings) : []),
   ];
 }
 
@@ -121,7 +128,7 @@ export async function updatePipeline(
   { id }: Pick<Pipeline, "id">,
   change: PipelineChange,
 ): Promise<Pipeline> {
-  const { environment, ...members } = change;
+  const { environment, providerSettings: givenSettings, ...members } = change;
   // Steps that are given as they are replace the text that they were made of.
   const { configuration = null, document = null } = members;
   const place = sealedPlaces.variablesOfPipeline(id);
@@ -141,13 +148,16 @@ export async function updatePipeline(
       ...storedStepLimits(services.config, change.steps ?? []),
     ];
     if (problems.length > 0) throw validationFailed(...problems);
-    const updated = (await updatePipelineIfPresent(tx, id, given)) ?? present;
+    const providerSettings = changedProviderSettings(present.providerSettings, givenSettings);
+    const updated = (await updatePipelineIfPresent(tx, id, { ...given, providerSettings })) ?? present;
+    if (change.repository !== undefined)
+      await followProvider(tx, services, updated, { userId: actor.userId, former: present.repository });
     const { shown, named } = auditedColumns<Pipeline>(pipelineMembers);
     const changes = changesOf({
       before: present,
       after: updated,
       shown,
-      named: [...named, "environmentSealed"],
+      named: [...named, "providerSettings", "environmentSealed"],
     });
     await audit(tx, actor, "updated", auditSubject(updated), changes);
     return updated;
@@ -164,6 +174,7 @@ const emptied = {
   description: null,
   repository: null,
   branchConfiguration: null,
+  providerSettings: null,
 };
 
 /**
@@ -216,10 +227,18 @@ async function lockOwnCluster(tx: Tx, organizationId: string, clusterId: string)
 export async function pipelineChangeProblems(
   db: Db | Tx,
   present: Pipeline,
-  { clusterId, steps }: Partial<Pick<NewPipeline, "clusterId" | "steps">>,
+  change: Pick<PipelineChange, "clusterId" | "steps" | "repository" | "providerSettings">,
 ): Promise<Problem[]> {
-  if (!clusterId && !steps) return [];
-  return runProblems(db, present.organizationId, clusterId ?? present.clusterId, steps ?? present.steps);
+  const { organizationId } = present;
+  const { clusterId, steps, repository = present.repository, providerSettings } = change;
+  const provider = providerSettings ? await providerIn(db, { organizationId, repository }) : null;
+  const isMoved = clusterId || steps;
+  return [
+    ...(isMoved
+      ? await runProblems(db, organizationId, clusterId ?? present.clusterId, steps ?? present.steps)
+      : []),
+    ...providerSettingsProblems(provider, providerSettings),
+  ];
 }
 
 async function runProblems(

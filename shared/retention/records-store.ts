@@ -271,7 +271,8 @@ function flatRowBytes({ agents, auditEvents, pipelines, secrets, triggers }: Tab
     case "pipelines": {
       const { name, description, repository, environmentSealed, ...rest } = pipelines;
       const texts = [rest.steps, rest.configuration, rest.document, rest.branchConfiguration];
-      return bytesOf(rowBytes.pipeline, [name, description, repository, environmentSealed, ...texts]);
+      const settings = [environmentSealed, rest.providerSettings];
+      return bytesOf(rowBytes.pipeline, [name, description, repository, ...settings, ...texts]);
     }
     case "secrets":
       return bytesOf(rowBytes.secret, [
@@ -281,9 +282,8 @@ function flatRowBytes({ agents, auditEvents, pipelines, secrets, triggers }: Tab
         secrets.valueSealed,
       ]);
     case "triggers": {
-      const { label, buildMessage, buildCommit, buildBranch, environmentSealed, filter, secretSealed } =
-        triggers;
-      const texts = [environmentSealed, filter, secretSealed];
+      const { label, buildMessage, buildCommit, buildBranch, ...rest } = triggers;
+      const texts = [rest.environmentSealed, rest.filter, rest.secretSealed, rest.tokenSealed];
       return bytesOf(rowBytes.trigger, [label, buildMessage, buildCommit, buildBranch, ...texts]);
     }
   }

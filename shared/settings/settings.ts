@@ -253,6 +253,11 @@ const limits = {
     wholeNumber(1, 1_000_000_000).default(300),
     "Trigger deliveries in any hour, for new organizations",
   ),
+  providerDeliveriesPerHour: setting(
+    "PROVIDER_DELIVERIES_PER_HOUR",
+    wholeNumber(1, 1_000_000_000).default(3000),
+    "Webhooks of pipelines' providers in any hour and organization",
+  ),
   metaDataReadsPerMinute: setting(
     "META_DATA_READS_PER_MINUTE",
     wholeNumber(1, 1_000_000).default(10),

@@ -51,6 +51,10 @@ export const api = {
     baseUrl + pathTo(patterns.trigger, { ...pipeline, trigger }),
   delivery: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string, delivery: string) =>
     baseUrl + pathTo(patterns.delivery, { ...pipeline, trigger, delivery }),
+  providerDelivery: ({ baseUrl }: Config, pipeline: PipelineAddress, delivery: string) =>
+    baseUrl + pathTo(patterns.providerDelivery, { ...pipeline, delivery }),
+  githubWebhooks: ({ baseUrl }: Config, pipeline: PipelineAddress) =>
+    baseUrl + pathTo(patterns.githubWebhooks, pipeline),
   bulkRebuild: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string, rebuild: string) =>
     baseUrl + pathTo(patterns.bulkRebuild, { ...pipeline, trigger, rebuild }),
 };

@@ -170,6 +170,8 @@ export const windows = {
   rest: inAnyMinute("REST requests", "access token", "apiRequestsPerMinute"),
   /** The setting is for new organizations: each has its own limit. */
   deliveries: inAnyHour("deliveries", "organization", "deliveriesPerHour"),
+  /** Source hosts do not send again by themselves. */
+  "provider-deliveries": inAnyHour("deliveries of providers", "organization", "providerDeliveriesPerHour"),
   "refused-deliveries": inAnyMinute("refused deliveries", "trigger and network", "deliveryRefusalsPerMinute"),
   "refused-deliveries-wide": inAnyMinute(
     ...(["refused deliveries", "trigger and wide network", "deliveryRefusalsPerMinute", wide] as const),

@@ -78,5 +78,6 @@ async function auditDiscarded(tx: Tx, column: SealedColumn, ids: string[]): Prom
 function actionOf(column: SealedColumn): string {
   if (column === "secrets.valueSealed") return "discarded the lost value of, and deleted,";
   if (column === "triggers.secretSealed") return "discarded the lost secret of, and disabled,";
+  if (column === "triggers.tokenSealed") return "discarded the lost address of";
   return "discarded the lost variables of";
 }

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, inArray, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import { type CursorPage, selectPage } from "../db/cursor-page.ts";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import { countUpTo } from "../db/list-page.ts";
@@ -12,6 +12,7 @@ const selectByToken = prepared((db: Db) => {
   return db
     .select({
       trigger: triggers,
+      repository: pipelines.repository,
       organizationId: organizations.id,
       deliveriesPerHour: organizations.deliveriesPerHour,
     })
@@ -21,6 +22,7 @@ const selectByToken = prepared((db: Db) => {
     .where(and(eq(triggers.tokenHash, sql.placeholder("tokenHash")), isNull(triggers.deletedAt)));
 });
 
+/** Also that of a provider. */
 export async function findTriggerByToken(db: Db, tokenHash: string) {
   const [found] = await selectByToken(db, { tokenHash });
   return found;
@@ -32,7 +34,8 @@ const selectEnabled = prepared((tx: Tx) => {
     .select({
       id: triggers.id,
       version: triggers.version,
-      isFiltered: sql<boolean>`${triggers.filter} is not null`.mapWith(Boolean),
+      // Also events of a provider are read in their turn on the threads.
+      isFiltered: sql<boolean>`${triggers.isProvider} or ${triggers.filter} is not null`.mapWith(Boolean),
     })
     .from(triggers)
     .where(and(isOneOf(triggers.id, "ids"), eq(triggers.enabled, true), isNull(triggers.deletedAt)));
@@ -55,13 +58,18 @@ export const findTrigger = preparedRow<{ pipelineId: string; id: string }, Trigg
   return db
     .select()
     .from(triggers)
-    .where(and(eq(triggers.id, sql.placeholder("id")), isOfPipeline, isNull(triggers.deletedAt)));
+    .where(and(eq(triggers.id, sql.placeholder("id")), isOfPipeline, isListed(db)));
 });
+
+/** Leaves out deleted triggers, and the webhooks of providers (shared/pipelines/provider). */
+function isListed({ tables: { triggers } }: Reader | Tx): SQL | undefined {
+  return and(isNull(triggers.deletedAt), eq(triggers.isProvider, false));
+}
 
 /** Undefined if deleted. */
 export async function lockTrigger(tx: Tx, pipelineId: string, id: string): Promise<Trigger | undefined> {
   const { triggers } = tx.tables;
-  const isPresent = and(eq(triggers.id, id), eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt));
+  const isPresent = and(eq(triggers.id, id), eq(triggers.pipelineId, pipelineId), isListed(tx));
   return (await tx.lock(triggers, isPresent, "exclusive"))[0];
 }
 
@@ -73,19 +81,19 @@ export async function findTriggerWithOwners(db: Db, id: string) {
     .from(triggers)
     .innerJoin(pipelines, eq(pipelines.id, triggers.pipelineId))
     .innerJoin(organizations, eq(organizations.id, pipelines.organizationId))
-    .where(and(eq(triggers.id, id), isNull(triggers.deletedAt)));
+    .where(and(eq(triggers.id, id), isListed(db)));
   return found;
 }
 
-/** Deleted or not. */
+/** Deleted or not. Also that of a provider. */
 export async function findTriggerNameOfDelivery(
   db: Db,
   deliveryId: string,
-): Promise<Pick<Trigger, "id" | "label" | "deletedAt"> | undefined> {
+): Promise<Pick<Trigger, "id" | "label" | "isProvider" | "deletedAt"> | undefined> {
   const { triggers, deliveries } = db.tables;
-  const { id, label, deletedAt } = triggers;
+  const { id, label, isProvider, deletedAt } = triggers;
   const [found] = await db
-    .select({ id, label, deletedAt })
+    .select({ id, label, isProvider, deletedAt })
     .from(deliveries)
     .innerJoin(triggers, eq(id, deliveries.triggerId))
     .where(eq(deliveries.id, deliveryId));
@@ -104,12 +112,12 @@ export async function listTriggersOfPipeline(db: Db | Tx, pipelineId: string): P
   return db
     .select()
     .from(triggers)
-    .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)))
+    .where(and(eq(triggers.pipelineId, pipelineId), isListed(db)))
     .orderBy(asc(triggers.id));
 }
 
 /** A trigger as lists show it: without its filter, its variables and its secret. */
-export type ListedTrigger = Omit<Trigger, "filter" | "environmentSealed" | "secretSealed">;
+export type ListedTrigger = Omit<Trigger, "filter" | "environmentSealed" | "secretSealed" | "tokenSealed">;
 
 /** Newest first. */
 export async function listTriggersInBrief(
@@ -118,18 +126,19 @@ export async function listTriggersInBrief(
   limit: number,
 ): Promise<ListedTrigger[]> {
   const { triggers } = db.tables;
-  const { filter: _, environmentSealed: __, secretSealed: ___, ...facts } = getTableColumns(triggers);
+  const columns = getTableColumns(triggers);
+  const { filter: _, environmentSealed: __, secretSealed: ___, tokenSealed: ____, ...facts } = columns;
   return db
     .select(facts)
     .from(triggers)
-    .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt)))
+    .where(and(eq(triggers.pipelineId, pipelineId), isListed(db)))
     .orderBy(desc(triggers.id))
     .limit(limit);
 }
 
 export function countTriggers(tx: Tx, pipelineId: string, limit: number): Promise<number> {
   const { triggers } = tx.tables;
-  const ofPipeline = and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt));
+  const ofPipeline = and(eq(triggers.pipelineId, pipelineId), isListed(tx));
   return countUpTo(tx, triggers, ofPipeline, limit);
 }
 
@@ -139,7 +148,7 @@ export async function listTriggersPage(db: Db, pipelineId: string, page: CursorP
     db
       .select()
       .from(triggers)
-      .where(and(eq(triggers.pipelineId, pipelineId), isNull(triggers.deletedAt), condition))
+      .where(and(eq(triggers.pipelineId, pipelineId), isListed(db), condition))
       .orderBy(order)
       .limit(limit),
   );

@@ -5,6 +5,8 @@ import { eq } from "drizzle-orm";
 import { createCipher } from "../../shared/crypto/cipher.ts";
 import { environmentOfPipeline } from "../../shared/pipelines/environment.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
+import { openWebhook } from "../../shared/pipelines/provider/webhook.ts";
+import { findWebhook } from "../../shared/pipelines/provider/webhook-store.ts";
 import { resealSecrets } from "../../shared/sealing/reseal-secrets.ts";
 import { createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { plainTrigger } from "../../shared/triggers/input.ts";
@@ -27,6 +29,28 @@ describeWorld("stored secrets", openAcme, (world) => {
       steps: [{ command: "make" }],
       environment,
     });
+
+  it("of a provider's webhook are sealed again under another key", async () => {
+    const { services, acme } = world;
+    const given = { clusterId: acme.cluster.id, name: "hooked", steps: [{ command: "make" }] };
+    const repository = "https://github.com/acme/app.git";
+    const { id } = await createPipeline(services, acme.operator, { ...given, repository });
+    const read = async () => {
+      const webhook = await findWebhook(services.db, { pipelineId: id });
+      assert.ok(webhook);
+      return webhook;
+    };
+    const before = openWebhook(services, await read());
+    const next = "the key after, of at least 32 characters";
+    const other = createCipher(next, secretKey);
+    assert.equal((await resealSecrets({ db: services.db, cipher: other }, () => {})).unreadable, 0);
+    const only = createCipher(next);
+    assert.deepEqual(openWebhook({ ...services, cipher: only }, await read()), before);
+    const elsewhere = { ...(await read()), id: acme.id };
+    assert.throws(() => openWebhook({ ...services, cipher: only }, elsewhere), /another place/);
+    const back = { db: services.db, cipher: createCipher(secretKey, next) };
+    assert.equal((await resealSecrets(back, () => {})).unreadable, 0);
+  });
 
   it("are read where they were copied, and sealed again under another key", async () => {
     const { services } = world;

@@ -66,7 +66,8 @@ export const deliveryRequestSchema = z.object({
 
 interface DeliveryContext {
   address: PipelineAddress;
-  trigger: Trigger;
+  /** The address of a delivery, by its id. */
+  urlOf: (id: string) => string;
 }
 
 /** Builds that are read at once. */
@@ -93,7 +94,7 @@ export async function* writeDeliveries(
     const first = below === 0 ? [] : await listRebuilds(db, ids, { from: 0, below });
     const buildsOf = Map.groupBy(first, ({ deliveryId }) => deliveryId);
     for (const delivery of batch) {
-      const members = JSON.stringify(presentDelivery(config, context, delivery)).slice(0, -1);
+      const members = JSON.stringify(presentDelivery(context, delivery)).slice(0, -1);
       let text = write(buildsOf.get(delivery.id) ?? []);
       yield `${comma}${members},"builds":[${text}`;
       comma = ",";
@@ -109,8 +110,8 @@ export async function* writeDeliveries(
 }
 
 /** Presents all of a delivery but its builds. */
-function presentDelivery(config: Config, { address, trigger }: DeliveryContext, delivery: Delivery) {
-  const url = api.delivery(config, address, trigger.id, delivery.id);
+function presentDelivery({ urlOf }: DeliveryContext, delivery: Delivery) {
+  const url = urlOf(delivery.id);
   return {
     id: delivery.id,
     url,

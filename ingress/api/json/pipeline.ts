@@ -18,6 +18,7 @@ import { openSlices } from "../../../shared/sharing/resources.ts";
 import type { Step } from "../../../shared/vocabulary.ts";
 import { pieceLength } from "../../http/transfers/json-stream.ts";
 import * as field from "../../operations/fields.ts";
+import { presentProvider, providerSchema, type ShownProviders } from "../provider/json.ts";
 import { presentMembers, shownOf } from "../resources/json.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { presentSteps } from "./members/readable-step.ts";
@@ -69,6 +70,7 @@ export const pipelineSchema = z
     url: field.url,
     web_url: field.url,
     ...shownOf(pipelineMembers),
+    provider: providerSchema,
     builds_url: field.url,
     badge_url: field.url.meta({
       description:
@@ -91,6 +93,7 @@ export interface PipelineContext {
   cipher: Cipher;
   /** Users by id. Contains at least those who created the presented pipelines. */
   users: ReadonlyMap<string, User>;
+  providers: ShownProviders;
 }
 
 type WithCounts<Facts> = Facts & { counts?: PipelineCounts | undefined };
@@ -122,7 +125,7 @@ async function writeAgain(stored: string): Promise<string[]> {
 
 /** A pipeline as REST answers it, with its steps written as callers send them. */
 export function presentPipeline(
-  { config, cipher, users }: PipelineContext,
+  { config, cipher, users, providers }: PipelineContext,
   organization: Organization,
   pipeline: WithCounts<Omit<Pipeline, "document">>,
 ) {
@@ -133,6 +136,7 @@ export function presentPipeline(
     url: api.pipeline(config, address),
     web_url: web.pipeline(config, address),
     ...presentMembers(pipelineMembers, pipeline),
+    provider: presentProvider(providers, pipeline),
     builds_url: api.builds(config, address),
     badge_url: web.badge(config, pipeline.id),
     env: environmentOfPipeline(cipher, pipeline),

@@ -11,6 +11,7 @@ import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { longReads } from "../../../shared/sharing/resources.ts";
 import { inBatches } from "../../http/transfers/json-stream.ts";
+import { loadProviders } from "../provider/json.ts";
 import { writePipeline } from "./pipeline.ts";
 
 /** Pipelines of this many bytes together are read at once. A larger one is read alone, off the event loop. */
@@ -20,11 +21,17 @@ const maxAtOnce = 30;
 const maxCountedAtOnce = 10;
 const maxKeptLength = 2 * 1024 * 1024;
 
+interface Shown {
+  hasCounts: boolean;
+  hasWebhooks: boolean;
+}
+
 /** Writes the pipelines of an answer as JSON, in parts. Reads a megabyte at a time, and keeps a few. */
 export class PipelineTexts {
   readonly #services: Services;
   readonly #organization: Organization;
   readonly #hasCounts: boolean;
+  readonly #hasWebhooks: boolean;
   /** In the order of the answer. */
   readonly #ids: readonly string[];
   readonly #sizes: ReadonlyMap<string, PipelineSize>;
@@ -34,11 +41,12 @@ export class PipelineTexts {
   private constructor(
     services: Services,
     organization: Organization,
-    { ids, sizes, hasCounts }: { ids: string[]; sizes: readonly PipelineSize[]; hasCounts: boolean },
+    { ids, sizes, hasCounts, hasWebhooks }: Shown & { ids: string[]; sizes: readonly PipelineSize[] },
   ) {
     this.#services = services;
     this.#organization = organization;
     this.#hasCounts = hasCounts;
+    this.#hasWebhooks = hasWebhooks;
     this.#ids = ids;
     this.#sizes = new Map(sizes.map((size) => [size.id, size]));
   }
@@ -46,6 +54,7 @@ export class PipelineTexts {
   /**
    * @param ids of all pipelines of the answer, in its order
    * @param options.hasTexts false: only their slugs are wanted. Default: true
+   * @param options.hasWebhooks shows the addresses of the providers' webhooks. Default: false
    * @param options.request its signal ends the wait for a turn
    * @throws the signal's reason
    */
@@ -53,9 +62,9 @@ export class PipelineTexts {
     services: Services,
     organization: Organization,
     given: readonly string[],
-    options: { hasTexts?: boolean; hasCounts?: boolean; request: { readonly signal: AbortSignal } },
+    options: Partial<Shown> & { hasTexts?: boolean; request: { readonly signal: AbortSignal } },
   ): Promise<PipelineTexts> {
-    const { hasTexts = true, hasCounts = false, request } = options;
+    const { hasTexts = true, hasCounts = false, hasWebhooks = false, request } = options;
     const { db } = services;
     const ids = [...new Set(given)];
     const measure = async () => listPipelineSizes(db, { ids });
@@ -67,7 +76,7 @@ export class PipelineTexts {
       : ids.length > 1
         ? longReads.take(organization.id, measure, request.signal)
         : measure());
-    return new PipelineTexts(services, organization, { ids, sizes, hasCounts });
+    return new PipelineTexts(services, organization, { ids, sizes, hasCounts, hasWebhooks });
   }
 
   /** The bytes of all pipelines of the answer, each once. */
@@ -116,9 +125,11 @@ export class PipelineTexts {
       db,
       found.map(({ createdById }) => createdById),
     );
+    const shown = this.#hasWebhooks ? ids : [];
+    const providers = await loadProviders(this.#services, this.#organization.id, shown);
     for (const pipeline of found) {
       const counts = countsOf.get(pipeline.id);
-      const context = { config, cipher, users };
+      const context = { config, cipher, users, providers };
       const parts = await writePipeline(context, this.#organization, { ...pipeline, counts });
       this.#kept.set(pipeline.id, parts);
       this.#keptLength += parts.reduce((sum, part) => sum + part.length, 0);

@@ -196,7 +196,7 @@ function Origin({
   delivery,
   request,
 }: {
-  trigger: Pick<Trigger, "id" | "label" | "deletedAt">;
+  trigger: Pick<Trigger, "id" | "label" | "isProvider" | "deletedAt">;
   delivery: string;
   request: MemberRequest;
 }) {
@@ -207,6 +207,8 @@ function Origin({
       <dd>
         {trigger.deletedAt ? (
           `${trigger.label}, deleted since`
+        ) : trigger.isProvider ? (
+          trigger.label
         ) : (
           <>
             <a href={pathTo(patterns.triggerPage, parameters)}>{trigger.label}</a>,{" "}

@@ -131,12 +131,14 @@ function Refusing({ overview, org }: { overview: Overview; org: string }) {
         const [most] = counts.toSorted((a, b) => b.count - a.count);
         if (!most) return null;
         const total = counts.reduce((sum, { count }) => sum + count, 0);
-        const place = { org, slug: most.pipeline.slug, trigger: most.triggerId };
+        const { trigger, pipeline } = most;
+        const place = { org, slug: pipeline.slug, trigger: trigger.id };
+        const path = trigger.isProvider
+          ? pathTo(patterns.pipelinePage, place)
+          : `${pathTo(patterns.triggerPage, place)}#refused`;
         return (
           <li key={most.triggerId}>
-            <span class="state failed">refuses</span>{" "}
-            <a href={`${pathTo(patterns.triggerPage, place)}#refused`}>{most.trigger.label}</a> of{" "}
-            {most.pipeline.name}
+            <span class="state failed">refuses</span> <a href={path}>{trigger.label}</a> of {pipeline.name}
             <span class="quiet">
               {" "}
               has refused {total === 1 ? "a delivery" : `${total.toLocaleString("en")} deliveries`} since the

@@ -16,6 +16,10 @@ export const causeWords: Record<RefusalCause, [cause: string, remedy: string]> =
   invalid_token: ["The URL was cut off or changed", "Copy the whole URL."],
   not_found: ["No trigger had the URL", "Copy the whole URL."],
   disabled: ["The trigger was disabled", "Enable it to accept deliveries."],
+  forbidden_address: [
+    "Sent from another network",
+    "Add it to the networks that the repository connection allows.",
+  ],
   wrong_content_type: ["Not sent as JSON", "Choose application/json as the content type."],
   form_content_type: ["Sent as a form", "Choose application/json as the content type."],
   wrong_encoding: ["Compressed", "Send the payload uncompressed."],

@@ -37,6 +37,7 @@ export function secretCommands(act: Act, showProgress: (text: string) => void): 
             variables_of_pipelines: lost["pipelines.environmentSealed"],
             variables_of_triggers: lost["triggers.environmentSealed"],
             secrets_of_triggers: lost["triggers.secretSealed"],
+            addresses_of_webhooks: lost["triggers.tokenSealed"],
             variables_of_builds: lost["builds.environmentSealed"] + lost["builds.uploadedEnvironmentSealed"],
             secrets_of_clusters: lost["secrets.valueSealed"],
             signing_keys: lost["signingKeys.privateKeySealed"],

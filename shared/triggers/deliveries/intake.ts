@@ -1,8 +1,10 @@
+import { allowedAddressesOf } from "../../connections/connected.ts";
 import { hashToken } from "../../crypto/tokens.ts";
 import { secondMs } from "../../durations.ts";
 import type { Services } from "../../services/services.ts";
 import { openGatherer } from "../../sharing/gatherer.ts";
 import { rememberRecent } from "../../sharing/recent.ts";
+import { hostOf } from "../../sources/providers.ts";
 import { secretOf } from "../members.ts";
 import { findTriggerByToken } from "../store.ts";
 import { type TriggerType, typeOfTrigger } from "../types.ts";
@@ -18,6 +20,11 @@ export interface EnabledTrigger {
   secret: string | undefined;
   organizationId: string;
   refusedBodiesUntil: Date | null;
+  /** The webhook of a pipeline's provider. */
+  isProvider: boolean;
+  /** The networks that may send. Null: all. */
+  allowedAddresses: readonly string[] | null;
+  /** Of its organization: all of its triggers, or all of its providers. */
   deliveriesPerHour: number;
   /** Cached, perhaps stale. */
   isCached: boolean;
@@ -68,8 +75,13 @@ export function openIntake(services: Services, maxWaitMs = defaultMaxWaitMs): In
 async function readEnabledTrigger(services: Services, token: string): Promise<EnabledTrigger> {
   const found = await findTriggerByToken(services.db, hashToken(token));
   if (!found) throw new DeliveryRefusal("not_found");
-  const { trigger, organizationId, deliveriesPerHour } = found;
-  if (!trigger.enabled) throw new DeliveryRefusal("disabled", { trigger: { ...trigger, organizationId } });
+  const { trigger, organizationId } = found;
+  const { isProvider } = trigger;
+  if (!trigger.enabled)
+    throw new DeliveryRefusal("disabled", {
+      trigger: { ...trigger, organizationId },
+      ...(isProvider && { message: "Webhooks of this pipeline are switched off" }),
+    });
   return {
     id: trigger.id,
     version: trigger.version,
@@ -77,7 +89,18 @@ async function readEnabledTrigger(services: Services, token: string): Promise<En
     secret: secretOf(services.cipher, trigger),
     organizationId,
     refusedBodiesUntil: trigger.refusedBodiesUntil,
-    deliveriesPerHour,
+    isProvider,
+    allowedAddresses: isProvider ? await readAllowedAddresses(services, found) : null,
+    deliveriesPerHour: isProvider ? services.config.providerDeliveriesPerHour : found.deliveriesPerHour,
     isCached: false,
   };
+}
+
+/** Those of the organization's connection to the pipeline's host. */
+async function readAllowedAddresses(
+  { db }: Services,
+  { organizationId, repository }: { organizationId: string; repository: string | null },
+): Promise<string[] | null> {
+  const host = repository === null ? undefined : hostOf(repository);
+  return host === undefined ? null : allowedAddressesOf(db, organizationId, host);
 }

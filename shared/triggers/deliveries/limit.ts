@@ -6,13 +6,18 @@ import type { Services } from "../../services/services.ts";
 import { windows } from "../../sharing/bounds.ts";
 import { DeliveryRefusal } from "./refusals.ts";
 
-/** All triggers of an organization share the limit. */
-export function deliveriesLimit(organization: {
+/** All triggers of an organization share a limit, and all providers of its pipelines another. */
+export function deliveriesLimit({
+  organizationId: subject,
+  deliveriesPerHour: limit,
+  isProvider = false,
+}: {
   organizationId: string;
   deliveriesPerHour: number;
+  isProvider?: boolean;
 }): RateLimit {
-  const { organizationId: subject, deliveriesPerHour: limit } = organization;
-  return { name: "deliveries", subject, limit, windowMs: windows.deliveries.windowMs };
+  const name = isProvider ? "provider-deliveries" : "deliveries";
+  return { name, subject, limit, windowMs: windows[name].windowMs };
 }
 
 export function deliveriesUsed(

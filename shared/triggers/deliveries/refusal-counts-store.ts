@@ -43,7 +43,7 @@ export async function listRefusalCountsOfOrganization(
       hour,
       cause,
       count,
-      trigger: { id: triggers.id, label: triggers.label },
+      trigger: { id: triggers.id, label: triggers.label, isProvider: triggers.isProvider },
       pipeline: { slug: pipelines.slug, name: pipelines.name },
     })
     .from(refusedDeliveries)

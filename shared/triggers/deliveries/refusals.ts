@@ -7,6 +7,7 @@ const answers = {
   invalid_token: [400, "Invalid pipeline trigger token"],
   not_found: [404, "Pipeline trigger not found"],
   disabled: [403, "Pipeline trigger is disabled"],
+  forbidden_address: [403, "Webhooks of this host are not accepted from this address"],
   wrong_content_type: [415, "Content-Type must be application/json"],
   form_content_type: [
     415,

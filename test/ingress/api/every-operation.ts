@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { isNull } from "drizzle-orm";
 import type { Scope } from "../../../shared/accounts/scopes.ts";
 import { insertUpload } from "../../../shared/agents/upload-store.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, pipelineBody, unique } from "../../helpers/api.ts";
-import { decide } from "../../helpers/builds.ts";
+import { decide, decideDue } from "../../helpers/builds.ts";
 import { post } from "../../helpers/http.ts";
 
 type Parameters = Record<string, string>;
@@ -40,6 +40,8 @@ const pipeline = "/pipelines/:slug";
 const triggers = `${pipeline}/triggers`;
 const trigger = `${triggers}/:trigger`;
 const delivery = `${trigger}/deliveries/:delivery`;
+const provider = `${pipeline}/provider`;
+const providerDelivery = `${provider}/deliveries/:delivery`;
 const bulkRebuild = `${trigger}/rebuilds/:rebuild`;
 
 const token = `${cluster}/tokens/:token`;
@@ -71,6 +73,37 @@ export async function freshDelivery(api: Api) {
   await decide(api.world.services, [id]);
   return { ...at, delivery: id as string };
 }
+
+const hookedPipeline = async ({ newPipeline }: Api) => {
+  const repository = "https://github.com/acme/app.git";
+  const { slug, provider } = (await newPipeline({ repository })) as unknown as HookedPipeline;
+  return { slug, ...provider };
+};
+const sha = "6113728f27ae82c7b1a177c8d03f9e96e0adf246";
+const pushOfGithub = {
+  ref: "refs/heads/main",
+  before: "0".repeat(40),
+  after: sha,
+  deleted: false,
+  compare: "https://github.com/acme/app/compare/main",
+  head_commit: { id: sha, message: "Make it faster", author: { name: "Ada", email: "ada@example.com" } },
+  repository: { id: 7, full_name: "acme/app", clone_url: "https://github.com/acme/app.git" },
+};
+interface HookedPipeline {
+  slug: string;
+  provider: { webhook_url: string; secret: string };
+}
+
+/** Creates a push that was built. */
+const freshProviderDelivery = async (api: Api) => {
+  const { slug, webhook_url, secret } = await hookedPipeline(api);
+  const body = JSON.stringify(pushOfGithub);
+  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  const headers = { "X-GitHub-Event": "push", "X-Hub-Signature-256": `sha256=${signature}` };
+  const { id } = (await post(api.world.url + new URL(webhook_url).pathname, body, headers)).body;
+  await decideDue(api.world.services);
+  return { slug, delivery: id as string };
+};
 
 /** Ends those that run: an organization may have three. */
 const deliveryToRebuild = async (api: Api) => {
@@ -188,6 +221,16 @@ const rows: Row[] = [
 
   ["archivePipeline", "POST", `${pipeline}/archive`, "write_pipelines", "member", 200, { prepare: freshPipeline }],
   ["unarchivePipeline", "POST", `${pipeline}/unarchive`, "write_pipelines", "member", 200, { prepare: freshPipeline }],
+
+  ["setProviderSecret", "PUT", `${provider}/secret`, "write_pipelines", "member", 204, { body: () => ({ secret: "sixteen letters!" }), prepare: hookedPipeline }],
+  ["rotateProvider", "POST", `${provider}/rotate`, "write_pipelines", "member", 200, { prepare: hookedPipeline }],
+  ["getGithubWebhooks", "GET", `${pipeline}/github-webhooks`, "read_pipelines", "member", 200, { prepare: hookedPipeline }],
+  ["enableGithubWebhooks", "PUT", `${pipeline}/github-webhooks`, "write_pipelines", "member", 200, { prepare: hookedPipeline }],
+  ["disableGithubWebhooks", "DELETE", `${pipeline}/github-webhooks`, "write_pipelines", "member", 200, { prepare: hookedPipeline }],
+  ["listProviderDeliveries", "GET", `${provider}/deliveries`, "read_pipelines", "member", 200, { prepare: hookedPipeline }],
+  ["getProviderDelivery", "GET", providerDelivery, "read_pipelines", "member", 200, { prepare: freshProviderDelivery }],
+  ["getProviderDeliveryRequest", "GET", `${providerDelivery}/request`, "read_pipelines", "member", 200, { prepare: freshProviderDelivery }],
+  ["rebuildProviderDelivery", "POST", `${providerDelivery}/rebuild`, "write_builds", "member", 201, { prepare: freshProviderDelivery }],
 
   ["listBuilds", "GET", "/builds", "read_builds", "member", 200],
   ["listBuildsOfPipeline", "GET", `${pipeline}/builds`, "read_builds", "member", 200],

@@ -1,4 +1,5 @@
 import { openSender, type Story } from "./chapter.ts";
+import { provider } from "./provider.ts";
 
 const yaml = `# Every page
 steps:
@@ -64,5 +65,6 @@ export async function pipelines(story: Story) {
     json: { name: "Old site", cluster_id: clusterId, steps: [{ command: "make" }] },
     status: 201,
   });
+  await provider(story);
   await send("deletePipeline", "No answer but the status", { path: { slug: "old-site" }, status: 204 });
 }
