@@ -75,7 +75,6 @@ import {
   enableTrigger,
   keepBodies,
   redirectToTrigger,
-  removeTrigger,
   replaceTriggerForm,
   replaceTriggerPage,
 } from "./triggers/actions.tsx";
@@ -162,7 +161,7 @@ function routes({ isClosing }: Parts) {
     [patterns.keepRefusedBodiesPage]: { GET: redirectToTrigger, POST: keepBodies },
     [patterns.dropRefusedBodiesPage]: { GET: redirectToTrigger, POST: dropBodies },
     [patterns.replaceTriggerPage]: { GET: replaceTriggerPage, POST: replaceTriggerForm },
-    [patterns.deleteTriggerPage]: { GET: deleteTriggerPage, POST: removeTrigger },
+    [patterns.deleteTriggerPage]: deleteTriggerPage,
     [patterns.groupsPage]: { GET: groupsPage },
     [patterns.groupPage]: { GET: groupPage },
     [patterns.clustersPage]: { GET: clustersPage, POST: addCluster },

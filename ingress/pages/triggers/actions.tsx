@@ -7,6 +7,7 @@ import { findTrigger } from "../../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { loadPipelineOfTriggers, loadTrigger, triggerPath } from "../address/trigger.ts";
+import { confirmPage } from "../resources/confirm-page.tsx";
 import { readFormId } from "../ui/form-id.ts";
 import { memberAction, memberPage } from "../ui/member-page.ts";
 import { confirmation } from "../ui/narrow-page.tsx";
@@ -83,22 +84,18 @@ export const replaceTriggerForm = memberAction(async (services, request, form) =
   return createdPage(services, request, replaced, "Trigger replaced");
 });
 
-/** GET …/delete */
-export const deleteTriggerPage = memberPage(async (services, request) => {
-  const { trigger } = await loadTrigger(services, request);
-  return confirmation({
-    title: `Delete the trigger ${trigger.label}?`,
-    section: "pipelines",
-    text: "Its URL answers 404 at once, and its deliveries are no longer listed. Deliveries that it accepted before are still built, and builds stay. This cannot be undone.",
-    button: "Delete",
-    path: triggerPath(request, trigger, patterns.deleteTriggerPage),
-    back: triggerPath(request, trigger),
-  });
-});
-
-/** POST …/delete */
-export const removeTrigger = memberAction(async (services, request) => {
-  const { trigger } = await loadTrigger(services, request);
-  await deleteTrigger(services, request.actor, trigger);
-  return withNotice(pipelinePath(request, patterns.triggersPage), "trigger_deleted");
+/** GET and POST …/delete */
+export const deleteTriggerPage = confirmPage({
+  isForAll: true,
+  section: "pipelines",
+  load: loadTrigger,
+  title: ({ trigger }) => `Delete the trigger ${trigger.label}?`,
+  text: () =>
+    "Its URL answers 404 at once, and its deliveries are no longer listed. Deliveries that it accepted before are still built, and builds stay. This cannot be undone.",
+  path: (request, { trigger }) => triggerPath(request, trigger, patterns.deleteTriggerPage),
+  back: (request, { trigger }) => triggerPath(request, trigger),
+  run: async (services, request, { trigger }) => {
+    await deleteTrigger(services, request.actor, trigger);
+    return withNotice(pipelinePath(request, patterns.triggersPage), "trigger_deleted");
+  },
 });
