@@ -10,11 +10,11 @@ import { findUnblocker } from "../../shared/builds/progress/unblocker.ts";
 import { listBuildNumbers } from "../../shared/builds/rows/build-store.ts";
 import type { Job } from "../../shared/builds/rows/job-store.ts";
 import { findClusterName } from "../../shared/clusters/store.ts";
+import { providerIn } from "../../shared/pipelines/provider/provider.ts";
 import { findPipelineFactsById } from "../../shared/pipelines/store.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { readOnce } from "../../shared/sharing/gatherer.ts";
-import { providerOf } from "../../shared/sources/providers.ts";
 import * as field from "../operations/fields.ts";
 
 const chunkSeconds = 1;
@@ -63,15 +63,18 @@ function presentStep({ command, options }: Job) {
 export function acceptedPresenter(services: Services) {
   const { db, config, cipher } = services;
   const findReport = readOnce((buildId: string) => isCommitReported(services, buildId));
-  const findPipeline = readOnce((id: string) => findPipelineFactsById(db, { id }));
+  const findPipeline = readOnce(async (id: string) => {
+    const pipeline = await findPipelineFactsById(db, { id });
+    return pipeline && { pipeline, provider: await providerIn(db, pipeline) };
+  });
   const findName = readOnce((id: string) => findClusterName(db, { id }));
   const findOrganization = readOnce((id: string) => findOrganizationById(db, id));
 
   /** @throws Refusal 422 if the pipeline was deleted */
   return async (agent: Agent, { job, build, token, sshKey }: Accepted) => {
-    const pipeline = await findPipeline(build.pipelineId);
+    const found = await findPipeline(build.pipelineId);
     const organization = await findOrganization(build.organizationId);
-    if (!pipeline || !organization) throw new Refusal(422, "The job's pipeline was deleted");
+    if (!found || !organization) throw new Refusal(422, "The job's pipeline was deleted");
     const creator = build.creatorId
       ? (await listUsersById(db, [build.creatorId])).get(build.creatorId)
       : undefined;
@@ -81,8 +84,7 @@ export function acceptedPresenter(services: Services) {
       config,
       cipher,
       organization,
-      pipeline,
-      provider: providerOf(pipeline.repository),
+      ...found,
       build,
       job,
       agent,

@@ -18,9 +18,9 @@ import { findClusterName } from "../../../shared/clusters/store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
+import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { providerOf } from "../../../shared/sources/providers.ts";
 import type { JobType } from "../../../shared/vocabulary.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
 import { jobSchema, presentJob, usersOf } from "../json/job.ts";
@@ -177,7 +177,7 @@ export function jobOperations(services: Services): Operation[] {
           cipher,
           organization,
           pipeline,
-          provider: providerOf(pipeline.repository),
+          provider: await providerIn(db, pipeline),
           build,
           job,
           agent,

@@ -3,6 +3,7 @@ import { it } from "node:test";
 import type { BuildOptions } from "../../../shared/db/schema/builds.ts";
 import { updatePipelineIfPresent } from "../../../shared/pipelines/store.ts";
 import { describeWorld } from "../../helpers/databases.ts";
+import { hooksOf } from "../../pipelines/provider/provider-api.ts";
 import { openHosts, sha } from "./open-hosts.ts";
 
 const repository = "https://github.com/acme/site.git";
@@ -115,11 +116,13 @@ describeWorld("the facts of a build", openHosts, (hosts) => {
   });
 
   it("name the provider as agents know it", async () => {
+    await hooksOf(hosts.api).connect("git.acme.example.com");
     for (const [address, provider] of [
       ["git@github.com:acme/site.git", "github"],
       ["https://gitlab.com/acme/site.git", "gitlab"],
       ["ssh://git@codeberg.org/acme/site.git", "github"],
       ["https://bitbucket.org/acme/site.git", "bitbucket"],
+      ["https://git.acme.example.com/acme/site.git", "github"],
       ["https://git.example.com/acme/site.git", "git"],
     ]) {
       await hosts.report(await newPipeline(undefined, { repository: address }));

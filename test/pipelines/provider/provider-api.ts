@@ -28,7 +28,7 @@ export async function openProviderApi(database: TestDatabase, settings: Record<s
   return { ...api, ...hooksOf(api) };
 }
 
-function hooksOf(api: Api) {
+export function hooksOf(api: Api) {
   const { world, acme } = api;
   return {
     async hooked(body: object = {}): Promise<Hooked> {
