@@ -47,8 +47,9 @@ function aboutOf(provider: ProviderId, name: Name): string {
 
 /** The sentences of the settings that are on. */
 export function settingsInWords(provider: ProviderId, settings: ProviderSettings): string[] {
+  const isOfForks = (name: Name) => name === "prefix_pull_request_fork_branch_names";
   return shownOf(provider)
-    .filter((name) => settings[name] === true)
+    .filter((name) => settings[name] === true && (settings.build_pull_request_forks || !isOfForks(name)))
     .map((name) => aboutOf(provider, name));
 }
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
@@ -57,17 +58,18 @@ function show(request: MemberRequest, connected: Connected): PageContent {
           </div>
         </div>
         <Arrival webhook={webhook} parameters={parameters} />
+        <Webhook webhook={webhook} path={path}>
+          <details id="setup" class="fold" open={deliveries.length === 0}>
+            <summary>How to set it up at {providers[provider].title}</summary>
+            <Steps
+              provider={provider}
+              repository={pipeline.repository ?? ""}
+              settings={settingsOf(pipeline)}
+              isVerified={row.secretSealed !== null}
+            />
+          </details>
+        </Webhook>
         <Built pipeline={pipeline} provider={provider} />
-        <Webhook webhook={webhook} path={path} />
-        <details id="setup" class="fold" open={deliveries.length === 0}>
-          <summary>How to set it up at {providers[provider].title}</summary>
-          <Steps
-            provider={provider}
-            repository={pipeline.repository ?? ""}
-            settings={settingsOf(pipeline)}
-            isVerified={row.secretSealed !== null}
-          />
-        </details>
         {deliveries.length > 0 && (
           <section aria-labelledby="deliveries">
             <h2 id="deliveries">Last deliveries</h2>
@@ -147,9 +149,11 @@ function Built({ pipeline, provider }: { pipeline: PipelineFacts; provider: Prov
 function Webhook({
   webhook: { row, url },
   path,
+  children,
 }: {
   webhook: LoadedWebhook;
   path: (pattern: PatternWith<"org" | "slug">) => string;
+  children: ComponentChildren;
 }) {
   return (
     <section class="card" aria-labelledby="webhook">
@@ -183,6 +187,7 @@ function Webhook({
           text="Replace address and secret"
         />
       </p>
+      {children}
     </section>
   );
 }
