@@ -57,8 +57,8 @@ const github: HostSteps = {
   save: "Add webhook",
   afterwards: (
     <>
-      GitHub sends a <code>ping</code> at once. It makes no build; the pipeline’s page of the provider
-      shows it. <strong>Recent Deliveries</strong> at GitHub has its answer.
+      GitHub sends a <code>ping</code> at once. It makes no build; the pipeline’s page of the provider shows
+      it. <strong>Recent Deliveries</strong> at GitHub has its answer.
     </>
   ),
 };
