@@ -399,6 +399,7 @@ describeWorld("GET builds and pipelines", withSettings(openAcme, settings), (wor
         cluster_id: world.acme.cluster.id,
         default_branch: "main",
         repository: null,
+        provider: { id: "private", webhook_url: "", settings: {} },
         skip_queued_branch_builds: false,
         skip_queued_branch_builds_filter: null,
         cancel_running_branch_builds: false,

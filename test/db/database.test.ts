@@ -18,7 +18,9 @@ import { repeat } from "../helpers/run-mode.ts";
 
 const landed = {
   "sqlite/0000_initial": "e4e0434eca66928f",
+  "sqlite/0001_sources": "77561a83c885f474",
   "postgres/0000_initial": "46d060eb95b2a299",
+  "postgres/0001_sources": "926f0711cfecb9ca",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

@@ -98,6 +98,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
       number: "1",
       trigger: unknownId,
       delivery: unknownId,
+      push: unknownId,
       rebuild: unknownId,
       token: unknownId,
       secret: unknownId,

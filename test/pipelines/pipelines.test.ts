@@ -52,6 +52,7 @@ describeWorld("pipelines", openApi, (api) => {
       cluster_id: api.acme.cluster.id,
       default_branch: "main",
       repository: null,
+      provider: { id: "private", webhook_url: "", settings: {} },
       skip_queued_branch_builds: false,
       skip_queued_branch_builds_filter: null,
       cancel_running_branch_builds: false,

@@ -201,16 +201,17 @@ function Origin({
   request: MemberRequest;
 }) {
   const parameters = { ...addressOf(request), trigger: trigger.id };
-  const page = trigger.isProvider ? patterns.providerPage : patterns.triggerPage;
   return (
     <>
-      <dt>{trigger.isProvider ? "Provider" : "Trigger"}</dt>
+      <dt>Trigger</dt>
       <dd>
         {trigger.deletedAt ? (
           `${trigger.label}, deleted since`
+        ) : trigger.isProvider ? (
+          trigger.label
         ) : (
           <>
-            <a href={pathTo(page, parameters)}>{trigger.label}</a>,{" "}
+            <a href={pathTo(patterns.triggerPage, parameters)}>{trigger.label}</a>,{" "}
             <a href={pathTo(patterns.deliveryPage, { ...parameters, delivery })}>delivery</a>
           </>
         )}

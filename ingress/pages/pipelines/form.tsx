@@ -10,12 +10,11 @@ import {
 import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import { pathOf } from "../../../shared/sources/providers.ts";
-import { maxLengthOf, toProblems } from "../../../shared/validation.ts";
+import { toProblems } from "../../../shared/validation.ts";
 import { bodyOf, type Draft, draftOf, listFields, readDraft } from "../resources/draft.ts";
 import { MemberFields } from "../resources/fields.tsx";
 import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
-import { DefaultButton, Field, Select } from "../ui/form.tsx";
+import { DefaultButton, Select } from "../ui/form.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import {
   draftOfSteps,
@@ -69,17 +68,18 @@ function fieldOf(member: string, steps: StepsDraft): string | undefined {
 
 /**
  * Takes a form of a pipeline: edits its rows, or saves it.
- * @returns what `save` returns, or the draft to show again
+ * @param save returns where it leads
+ * @returns that, or the draft to show again
  */
-export async function takePipelineForm<Saved>(
+export async function takePipelineForm(
   organizationId: string,
   form: URLSearchParams,
-  save: (draft: PipelineDraft) => Promise<Saved>,
-): Promise<{ saved: Saved } | { draft: PipelineDraft; problems?: FormProblems }> {
+  save: (draft: PipelineDraft) => Promise<string>,
+): Promise<string | { draft: PipelineDraft; problems?: FormProblems }> {
   const draft = readPipelineDraft(form);
   const run = async () => {
     const steps = await editSteps(organizationId, draft.steps, form.get("do") ?? "");
-    return steps ? { draft: { ...draft, steps } } : { saved: await save(draft) };
+    return steps ? { draft: { ...draft, steps } } : save(draft);
   };
   const outcome = await tryForm(run, (member) => fieldOf(member, draft.steps));
   return "problems" in outcome ? { draft, problems: outcome.problems } : outcome.done;
@@ -87,15 +87,8 @@ export async function takePipelineForm<Saved>(
 
 /** @throws Refusal 422, 503 */
 export async function toNewPipeline(organizationId: string, draft: PipelineDraft): Promise<NewPipeline> {
-  const { name, repository = "" } = draft.members;
-  const members = { ...draft.members, name: name || nameOfRepository(repository) };
-  const parsed = await parse(newPipeline, { ...draft, members }, true);
+  const parsed = await parse(newPipeline, draft, true);
   return { ...parsed, ...(await readGivenSteps(organizationId, parsed)) } as NewPipeline;
-}
-
-/** The last part of its path. */
-function nameOfRepository(repository: string): string {
-  return pathOf(repository)?.split("/").at(-1) ?? "";
 }
 
 /** @throws Refusal 422, 503 */
@@ -159,13 +152,10 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
       <MemberFields
         {...form}
         columns={[
-          ...["repository", "name", "slug", "clusterId", "description"],
-          ...["defaultBranch", "branchConfiguration"],
+          ...["name", "slug", "clusterId", "description"],
+          ...["repository", "defaultBranch", "branchConfiguration"],
         ]}
-        own={{
-          clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} />,
-          ...(!variables && { name: <NameOfNew value={draft.members.name} problems={problems} /> }),
-        }}
+        own={{ clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} /> }}
       />
       {variables ? (
         <EnvironmentChoice names={variables} isReplaced={draft.replacesEnvironment} {...environment} />
@@ -187,18 +177,5 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
       <MemberFields {...form} columns={["defaultTimeoutInMinutes", "maximumTimeoutInMinutes"]} />
       <StepsFields draft={draft.steps} queues={queues} problems={problems} />
     </>
-  );
-}
-
-function NameOfNew({ value, problems }: { value: string | undefined; problems: FormProblems | undefined }) {
-  return (
-    <Field
-      label={pipelineMembers.name.field.label}
-      name="name"
-      value={value}
-      maxLength={maxLengthOf(pipelineMembers.name.create)}
-      hint="That of the repository when empty."
-      problems={problems}
-    />
   );
 }

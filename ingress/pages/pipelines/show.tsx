@@ -53,9 +53,6 @@ async function showPipeline(
           <h1>{pipeline.name}</h1>
           <div class="actions">
             <PublicPreview />
-            {pipeline.repository !== null && (
-              <LinkButton kind="secondary" href={pathTo(patterns.providerPage, parameters)} text="Provider" />
-            )}
             <LinkButton kind="secondary" href={pathTo(patterns.triggersPage, parameters)} text="Triggers" />
             <LinkButton kind="secondary" href={pathTo(patterns.editPipelinePage, parameters)} text="Edit" />
             <Archive pipeline={pipeline} path={(pattern) => pathTo(pattern, parameters)} />

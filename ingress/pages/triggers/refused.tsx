@@ -39,8 +39,7 @@ interface RefusedProps {
   hours: Date[];
   requests: Pick<RefusedRequest, "id" | "cause" | "receivedAt" | "network">[];
   pathOf: (request: string) => string;
-  /** Absent: bodies are never kept. */
-  bodies?: BodiesProps;
+  bodies: BodiesProps;
 }
 
 interface BodiesProps {
@@ -80,7 +79,7 @@ export function Refused({ counts, hours, requests, pathOf, bodies }: RefusedProp
           </Table>
         </details>
       )}
-      {bodies && <Bodies {...bodies} />}
+      <Bodies {...bodies} />
     </section>
   );
 }

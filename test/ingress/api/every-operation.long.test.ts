@@ -19,6 +19,7 @@ import {
   freshSecret,
   freshToken,
   pathOf,
+  pushToProvider,
   tags,
 } from "./every-operation.ts";
 
@@ -56,6 +57,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
     await api.build(api.acme.pipeline.id);
     Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));
     Object.assign(api.present, await freshSecret(api), await freshAgent(api));
+    Object.assign(api.present, await pushToProvider(api, api.present.slug));
     const { body: build } = await api.send("GET", `/pipelines/${api.present.slug}/builds/1`);
     api.present.job = build.jobs[0].id;
     api.present.upload = await addUpload(api, api.present.job);
@@ -119,6 +121,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       number: "No build found",
       trigger: "No pipeline trigger found",
       delivery: "No delivery found",
+      push: "No delivery found",
       rebuild: "No bulk rebuild found",
     };
 

@@ -41,7 +41,8 @@ const triggers = `${pipeline}/triggers`;
 const trigger = `${triggers}/:trigger`;
 const delivery = `${trigger}/deliveries/:delivery`;
 const provider = `${pipeline}/provider`;
-const providerDelivery = `${provider}/deliveries/:delivery`;
+/** A delivery of the provider: that of a trigger has the other name. */
+const providerDelivery = `${provider}/deliveries/:push`;
 const bulkRebuild = `${trigger}/rebuilds/:rebuild`;
 
 const token = `${cluster}/tokens/:token`;
@@ -74,11 +75,8 @@ export async function freshDelivery(api: Api) {
   return { ...at, delivery: id as string };
 }
 
-const hookedPipeline = async ({ newPipeline }: Api) => {
-  const repository = "https://github.com/acme/app.git";
-  const { slug, provider } = (await newPipeline({ repository })) as unknown as HookedPipeline;
-  return { slug, ...provider };
-};
+const repository = "https://github.com/acme/app.git";
+const hookedPipeline = async ({ newPipeline }: Api) => ({ slug: (await newPipeline({ repository })).slug });
 const sha = "6113728f27ae82c7b1a177c8d03f9e96e0adf246";
 const pushOfGithub = {
   ref: "refs/heads/main",
@@ -87,23 +85,21 @@ const pushOfGithub = {
   deleted: false,
   compare: "https://github.com/acme/app/compare/main",
   head_commit: { id: sha, message: "Make it faster", author: { name: "Ada", email: "ada@example.com" } },
-  repository: { id: 7, full_name: "acme/app", clone_url: "https://github.com/acme/app.git" },
+  repository: { id: 7, full_name: "acme/app", clone_url: repository },
 };
-interface HookedPipeline {
-  slug: string;
-  provider: { webhook_url: string; secret: string };
-}
 
-/** Creates a push that was built. */
-const freshProviderDelivery = async (api: Api) => {
-  const { slug, webhook_url, secret } = await hookedPipeline(api);
+/** Creates a push that was built. @param slug of a pipeline that gets a provider. Default: a new one */
+export async function pushToProvider(api: Api, slug?: string) {
+  const at = slug ?? (await hookedPipeline(api)).slug;
+  await api.send("PATCH", `/pipelines/${at}`, { body: { repository } });
+  const { webhook_url, secret } = (await api.send("POST", `/pipelines/${at}/provider/rotate`)).body;
   const body = JSON.stringify(pushOfGithub);
   const signature = createHmac("sha256", secret).update(body).digest("hex");
   const headers = { "X-GitHub-Event": "push", "X-Hub-Signature-256": `sha256=${signature}` };
   const { id } = (await post(api.world.url + new URL(webhook_url).pathname, body, headers)).body;
   await decideDue(api.world.services);
-  return { slug, delivery: id as string };
-};
+  return { slug: at, push: id as string };
+}
 
 /** Ends those that run: an organization may have three. */
 const deliveryToRebuild = async (api: Api) => {
@@ -228,9 +224,9 @@ const rows: Row[] = [
   ["enableGithubWebhooks", "PUT", `${pipeline}/github-webhooks`, "write_pipelines", "member", 200, { prepare: hookedPipeline }],
   ["disableGithubWebhooks", "DELETE", `${pipeline}/github-webhooks`, "write_pipelines", "member", 200, { prepare: hookedPipeline }],
   ["listProviderDeliveries", "GET", `${provider}/deliveries`, "read_pipelines", "member", 200, { prepare: hookedPipeline }],
-  ["getProviderDelivery", "GET", providerDelivery, "read_pipelines", "member", 200, { prepare: freshProviderDelivery }],
-  ["getProviderDeliveryRequest", "GET", `${providerDelivery}/request`, "read_pipelines", "member", 200, { prepare: freshProviderDelivery }],
-  ["rebuildProviderDelivery", "POST", `${providerDelivery}/rebuild`, "write_builds", "member", 201, { prepare: freshProviderDelivery }],
+  ["getProviderDelivery", "GET", providerDelivery, "read_pipelines", "member", 200, { prepare: pushToProvider }],
+  ["getProviderDeliveryRequest", "GET", `${providerDelivery}/request`, "read_pipelines", "member", 200, { prepare: pushToProvider }],
+  ["rebuildProviderDelivery", "POST", `${providerDelivery}/rebuild`, "write_builds", "member", 201, { prepare: pushToProvider }],
 
   ["listBuilds", "GET", "/builds", "read_builds", "member", 200],
   ["listBuildsOfPipeline", "GET", `${pipeline}/builds`, "read_builds", "member", 200],

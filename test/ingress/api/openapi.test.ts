@@ -93,7 +93,7 @@ describeWorldOn(sqlite, "the OpenAPI document", openApi, (api) => {
     const ofTable = everyOperation.map(({ id, method, path }) => [
       id,
       method,
-      `/v2/organizations/{org}${path.replace(/:([a-z]+)/g, "{$1}")}`,
+      `/v2/organizations/{org}${path.replace(":push", ":delivery").replace(/:([a-z]+)/g, "{$1}")}`,
     ]);
     const ofDocument = described()
       .filter(({ path, operation }) => path.includes("{org}") && tags.includes(operation.tags[0] ?? ""))
