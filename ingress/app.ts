@@ -32,6 +32,7 @@ import { introspect } from "./oauth/introspect.ts";
 import { metadata } from "./oauth/metadata.ts";
 import { revoke } from "./oauth/revoke.ts";
 import { token } from "./oauth/token.ts";
+import { missingOperations, refuseGraphql } from "./operations/missing.ts";
 import { operationRoutes } from "./operations/operation.ts";
 import { pages } from "./pages/routes.ts";
 import { errorPage } from "./pages/ui/error-page.tsx";
@@ -80,6 +81,8 @@ export function createApp(
   restRoute(app, patterns.apiRoot, { GET: apiRoot(services) }, limitMisuse);
   for (const [path, handlers] of operationRoutes(authenticate, bodies.rest, ofRest))
     restRoute(app, path, handlers, limitMisuse);
+  for (const [path, handlers] of missingOperations) restRoute(app, path, handlers, limitMisuse);
+  refuseGraphql(app);
 
   const routes: Route[] = [
     [patterns.healthz, { GET: healthz(installation) }],

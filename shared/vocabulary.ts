@@ -88,6 +88,11 @@ export function jobStatesOfFilter(given: string): JobState[] | undefined {
   const found = jobStates.filter((state) => state === given || shownJobState(state) === given);
   return found.length > 0 ? found : undefined;
 }
+/** Ways of failing that let a build fail. */
+export const hardFailures = ["failed", "timed_out", "expired", "canceled"] as const satisfies JobState[];
+/** Ways of failing after which a job may be retried. Soft: in any of the others, and the build goes on. */
+export const failures = [...hardFailures, "soft_failed"] as const;
+export type Failure = (typeof failures)[number];
 /** An agent has the job. */
 export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", "timing_out"];
 /** The job runs, or will run without waiting for other steps. */

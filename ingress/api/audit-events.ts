@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { auditSubjectTypes } from "../../shared/accounts/audit.ts";
-import { listAuditPage } from "../../shared/accounts/audit-store.ts";
+import { findAuditEvent, listAuditPage } from "../../shared/accounts/audit-store.ts";
+import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
+import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
 import { type Operation, operation } from "../operations/operation.ts";
@@ -21,13 +23,17 @@ const filters = {
   to: timeFilter("to"),
 };
 
+const reading = {
+  tag: "Organizations",
+  scope: "read_audit_events" as const,
+  needsAdmin: true,
+  methods: ["GET"] as ["GET"],
+};
+
 export function auditOperations({ db, config }: Services): Operation[] {
   return [
     operation({
-      tag: "Organizations",
-      scope: "read_audit_events",
-      needsAdmin: true,
-      methods: ["GET"],
+      ...reading,
       path: patterns.auditEvents,
       id: "listAuditEvents",
       summary: "The audit log of an organization, newest first",
@@ -49,6 +55,19 @@ export function auditOperations({ db, config }: Services): Operation[] {
         const found = await listAuditPage(db, filter, page);
         const rows = found.map(presentAuditEvent);
         return presentCursorPage(event, page, rows, { base: config.baseUrl, present: (row) => row });
+      },
+    }),
+    operation({
+      ...reading,
+      path: patterns.auditEvent,
+      id: "getAuditEvent",
+      summary: "An entry of the audit log",
+      success: { status: 200, schema: auditEventSchema, description: "The entry" },
+      run: async ({ caller, parameter }) => {
+        const id = parameter("event");
+        const found = isId(id) ? await findAuditEvent(db, caller.organization.id, id) : undefined;
+        if (!found) throw notFound("audit event");
+        return presentAuditEvent(found);
       },
     }),
   ];

@@ -7,11 +7,14 @@ import { cancelBuild } from "../../shared/builds/progress/cancel.ts";
 import { countJobStates, type InTurn } from "../../shared/builds/reading/answer-store.ts";
 import { listBuildAddresses } from "../../shared/builds/reading/list.ts";
 import { measurePage, requireBuild } from "../../shared/builds/reading/require.ts";
+import { retryFailedJobs } from "../../shared/builds/retry.ts";
 import type { Build } from "../../shared/builds/rows/build-store.ts";
 import { listWarnings } from "../../shared/builds/rows/graph-store.ts";
 import { patterns } from "../../shared/paths.ts";
+import { excerpt, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { longReads } from "../../shared/sharing/resources.ts";
+import { type Failure, failures } from "../../shared/vocabulary.ts";
 import { readPage } from "../http/number-pager.ts";
 import { parseBuildKey } from "../http/routing.ts";
 import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stream.ts";
@@ -35,6 +38,29 @@ const tag = "Builds";
 const reading = { tag, scope: "read_builds" as const };
 const page = { status: 200, schema: z.array(buildSchema), description: "A page of builds" } as const;
 const found = { status: 200, schema: buildSchema, description: "The build" } as const;
+
+const retriedFailures = z.object({
+  states: z
+    .string({ error: "States must be a string" })
+    .nullish()
+    .meta({ description: "Which failures, by commas. Default: all", examples: ["failed,soft_failed"] }),
+});
+
+/** @throws Refusal 400 */
+function failuresOf(states: string | null | undefined): readonly Failure[] {
+  const given = (states ?? "").split(",").map((each) => each.trim());
+  const names = given.filter((each) => each !== "");
+  const unknown = names.filter((name) => !isFailure(name));
+  if (unknown.length > 0) {
+    const valid = failures.toSorted().join(", ");
+    throw new Refusal(400, `Invalid states: ${excerpt(unknown.join(", "))}. Valid states are ${valid}.`);
+  }
+  return names.length > 0 ? names.filter(isFailure) : failures;
+}
+
+function isFailure(name: string): name is Failure {
+  return (failures as readonly string[]).includes(name);
+}
 
 type Answered = Pick<Call<unknown>, "event" | "caller">;
 
@@ -75,7 +101,11 @@ export function buildOperations(services: Services): Operation[] {
   const one = async (
     call: Answered,
     build: Build,
-    { content = allOfBuild, ...answer }: { content?: BuildContent; status?: 200 | 201; isOfChange?: boolean },
+    {
+      content = allOfBuild,
+      retriedJobs,
+      ...answer
+    }: { content?: BuildContent; retriedJobs?: number; status?: 200 | 201 | 202; isOfChange?: boolean },
   ) => {
     const { event, caller } = call;
     const { organization } = caller;
@@ -83,6 +113,7 @@ export function buildOperations(services: Services): Operation[] {
     const readDetails = async () => ({
       jobStates: await countJobStates(db, build.id),
       warnings: await listWarnings(db, build.id),
+      retriedJobs,
     });
     const texts = await textsOf(call, [build], content);
     const parts = writeBuilds(services, [build], { organization, content, sizes, texts, readDetails });
@@ -195,6 +226,30 @@ export function buildOperations(services: Services): Operation[] {
         const key = parseBuildKey(call.parameter("number"));
         await cancelBuild(services, call.actor, pipeline, key);
         return one(call, await requireBuild(db, pipeline, key), { isOfChange: true });
+      },
+    }),
+    operation({
+      tag,
+      scope: "write_builds",
+      methods: ["PUT"],
+      path: patterns.retryFailedJobs,
+      id: "retryFailedJobs",
+      summary: "Retry the failed jobs of a build, as far as their steps allow it",
+      body: { schema: retriedFailures, isOptional: true },
+      success: { status: 202, schema: buildSchema, description: "The build, and the number of jobs" },
+      refusals: { 400: ["Invalid states: …"], 422: ["Jobs cannot be retried: …"] },
+      run: async (call) => {
+        const pipeline = await pipelineOf(services, call);
+        const key = parseBuildKey(call.parameter("number"));
+        const build = await requireBuild(db, pipeline, key);
+        const { states } = await call.readBody();
+        const target = { build, pipeline };
+        const retriedJobs = await retryFailedJobs(services, call.actor, target, failuresOf(states));
+        return one(call, await requireBuild(db, pipeline, key), {
+          status: 202,
+          isOfChange: true,
+          retriedJobs,
+        });
       },
     }),
   ];

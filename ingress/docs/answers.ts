@@ -13,6 +13,13 @@ export const answerHeaders = {
   },
   "RateLimit-Policy": text("The limit, as the IETF draft has it"),
   RateLimit: text("The rest of the limit, as the IETF draft has it"),
+  "RateLimit-User-Limit": number("The same of the user: that of the access token"),
+  "RateLimit-User-Remaining": number("Requests that the user has left"),
+  "RateLimit-User-Reset": number("Seconds until the user has more"),
+  "RateLimit-User-Scope": {
+    description: "The name of the user's limit",
+    schema: { type: "string", enum: ["rest_user"] },
+  },
   "Retry-After": number("Seconds after which the same request may succeed"),
   "WWW-Authenticate": text("The missing credentials: a valid token, a scope, a client's secret"),
   "Idempotent-Replayed": {
@@ -31,6 +38,14 @@ export const rateLimitHeaders: HeaderName[] = [
   "RateLimit-Scope",
   "RateLimit-Policy",
   "RateLimit",
+];
+
+/** Of the REST API. */
+export const userLimitHeaders: HeaderName[] = [
+  "RateLimit-User-Limit",
+  "RateLimit-User-Remaining",
+  "RateLimit-User-Reset",
+  "RateLimit-User-Scope",
 ];
 
 export function referTo(names: HeaderName[]) {

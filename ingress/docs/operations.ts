@@ -2,7 +2,7 @@ import { rootSchema } from "../api/root.ts";
 import { type CallerKind, tokensOf } from "../auth/callers.ts";
 import * as field from "../operations/fields.ts";
 import type { Operation } from "../operations/operation.ts";
-import { type HeaderName, rateLimitHeaders } from "./answers.ts";
+import { type HeaderName, rateLimitHeaders, userLimitHeaders } from "./answers.ts";
 import { type Answer, type Declaration, jsonType } from "./declaration.ts";
 import { parserRefusal } from "./installation.ts";
 
@@ -132,9 +132,8 @@ function headersOf(caller: CallerKind, status: string): HeaderName[] {
 
 /** REST shows its limit in all answers but those before it, meta-data a limit that was reached. */
 function limitsOf(caller: CallerKind, status: string): HeaderName[] {
-  const isShown =
-    caller === "accessToken" ? status !== "401" : refusalsOf[caller] === ofData && status === "429";
-  return isShown ? rateLimitHeaders : [];
+  if (caller === "accessToken") return status === "401" ? [] : [...rateLimitHeaders, ...userLimitHeaders];
+  return refusalsOf[caller] === ofData && status === "429" ? rateLimitHeaders : [];
 }
 
 /** `GET /v2` is not in the table of operations, because it needs no token. */

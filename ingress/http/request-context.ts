@@ -23,7 +23,7 @@ const strictTransportSecurity = "max-age=31536000";
 const restHeaders = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers":
-    "Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Scope, RateLimit-Policy, RateLimit, Retry-After, X-Request-Id",
+    "Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Scope, RateLimit-Policy, RateLimit, RateLimit-User-Limit, RateLimit-User-Remaining, RateLimit-User-Reset, RateLimit-User-Scope, Retry-After, X-Request-Id",
 };
 
 /** Errors need them too (RFC 6749 §5.1). */

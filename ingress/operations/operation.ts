@@ -41,7 +41,12 @@ export interface Operation<Body = unknown, Kind extends CallerKind = CallerKind>
   /** A body that is not JSON, for the document only: `run` reads its bytes. */
   rawBody?: { schema: z.ZodType; mediaType: string };
   /** Default media type: JSON. */
-  success: { status: 200 | 201 | 204 | 302; schema?: z.ZodType; mediaType?: string; description: string };
+  success: {
+    status: 200 | 201 | 202 | 204 | 302;
+    schema?: z.ZodType;
+    mediaType?: string;
+    description: string;
+  };
   /** Reasons of refusals, by status, for the document only. It adds the reasons common to a kind of caller. */
   refusals?: Record<number, string[]>;
   /** Stays out of the log if it succeeds: agents repeat it all the time. */

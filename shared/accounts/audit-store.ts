@@ -38,6 +38,13 @@ export function listAuditEvents(db: Db, filter: AuditFilter, limit: number) {
   });
 }
 
+export async function findAuditEvent(db: Db, organizationId: string, id: string) {
+  const { auditEvents } = db.tables;
+  const isThis = and(eq(auditEvents.id, id), eq(auditEvents.organizationId, organizationId));
+  const [found] = await selectWhere(db, isThis, { order: desc(auditEvents.id), limit: 1 });
+  return found;
+}
+
 /** Like `selectPage`. @throws Refusal 503 if it has to look at too many */
 export function listAuditPage(db: Db, filter: AuditFilter, page: CursorPage) {
   return selectPage(db.tables.auditEvents.id, page, (clauses) => selectEvents(db, filter, clauses));

@@ -7,7 +7,7 @@ import { findQueueById, listQueuesById } from "../queues/store.ts";
 import { excerpt, notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { writes } from "../sharing/resources.ts";
-import type { JobState, RetryType } from "../vocabulary.ts";
+import type { Failure, JobState, RetryType } from "../vocabulary.ts";
 import { newScriptJob } from "./making/jobs.ts";
 import { settleBuild } from "./progress/progress.ts";
 import { isRetryRuled } from "./progress/retry-rules.ts";
@@ -60,22 +60,24 @@ export async function retryJob(
 }
 
 /**
- * Retries all jobs that let the build fail, as far as their steps allow it.
+ * Retries jobs that failed, as far as their steps allow it and their queues exist.
+ * @param failures default: those that let a build fail
+ * @returns the number of jobs that it retried
  * @throws Refusal 404, 422
  */
 export async function retryFailedJobs(
   services: Services,
   actor: Actor,
   target: BuildOfPipeline,
-): Promise<void> {
-  await retryJobs(services, actor, target, async (tx, build) => {
+  failures?: readonly Failure[],
+): Promise<number> {
+  const retries = await retryJobs(services, actor, target, async (tx, build) => {
     if (build.state === "canceling")
       throw new Refusal(422, "Jobs cannot be retried: their build is being canceled");
     if (await isCanceledWithStep(tx, build))
       throw new Refusal(422, `Jobs cannot be retried: ${stepCanceled}`);
     const { clusterId } = target.pipeline;
-    const failed = await findQueuesAgain(tx, clusterId, await listFailedJobs(tx, build.id));
-    if (failed.length === 0) throw new Refusal(422, "No failed job can be retried: there is none");
+    const failed = await findQueuesAgain(tx, clusterId, await listFailedJobs(tx, build.id, failures));
     const queues = await listQueuesById(
       tx,
       failed.flatMap(({ queueId }) => queueId ?? []),
@@ -85,15 +87,11 @@ export async function retryFailedJobs(
         mayBeRetried(job) &&
         (job.queueId === null ? !isQueueless(job) : queues.get(job.queueId)?.deletedAt === null),
     );
-    if (jobs.length === 0)
-      throw new Refusal(
-        422,
-        "No failed job can be retried: their steps do not allow it, or their queues do not exist",
-      );
     if (!(await hasRoomForRetries(tx, jobs)))
       throw new Refusal(422, "Jobs cannot be retried: their build has too many jobs");
     return jobs;
   });
+  return retries.length;
 }
 
 const stepCanceled = "the step that triggered its build was canceled";
@@ -115,6 +113,7 @@ async function retryJobs(
     const [present] = await lockBuilds(tx, [build.id]);
     if (!present) throw notFound("job");
     const chosen = await choose(tx, present);
+    if (chosen.length === 0) return [];
     const made = await insertRetries(tx, chosen, actor.userId, now);
     await reopenFailedWaits(tx, build.id);
     await reopenIfFinished(tx, build.id);
@@ -129,7 +128,7 @@ async function retryJobs(
     return made;
   };
   const retries = await writes.take(build.organizationId, () => db.transaction(retry));
-  events.publish(buildTopics(build, retries));
+  if (retries.length > 0) events.publish(buildTopics(build, retries));
   return retries;
 }
 

@@ -53,7 +53,8 @@ describeWorld("artifacts in REST", openApi, (api) => {
       original_path: null,
       sha1sum: artifact.sha1,
     });
-    assert.deepEqual((await api.send("GET", `${job.build}/artifacts/${artifact.id}`)).body, body);
+    for (const at of [`${job.build}/artifacts`, `/jobs/${job.id}/artifacts`])
+      assert.deepEqual((await api.send("GET", `${at}/${artifact.id}`)).body, body);
   });
 
   it("are listed by build and by job, with filters and pages", async () => {

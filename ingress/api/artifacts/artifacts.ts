@@ -17,7 +17,7 @@ import { readPage } from "../../http/number-pager.ts";
 import { jsonType } from "../../http/respond.ts";
 import * as field from "../../operations/fields.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
-import { findBuildOfCall, type JobCall } from "../jobs/address.ts";
+import { atBothAddresses, findBuildOfCall, type JobCall } from "../jobs/address.ts";
 import { linkPages, pageQuery } from "../json/list.ts";
 import { readQuery } from "../query-reader.ts";
 import { artifactSchema, presentArtifact } from "./present.ts";
@@ -42,9 +42,14 @@ const listed = {
   success: { status: 200 as const, schema: z.array(artifactSchema), description: "A page of artifacts" },
   refusals: { 422: ["Validation failed: …"] },
 };
+const downloads = [
+  patterns.artifactDownload,
+  patterns.buildArtifactDownload,
+  patterns.artifactDownloadById,
+] as const;
 const addressSchema = z.object({ url: field.url.meta({ description: "Good for a minute, for anybody" }) });
 
-/** The operations of artifacts at an address below their build, and at one below their job. */
+/** The operations of artifacts at an address below their build, and at two below their job. */
 export function artifactOperations(services: Services): Operation[] {
   const { db, config } = services;
 
@@ -100,7 +105,7 @@ export function artifactOperations(services: Services): Operation[] {
       summary: "The artifacts of a job, oldest first",
       run: list,
     }),
-    ...inBuildAndJob([patterns.artifact, patterns.buildArtifact], {
+    ...atAllAddresses([patterns.artifact, patterns.buildArtifact, patterns.artifactById], {
       ...reading,
       methods: ["GET"],
       id: "getArtifact",
@@ -111,7 +116,7 @@ export function artifactOperations(services: Services): Operation[] {
         return presentArtifact(config, address, artifact);
       },
     }),
-    ...inBuildAndJob([patterns.artifactDownload, patterns.buildArtifactDownload], {
+    ...atAllAddresses(downloads, {
       ...reading,
       methods: ["GET"],
       id: "downloadArtifact",
@@ -125,7 +130,7 @@ export function artifactOperations(services: Services): Operation[] {
         return new HTTPResponse(JSON.stringify({ url }), { status: 302, headers });
       },
     }),
-    ...inBuildAndJob([patterns.artifact, patterns.buildArtifact], {
+    ...atAllAddresses([patterns.artifact, patterns.buildArtifact, patterns.artifactById], {
       tag,
       scope: "write_artifacts",
       methods: ["DELETE"],
@@ -141,12 +146,12 @@ export function artifactOperations(services: Services): Operation[] {
   ];
 }
 
-function inBuildAndJob<Body>(
-  [path, inBuild]: readonly [path: string, inBuild: string],
+function atAllAddresses<Body>(
+  [path, inBuild, shortPath]: readonly [path: string, inBuild: string, shortPath: string],
   declared: Omit<Operation<Body, "accessToken">, "path">,
 ): Operation[] {
   return [
-    operation<Body>({ ...declared, path }),
+    ...atBothAddresses([path, shortPath], declared),
     operation<Body>({ ...declared, path: inBuild, id: `${declared.id}OfBuild` }),
   ];
 }

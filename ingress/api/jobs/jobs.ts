@@ -143,11 +143,10 @@ export function jobOperations(services: Services): Operation[] {
         return present(call);
       },
     }),
-    operation({
+    ...atBothAddresses([patterns.jobEnvironment, patterns.jobEnvironmentById], {
       tag,
       scope: "read_job_env",
       methods: ["GET"],
-      path: patterns.jobEnvironment,
       id: "getJobEnvironment",
       summary: "The variables of a job; those of its build and step until an agent has it",
       success: { status: 200, schema: environmentSchema, description: "The variables" },

@@ -18,7 +18,7 @@ import { admitDownload, minDownloadBytes, streamDownload } from "../../http/down
 import { jsonType, setHeader } from "../../http/respond.ts";
 import { readRange } from "../../http/transfers/range.ts";
 import { logDocument, logResponse } from "../../logs/document.tsx";
-import { type Call, type Operation, operation } from "../../operations/operation.ts";
+import type { Call, Operation } from "../../operations/operation.ts";
 import { holderOf } from "../holder.ts";
 import { atBothAddresses, findBuildOfCall } from "./address.ts";
 
@@ -102,11 +102,10 @@ export function logOperations(services: Services): Operation[] {
         return answers[type](call, await jobOf(call));
       },
     }),
-    operation({
+    ...atBothAddresses([patterns.jobLog, patterns.jobLogById], {
       tag,
       scope: "write_build_logs",
       methods: ["DELETE"],
-      path: patterns.jobLog,
       id: "deleteJobLog",
       summary: "Delete the logs of all attempts at a finished job",
       success: { status: 204, description: "The logs are deleted" },

@@ -86,6 +86,10 @@ export const buildSchema = z
       .array(field.stepWarning)
       .optional()
       .meta({ description: "Of a single build: members of its steps that have no effect here" }),
+    retried_jobs_count: z
+      .int()
+      .optional()
+      .meta({ description: "Of an answer that retried failed jobs: their number" }),
     pipeline: pipelineSchema.optional().meta({ description: "Not with exclude_pipeline=true" }),
     jobs: z.array(jobSchema).optional().meta({ description: "Not with exclude_jobs=true" }),
   })
@@ -166,10 +170,11 @@ function presentTriggeredFrom({ options }: Build) {
 export interface BuildDetails {
   jobStates: { state: JobState; jobs: number }[];
   warnings: StepWarning[];
+  retriedJobs?: number | undefined;
 }
 
 /** Members that only the answer about a single build has. */
-export function presentBuildDetails({ jobStates, warnings }: BuildDetails) {
+export function presentBuildDetails({ jobStates, warnings, retriedJobs }: BuildDetails) {
   const states: Partial<Record<JobState, number>> = {};
   for (const { state, jobs } of jobStates) {
     const shown = shownJobState(state);
@@ -178,5 +183,6 @@ export function presentBuildDetails({ jobStates, warnings }: BuildDetails) {
   return {
     job_state_counts: { total: jobStates.reduce((sum, { jobs }) => sum + jobs, 0), states },
     warnings,
+    retried_jobs_count: retriedJobs,
   };
 }

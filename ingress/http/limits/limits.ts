@@ -1,6 +1,6 @@
 import type { H3Event } from "h3";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
-import type { RateLimit } from "../../../shared/redis/rate-limiter.ts";
+import type { RateLimit, RateLimitState } from "../../../shared/redis/rate-limiter.ts";
 import { tooMany } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { type WindowBound, windows } from "../../../shared/sharing/bounds.ts";
@@ -8,11 +8,12 @@ import type { CallerNetworks } from "../../../shared/sharing/shares.ts";
 import type { EnabledTrigger } from "../../../shared/triggers/deliveries/intake.ts";
 import { deliveriesLimit, requireAdmitted } from "../../../shared/triggers/deliveries/limit.ts";
 import { networkOf, networksOf, wideNetworkOf } from "../network.ts";
-import { admitAll, admitShown, limitFailures, seconds, showLimit } from "./rate-limit.ts";
+import { admitAll, admitShown, limitFailures, seconds, showLimit, showUserLimit } from "./rate-limit.ts";
 
 /** Limits the requests of an access token. */
 export async function limitApiRequests(services: Services, event: H3Event, tokenId: string): Promise<void> {
   const state = await admitShown(services, event, limitOn(services, "rest", tokenId));
+  showUserLimit(event, state);
   if (state.admitted) return;
   const { limit, remaining } = state;
   const reset = seconds(state.resetMs);
@@ -20,6 +21,11 @@ export async function limitApiRequests(services: Services, event: H3Event, token
     `You have exceeded your API rate limit. Please wait ${reset} seconds before making more requests.`,
     { seconds: reset, details: { scope: "rest", limit, current: limit - remaining, reset } },
   );
+}
+
+/** The state of an access token's limit, without a request that counts. */
+export function findApiLimit(services: Services, tokenId: string): Promise<RateLimitState> {
+  return services.rateLimiter.peek(limitOn(services, "rest", tokenId));
 }
 
 /** Limits the deliveries of an organization. */

@@ -53,6 +53,15 @@ export async function admitShown(
   return state;
 }
 
+/** Sets the headers by which clients learn the limit of a user. Each token is of one, and has a limit of its own. */
+export function showUserLimit(event: H3Event, { limit, remaining, resetMs }: RateLimitState): void {
+  const response = nodeResponse(event);
+  response.stage("RateLimit-User-Limit", String(limit));
+  response.stage("RateLimit-User-Remaining", String(remaining));
+  response.stage("RateLimit-User-Reset", String(seconds(resetMs)));
+  response.stage("RateLimit-User-Scope", "rest_user");
+}
+
 /** Sets the rate-limit headers and takes no slot. */
 export async function showLimit(services: Services, event: H3Event, limit: RateLimit): Promise<void> {
   stageRateLimit(event, limit, await services.rateLimiter.peek(limit));

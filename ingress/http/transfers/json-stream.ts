@@ -11,7 +11,7 @@ export const pieceLength = 64 * 1024;
 const bytesInMemory = 3 * 1024 * 1024;
 
 interface JsonAnswer {
-  status?: 200 | 201;
+  status?: 200 | 201 | 202;
   /** True: something was changed, so the answer is not refused. */
   isOfChange?: boolean;
   /** An estimate of its size, if there is one: a large answer is admitted before any of it is made. */

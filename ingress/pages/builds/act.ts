@@ -38,11 +38,18 @@ export const rebuildForm = memberAction(async (services, request) => {
   return withNotice(path, "build_created");
 });
 
+const noneToRetry = {
+  field: "",
+  message:
+    "No failed job can be retried: there is none, or their steps do not allow it, or their queues do not exist",
+};
+
 /** POST …/retry */
 export const retryFailedJobsForm = memberAction(async (services, request) => {
   const place = await loadBuild(services, request);
   const outcome = await tryForm(() => retryFailedJobs(services, request.actor, place));
   if ("problems" in outcome) return showBuild(services, request, outcome.problems);
+  if (outcome.done === 0) return showBuild(services, request, [noneToRetry]);
   return withNotice(buildPath(request), "failed_jobs_retried");
 });
 

@@ -21,7 +21,9 @@ import {
   activeJobStates,
   type BuildState,
   blockedBuildStates,
+  type Failure,
   finishedBuildStates,
+  hardFailures,
   type JobState,
   leasedJobStates,
   unfinishedBuildStates,
@@ -66,12 +68,21 @@ const storedJob = preparedRow<{ id: string }, StoredJob, Tx>((tx) =>
   selectJobs(tx).where(eq(tx.tables.jobs.id, sql.placeholder("id"))),
 );
 
-/** The jobs that let the build fail, in the order of its steps. */
-export async function listFailedJobs(tx: Tx, buildId: string): Promise<Job[]> {
-  const { jobs } = tx.tables;
+/** The jobs that failed in one of these ways and were not retried, in the order of their steps. */
+export async function listFailedJobs(
+  tx: Tx,
+  buildId: string,
+  failures: readonly Failure[] = hardFailures,
+): Promise<Job[]> {
+  const { buildId: build, state, softFailed, retriedInJobId, position } = tx.tables.jobs;
+  const states = failures.filter((each) => each !== "soft_failed");
+  const isOne = or(
+    and(inArray(state, states), eq(softFailed, false)),
+    failures.includes("soft_failed") ? and(inArray(state, failedStates), softFailed) : undefined,
+  );
   const found = await selectJobs(tx)
-    .where(and(eq(jobs.buildId, buildId), isFailed(jobs)))
-    .orderBy(asc(jobs.position));
+    .where(and(eq(build, buildId), isNull(retriedInJobId), isOne))
+    .orderBy(asc(position));
   return found.map(wholeJob);
 }
 
@@ -91,7 +102,7 @@ export function countFailedJobs(db: Reader, buildId: string): Promise<number> {
   return countRows(db, jobs, and(eq(jobs.buildId, buildId), isFailed(jobs)));
 }
 
-const failedStates: JobState[] = ["failed", "timed_out", "expired", "canceled"];
+const failedStates: JobState[] = [...hardFailures];
 
 function isFailed({ state, softFailed, retriedInJobId }: Tx["tables"]["jobs"]): SQL | undefined {
   return and(inArray(state, failedStates), eq(softFailed, false), isNull(retriedInJobId));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
-import { openApi, timestamp } from "../../helpers/api.ts";
+import { openApi, timestamp, unknownId } from "../../helpers/api.ts";
 import { describeWorld } from "../../helpers/databases.ts";
 import { addPerson } from "../../helpers/organization.ts";
 
@@ -27,6 +27,10 @@ describeWorld("GET …/audit_events", openApi, (api) => {
       subject: { type: "queue", id, name: key },
       changes: [{ field: "description", before: "Old", after: null }],
     });
+    const one = await api.send("GET", `/audit_events/${items[0].id}`, { token });
+    assert.deepEqual(one.body, items[0]);
+    for (const id of [unknownId, "x"])
+      assert.equal((await api.send("GET", `/audit_events/${id}`, { token })).status, 404);
   });
 
   it("names secret members of an update, without values", async () => {

@@ -27,7 +27,7 @@ export interface Example {
   path: string;
   scope: Scope;
   needsAdmin: boolean;
-  status: 200 | 201 | 204 | 302;
+  status: 200 | 201 | 202 | 204 | 302;
   body?: (api: Api) => object;
   takesNoBodyToo?: boolean;
   /** Creates a resource that the call uses up. */
@@ -235,6 +235,7 @@ const rows: Row[] = [
   ["rebuildBuild", "PUT", `${pipeline}/builds/:number/rebuild`, "write_builds", "member", 200, { prepare: freshBuild }],
   ["cancelBuild", "PUT", `${pipeline}/builds/:number/cancel`, "write_builds", "member", 200, { prepare: freshBuild }],
 
+  ["retryFailedJobs", "PUT", `${pipeline}/builds/:number/retry_failed_jobs`, "write_builds", "member", 202, { body: () => ({ states: "canceled" }), takesNoBodyToo: true, prepare: canceledJob }],
   ["listJobs", "GET", `${pipeline}/builds/:number/jobs`, "read_builds", "member", 200, { prepare: freshJob }],
   ["getJob", "GET", job, "read_builds", "member", 200, { prepare: freshJob }],
   ["getJobById", "GET", jobById, "read_builds", "member", 200, { prepare: freshJob }],
@@ -247,6 +248,7 @@ const rows: Row[] = [
   ["retryJobById", "PUT", `${jobById}/retry`, "write_builds", "member", 200, { prepare: canceledJob }],
   ["getJobEnvironment", "GET", `${job}/env`, "read_job_env", "member", 200, { prepare: freshJob }],
   ["listStepUploads", "GET", `${pipeline}/builds/:number/step-uploads`, "read_builds", "member", 200],
+  ["getJobEnvironmentById", "GET", `${jobById}/env`, "read_job_env", "member", 200, { prepare: freshJob }],
   ["getStepUpload", "GET", `${pipeline}/builds/:number/step-uploads/:upload`, "read_builds", "member", 200, { prepare: uploadOfJob }],
 
   ["getJobLog", "GET", `${job}/log`, "read_build_logs", "member", 200, { prepare: freshJob }],
@@ -256,6 +258,7 @@ const rows: Row[] = [
   ["getJobLogTextById", "GET", `${jobById}/log.txt`, "read_build_logs", "member", 200, { prepare: freshJob }],
   ["getJobLogHtmlById", "GET", `${jobById}/log.html`, "read_build_logs", "member", 200, { prepare: freshJob }],
   ["deleteJobLog", "DELETE", `${job}/log`, "write_build_logs", "member", 204, { prepare: canceledJob }],
+  ["deleteJobLogById", "DELETE", `${jobById}/log`, "write_build_logs", "member", 204, { prepare: canceledJob }],
 
   ["listAnnotations", "GET", annotations, "read_builds", "member", 200],
   ["createAnnotation", "POST", annotations, "write_builds", "member", 201, annotate],

@@ -1,3 +1,13 @@
+/** Members whose values depend on the time of the day, or on the requests before. */
+const fixed = new Map<string, unknown>(
+  Object.entries({
+    next_build_at: "2026-02-02T07:00:00.000Z",
+    reset_at: "2026-01-31T12:01:00.000Z",
+    current: 5,
+    reset: 60,
+  }),
+);
+
 /** Replaces random values by samples, the same for the same value, so that a recording does not change. */
 export class SampleValues {
   readonly #frozenAt: number;
@@ -9,6 +19,7 @@ export class SampleValues {
   }
 
   replace(value: unknown, name = ""): unknown {
+    if (value !== null && fixed.has(name)) return fixed.get(name);
     if (Array.isArray(value)) return value.map((each) => this.replace(each, name));
     if (typeof value === "object" && value !== null)
       return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.replace(each, key)]));

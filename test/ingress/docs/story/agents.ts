@@ -49,6 +49,7 @@ async function jobs(story: Story) {
   await send("reprioritizeJob", "Before the others", { path: job, json: { priority: 10 } });
   await send("reprioritizeJobById", "As usual", { path: job, json: { priority: 0 } });
   await send("getJobEnvironment", "The variables of a job", { path: job });
+  await send("getJobEnvironmentById", "The variables of a job", { path: job });
   await logOfJob(story, body.jobs[0].id);
   await send("getJobLog", "A log", { path: job });
   await send("getJobLogText", "A log", { path: job });
@@ -57,6 +58,7 @@ async function jobs(story: Story) {
   await send("cancelJob", "A canceled job", { path: job });
   await send("cancelJob", "It has finished", { path: job, status: 422 });
   await send("deleteJobLog", "No answer but the status", { path: job, status: 204 });
+  await send("deleteJobLogById", "It was deleted before", { path: job, status: 204 });
   await send("getJobLog", "It was deleted", { path: job, status: 404 });
   const retry = await send("retryJob", "The new job", { path: job });
   await send("retryJob", "It was retried", { path: job, status: 422 });
@@ -64,6 +66,16 @@ async function jobs(story: Story) {
   const other = { number: "1", job: body.jobs[1].id };
   await send("cancelJob", "Another job", { path: other });
   await send("retryJobById", "The new job", { path: other });
+  await send("retryFailedJobs", "None is left", {
+    path: { number: "1" },
+    json: { states: "failed,timed_out" },
+    status: 202,
+  });
+  await send("retryFailedJobs", "Unknown states", {
+    path: { number: "1" },
+    json: { states: "lost" },
+    status: 400,
+  });
   await uploads(story, retry.body.id);
 }
 

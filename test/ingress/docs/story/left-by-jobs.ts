@@ -62,13 +62,14 @@ async function artifacts(story: Story, job: RunningJob): Promise<void> {
   await send("listArtifacts", "A page of artifacts", { query: { state: "finished", path: "reports/*" } });
   await send("listArtifactsOfJob", "A page of artifacts");
   await send("listArtifactsOfJobById", "A page of artifacts");
-  for (const place of ["", "OfBuild"]) {
+  for (const place of ["", "ById", "OfBuild"]) {
     await send(`getArtifact${place}`, "An artifact");
     await send(`downloadArtifact${place}`, "Its address", { status: 302 });
   }
   await send("deleteArtifact", "No answer but the status", { status: 204 });
   await send("downloadArtifact", "It was deleted", { status: 410 });
-  await send("deleteArtifactOfBuild", "It was deleted before", { status: 204 });
+  for (const place of ["ById", "OfBuild"])
+    await send(`deleteArtifact${place}`, "It was deleted before", { status: 204 });
 }
 
 async function annotations(story: Story, job: RunningJob): Promise<void> {

@@ -26,7 +26,12 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
   await pipelines(story);
   await triggersAndBuilds(story);
   const query = { subject_type: "queue", action: "deleted" };
-  await recorder.send("listAuditEvents", "Deleted queues", { token, query, path: story.org, status: 200 });
+  const ofOrganization = { token, path: story.org, status: 200 };
+  const deleted = await recorder.send("listAuditEvents", "Deleted queues", { ...ofOrganization, query });
+  const event = deleted.body.items[0].id;
+  await recorder.send("getAuditEvent", "An entry", { ...ofOrganization, path: { ...story.org, event } });
+  await recorder.send("getRateLimit", "The limit of the token", ofOrganization);
+  await recorder.send("listEmojis", "None", ofOrganization);
   await oauth(story);
   await recorder.send("revokeAccessToken", "The token of the request", {
     token: await newToken(api),

@@ -120,7 +120,7 @@ describeWorldOn(sqlite, "the page of a build", startQueuePages, (pages) => {
     assert.equal(await headlineOf(path), "Running for 16 min 5 s · waited 35 s");
     const again = await pages.asBob.post(`${path}/retry`);
     assert.equal(again.status, 422);
-    assert.match(again.text, /No failed job can be retried: there is none/);
+    assert.match(again.text, /No failed job can be retried: there is none, or/);
     assert.equal((await jobsOf(id)).length, 8);
   });
 

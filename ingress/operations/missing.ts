@@ -1,0 +1,77 @@
+import { defineHandler, type H3, HTTPResponse } from "h3";
+import { Refusal } from "../../shared/refusal.ts";
+import { jsonType } from "../http/respond.ts";
+import type { Handlers, Route } from "../http/routing.ts";
+
+const organization = "/v2/organizations/:org";
+const cluster = `${organization}/clusters/:cluster`;
+const team = `${organization}/teams/:team`;
+
+/** Parts of the hosted service's API that this server does not have: by name, their paths. */
+const missing: Record<string, string[]> = {
+  "agent images": [`${cluster}/agent-images`, `${cluster}/agent-images/:image`],
+  "API settings": [`${organization}/api-settings`],
+  "cache volumes": [`${cluster}/cache_volumes`],
+  "cluster maintainers": [`${cluster}/maintainers`, `${cluster}/maintainers/:maintainer`],
+  "invitations in its API": [`${organization}/invitations`, `${organization}/invitations/:invitation`],
+  "network ranges": [`${cluster}/network_ranges`],
+  "notification services": [
+    `${organization}/services`,
+    `${organization}/services/:service`,
+    `${organization}/services/:service/enable`,
+    `${organization}/services/:service/disable`,
+  ],
+  "package registries": ["/v2/packages/organizations/:org/**"],
+  "pipeline settings of an organization": [
+    `${organization}/pipeline-settings`,
+    `${organization}/pipeline-settings/:setting`,
+  ],
+  "pipeline templates": [
+    `${organization}/pipeline-templates`,
+    `${organization}/pipeline-templates/:template`,
+  ],
+  portals: [`${organization}/portals`, `${organization}/portals/:portal`],
+  "repository connections": [
+    `${organization}/repository_connections`,
+    `${organization}/repository_connections/:connection`,
+    `${organization}/repository_connections/:connection/repositories`,
+  ],
+  rules: [`${organization}/rules`, `${organization}/rules/:rule`],
+  "sessions inside jobs": [`${organization}/jobs/:job/ssh-session`, `${organization}/jobs/:job/vnc-session`],
+  teams: [
+    `${organization}/teams`,
+    team,
+    `${team}/members`,
+    `${team}/members/:member`,
+    `${team}/pipelines`,
+    `${team}/pipelines/:slug`,
+    `${team}/suites`,
+    `${team}/suites/:suite`,
+  ],
+  "webhooks at source hosts": [
+    `${organization}/pipelines/:slug/webhook`,
+    `${organization}/pipelines/:slug/github-webhooks`,
+  ],
+  "test suites": ["/v2/analytics/organizations/:org/**"],
+};
+
+/** They answer with the sentence, so that nobody searches for a mistake of their own. */
+export const missingOperations: Route[] = Object.entries(missing).flatMap(([name, paths]) =>
+  paths.map((path): Route => [path, refuseAll(`This server has no ${name}`)]),
+);
+
+function refuseAll(message: string): Handlers {
+  const refuse = defineHandler(() => {
+    throw new Refusal(404, message);
+  });
+  return { GET: refuse, POST: refuse, PUT: refuse, PATCH: refuse, DELETE: refuse };
+}
+
+/** The addresses of the hosted service's GraphQL, whose clients read errors in its form. */
+export function refuseGraphql(app: H3): void {
+  const body = JSON.stringify({ errors: [{ message: "This server has no GraphQL." }] });
+  const refuse = defineHandler(
+    () => new HTTPResponse(body, { status: 404, headers: { "content-type": jsonType } }),
+  );
+  for (const path of ["/graphql", "/v1", "/v1/**"]) app.all(path, refuse);
+}
