@@ -15,6 +15,7 @@ import { type JobContract, type WorkQueue, workQueues } from "../shared/jobs/def
 import { followProviders, followProvidersOfAll } from "../shared/pipelines/provider/follow.ts";
 import { countStoredBytes } from "../shared/retention/organizations.ts";
 import { recountRecords } from "../shared/retention/records.ts";
+import { openDueSchedules } from "../shared/schedules/due.ts";
 import { openClockGuard } from "../shared/services/clock-guard.ts";
 import type { Services } from "../shared/services/services.ts";
 import { openTasks, type TaskHandlers } from "../shared/tasks/runner.ts";
@@ -48,8 +49,10 @@ export const taskHandlers: TaskHandlers = {
 export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] = workQueues): WorkerJobs {
   const deliveries = openDueDeliveries(services);
   const clockGuard = openClockGuard(services);
+  const schedules = openDueSchedules(services, () => clockGuard.isRight());
   const tasks = openTasks(services, taskHandlers);
   const jobs = [
+    job(contracts.createScheduledBuildsJob, async () => schedules.wake()),
     job(contracts.createBuildsJob, async () => deliveries.wake()),
     job(contracts.evictPayloadsJob, async () =>
       evictPayloads(services, { isClockTrusted: await clockGuard.isTrusted() }),
@@ -96,14 +99,14 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
   ];
   const looking = [
     ...(queues.includes("deliveries") ? [deliveries] : []),
-    ...(queues.includes("dispatch") ? [tasks] : []),
+    ...(queues.includes("dispatch") ? [tasks, schedules] : []),
   ];
   const timer = setInterval(() => {
     for (const each of looking) each.wake();
   }, lookEveryMs);
   const close = async () => {
     clearInterval(timer);
-    await Promise.all([deliveries.close(), tasks.close()]);
+    await Promise.all([deliveries.close(), tasks.close(), schedules.close()]);
   };
   return { jobs, close };
 }

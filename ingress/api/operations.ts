@@ -20,6 +20,7 @@ import { organizationOperations } from "./organizations/organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
 import { providerOperations } from "./provider/provider.ts";
 import { queueOperations } from "./queues.ts";
+import { scheduleOperations } from "./schedules/schedules.ts";
 import { secretOperations } from "./secrets/secrets.ts";
 import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
@@ -46,6 +47,7 @@ export function restOperations(services: Services): Operation[] {
     ...jobOperations(services),
     ...annotationOperations(services),
     ...agentOperations(services),
+    ...scheduleOperations(services),
     ...triggerOperations(services),
     ...deliveryOperations(services),
     ...bulkRebuildOperations(services),

@@ -21,6 +21,7 @@ const tagDescriptions: Record<string, string> = {
   Clusters: "Groups of queues.",
   Queues: "Queues of jobs, with dispatch pause.",
   Pipelines: "The steps of builds.",
+  Schedules: "Times at which pipelines build.",
   Builds: "Builds and their jobs.",
   Agents: "Programs that take jobs and run them.",
   "Pipeline triggers (public preview)":

@@ -66,6 +66,16 @@ import { pauseQueue, redirectToQueue, resumeQueue } from "./queues/dispatch.tsx"
 import { editQueue } from "./queues/edit.tsx";
 import { newQueuePage } from "./queues/new.tsx";
 import { queuePage } from "./queues/show.tsx";
+import { editSchedulePage, newSchedulePage } from "./schedules/form.tsx";
+import { schedulesPage } from "./schedules/list.tsx";
+import {
+  buildSchedule,
+  deleteSchedulePage,
+  disableSchedule,
+  enableSchedule,
+  redirectToSchedule,
+  schedulePage,
+} from "./schedules/show.tsx";
 import { deleteSecretPage, redirectToSecret, replaceValue, saveSecret, secretPage } from "./secrets/edit.tsx";
 import { addSecret, secretsPage } from "./secrets/list.tsx";
 import {
@@ -152,6 +162,14 @@ function routes({ isClosing }: Parts) {
     [patterns.bulkRebuildPage]: { GET: bulkRebuildPage },
     [patterns.cancelBulkRebuildPage]: { GET: redirectToBulkRebuild, POST: cancelBulkRebuildForm },
     [patterns.rebuildPage]: { GET: redirectToDelivery, POST: buildAgain },
+    [patterns.schedulesPage]: { GET: schedulesPage },
+    [patterns.newSchedulePage]: newSchedulePage,
+    [patterns.schedulePage]: { GET: schedulePage },
+    [patterns.editSchedulePage]: editSchedulePage,
+    [patterns.enableSchedulePage]: { GET: redirectToSchedule, POST: enableSchedule },
+    [patterns.disableSchedulePage]: { GET: redirectToSchedule, POST: disableSchedule },
+    [patterns.buildSchedulePage]: { GET: redirectToSchedule, POST: buildSchedule },
+    [patterns.deleteSchedulePage]: deleteSchedulePage,
     [patterns.triggersPage]: { GET: triggersPage },
     [patterns.newTriggerPage]: { GET: newTriggerPage, POST: addTrigger },
     [patterns.triggerSetupPage]: { GET: triggerSetupPage },

@@ -18,6 +18,7 @@ export const auditSubjectTypes = [
   "pipeline",
   "build",
   "trigger",
+  "schedule",
   "agent",
   "agent_token",
   "secret",

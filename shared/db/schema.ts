@@ -11,6 +11,7 @@ import { defineFiguresTables } from "./schema/figures.ts";
 import { defineOauthTables } from "./schema/oauth.ts";
 import { definePipelinesTables } from "./schema/pipelines.ts";
 import { defineQueuesTables } from "./schema/queues.ts";
+import { defineSchedulesTables } from "./schema/schedules.ts";
 import { defineSecretsTables } from "./schema/secrets.ts";
 import { defineSettingsTables } from "./schema/settings.ts";
 import { defineSourcesTables } from "./schema/sources.ts";
@@ -32,6 +33,7 @@ export function defineSchema(kit: Kit) {
   const pipelines = definePipelinesTables(kit, { ...accounts, ...clusters });
   const triggers = defineTriggersTables(kit, { ...accounts, ...pipelines });
   const sources = defineSourcesTables(kit, { ...accounts, ...pipelines });
+  const schedules = defineSchedulesTables(kit, { ...accounts, ...pipelines });
   const bulkRebuilds = defineBulkRebuildsTables(kit, { ...accounts, ...triggers });
   const builds = defineBuildsTables(kit, { ...accounts, ...queues, ...pipelines, ...triggers });
   const agents = defineAgentsTables(kit, { ...accounts, ...clusters, ...queues, ...builds });
@@ -50,6 +52,7 @@ export function defineSchema(kit: Kit) {
     ...pipelines,
     ...triggers,
     ...sources,
+    ...schedules,
     ...bulkRebuilds,
     ...builds,
     ...agents,

@@ -15,6 +15,7 @@ export const sealedColumns = [
   "triggers.environmentSealed",
   "triggers.secretSealed",
   "triggers.tokenSealed",
+  "schedules.environmentSealed",
   "builds.environmentSealed",
   "builds.uploadedEnvironmentSealed",
   "repositoryConnections.tokenSealed",
@@ -136,6 +137,7 @@ function placeOf(name: SealedColumn, id: string): SealedPlace {
     case "repositoryConnections.tokenSealed":
       return sealedPlaces.tokenOfConnection(id);
     case "triggers.environmentSealed":
+    case "schedules.environmentSealed":
     case "builds.environmentSealed":
     case "builds.uploadedEnvironmentSealed":
       return sealedPlaces.variablesOfBuilds;

@@ -48,6 +48,9 @@ export const purgeExpiredJob = defineRecurringJob("purge-expired", "maintenance"
 /** Wakes a worker: a transaction has made tasks due, which only workers do. */
 export const doTasksJob = defineWakeUp("do-tasks", "dispatch");
 
+/** Makes the builds of schedules that are due. */
+export const createScheduledBuildsJob = defineRecurringJob("create-scheduled-builds", "dispatch", minuteMs);
+
 /** Takes the jobs of lost agents back. */
 export const loseUnseenAgentsJob = defineRecurringJob("lose-unseen-agents", "dispatch", 5 * secondMs);
 

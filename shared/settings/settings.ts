@@ -394,6 +394,11 @@ const limits = {
     wholeNumber(1, 1_000_000).default(1000),
     "Secrets of a cluster",
   ),
+  schedulesPerPipeline: setting(
+    "SCHEDULES_PER_PIPELINE",
+    wholeNumber(1, 10_000).default(50),
+    "Schedules of a pipeline",
+  ),
   connectedAppsPerMember: setting(
     "CONNECTED_APPS_PER_MEMBER",
     wholeNumber(1, 1_000_000).default(200),

@@ -47,6 +47,8 @@ export const api = {
     baseUrl + pathTo(patterns.jobsArtifacts, { ...build, job }),
   artifact: ({ baseUrl }: Config, build: BuildAddress, job: string, artifact: string) =>
     baseUrl + pathTo(patterns.artifact, { ...build, job, artifact }),
+  schedule: ({ baseUrl }: Config, pipeline: PipelineAddress, schedule: string) =>
+    baseUrl + pathTo(patterns.schedule, { ...pipeline, schedule }),
   trigger: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string) =>
     baseUrl + pathTo(patterns.trigger, { ...pipeline, trigger }),
   delivery: ({ baseUrl }: Config, pipeline: PipelineAddress, trigger: string, delivery: string) =>

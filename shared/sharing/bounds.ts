@@ -235,6 +235,7 @@ export const stored = {
   ),
   secrets: counted("cluster", { secrets: "secretsPerCluster" }, "delete one"),
   triggers: counted("pipeline", { triggers: 10 }),
+  schedules: counted("pipeline", { schedules: "schedulesPerPipeline" }, "delete one"),
   /** An approval counts at once: a device that was approved always gets its token. */
   connectedApps: counted(
     "member",

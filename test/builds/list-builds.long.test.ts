@@ -52,6 +52,8 @@ describeWorld("lists of 12,000 builds", openAcme, (world) => {
       hasMembers: false,
       triggeredByJobId: null,
       rootBuildId: null,
+      scheduleId: null,
+      scheduledFor: null,
       cancelReason: null,
       failingAt: null,
       pausedQueueId: null,

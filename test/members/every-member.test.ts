@@ -156,7 +156,7 @@ describeWorld("every member of a resource", openResources, (pages) => {
         const form = { ...fields(), [field.name ?? name]: hostile } as Record<string, string>;
         const answer = await pages.asAda.post(at + resource.forms.create, form);
         const rows = await pages.list(resource);
-        const row = `/organizations/acme${addressOf(resource, pages, rows.at(-1) as Row)}`;
+        const row = `/organizations/acme${addressOf(resource, pages, rows.at(resource.isNewestFirst ? 0 : -1) as Row)}`;
         const last = `${at}?page=${Math.ceil(rows.length / 30)}`;
         const { create: ofNew, change: ofRow, delete: ofDeleting, hasPage = true } = resource.forms;
         const shownOn = [

@@ -20,14 +20,14 @@ describeWorld("every resource", openResources, (pages) => {
     const make = () => pages.make(resource);
     const { create, change, delete: remove, areForAll = false } = resource.forms;
 
-    it("is listed in pages, oldest first", async () => {
+    it(`is listed in pages, ${resource.isNewestFirst ? "newest" : "oldest"} first`, async () => {
       for (let made = 0; made < 3; made++) await make();
       const all = await pages.list(resource);
       const times = all.map(({ created_at }) => created_at);
       const page = await pages.send("GET", `${path()}?per_page=2&page=2`);
       const next = /<([^>]+)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1];
 
-      assert.deepEqual(times, times.toSorted());
+      assert.deepEqual(times, resource.isNewestFirst ? times.toSorted().reverse() : times.toSorted());
       assert.deepEqual(page.body, all.slice(2, 4));
       assert.equal(next !== undefined, all.length > 4);
       assert.match(page.headers.get("link") ?? "", /rel="first".*rel="prev"/);

@@ -5,6 +5,7 @@ import type { AnyMembers } from "../../shared/members/member.ts";
 import { pipelineMembers } from "../../shared/pipelines/members.ts";
 import { queueMembers } from "../../shared/queues/members.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
+import { scheduleMembers } from "../../shared/schedules/members.ts";
 import { secretMembers } from "../../shared/secrets/members.ts";
 import { unique } from "../helpers/api.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
@@ -18,6 +19,7 @@ export async function openResources(database: TestDatabase) {
     CLUSTERS_PER_ORGANIZATION: "1000",
     QUEUES_PER_CLUSTER: "1000",
     SECRETS_PER_CLUSTER: "1000",
+    SCHEDULES_PER_PIPELINE: "1000",
     REGISTRATION_TOKENS_PER_CLUSTER: "1000",
     PIPELINES_PER_ORGANIZATION: "5000",
   });
@@ -73,6 +75,8 @@ export interface Resource {
   path(pages: QueuePages): string;
   /** The member that names a row in addresses. Default: its id. */
   key?: "slug";
+  /** Default: its lists begin with the oldest row. */
+  isNewestFirst?: true;
   /** Members that the resource tests itself, by column. */
   own?: string[];
   /** A body with the members that a create requires. */
@@ -136,6 +140,16 @@ export const resources: Resource[] = [
     body: () => ({}),
     forms: { create: "", delete: "/revoke" },
     samples: async ({ acme }) => ({ queueId: [acme.queue.id, acme.queue.id] }),
+  },
+  {
+    name: "schedules",
+    subject: "schedule",
+    members: scheduleMembers,
+    isNewestFirst: true,
+    own: ["cronline", "commit", "branch", "env"],
+    path: () => "/pipelines/web/schedules",
+    body: () => ({ cronline: "@daily" }),
+    forms: { create: "/new", change: "/edit", delete: "/delete", areForAll: true },
   },
   {
     name: "pipelines",

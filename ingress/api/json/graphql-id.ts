@@ -7,6 +7,7 @@ type GraphqlType =
   | "Secret"
   | "Agent"
   | "Pipeline"
+  | "PipelineSchedule"
   | "Build"
   | "Job"
   | "BuildStepUpload";

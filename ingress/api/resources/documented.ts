@@ -3,6 +3,7 @@ import { clusterMembers } from "../../../shared/clusters/members.ts";
 import type { AnyMembers } from "../../../shared/members/member.ts";
 import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import { queueMembers } from "../../../shared/queues/members.ts";
+import { scheduleMembers } from "../../../shared/schedules/members.ts";
 import { secretMembers } from "../../../shared/secrets/members.ts";
 
 /** Resources whose members have a table in the wire contract, which `npm run settings` writes. */
@@ -12,4 +13,5 @@ export const documentedResources: Record<string, AnyMembers> = {
   secrets: secretMembers,
   queues: queueMembers,
   pipelines: pipelineMembers,
+  schedules: scheduleMembers,
 };

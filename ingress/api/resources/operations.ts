@@ -21,10 +21,12 @@ interface Words {
   refusals?: string[];
 }
 
-/** A resource with pages of a list by number. Only admins change it. */
+/** A resource with pages of a list by number. */
 export interface Resource<Row, Owner, New, Change> {
   tag: string;
   scopes: { reading: Scope; writing: Scope };
+  /** Members change it, too. Default: only admins. */
+  isForMembers?: boolean;
   paths: { list: string; one: string };
   schema: z.ZodType;
   /** The owner of the list: a cluster, an organization. @throws Refusal 404 */
@@ -53,7 +55,7 @@ export function resourceOperations<Row, Owner, New, Change>(
 ) {
   const { tag, scopes, paths, schema, list, create, get, update, delete: remove } = resource;
   const reading = { tag, scope: scopes.reading };
-  const writing = { tag, scope: scopes.writing, needsAdmin: true };
+  const writing = { tag, scope: scopes.writing, needsAdmin: !resource.isForMembers };
   const wordsOf = ({ id, summary, refusals }: Words) => ({
     id,
     summary,

@@ -54,6 +54,7 @@ async function showPipeline(
           <div class="actions">
             <PublicPreview />
             <LinkButton kind="secondary" href={pathTo(patterns.triggersPage, parameters)} text="Triggers" />
+            <LinkButton kind="secondary" href={pathTo(patterns.schedulesPage, parameters)} text="Schedules" />
             <LinkButton kind="secondary" href={pathTo(patterns.editPipelinePage, parameters)} text="Edit" />
             <Archive pipeline={pipeline} path={(pattern) => pathTo(pattern, parameters)} />
             <LinkButton kind="danger" href={pathTo(patterns.deletePipelinePage, parameters)} text="Delete" />

@@ -2,15 +2,18 @@ import type { ComponentChildren } from "preact";
 import type { AnyMembers } from "../../../shared/members/member.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { PostForm } from "../ui/form.tsx";
-import { adminAction, adminPage, type MemberRequest } from "../ui/member-page.ts";
+import { adminAction, adminPage, type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
-import type { PageContent } from "../ui/page.ts";
+import type { FormOptions, PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { type Draft, fieldNamesOf, readDraft } from "./draft.ts";
 
-/** A page with one form for admins, which creates or changes a row. */
+/** A page with one form, which creates or changes a row. */
 export interface FormPage<Loaded> extends Pick<PageContent, "section"> {
   members: AnyMembers;
+  /** Default: only admins do it. */
+  isForAll?: boolean;
+  options?: FormOptions;
   title: string;
   button: string;
   /** @throws Refusal 404 */
@@ -33,7 +36,8 @@ export interface FormPage<Loaded> extends Pick<PageContent, "section"> {
 
 /** The page, and what takes its form. */
 export function formPage<Loaded>(declared: FormPage<Loaded>) {
-  const { members, title, button, section } = declared;
+  const { members, title, button, section, isForAll = false, options } = declared;
+  const [toPage, toAction] = isForAll ? [memberPage, memberAction] : [adminPage, adminAction];
   const fieldNames = fieldNamesOf(members);
 
   function show(
@@ -59,17 +63,17 @@ export function formPage<Loaded>(declared: FormPage<Loaded>) {
   }
 
   return {
-    GET: adminPage(async (services, request) => {
+    GET: toPage(async (services, request) => {
       const loaded = await declared.load(services, request);
       return show(request, { loaded, draft: declared.draft(loaded) });
     }),
-    POST: adminAction(async (services, request, form) => {
+    POST: toAction(async (services, request, form) => {
       const loaded = await declared.load(services, request);
       const draft = readDraft(members, form);
       const outcome = await tryForm(() => declared.save(services, request, { loaded, draft }), fieldNames);
       return "problems" in outcome
         ? show(request, { loaded, draft, problems: outcome.problems })
         : outcome.done;
-    }),
+    }, options),
   };
 }

@@ -51,7 +51,8 @@ export interface BuildRequest {
   /** The job of a trigger step, which makes one build, and the first build of its chain. */
   triggeredByJobId?: string;
   rootBuildId?: string;
-  source: "webhook" | "api" | "ui" | "trigger_job";
+  scheduledBy?: { scheduleId: string; scheduledFor: Date };
+  source: "webhook" | "api" | "ui" | "trigger_job" | "schedule";
   message: string;
   commit: string;
   branch: string;
@@ -293,6 +294,8 @@ function newBuild(
     hasMembers: false,
     triggeredByJobId: request.triggeredByJobId ?? null,
     rootBuildId: request.rootBuildId ?? null,
+    scheduleId: request.scheduledBy?.scheduleId ?? null,
+    scheduledFor: request.scheduledBy?.scheduledFor ?? null,
     cancelReason: null,
     failingAt: null,
     pausedQueueId: null,

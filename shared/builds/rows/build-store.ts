@@ -255,6 +255,17 @@ export async function listBuildTimes(db: Db, pipelineId: string, limit: number) 
     .limit(limit);
 }
 
+/** The last builds of a schedule, newest first. */
+export async function listScheduledBuilds(db: Db, scheduleId: string, limit: number) {
+  const { number, state, scheduleId: schedule, scheduledFor } = db.tables.builds;
+  return db
+    .select({ number, state, scheduledFor })
+    .from(db.tables.builds)
+    .where(eq(schedule, scheduleId))
+    .orderBy(desc(scheduledFor))
+    .limit(limit);
+}
+
 /** Deleted pipelines in the order of their ids, and which of them have builds. Their rows stay. */
 export async function listDeletedPipelines(db: Db, after: string | undefined, limit: number) {
   const { builds, pipelines } = db.tables;

@@ -196,6 +196,9 @@ export function defineBuildsTables(
       triggeredByJobId: uuid("triggered_by_job_id"),
       /** Of a build that a trigger step made: the first build of its chain. It may be deleted before it. */
       rootBuildId: uuid("root_build_id"),
+      /** The schedule that made it, which may be deleted before it, and the time for which. */
+      scheduleId: uuid("schedule_id"),
+      scheduledFor: time("scheduled_for"),
       cancelReason: text("cancel_reason"),
       /** The paused queue of a waiting job (builds/rows/pause-store.ts). */
       pausedQueueId: uuid("paused_queue_id"),
@@ -212,6 +215,7 @@ export function defineBuildsTables(
       // A repeated background job makes no second build.
       uniqueIndex("builds_delivery_position").on(t.deliveryId, t.rebuild, t.position),
       uniqueIndex("builds_triggered").on(t.triggeredByJobId).where(isNotNull(t.triggeredByJobId)),
+      uniqueIndex("builds_schedule").on(t.scheduleId, t.scheduledFor).where(isNotNull(t.scheduleId)),
       index("builds_root").on(t.rootBuildId).where(isNotNull(t.rootBuildId)),
       index("builds_organization").on(t.organizationId, t.id),
       // Filtered lists: compared columns, then order.

@@ -1,0 +1,302 @@
+import { Cron } from "croner";
+import { dayMs, hourMs, minuteMs } from "../durations.ts";
+import { excerpt } from "../refusal.ts";
+
+// Cronlines: five fields and a time zone. A library finds the times of a zone, with its changes of the clock. Lists of
+// days are read here, because they know weeks and the ends of months.
+
+/** A cronline that was read. */
+export interface Cronline {
+  minutes: Field;
+  hours: Field;
+  months: Field;
+  /** Null: every day, as far as the weekdays go. */
+  monthDays: MonthDay[] | null;
+  /** Null: every day, as far as the days of the month go. If both are given, one of them is enough. */
+  weekdays: Weekday[] | null;
+  /** A name of the IANA database, or minutes ahead of UTC. */
+  zone: string | number;
+}
+
+interface Field {
+  values: number[];
+  /** It is `*`, with a step or without: such times come twice when clocks are set back. */
+  isWild: boolean;
+}
+
+/** Of a month: 1 is its first day, -1 its last. */
+interface MonthDay {
+  from: number;
+  to: number;
+  step: number;
+}
+
+interface Weekday {
+  day: number;
+  /** Every so many weeks. 1: each week. */
+  every: number;
+  offset: number;
+}
+
+/** Builds are made within ten minutes, so that more often would be a promise that nobody keeps. */
+const minGapMinutes = 10;
+/** The 29th of February, and weeks of two digits, come behind fewer days that are looked at and left out. */
+const maxDaysLeftOut = 400;
+const maxLength = 200;
+
+const intervals: Record<string, string> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+};
+const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+class Problem extends Error {}
+
+/** Reads a cronline. @returns the reason if it is none */
+export function readCronline(text: string): Cronline | { problem: string } {
+  try {
+    const cronline = parse(text);
+    const gap = smallestGap(cronline);
+    if (gap < minGapMinutes)
+      throw new Problem(`comes every ${gap} minutes: at least ${minGapMinutes} must lie between two times`);
+    if (nextTime(cronline, new Date()) === undefined) throw new Problem("never comes to a time");
+    return cronline;
+  } catch (error) {
+    if (error instanceof Problem) return { problem: `Cronline ${error.message}` };
+    throw error;
+  }
+}
+
+function parse(text: string): Cronline {
+  if (text.length > maxLength) throw new Problem(`is longer than ${maxLength} characters`);
+  const words = text.trim().split(/\s+/);
+  const interval = (words[0] ?? "").startsWith("@") ? words.shift() : undefined;
+  const line = interval === undefined ? words : [...intervalOf(interval), ...words];
+  const [minutes = "", hours = "", monthDays = "", months = "", weekdays = "", zone, ...more] = line;
+  if (weekdays === "" || more.length > 0 || (zone !== undefined && isField(zone)))
+    throw new Problem("must have five fields and perhaps a time zone, such as 0 8 * * 1-5 Europe/Berlin");
+  return {
+    minutes: readField("minute", minutes, 0, 59),
+    hours: readField("hour", hours, 0, 23),
+    monthDays: monthDays === "*" ? null : monthDays.split(",").map(readMonthDay),
+    months: readField("month", months, 1, 12, monthNames),
+    weekdays: weekdays === "*" ? null : weekdays.split(",").flatMap(readWeekdays),
+    zone: zone === undefined ? "UTC" : readZone(zone),
+  };
+}
+
+function intervalOf(name: string): string[] {
+  const line = Object.hasOwn(intervals, name) ? intervals[name] : undefined;
+  if (line === undefined)
+    throw new Problem(`has no interval ${excerpt(name)}. There are ${Object.keys(intervals).join(", ")}`);
+  return line.split(" ");
+}
+
+/** A sixth field of digits would be one of seconds. */
+function isField(text: string): boolean {
+  return /^[\d*,/-]+$/.test(text) && !/^[+-]\d\d:?\d\d$/.test(text);
+}
+
+function readField(what: string, text: string, min: number, max: number, names: string[] = []): Field {
+  const values = text.split(",").flatMap((part) => readRange(what, part, { min, max, names }));
+  return { values: [...new Set(values)].sort((a, b) => a - b), isWild: /^\*[^,]*$/.test(text) };
+}
+
+interface Bounds {
+  min: number;
+  max: number;
+  names: string[];
+}
+
+const range = /^(?:(?<all>\*)|(?<from>\w+)(?:-(?<to>\w+))?)(?:\/(?<step>\d{1,3}))?$/;
+
+/** `*`, `3`, `1-5`, `22-2`, each with a step or without: `*\/10`. */
+function readRange(what: string, text: string, bounds: Bounds): number[] {
+  const { all, from, to, step } = range.exec(text)?.groups ?? {};
+  if (all === undefined && from === undefined) throw new Problem(`has no valid ${what}: ${excerpt(text)}`);
+  const { min, max } = bounds;
+  const first = from === undefined ? min : readValue(what, from, bounds);
+  const isOpen = to === undefined && (from === undefined || step !== undefined);
+  const last = to === undefined ? (isOpen ? max : first) : readValue(what, to, bounds);
+  const size = max - min + 1;
+  const length = ((last - first + size) % size) + 1;
+  const every = readStep(what, step);
+  const places = Array.from({ length: Math.ceil(length / every) }, (_, index) => index * every);
+  return places.map((place) => ((first - min + place) % size) + min);
+}
+
+function readStep(what: string, text: string | undefined): number {
+  const step = text === undefined ? 1 : Number(text);
+  if (step < 1) throw new Problem(`has a step of 0 in its ${what}`);
+  return step;
+}
+
+function readValue(what: string, text: string, { min, max, names }: Bounds): number {
+  const place = names.indexOf(text.toLowerCase());
+  const value = place === -1 ? Number(/^\d{1,2}$/.exec(text)?.[0] ?? Number.NaN) : place + min;
+  if (!(value >= min && value <= max))
+    throw new Problem(`has no valid ${what}: ${excerpt(text)}. It must be ${min} to ${max}`);
+  return value;
+}
+
+const monthDay = /^(?:\*|(?<from>-?\d{1,2}|l|last)(?:-(?<to>-?\d{1,2}|l|last))?)(?:\/(?<step>\d{1,2}))?$/i;
+
+/** As a range, or from the end of a month: `L`, `-2`, `-2-L`. */
+function readMonthDay(text: string): MonthDay {
+  const found = monthDay.exec(text);
+  if (!found) throw new Problem(`has no valid day of the month: ${excerpt(text)}`);
+  const { from = "1", to, step } = found.groups ?? {};
+  const first = readDay(from);
+  const isOpen = to === undefined && (text.startsWith("*") || step !== undefined);
+  const last = to === undefined ? (isOpen ? -1 : first) : readDay(to);
+  if (first > last && first < 0 === last < 0)
+    throw new Problem(`has a day of the month that ends before it begins: ${excerpt(text)}`);
+  return { from: first, to: last, step: readStep("day of the month", step) };
+}
+
+function readDay(text: string): number {
+  if (/^(l|last)$/i.test(text)) return -1;
+  const day = Number(text);
+  if (day === 0 || Math.abs(day) > 31)
+    throw new Problem(`has no valid day of the month: ${excerpt(text)}. It must be 1 to 31`);
+  return day;
+}
+
+const modulo = /^(?<days>[^%]*)(?:%(?<every>\d{1,2})(?:\+(?<offset>\d{1,2}))?)?$/;
+
+/** As a range, or in some weeks only: `sun%2`, `2%2+1`. 7 is Sunday, as 0 is. */
+function readWeekdays(text: string): Weekday[] {
+  const { days, every, offset } = modulo.exec(text)?.groups ?? {};
+  if (days === undefined || Number(every) === 0)
+    throw new Problem(`has no valid day of the week: ${excerpt(text)}`);
+  const names = [...dayNames, "7"];
+  const read = readRange("day of the week", days.replace(/^\*/, "0-6"), { min: 0, max: 7, names });
+  const isToSunday = /-(7|sun)\b/i.test(days);
+  const week = isToSunday ? read : read.filter((day) => day < 7 || days === "7");
+  const unique = [...new Set(week.map((day) => day % 7))];
+  return unique.map((day) => ({ day, every: Number(every ?? 1), offset: Number(offset ?? 0) }));
+}
+
+function readZone(text: string): string | number {
+  const { sign, hours, minutes } =
+    /^(?<sign>[+-])(?<hours>[01]\d):?(?<minutes>[0-5]\d)$/.exec(text)?.groups ?? {};
+  if (sign) return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions().timeZone && text;
+  } catch {
+    throw new Problem(`has no time zone ${excerpt(text)}. Name one as Europe/Berlin or +01:00`);
+  }
+}
+
+/** The fewest minutes between two of its times on a day, or around midnight. */
+function smallestGap({ minutes, hours }: Cronline): number {
+  const { values } = minutes;
+  const within = values.slice(1).map((minute, index) => minute - (values[index] as number));
+  const around = 60 - (values.at(-1) as number) + (values[0] as number);
+  const hasNeighbours = hours.values.some((hour) => hours.values.includes((hour + 1) % 24));
+  return Math.min(...within, hasNeighbours ? around : Number.POSITIVE_INFINITY);
+}
+
+/** The first time after another. Undefined if none comes in years. */
+export function nextTime(cronline: Cronline, after: Date): Date | undefined {
+  const pattern = patternOf(cronline);
+  const options = { mode: "5-part" as const, fixedTimeRule: "no-wildcard" as const };
+  const cron = new Cron(pattern, { ...options, ...zoneOption(cronline.zone) });
+  let from = after;
+  for (let days = 0; days < maxDaysLeftOut; days++) {
+    const time = cron.nextRun(from) ?? undefined;
+    if (time === undefined) return undefined;
+    const local = localTime(cronline.zone, time);
+    if (isDayOf(cronline, local)) return time;
+    // Behind the last time of this day, however the clock is set meanwhile.
+    const restOfDay = dayMs - (local.getTime() % dayMs);
+    from = new Date(time.getTime() + Math.max(restOfDay - 2 * hourMs, minuteMs));
+  }
+  return undefined;
+}
+
+/** The next times, soonest first. */
+export function nextTimes(cronline: Cronline, after: Date, count: number): Date[] {
+  const times: Date[] = [];
+  for (let last: Date | undefined = after; times.length < count; times.push(last)) {
+    last = nextTime(cronline, last);
+    if (last === undefined) break;
+  }
+  return times;
+}
+
+function zoneOption(zone: string | number) {
+  return typeof zone === "number" ? { utcOffset: zone } : { timezone: zone };
+}
+
+/** A pattern with at least the times of the cronline: it may have more days. */
+function patternOf({ minutes, hours, months, weekdays, monthDays }: Cronline): string {
+  const days = weekdays && !monthDays ? [...new Set(weekdays.map(({ day }) => day))].join(",") : "*";
+  return [fieldOf(minutes), fieldOf(hours), "*", months.values.join(","), days].join(" ");
+}
+
+/** The library tells by the `*` which times come twice. */
+function fieldOf({ values, isWild }: Field): string {
+  const [first = 0, second = first] = values;
+  if (!isWild) return values.join(",");
+  return second === first ? `${first}` : `*/${second - first}`;
+}
+
+/** The date and time of day in a zone, as if it were UTC. */
+function localTime(zone: string | number, time: Date): Date {
+  if (typeof zone === "number") return new Date(time.getTime() + zone * minuteMs);
+  const parts = Object.fromEntries(
+    formatOf(zone)
+      .formatToParts(time)
+      .map(({ type, value }) => [type, value]),
+  );
+  const { year, month, day, hour, minute } = parts as Record<string, string>;
+  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute)));
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** There are a few hundred zones. */
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const numeric = "numeric" as const;
+  const known =
+    formats.get(zone) ??
+    new Intl.DateTimeFormat("en", {
+      timeZone: zone,
+      hourCycle: "h23",
+      ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric },
+    });
+  formats.set(zone, known);
+  return known;
+}
+
+function isDayOf({ monthDays, weekdays }: Cronline, local: Date): boolean {
+  if (!monthDays && !weekdays) return true;
+  return isMonthDay(monthDays ?? [], local) || isWeekday(weekdays ?? [], local);
+}
+
+function isMonthDay(monthDays: MonthDay[], local: Date): boolean {
+  const day = local.getUTCDate();
+  const length = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 0)).getUTCDate();
+  const fromStart = (given: number) => (given < 0 ? length + 1 + given : given);
+  return monthDays.some(({ from, to, step }) => {
+    const first = fromStart(from);
+    return day >= first && day <= fromStart(to) && (day - first) % step === 0;
+  });
+}
+
+/** Weeks are counted from the first of January 2019, a Tuesday, whose week is 1. */
+const firstDay = Date.UTC(2019, 0, 1);
+
+function isWeekday(weekdays: Weekday[], local: Date): boolean {
+  const week = Math.floor((local.getTime() - firstDay) / (7 * dayMs)) + 1;
+  return weekdays.some(
+    ({ day, every, offset }) => day === local.getUTCDay() && (week + offset) % every === 0,
+  );
+}

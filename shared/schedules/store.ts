@@ -1,0 +1,96 @@
+import { and, asc, desc, eq, gt, isNotNull, lt, lte } from "drizzle-orm";
+import type { Db, Reader, Tx } from "../db/database.ts";
+import { capTotal, countUpTo, type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
+import { findRow } from "../db/rows.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type Schedule = Tables["schedules"]["$inferSelect"];
+
+export function findSchedule(db: Reader, pipelineId: string, id: string): Promise<Schedule | undefined> {
+  const { schedules } = db.tables;
+  return findRow(db, schedules, and(eq(schedules.id, id), eq(schedules.pipelineId, pipelineId)));
+}
+
+/** Schedules of a pipeline, newest first. */
+export async function listSchedulesPage(
+  db: Db,
+  pipelineId: string,
+  page: ListPage,
+): Promise<ListedRows<Schedule>> {
+  const { schedules } = db.tables;
+  const { limit, offset, after } = page;
+  const isOfPipeline = eq(schedules.pipelineId, pipelineId);
+  const total = capTotal(await countUpTo(db, schedules, isOfPipeline));
+  const rows = await db
+    .select()
+    .from(schedules)
+    .where(and(isOfPipeline, after && lt(schedules.id, after.id)))
+    .orderBy(desc(schedules.id))
+    .limit(limit + 1)
+    .offset(after ? 0 : offset);
+  const cursorOf = ({ createdAt, id }: Schedule) => ({ number: createdAt.getTime(), id });
+  return listedRows(rows, page, { total, cursorOf });
+}
+
+export function countSchedules(db: Reader, pipelineId: string, limit: number): Promise<number> {
+  const { schedules } = db.tables;
+  return countUpTo(db, schedules, eq(schedules.pipelineId, pipelineId), limit);
+}
+
+export async function insertSchedule(tx: Tx, schedule: Schedule): Promise<void> {
+  await tx.insert(tx.tables.schedules).values(schedule);
+}
+
+/** Locks the schedule. Undefined if it was deleted. */
+export async function lockSchedule(tx: Tx, id: string): Promise<Schedule | undefined> {
+  const { schedules } = tx.tables;
+  const [found] = await tx.lock(schedules, eq(schedules.id, id), "exclusive");
+  return found;
+}
+
+export async function updateSchedule(tx: Tx, id: string, change: Partial<Schedule>): Promise<void> {
+  const { schedules } = tx.tables;
+  if (Object.keys(change).length > 0) await tx.update(schedules).set(change).where(eq(schedules.id, id));
+}
+
+export async function deleteScheduleIfPresent(tx: Tx, id: string): Promise<boolean> {
+  const { schedules } = tx.tables;
+  const deleted = await tx.delete(schedules).where(eq(schedules.id, id)).returning({ id: schedules.id });
+  return deleted.length > 0;
+}
+
+const lowestId = "00000000-0000-0000-0000-000000000000";
+
+/** The next organization whose schedules are due or will be. */
+export async function findNextOwner(
+  db: Db,
+  after: string | undefined,
+): Promise<{ organizationId: string } | undefined> {
+  const { organizationId, nextBuildAt } = db.tables.schedules;
+  const isNext = gt(organizationId, after ?? lowestId);
+  const [next] = await db
+    .select({ organizationId })
+    .from(db.tables.schedules)
+    .where(and(isNotNull(nextBuildAt), isNext))
+    .orderBy(asc(organizationId))
+    .limit(1);
+  return next;
+}
+
+export type DueSchedule = Pick<Schedule, "id" | "pipelineId">;
+
+/** Due schedules of an organization, earliest first. */
+export async function listDue(
+  db: Db,
+  { organizationId, now }: { organizationId: string; now: Date },
+  limit: number,
+): Promise<DueSchedule[]> {
+  const { schedules } = db.tables;
+  const { id, pipelineId, nextBuildAt } = schedules;
+  return db
+    .select({ id, pipelineId })
+    .from(schedules)
+    .where(and(eq(schedules.organizationId, organizationId), isNotNull(nextBuildAt), lte(nextBuildAt, now)))
+    .orderBy(asc(nextBuildAt))
+    .limit(limit);
+}
