@@ -63,6 +63,8 @@ export const queueKey = required("Key")
 /** An address that git can clone. Null and blank: none. An address must not look like an option of git. */
 export const repository = text("Repository", 2000)
   .regex(/^(?!\s*-)[^\p{Cc}]*$/u, "Repository must be an address, without control characters")
+  // Git runs a program for `ext::`, and reads files of the agent's machine for `file:`.
+  .regex(/^(?!\s*(?:file:|[\w.+-]+::))/i, "Repository must be an address of https or ssh")
   .nullish()
   .transform((given) => (given === undefined ? undefined : (blankToNull(given)?.trim() ?? null)));
 

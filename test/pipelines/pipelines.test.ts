@@ -158,6 +158,8 @@ describeWorld("pipelines", openApi, (api) => {
     for (const [body, reason] of [
       [{ repository: "--upload-pack=x" }, address],
       [{ repository: "a\nb" }, address],
+      [{ repository: "ext::sh -c id" }, "Repository must be an address of https or ssh"],
+      [{ repository: " FILE:///etc" }, "Repository must be an address of https or ssh"],
       [{ env: [] }, "Env must be an object of names and text"],
       [{ env: { A: 1 } }, "Env variable A must be text, not a number"],
       [{ env: { "1A": "" } }, "Env names must be letters, digits and _, not starting with a digit"],
