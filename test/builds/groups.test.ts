@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, it } from "node:test";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
+import { lockGroup, startIfLimited } from "../../shared/builds/groups/decide-store.ts";
 import { deleteEmptyGroups } from "../../shared/builds/groups/list-store.ts";
 import { startLimitedJobs } from "../../shared/builds/groups/start.ts";
 import { createBuilds } from "../../shared/builds/making/builds.ts";
@@ -282,6 +283,46 @@ describeWorld("a concurrency group", openAgentApi, (api) => {
     assert.deepEqual(await runAll(), ["a", "a", "b"]);
     assert.deepEqual(await statesOf(path), ["passed", "passed", "passed"]);
     assert.deepEqual(await statesOf(later), ["passed"]);
+  });
+
+  it("gives its room once, though two processes start jobs", async (t) => {
+    const { services } = api.world;
+    const { db } = services;
+    if (db.dialect === "sqlite") return t.skip("it has one writer");
+    const group = newGroup();
+    const jobs = [await build(limitedTo(group, "a")), await build(limitedTo(group, "b"))];
+    await settled();
+    const [first = "", second = ""] = (await Promise.all(jobs.map(jobsOf))).map(([job]) => job?.id ?? "");
+    const entries = db.tables.concurrencyMembers;
+    const groupId = await db.transaction(async (tx) => {
+      await tx.update(tx.tables.jobs).set({ state: "limited" }).where(eq(tx.tables.jobs.id, first));
+      const ofFirst = eq(entries.jobId, first);
+      const [entry] = await tx.update(entries).set({ standing: "limited" }).where(ofFirst).returning();
+      return entry?.groupId ?? "";
+    });
+
+    const locked = Promise.withResolvers<void>();
+    const beside = Promise.withResolvers<void>();
+    const other = db.transaction(async (tx) => {
+      await lockGroup(tx, groupId);
+      locked.resolve();
+      await beside.promise;
+      await startIfLimited(tx, [second]);
+    });
+    await locked.promise;
+    let isOver = false;
+    const starting = startLimitedJobs(services, groupId).finally(() => (isOver = true));
+    const isHere = sql`datname = current_database() and wait_event_type = 'Lock'`;
+    const waiting = sql<number>`(select count(*) from pg_stat_activity where ${isHere})`.mapWith(Number);
+    await eventually("it waits, or is over", async () => {
+      const [row] = await db.select({ waiting }).from(entries).limit(1);
+      return isOver || row?.waiting;
+    });
+    beside.resolve();
+    await Promise.all([other, starting]);
+
+    const held = await db.select().from(entries).where(eq(entries.groupId, groupId));
+    assert.deepEqual(held.map(({ standing }) => standing).sort(), ["holding", "limited"]);
   });
 
   it("is deleted once it has no entries", async () => {

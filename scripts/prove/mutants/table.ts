@@ -206,28 +206,6 @@ export const mutants: Mutant[] = [
     foundBy: crowded,
   },
   {
-    name: "no-group-lock",
-    summary: "a concurrency group starts jobs without its lock, a second after it decided",
-    edits: [
-      {
-        file: decide,
-        from: `  return (await tx.lock(groups, eq(groups.id, id), "exclusive"))[0];`,
-        to: "  return (await tx.select().from(groups).where(eq(groups.id, id)))[0];",
-      },
-      {
-        // Locks of builds hide the fault, unless other jobs come to be first meanwhile.
-        file: decide,
-        from: `  const started = await tx
-`,
-        to: `  await tx.select({ slept: sql\`cast(pg_sleep(1) as text)\` }).from(jobs).limit(1);
-  const started = await tx
-`,
-      },
-    ],
-    run: { database: "postgres", minutes: 1, perSecond: 2, faults: ["delay"] },
-    foundBy: crowded,
-  },
-  {
     name: "overtaken-gate",
     summary: "entries of a group that wait for other steps do not keep later ones out",
     edits: [
