@@ -61,6 +61,15 @@ import { editPipelinePage, savePipeline } from "./pipelines/edit.tsx";
 import { pipelinesPage } from "./pipelines/list.tsx";
 import { addPipeline, newPipelinePage } from "./pipelines/new.tsx";
 import { addBuildToPipeline, pipelinePage, redirectToPipeline } from "./pipelines/show.tsx";
+import { disableProvider, enableProvider, redirectToProvider } from "./provider/act.ts";
+import {
+  changeProviderSecret,
+  providerSecretPage,
+  rotateProviderForm,
+  rotateProviderPage,
+} from "./provider/keys.tsx";
+import { providerSettingsPage, saveProviderSettings } from "./provider/settings.tsx";
+import { providerPage } from "./provider/show.tsx";
 import { deleteQueuePage } from "./queues/delete.tsx";
 import { pauseQueue, redirectToQueue, resumeQueue } from "./queues/dispatch.tsx";
 import { editQueue } from "./queues/edit.tsx";
@@ -134,6 +143,12 @@ function routes({ isClosing }: Parts) {
     [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline },
     [patterns.archivePipelinePage]: { GET: redirectToPipeline, POST: archivePipelineForm },
     [patterns.unarchivePipelinePage]: { GET: redirectToPipeline, POST: unarchivePipelineForm },
+    [patterns.providerPage]: { GET: providerPage },
+    [patterns.providerSettingsPage]: { GET: providerSettingsPage, POST: saveProviderSettings },
+    [patterns.providerSecretPage]: { GET: providerSecretPage, POST: changeProviderSecret },
+    [patterns.rotateProviderPage]: { GET: rotateProviderPage, POST: rotateProviderForm },
+    [patterns.enableProviderPage]: { GET: redirectToProvider, POST: enableProvider },
+    [patterns.disableProviderPage]: { GET: redirectToProvider, POST: disableProvider },
     [patterns.deletePipelinePage]: deletePipelinePage,
     [patterns.buildPage]: { GET: buildPage },
     [patterns.annotationPage]: { GET: annotationPage },

@@ -107,7 +107,7 @@ export const pipelineMembers = {
     audited: "name", // it may have a password
     field: {
       label: "Repository",
-      hint: "An address that agents clone. Empty: they check nothing out.",
+      hint: "An address that agents clone, by https or ssh. Empty: they check nothing out.",
     },
   },
   ...settingsMembers,

@@ -5,7 +5,8 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { requireDelivery } from "../../../shared/triggers/triggers.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
-import { type LoadedTrigger, loadTrigger } from "./trigger.ts";
+import { loadReceiver } from "./provider.ts";
+import type { LoadedTrigger } from "./trigger.ts";
 
 interface LoadedDelivery extends LoadedTrigger {
   delivery: Delivery;
@@ -13,7 +14,7 @@ interface LoadedDelivery extends LoadedTrigger {
 
 /** @throws Refusal 404 */
 export async function loadDelivery(services: Services, request: MemberRequest): Promise<LoadedDelivery> {
-  const loaded = await loadTrigger(services, request);
+  const loaded = await loadReceiver(services, request);
   const delivery = await requireDelivery(services.db, loaded.trigger, request.parameter("delivery"));
   addCrumbs(request.event, { text: "Delivery", path: deliveryPath(request, { ...loaded, delivery }) });
   return { ...loaded, delivery };

@@ -201,17 +201,16 @@ function Origin({
   request: MemberRequest;
 }) {
   const parameters = { ...addressOf(request), trigger: trigger.id };
+  const page = trigger.isProvider ? patterns.providerPage : patterns.triggerPage;
   return (
     <>
-      <dt>Trigger</dt>
+      <dt>{trigger.isProvider ? "Provider" : "Trigger"}</dt>
       <dd>
         {trigger.deletedAt ? (
           `${trigger.label}, deleted since`
-        ) : trigger.isProvider ? (
-          trigger.label
         ) : (
           <>
-            <a href={pathTo(patterns.triggerPage, parameters)}>{trigger.label}</a>,{" "}
+            <a href={pathTo(page, parameters)}>{trigger.label}</a>,{" "}
             <a href={pathTo(patterns.deliveryPage, { ...parameters, delivery })}>delivery</a>
           </>
         )}

@@ -61,7 +61,7 @@ async function show(
   const path = (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) =>
     deliveryPath(request, data, pattern);
   const parameters = { org: organization.slug, slug: pipeline.slug };
-  const canTry = payload !== undefined && organization.features.includes("webhook_filtering");
+  const canTry = payload && !trigger.isProvider && organization.features.includes("webhook_filtering");
   return {
     title: "Delivery",
     status: problems ? 422 : 200,

@@ -134,7 +134,7 @@ function Refusing({ overview, org }: { overview: Overview; org: string }) {
         const { trigger, pipeline } = most;
         const place = { org, slug: pipeline.slug, trigger: trigger.id };
         const path = trigger.isProvider
-          ? pathTo(patterns.pipelinePage, place)
+          ? `${pathTo(patterns.providerPage, place)}#refused`
           : `${pathTo(patterns.triggerPage, place)}#refused`;
         return (
           <li key={most.triggerId}>

@@ -34,7 +34,7 @@ export const savePipeline = memberAction(async (services, request, form) => {
     await updatePipeline(services, request.actor, pipeline, await toPipelineChange(id, draft));
     return withNotice(pipelinePath(request), "pipeline_saved");
   });
-  return typeof outcome === "string" ? outcome : show(services, request, pipeline, outcome);
+  return "saved" in outcome ? outcome.saved : show(services, request, pipeline, outcome);
 }, environmentFormOptions);
 
 async function show(

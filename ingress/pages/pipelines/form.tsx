@@ -10,11 +10,12 @@ import {
 import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
-import { toProblems } from "../../../shared/validation.ts";
+import { pathOf } from "../../../shared/sources/providers.ts";
+import { maxLengthOf, toProblems } from "../../../shared/validation.ts";
 import { bodyOf, type Draft, draftOf, listFields, readDraft } from "../resources/draft.ts";
 import { MemberFields } from "../resources/fields.tsx";
 import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
-import { DefaultButton, Select } from "../ui/form.tsx";
+import { DefaultButton, Field, Select } from "../ui/form.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import {
   draftOfSteps,
@@ -68,18 +69,17 @@ function fieldOf(member: string, steps: StepsDraft): string | undefined {
 
 /**
  * Takes a form of a pipeline: edits its rows, or saves it.
- * @param save returns where it leads
- * @returns that, or the draft to show again
+ * @returns what `save` returns, or the draft to show again
  */
-export async function takePipelineForm(
+export async function takePipelineForm<Saved>(
   organizationId: string,
   form: URLSearchParams,
-  save: (draft: PipelineDraft) => Promise<string>,
-): Promise<string | { draft: PipelineDraft; problems?: FormProblems }> {
+  save: (draft: PipelineDraft) => Promise<Saved>,
+): Promise<{ saved: Saved } | { draft: PipelineDraft; problems?: FormProblems }> {
   const draft = readPipelineDraft(form);
   const run = async () => {
     const steps = await editSteps(organizationId, draft.steps, form.get("do") ?? "");
-    return steps ? { draft: { ...draft, steps } } : save(draft);
+    return steps ? { draft: { ...draft, steps } } : { saved: await save(draft) };
   };
   const outcome = await tryForm(run, (member) => fieldOf(member, draft.steps));
   return "problems" in outcome ? { draft, problems: outcome.problems } : outcome.done;
@@ -87,8 +87,15 @@ export async function takePipelineForm(
 
 /** @throws Refusal 422, 503 */
 export async function toNewPipeline(organizationId: string, draft: PipelineDraft): Promise<NewPipeline> {
-  const parsed = await parse(newPipeline, draft, true);
+  const { name, repository = "" } = draft.members;
+  const members = { ...draft.members, name: name || nameOfRepository(repository) };
+  const parsed = await parse(newPipeline, { ...draft, members }, true);
   return { ...parsed, ...(await readGivenSteps(organizationId, parsed)) } as NewPipeline;
+}
+
+/** The last part of its path. */
+function nameOfRepository(repository: string): string {
+  return pathOf(repository)?.split("/").at(-1) ?? "";
 }
 
 /** @throws Refusal 422, 503 */
@@ -152,10 +159,13 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
       <MemberFields
         {...form}
         columns={[
-          ...["name", "slug", "clusterId", "description"],
-          ...["repository", "defaultBranch", "branchConfiguration"],
+          ...["repository", "name", "slug", "clusterId", "description"],
+          ...["defaultBranch", "branchConfiguration"],
         ]}
-        own={{ clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} /> }}
+        own={{
+          clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} />,
+          ...(!variables && { name: <NameOfNew value={draft.members.name} problems={problems} /> }),
+        }}
       />
       {variables ? (
         <EnvironmentChoice names={variables} isReplaced={draft.replacesEnvironment} {...environment} />
@@ -177,5 +187,18 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
       <MemberFields {...form} columns={["defaultTimeoutInMinutes", "maximumTimeoutInMinutes"]} />
       <StepsFields draft={draft.steps} queues={queues} problems={problems} />
     </>
+  );
+}
+
+function NameOfNew({ value, problems }: { value: string | undefined; problems: FormProblems | undefined }) {
+  return (
+    <Field
+      label={pipelineMembers.name.field.label}
+      name="name"
+      value={value}
+      maxLength={maxLengthOf(pipelineMembers.name.create)}
+      hint="That of the repository when empty."
+      problems={problems}
+    />
   );
 }

@@ -1,13 +1,18 @@
 import { listClusterNames } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
+import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
+import { openWebhook } from "../../../shared/pipelines/provider/webhook.ts";
+import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
+import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import { keysPage } from "../provider/keys.tsx";
 import { environmentFormOptions } from "../ui/environment-field.tsx";
 import { LinkButton, PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
-import type { PageContent } from "../ui/page.ts";
+import type { PageContent, PageResult } from "../ui/page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 import type { FormProblems } from "../ui/problems.ts";
 import {
@@ -28,13 +33,33 @@ export const newPipelinePage = memberPage(async (services, request) => {
 
 /** POST … {name, slug, cluster, description, repository, branch, environment, steps or rows, do} */
 export const addPipeline = memberAction(async (services, request, form) => {
-  const { id, slug: org } = request.organization;
+  const { id } = request.organization;
   const outcome = await takePipelineForm(id, form, async (draft) => {
-    const { slug } = await createPipeline(services, request.actor, await toNewPipeline(id, draft));
-    return withNotice(pathTo(patterns.pipelinePage, { org, slug }), "pipeline_created");
+    return createPipeline(services, request.actor, await toNewPipeline(id, draft));
   });
-  return typeof outcome === "string" ? outcome : show(services, request, outcome);
+  return "saved" in outcome
+    ? showCreated(services, request, outcome.saved)
+    : show(services, request, outcome);
 }, environmentFormOptions);
+
+/** Leads to the set-up of the source host, if there is a repository. */
+async function showCreated(
+  services: Services,
+  { organization }: MemberRequest,
+  pipeline: Pipeline,
+): Promise<PageResult> {
+  const parameters = { org: organization.slug, slug: pipeline.slug };
+  const provider = await providerIn(services.db, pipeline);
+  const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
+  const path = pathTo(patterns.providerPage, parameters);
+  if (!provider || !webhook)
+    return withNotice(
+      pipeline.repository === null ? pathTo(patterns.pipelinePage, parameters) : path,
+      "pipeline_created",
+    );
+  const shown = { title: `${pipeline.name} is created`, path };
+  return keysPage(shown, { pipeline, provider }, openWebhook(services, webhook));
+}
 
 async function show(
   services: Services,

@@ -53,6 +53,9 @@ async function showPipeline(
           <h1>{pipeline.name}</h1>
           <div class="actions">
             <PublicPreview />
+            {pipeline.repository !== null && (
+              <LinkButton kind="secondary" href={pathTo(patterns.providerPage, parameters)} text="Provider" />
+            )}
             <LinkButton kind="secondary" href={pathTo(patterns.triggersPage, parameters)} text="Triggers" />
             <LinkButton kind="secondary" href={pathTo(patterns.schedulesPage, parameters)} text="Schedules" />
             <LinkButton kind="secondary" href={pathTo(patterns.editPipelinePage, parameters)} text="Edit" />

@@ -1,5 +1,5 @@
 import { requireRefusedRequest } from "../../../shared/triggers/deliveries/refused-requests.ts";
-import { loadTrigger } from "../address/trigger.ts";
+import { loadReceiver } from "../address/provider.ts";
 import { sizeInWords } from "../builds/payload.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { Fact } from "../ui/tables.tsx";
@@ -8,7 +8,7 @@ import { causeWords } from "./refused.tsx";
 
 /** GET …/triggers/:trigger/refused/:request: the request, without secrets. */
 export const refusedRequestPage = memberPage(async (services, request) => {
-  const { trigger } = await loadTrigger(services, request);
+  const { trigger } = await loadReceiver(services, request);
   const refused = await requireRefusedRequest(services, trigger.id, request.parameter("request"));
   const [cause, remedy] = causeWords[refused.cause];
   return {

@@ -39,7 +39,8 @@ interface RefusedProps {
   hours: Date[];
   requests: Pick<RefusedRequest, "id" | "cause" | "receivedAt" | "network">[];
   pathOf: (request: string) => string;
-  bodies: BodiesProps;
+  /** Absent: bodies are never kept. */
+  bodies?: BodiesProps;
 }
 
 interface BodiesProps {
@@ -79,7 +80,7 @@ export function Refused({ counts, hours, requests, pathOf, bodies }: RefusedProp
           </Table>
         </details>
       )}
-      <Bodies {...bodies} />
+      {bodies && <Bodies {...bodies} />}
     </section>
   );
 }

@@ -21,6 +21,7 @@ import { exhibitAgents } from "./agent-looks.ts";
 import { exhibitArtifacts } from "./artifact-looks.ts";
 import { exhibitQueue, exhibitUse } from "./figures.ts";
 import { exhibitHosts, hostLooks } from "./host-looks.ts";
+import { exhibitProviders, providerLooks } from "./provider-looks.ts";
 import { exhibitSecrets, secretLooks } from "./secret-looks.ts";
 import { exhibitSteps, stepLooks } from "./step-looks.ts";
 import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
@@ -279,6 +280,7 @@ export const everyPage: Look[] = [
   { name: "revoking a registration token", as: "ada", visit: (page, { agents }) => page.goto(agents.revoke) },
   { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
+  ...providerLooks,
   ...secretLooks,
   ...stepLooks,
   ...hostLooks,
@@ -288,9 +290,10 @@ export const everyPage: Look[] = [
 /** Creates the content of all pages. */
 export async function exhibit(pages: Pages) {
   await exhibitHosts(pages);
+  const furnished = { ...(await requests(pages)), ...(await furnish(pages)) };
+  await exhibitProviders(pages);
   return {
-    ...(await requests(pages)),
-    ...(await furnish(pages)),
+    ...furnished,
     triggers: await exhibitTriggers(pages),
     agents: await exhibitAgents(pages),
     steps: await exhibitSteps(pages),

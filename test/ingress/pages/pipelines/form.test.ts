@@ -65,7 +65,7 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
 
       assert.equal(
         answer.headers.get("location"),
-        `${at}/pipelines/the-shop?notice=pipeline_created`,
+        `${at}/pipelines/the-shop/provider?notice=pipeline_created`,
         answer.text,
       );
       const made = await find("the-shop");

@@ -1,0 +1,142 @@
+import { issueToken } from "../../../shared/crypto/tokens.ts";
+import { patterns } from "../../../shared/paths.ts";
+import {
+  type OpenedWebhook,
+  rotateWebhook,
+  setWebhookSecret,
+} from "../../../shared/pipelines/provider/webhook.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import { notFound } from "../../../shared/refusal.ts";
+import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
+import { type GivenSettings, withDefaults } from "../../../shared/sources/settings.ts";
+import { loadProvider, providerPath } from "../address/provider.ts";
+import { CopyField } from "../ui/copy-field.tsx";
+import { LinkButton, PostButton } from "../ui/form.tsx";
+import { memberAction, memberPage } from "../ui/member-page.ts";
+import { confirmation, narrowPage } from "../ui/narrow-page.tsx";
+import { withNotice } from "../ui/notices.ts";
+import type { PageContent } from "../ui/page.ts";
+import { Steps } from "./host-steps.tsx";
+import { loadProviderDetails } from "./load.ts";
+
+/**
+ * Shows the address and the secret of a webhook, once.
+ * @param path of the provider's page
+ */
+export function keysPage(
+  { title, path }: { title: string; path: string },
+  {
+    pipeline,
+    provider,
+  }: { pipeline: Pick<PipelineFacts, "repository" | "providerSettings">; provider: ProviderId },
+  { webhookUrl, secret }: OpenedWebhook,
+): PageContent {
+  const host = providers[provider].title;
+  return {
+    title,
+    script: "copy.js",
+    section: "pipelines",
+    content: (
+      <>
+        <h1>{title}</h1>
+        <section class="card" aria-labelledby="keys">
+          <h2 id="keys">For {host}</h2>
+          {secret !== null && (
+            <p>
+              <strong>Copy the secret now: it is not shown again.</strong> Members find the address on the
+              page of the provider.
+            </p>
+          )}
+          <CopyField id="webhook-url" label="Address" rows={2} value={webhookUrl} />
+          {secret !== null && <CopyField id="webhook-secret" label="Secret" rows={2} value={secret} />}
+        </section>
+        <section aria-labelledby="steps">
+          <h2 id="steps">At {host}</h2>
+          <Steps
+            provider={provider}
+            repository={pipeline.repository ?? ""}
+            settings={withDefaults((pipeline.providerSettings ?? {}) as GivenSettings)}
+            isVerified={secret !== null}
+          />
+        </section>
+        <p class="actions">
+          <LinkButton href={path} text="Wait for the first delivery" />
+        </p>
+      </>
+    ),
+  };
+}
+
+/** GET …/provider/secret */
+export const providerSecretPage = memberPage(async (services, request) => {
+  const { webhook } = await loadProviderDetails(services, request);
+  if (!webhook) throw notFound("provider");
+  const isVerified = webhook.row.secretSealed !== null;
+  const path = providerPath(request, patterns.providerSecretPage);
+  return narrowPage({
+    title: isVerified ? "Change the secret" : "Verify requests",
+    section: "pipelines",
+    script: "once.js",
+    content: (
+      <>
+        <p>
+          The source host signs each request with the secret, or sends it along. Requests without the right
+          one are refused with 401.
+        </p>
+        <div class="actions">
+          <PostButton path={path} fields={{ do: "replace" }}>
+            {isVerified ? "Make a new secret" : "Make a secret"}
+          </PostButton>
+          <LinkButton kind="secondary" href={providerPath(request)} text="Cancel" />
+        </div>
+        {isVerified && (
+          <section aria-labelledby="without">
+            <h2 id="without">Without a secret</h2>
+            <p class="warning">
+              Whoever learns the address can then make builds of any commit and branch. It stands in the
+              settings of the host, and in the logs of proxies. Do this only for a host that cannot send a
+              secret.
+            </p>
+            <PostButton path={path} fields={{ do: "remove" }} class="danger">
+              Verify no more
+            </PostButton>
+          </section>
+        )}
+      </>
+    ),
+  });
+});
+
+/** POST …/provider/secret {do: replace or remove}: the answer shows the new secret, once. */
+export const changeProviderSecret = memberAction(async (services, request, form) => {
+  const { pipeline, provider, webhook } = await loadProviderDetails(services, request);
+  if (provider === null || !webhook) throw notFound("provider");
+  const secret = form.get("do") === "remove" ? null : issueToken("webhookSecret");
+  await setWebhookSecret(services, request.actor, pipeline, secret);
+  if (secret === null) return withNotice(providerPath(request), "provider_unverified");
+  const shown = { title: "New secret", path: providerPath(request) };
+  return keysPage(shown, { pipeline, provider }, { webhookUrl: webhook.url, secret });
+});
+
+/** GET …/provider/rotate */
+export const rotateProviderPage = memberPage(async (services, request) => {
+  const { provider } = await loadProvider(services, request);
+  if (provider === null) throw notFound("provider");
+  return confirmation({
+    title: "Replace address and secret?",
+    section: "pipelines",
+    text: "The webhook gets a new address and a new secret, which are shown once you go on. The present address answers 404 at once: what the host sends there builds nothing. Give both to the host right away.",
+    button: "Replace",
+    path: providerPath(request, patterns.rotateProviderPage),
+    back: providerPath(request),
+  });
+});
+
+/** POST …/provider/rotate: the answer shows the new ones. */
+export const rotateProviderForm = memberAction(async (services, request) => {
+  const { pipeline, provider } = await loadProvider(services, request);
+  if (provider === null) throw notFound("provider");
+  const opened = await rotateWebhook(services, request.actor, pipeline);
+  const shown = { title: "New address and secret", path: providerPath(request) };
+  return keysPage(shown, { pipeline, provider }, opened);
+});

@@ -1,0 +1,38 @@
+import { patterns } from "../../../shared/paths.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import { hostOf } from "../../../shared/sources/providers.ts";
+import { pipelinePath } from "../address/pipeline.ts";
+import { LinkButton } from "../ui/form.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { narrowPage } from "../ui/narrow-page.tsx";
+import type { PageContent } from "../ui/page.ts";
+
+/** The page of a pipeline whose repository has no provider: the ways to one. */
+export function privatePage(request: MemberRequest, { repository }: PipelineFacts): PageContent {
+  const host = repository === null ? undefined : hostOf(repository);
+  return narrowPage({
+    title: "Provider",
+    section: "pipelines",
+    heading: repository === null ? "No repository" : "A host that is not known",
+    content: (
+      <>
+        <p>
+          {host === undefined
+            ? "A push builds its commit once the pipeline has the address of its repository, by https or ssh."
+            : `Which kind of host ${host} is, nobody has said yet, so its webhooks cannot be read.`}
+        </p>
+        <p>
+          A <a href={pipelinePath(request, patterns.triggersPage)}>trigger</a> takes webhooks of any sender
+          instead. Its builds have the branch and commit that the trigger names.
+        </p>
+        <p class="actions">
+          <LinkButton
+            kind="secondary"
+            href={pipelinePath(request, patterns.editPipelinePage)}
+            text="Edit the pipeline"
+          />
+        </p>
+      </>
+    ),
+  });
+}

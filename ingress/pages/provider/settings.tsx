@@ -1,0 +1,180 @@
+import { patterns } from "../../../shared/paths.ts";
+import { updatePipeline } from "../../../shared/pipelines/pipelines.ts";
+import { notFound, validationFailed } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
+import {
+  declaredSettings,
+  type GivenSettings,
+  givenProviderSettings,
+  type ProviderSettings,
+  withDefaults,
+} from "../../../shared/sources/settings.ts";
+import { toProblems } from "../../../shared/validation.ts";
+import { type LoadedProvider, loadProvider, providerPath } from "../address/provider.ts";
+import { Check, codeField, Field, FormError, PostForm, Select } from "../ui/form.tsx";
+import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
+import { narrowPage } from "../ui/narrow-page.tsx";
+import { withNotice } from "../ui/notices.ts";
+import type { PageContent } from "../ui/page.ts";
+import { type FormProblems, tryForm } from "../ui/problems.ts";
+
+type Name = keyof typeof declaredSettings;
+
+/** A group has the settings that it matches, and that no group before it has. */
+const groups: [title: string, has: (name: Name) => boolean][] = [
+  ["Merge queue", (name) => name.includes("merge_group")],
+  ["Pull requests", (name) => name.includes("pull_request")],
+  ["Filter", (name) => name.startsWith("filter")],
+  ["Pushes", () => true],
+];
+/** They act on what builds report to hosts. */
+const isOfStatuses = (name: Name) => /status|publish/.test(name);
+
+/** The settings of a provider that pages show. Those that cannot be switched on are left out. */
+function shownOf(provider: ProviderId): Name[] {
+  return (Object.keys(declaredSettings) as Name[]).filter((name) => {
+    const declared = declaredSettings[name];
+    const isOwn = (declared.of as readonly ProviderId[]).includes(provider);
+    return isOwn && !("missing" in declared) && !isOfStatuses(name);
+  });
+}
+
+/** Its sentence, in the host's own words. */
+function aboutOf(provider: ProviderId, name: Name): string {
+  return declaredSettings[name].about.replaceAll("pull request", providers[provider].request);
+}
+
+/** The sentences of the settings that are on. */
+export function settingsInWords(provider: ProviderId, settings: ProviderSettings): string[] {
+  const isOfForks = (name: Name) => name === "prefix_pull_request_fork_branch_names";
+  return shownOf(provider)
+    .filter((name) => settings[name] === true && (settings.build_pull_request_forks || !isOfForks(name)))
+    .map((name) => aboutOf(provider, name));
+}
+
+/** GET …/provider/settings */
+export const providerSettingsPage = memberPage(async (services, request) => {
+  const { pipeline, provider } = await loadProvider(services, request);
+  if (provider === null) throw notFound("provider");
+  return show(request, provider, withDefaults((pipeline.providerSettings ?? {}) as GivenSettings));
+});
+
+/** POST …/provider/settings {trigger_mode, and the provider's own settings by their REST names} */
+export const saveProviderSettings = memberAction(async (services, request, form) => {
+  const { pipeline, provider } = await loadProvider(services, request);
+  if (provider === null) throw notFound("provider");
+  const given = readSettings(form, provider);
+  const outcome = await tryForm(() => save(services, request, pipeline, given), nameOfField);
+  if ("problems" in outcome) return show(request, provider, withDefaults(given), outcome.problems);
+  return withNotice(providerPath(request), "provider_saved");
+});
+
+/** Settings that the form does not show stay as they are. */
+async function save(
+  services: Services,
+  request: MemberRequest,
+  pipeline: LoadedProvider["pipeline"],
+  given: GivenSettings,
+) {
+  const parsed = givenProviderSettings.safeParse(given);
+  if (!parsed.success) throw validationFailed(...toProblems(parsed.error, "provider_settings"));
+  return updatePipeline(services, request.actor, pipeline, { providerSettings: parsed.data });
+}
+
+function nameOfField(member: string): string | undefined {
+  return /^provider_settings\.(\w+)$/.exec(member)?.[1];
+}
+
+function readSettings(form: URLSearchParams, provider: ProviderId): GivenSettings {
+  const settings = shownOf(provider).map((name) => [
+    name,
+    isFlag(name) ? form.has(name) : (form.get(name) ?? "").trim() || null,
+  ]);
+  const mode = form.get("trigger_mode") === "none" ? "none" : "code";
+  return { ...Object.fromEntries(settings), trigger_mode: mode };
+}
+
+function isFlag(name: Name): boolean {
+  return typeof declaredSettings[name].default === "boolean";
+}
+
+function show(
+  request: MemberRequest,
+  provider: ProviderId,
+  settings: ProviderSettings,
+  problems?: FormProblems,
+): PageContent {
+  const grouped = Map.groupBy(shownOf(provider), (name) => groups.find(([, has]) => has(name))?.[0]);
+  const titles = groups.map(([title]) => title).toReversed();
+  return narrowPage({
+    title: "Settings",
+    heading: `Settings of ${providers[provider].title}`,
+    problems,
+    script: "once.js",
+    section: "pipelines",
+    content: (
+      <PostForm
+        path={providerPath(request, patterns.providerSettingsPage)}
+        button="Save"
+        back={providerPath(request)}
+      >
+        <FormError problems={problems} />
+        <Select
+          label="Events of the host"
+          name="trigger_mode"
+          value={settings.trigger_mode}
+          options={[
+            ["code", "Make builds, as below"],
+            ["none", "Make no builds"],
+          ]}
+          problems={problems}
+        />
+        {titles.map((title) => (
+          <Group
+            key={title}
+            title={title.replace("Pull request", capital(providers[provider].request))}
+            names={grouped.get(title) ?? []}
+            given={{ provider, settings, problems }}
+          />
+        ))}
+      </PostForm>
+    ),
+  });
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+interface Given {
+  provider: ProviderId;
+  settings: ProviderSettings;
+  problems: FormProblems | undefined;
+}
+
+function Group({
+  title,
+  names,
+  given: { provider, settings, problems },
+}: {
+  title: string;
+  names: Name[];
+  given: Given;
+}) {
+  if (names.length === 0) return null;
+  return (
+    <fieldset>
+      <legend>{title}</legend>
+      {names.map((name) => {
+        const label = aboutOf(provider, name).replace(/\.$/, "");
+        const value = settings[name];
+        if (typeof value === "boolean") return <Check key={name} label={label} name={name} checked={value} />;
+        const field = name === "filter_condition" ? codeField : {};
+        return (
+          <Field key={name} label={label} name={name} value={value ?? ""} {...field} problems={problems} />
+        );
+      })}
+    </fieldset>
+  );
+}

@@ -1,0 +1,213 @@
+import type { ComponentChildren } from "preact";
+import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
+import { type GivenSettings, withDefaults } from "../../../shared/sources/settings.ts";
+import { pipelinePath } from "../address/pipeline.ts";
+import { providerPath } from "../address/provider.ts";
+import { BuildLinks, Deliveries, DeliveryState, reasonInWords } from "../deliveries/list.tsx";
+import { State } from "../states/state.tsx";
+import { Refused } from "../triggers/refused.tsx";
+import { LinkButton, PostButton } from "../ui/form.tsx";
+import { type MemberRequest, memberPage } from "../ui/member-page.ts";
+import type { PageContent } from "../ui/page.ts";
+import { Time } from "../ui/times.tsx";
+import { Steps } from "./host-steps.tsx";
+import { type LoadedWebhook, loadProviderDetails } from "./load.ts";
+import { privatePage } from "./private.tsx";
+import { settingsInWords } from "./settings.tsx";
+
+/** GET …/pipelines/:slug/provider: how to set up the webhook of the source host, and its last deliveries. */
+export const providerPage = memberPage(async (services, request) => {
+  const { pipeline, provider, webhook } = await loadProviderDetails(services, request);
+  if (provider === null) return privatePage(request, pipeline);
+  if (!webhook) return unmadePage(request, pipeline, provider);
+  return show(request, { pipeline, provider, webhook });
+});
+
+interface Connected {
+  pipeline: PipelineFacts;
+  provider: ProviderId;
+  webhook: LoadedWebhook;
+}
+
+function show(request: MemberRequest, connected: Connected): PageContent {
+  const { pipeline, provider, webhook } = connected;
+  const { row, deliveries, builds } = webhook;
+  const parameters = { org: request.organization.slug, slug: pipeline.slug, trigger: row.id };
+  const path = (pattern: PatternWith<"org" | "slug">) => providerPath(request, pattern);
+  return {
+    title: "Provider",
+    script: ["once.js", "copy.js"],
+    section: "pipelines",
+    topics: [`trigger:${row.id}`, `pipeline:${pipeline.id}`],
+    content: (
+      <>
+        <div class="heading">
+          <h1>
+            {providers[provider].title} <State state={row.enabled ? "enabled" : "disabled"} />
+          </h1>
+          <div class="actions">
+            <LinkButton kind="secondary" href={path(patterns.providerSettingsPage)} text="Settings" />
+            <PostButton
+              path={path(row.enabled ? patterns.disableProviderPage : patterns.enableProviderPage)}
+              class="secondary"
+            >
+              {row.enabled ? "Disable" : "Enable"}
+            </PostButton>
+          </div>
+        </div>
+        <Arrival webhook={webhook} parameters={parameters} />
+        <Webhook webhook={webhook} path={path}>
+          <details id="setup" class="fold" open={deliveries.length === 0}>
+            <summary>How to set it up at {providers[provider].title}</summary>
+            <Steps
+              provider={provider}
+              repository={pipeline.repository ?? ""}
+              settings={settingsOf(pipeline)}
+              isVerified={row.secretSealed !== null}
+            />
+          </details>
+        </Webhook>
+        <Built pipeline={pipeline} provider={provider} />
+        {deliveries.length > 0 && (
+          <section aria-labelledby="deliveries">
+            <h2 id="deliveries">Last deliveries</h2>
+            <Deliveries deliveries={deliveries} builds={builds} parameters={parameters} />
+          </section>
+        )}
+        <Refused
+          counts={webhook.refusals}
+          hours={webhook.hours}
+          requests={webhook.refusedRequests}
+          pathOf={(refused) => pathTo(patterns.refusedRequestPage, { ...parameters, request: refused })}
+        />
+      </>
+    ),
+  };
+}
+
+function settingsOf({ providerSettings }: Pick<PipelineFacts, "providerSettings">) {
+  return withDefaults((providerSettings ?? {}) as GivenSettings);
+}
+
+/** The last delivery, or that there is none yet. */
+function Arrival({
+  webhook: { row, deliveries, builds },
+  parameters,
+}: {
+  webhook: LoadedWebhook;
+  parameters: { org: string; slug: string; trigger: string };
+}) {
+  const [last] = deliveries;
+  if (!row.enabled)
+    return (
+      <p class="warning">It is disabled: what the host sends is refused with 403, and builds nothing.</p>
+    );
+  if (!last)
+    return (
+      <p class="notice">
+        <strong>No delivery yet.</strong> This page shows the first one as soon as it arrives.
+        <noscript> Without JavaScript, load the page again.</noscript>
+      </p>
+    );
+  const made = builds.filter(({ deliveryId }) => deliveryId === last.id);
+  const reason = reasonInWords(last);
+  return (
+    <p class="notice">
+      Last delivery <Time at={last.receivedAt} />: <DeliveryState delivery={last} />{" "}
+      {made.length > 0 ? <BuildLinks builds={made} parameters={parameters} /> : reason}
+    </p>
+  );
+}
+
+function Built({ pipeline, provider }: { pipeline: PipelineFacts; provider: ProviderId }) {
+  const settings = settingsOf(pipeline);
+  const words = settings.trigger_mode === "none" ? [] : settingsInWords(provider, settings);
+  return (
+    <section aria-labelledby="built">
+      <h2 id="built">What it does</h2>
+      {words.length === 0 ? (
+        <p>It builds nothing: builds of events are off in the settings.</p>
+      ) : (
+        <ul>
+          {words.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      )}
+      {settings.build_pull_request_forks && (
+        <p class="quiet">
+          Builds of forks get no secrets, no identity tokens, and only queues that the pipeline’s own steps
+          name.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Webhook({
+  webhook: { row, url },
+  path,
+  children,
+}: {
+  webhook: LoadedWebhook;
+  path: (pattern: PatternWith<"org" | "slug">) => string;
+  children: ComponentChildren;
+}) {
+  return (
+    <section class="card" aria-labelledby="webhook">
+      <h2 id="webhook">The webhook</h2>
+      <p>
+        <code class="address">{url}</code>{" "}
+        <button type="button" class="plain" data-text={url} aria-label="Copy the address" hidden>
+          Copy
+        </button>
+        <span class="quiet" role="status" />
+      </p>
+      {row.secretSealed === null ? (
+        <p class="warning">
+          Requests are not verified: whoever knows the address can make builds of any commit.
+        </p>
+      ) : (
+        <p>
+          Each request is verified by the secret. It was shown when it was made; if it is lost, make a new
+          one.
+        </p>
+      )}
+      <p class="actions">
+        <LinkButton
+          kind="secondary"
+          href={path(patterns.providerSecretPage)}
+          text={row.secretSealed === null ? "Verify requests" : "Change the secret"}
+        />
+        <LinkButton
+          kind="secondary"
+          href={path(patterns.rotateProviderPage)}
+          text="Replace address and secret"
+        />
+      </p>
+      {children}
+    </section>
+  );
+}
+
+/** Of a pipeline that a version without providers made. A worker makes it, or the person now. */
+function unmadePage(request: MemberRequest, pipeline: PipelineFacts, provider: ProviderId): PageContent {
+  return {
+    title: "Provider",
+    script: "once.js",
+    section: "pipelines",
+    topics: [`pipeline:${pipeline.id}`],
+    content: (
+      <>
+        <h1>{providers[provider].title}</h1>
+        <p>The webhook of this pipeline is not made yet. That happens by itself within the hour, or now:</p>
+        <div class="actions">
+          <PostButton path={providerPath(request, patterns.rotateProviderPage)}>Make the webhook</PostButton>
+          <LinkButton kind="secondary" href={pipelinePath(request)} text="Back to the pipeline" />
+        </div>
+      </>
+    ),
+  };
+}

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import type { Page } from "playwright-core";
+import { click, describeInBrowser, heading, openWindow, press } from "../../../helpers/browser.ts";
+import { eventually, post } from "../../../helpers/http.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
+import { signed } from "../../../pipelines/provider/provider-api.ts";
+
+const newPipeline = "/organizations/acme/new-pipeline";
+const push = JSON.stringify({ ref: "refs/heads/main", before: "1".repeat(40), after: "2".repeat(40) });
+
+describeInBrowser("setting up a source host in a browser", startQueuePages, (pages) => {
+  const open = async (options: { javaScriptEnabled?: boolean } = {}) =>
+    openWindow(pages.url, { cookie: await pages.cookieOf(pages.bob), ...options });
+  const deliver = (url: string, secret: string) =>
+    post(pages.url + new URL(url).pathname, push, { "X-GitHub-Event": "push", ...signed(secret, push) });
+  /** Makes a pipeline of an address. @returns its webhook */
+  const connect = async (page: Page, repository: string) => {
+    await page.goto(newPipeline);
+    await page.getByLabel("Repository").fill(repository);
+    await page.getByLabel("Command").fill("make");
+    await press(page, "Create pipeline");
+    return {
+      url: await page.getByLabel("Address").inputValue(),
+      secret: await page.getByLabel("Secret", { exact: true }).inputValue(),
+    };
+  };
+  const text = (page: Page) => page.getByRole("main").innerText();
+
+  it("the page notices the first delivery, and keeps its button that copies the address", async () => {
+    const page = await open();
+    const { url, secret } = await connect(page, "https://github.com/acme/noticed.git");
+    await click(page, "Wait for the first delivery");
+    assert.match(await text(page), /No delivery yet/);
+
+    await deliver(url, secret);
+
+    await eventually("the delivery on the page", async () => /Last delivery/.test(await text(page)));
+    assert.ok(await page.getByRole("button", { name: "Copy the address" }).isVisible());
+  });
+
+  it("needs no JavaScript: loading the page again shows the delivery", async () => {
+    const page = await open({ javaScriptEnabled: false });
+    const { url, secret } = await connect(page, "https://github.com/acme/reloaded.git");
+    await click(page, "Wait for the first delivery");
+    assert.match(await text(page), /Without JavaScript, load the page again/);
+
+    await deliver(url, secret);
+    await page.reload();
+
+    assert.match(await text(page), /Last delivery/);
+    await click(page, "Change the secret");
+    await press(page, "Make a new secret");
+    assert.equal(await heading(page), "New secret");
+  });
+
+  it("needs no mouse", async () => {
+    const page = await open();
+    await page.goto(newPipeline);
+    await page.getByLabel("Repository").focus();
+    await page.keyboard.type("git@gitlab.com:acme/by-keyboard.git");
+    await page.getByLabel("Command").focus();
+    await page.keyboard.type("make");
+    await page.getByRole("button", { name: "Create pipeline" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Wait for the first delivery" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/provider$/);
+    await page.locator("#setup > summary").focus();
+    await page.keyboard.press("Enter");
+
+    assert.equal(await page.locator("#setup").getAttribute("open"), null);
+    assert.equal(await heading(page), "GitLab enabled");
+  });
+});

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { it } from "node:test";
+import { requirePipeline } from "../../../../shared/pipelines/pipelines.ts";
+import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
+import { type Answer, post } from "../../../helpers/http.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
+import { read } from "../triggers/trigger-pages.ts";
+
+const at = "/organizations/acme";
+const body = JSON.stringify({ ref: "refs/heads/main", after: "1".repeat(40), before: "2".repeat(40) });
+
+/** The values that a page shows to be copied. */
+function keysIn(answer: Answer): { url: string; secret: string | undefined } {
+  const textOf = (id: string) => new RegExp(`<textarea id="${id}"[^>]*>([^<]*)<`).exec(answer.text)?.[1];
+  return { url: textOf("webhook-url") ?? "", secret: textOf("webhook-secret") };
+}
+
+describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (pages) => {
+  let made = 0;
+  const create = async (repository: string, given: Record<string, string> = {}) => {
+    const slug = `app-${++made}`;
+    const sent = { cluster: pages.acme.cluster.id, rows: "0", repository, slug, ...given };
+    const answer = await pages.asBob.post(`${at}/new-pipeline`, sent);
+    return { answer, path: `${at}/pipelines/${slug}/provider`, slug };
+  };
+  const onGithub = async () => {
+    const { answer, ...created } = await create("git@github.com:acme/app.git");
+    return { ...created, ...keysIn(answer) };
+  };
+  const deliver = async (url: string, secret?: string) => {
+    const hmac = createHmac("sha256", secret ?? "")
+      .update(body)
+      .digest("hex");
+    const signed: Record<string, string> = secret ? { "X-Hub-Signature-256": `sha256=${hmac}` } : {};
+    return (await post(pages.url + new URL(url).pathname, body, { "X-GitHub-Event": "push", ...signed }))
+      .status;
+  };
+  const show = async (path: string) => read(await pages.asBob.get(path));
+
+  it("follows a new pipeline, which is made of an address alone, and shows the keys once", async () => {
+    const { answer, path, slug } = await create("https://github.com/acme/web-shop.git");
+
+    const { url, secret } = keysIn(answer);
+    assert.equal((await requirePipeline(pages.services.db, pages.acme.id, slug)).name, "web-shop");
+    assert.match(read(answer), /href="https:\/\/github\.com\/acme\/web-shop\/settings\/hooks\/new"/);
+    assert.equal(await deliver(url, secret), 201);
+    const later = await show(path);
+    assert.ok(later.includes(url) && !later.includes(secret ?? ""), "the address stays, the secret does not");
+  });
+
+  it("says that nothing has come, then what came and what was refused", async () => {
+    const { path, url, secret } = await onGithub();
+    const before = await show(path);
+    assert.match(before, /No delivery yet/);
+    assert.match(before, /<details id="setup" class="fold" open/);
+    assert.match(before, /data-events=/);
+
+    await deliver(url, secret);
+    await deliver(url, "another secret");
+
+    const after = await show(path);
+    assert.match(after, /Last delivery <time/);
+    assert.doesNotMatch(after, /class="fold" open/);
+    const delivery = new RegExp(`href="(${at}/[^"]*/deliveries/[0-9a-f-]+)"`).exec(after)?.[1] ?? "";
+    const shown = await pages.asBob.get(delivery);
+    assert.equal(shown.status, 200);
+    assert.match(read(shown), /refs\/heads\/main/);
+  });
+
+  it("makes a new secret, which it shows once; the former one no longer verifies", async () => {
+    const { path, url, secret } = await onGithub();
+
+    const changed = keysIn(await pages.asBob.post(`${path}/secret`, { do: "replace" }));
+
+    assert.equal(changed.url, url);
+    assert.notEqual(changed.secret, secret);
+    assert.equal(await deliver(url, secret), 401);
+    assert.equal(await deliver(url, changed.secret), 201);
+    assert.ok(!(await show(`${path}/secret`)).includes(changed.secret ?? ""));
+  });
+
+  it("verifies no more on purpose only, and warns", async () => {
+    const { path, url } = await onGithub();
+    assert.equal(await deliver(url), 401);
+    assert.match(await show(`${path}/secret`), /class="warning"[^<]*>[^<]*can then make builds/);
+
+    const { headers } = await pages.asBob.post(`${path}/secret`, { do: "remove" });
+
+    assert.equal(headers.get("location"), `${path}?notice=provider_unverified`);
+    assert.equal(await deliver(url), 201);
+    assert.match(await show(path), /Requests are not verified/);
+  });
+
+  it("replaces address and secret after a question", async () => {
+    const { path, url, secret } = await onGithub();
+    assert.match(await show(`${path}/rotate`), /answers 404 at once/);
+
+    const next = keysIn(await pages.asBob.post(`${path}/rotate`, {}));
+
+    assert.equal(await deliver(url, secret), 404);
+    assert.equal(await deliver(next.url, next.secret), 201);
+  });
+
+  it("refuses what the host sends while it is disabled", async () => {
+    const { path, url, secret } = await onGithub();
+
+    await pages.asBob.post(`${path}/disable`, {});
+    assert.equal(await deliver(url, secret), 403);
+    assert.match(await show(path), /is disabled/);
+
+    await pages.asBob.post(`${path}/enable`, {});
+    assert.doesNotMatch(await show(path), /is disabled/);
+  });
+
+  it("has the settings of its provider, and leaves others as they are", async () => {
+    const { path, slug } = await onGithub();
+    const form = await show(`${path}/settings`);
+    assert.match(form, /name="build_branches"[^>]* checked/);
+    assert.match(form, /name="build_merge_group_checks_requested"/);
+    assert.doesNotMatch(form, /name="build_release_published"|name="publish_commit_status"/);
+    const { answer } = await create("https://bitbucket.org/acme/app.git");
+    assert.match(read(answer), /View requests/);
+    assert.doesNotMatch(await show(`${at}/pipelines/app-${made}/provider/settings`), /merge_group/);
+
+    const settings = { build_tags: "1", filter_condition: 'build.branch == "main"', filter_enabled: "1" };
+    const saved = await pages.asBob.post(`${path}/settings`, { trigger_mode: "none", ...settings });
+
+    assert.equal(saved.status, 303, saved.text);
+    const { providerSettings } = await requirePipeline(pages.services.db, pages.acme.id, slug);
+    assert.deepEqual(providerSettings, {
+      trigger_mode: "none",
+      build_branches: false,
+      build_tags: true,
+      build_pull_requests: false,
+      prefix_pull_request_fork_branch_names: false,
+      skip_pull_request_builds_for_existing_commits: false,
+      skip_builds_for_closed_pull_requests: false,
+      filter_enabled: true,
+      filter_condition: 'build.branch == "main"',
+    });
+    assert.match(await show(path), /builds nothing/);
+  });
+
+  it("marks the setting that is wrong, and keeps what was typed", async () => {
+    const { path } = await onGithub();
+
+    const refused = await pages.asBob.post(`${path}/settings`, {
+      build_tags: "1",
+      filter_condition: "build.(",
+    });
+
+    assert.equal(refused.status, 422);
+    assert.match(read(refused), /name="filter_condition"[^>]* value="build\.\("[^>]* aria-invalid/);
+    assert.match(read(refused), /name="build_tags"[^>]* checked/);
+  });
+
+  it("speaks of merge requests where the host does", async () => {
+    const { path } = await create("git@gitlab.com:acme/app.git");
+    assert.match(await show(path), /Builds merge requests that are opened/);
+    assert.match(await show(`${path}/settings`), /<legend>Merge requests/);
+  });
+
+  it("leads on where the host is not known, or there is no repository", async () => {
+    const { answer, path } = await create("git@git.example.com:acme/app.git");
+    assert.equal(answer.headers.get("location"), `${path}?notice=pipeline_created`);
+    assert.match(await show(path), /git\.example\.com/);
+
+    const without = await create("", { name: "None" });
+    assert.equal(
+      without.answer.headers.get("location"),
+      `${at}/pipelines/${without.slug}?notice=pipeline_created`,
+    );
+    assert.match(await show(without.path), /No repository/);
+    assert.equal((await pages.asBob.post(`${path}/rotate`, {})).status, 404);
+  });
+});
