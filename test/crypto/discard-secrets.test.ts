@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
+import { openWebhook, requireWebhook, rotateWebhook } from "../../shared/pipelines/provider/webhook.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/sealing/secret-key-check.ts";
 import { openServices } from "../../shared/services/services.ts";
 import { buildWebhook } from "../helpers/builds.ts";
@@ -70,6 +72,32 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
       secrets_of_clusters: 0,
       signing_keys: 0,
     });
+    await services.close();
+    await world.close();
+  });
+
+  it("leave the webhook of a provider switched off, until it is rotated", async () => {
+    const world = await startWorld(database);
+    const { db, log, clock } = world.services;
+    await checkSecretKey(world.services);
+    const { cluster, operator } = await setUpOrganization(world);
+    const { id } = await createPipeline(world.services, operator, {
+      clusterId: cluster.id,
+      name: "App",
+      repository: "https://github.com/acme/app.git",
+      steps: [{ command: "make" }],
+    });
+    const before = await requireWebhook(world.services, operator, { id });
+    assert.equal((await discard(world, "--key-is-lost")).addresses_of_webhooks, 1);
+
+    const services = openServices({ config: { ...world.config, secretKey: newKey }, log, clock });
+    const after = await requireWebhook(services, operator, { id });
+    assert.deepEqual([after.id, after.enabled], [before.id, false]);
+    assert.deepEqual(openWebhook(services, after), { webhookUrl: "", secret: null });
+    const actions = (await db.select().from(db.tables.auditEvents)).map(({ action }) => action);
+    assert.ok(actions.includes("discarded the lost address of"), actions.join(", "));
+    assert.match((await rotateWebhook(services, operator, { id })).webhookUrl, /\/deliver\/sbwh_/);
+    assert.equal((await requireWebhook(services, operator, { id })).enabled, true);
     await services.close();
     await world.close();
   });

@@ -129,7 +129,11 @@ export async function rotateWebhook(
   actor: Actor,
   pipeline: Pick<Pipeline, "id">,
 ): Promise<OpenedWebhook> {
-  const rotate = (webhook: Webhook) => ({ action: "rotated", change: newKeys(services, webhook.id) });
+  const rotate = ({ id, tokenSealed }: Webhook) => {
+    // One whose keys were lost was disabled with them.
+    const change = { ...newKeys(services, id), ...(tokenSealed === null && { enabled: true }) };
+    return { action: "rotated", change };
+  };
   return openWebhook(services, await changeOf(services, actor, pipeline, rotate));
 }
 
