@@ -1,4 +1,6 @@
+import type { EventReason } from "../vocabulary.ts";
 import type { Happened, MergeGroup, Person, PullRequest, RefChange, RequestAction } from "./happened.ts";
+import { isOwnerName } from "./names.ts";
 import type { ProviderSettings } from "./settings.ts";
 
 /** The build that an event asks for, before the pipeline's own rules. */
@@ -18,23 +20,9 @@ export interface WantedBuild {
   isFork: boolean;
 }
 
-export const reasonsNotToBuild = [
-  "event_ignored",
-  "branch_deleted",
-  "builds_of_branches_off",
-  "builds_of_tags_off",
-  "builds_of_pull_requests_off",
-  "fork",
-  "skip_ci",
-  "branch_mismatch",
-  "filter_mismatch",
-  "commit_built",
-] as const;
-export type ReasonNotToBuild = (typeof reasonsNotToBuild)[number];
-
 export type Decision =
   | { build: WantedBuild }
-  | { reason: ReasonNotToBuild /** Unfinished builds of this branch are canceled. */; cancelBranch?: string };
+  | { reason: EventReason /** Unfinished builds of this branch are canceled. */; cancelBranch?: string };
 
 /** What the decision has to know of the pipeline and its builds. */
 export interface Known {
@@ -45,20 +33,22 @@ export interface Known {
   /** Whether the branch matches the setting for branches of pull requests. */
   matchesRequestFilter(branch: string): boolean;
   /** The result of the filter condition for this build. */
-  passesFilter(build: WantedBuild): boolean;
-  hasBuild(of: { commit: string; branch?: string }): boolean;
+  passesFilter(build: WantedBuild): boolean | Promise<boolean>;
+  hasBuild(of: Pick<WantedBuild, "commit" | "isFork"> & { branch?: string }): boolean | Promise<boolean>;
   /** The newest open request of a branch, for the builds of its pushes. */
   openRequestOf(branch: string): PullRequest | undefined;
+  /** A member asks for the build: neither messages, filters nor earlier builds leave it out. */
+  isAsked?: boolean;
 }
 
 /** Decides what becomes of an event: one decision for each change of a push, else one. Nothing here knows a provider. */
-export function decide(happened: Happened, known: Known): Decision[] {
+export async function decide(happened: Happened, known: Known): Promise<Decision[]> {
   if (known.settings.trigger_mode === "none") return [{ reason: "event_ignored" }];
   switch (happened.type) {
     case "push":
-      return happened.changes.map((change) => decideChange(change, known));
+      return inOrder(happened.changes, (change) => decideChange(change, known));
     case "pull_request":
-      return [decideRequest(happened, known)];
+      return [await decideRequest(happened, known)];
     case "merge_group":
       return [decideMergeGroup(happened, known)];
     case "other":
@@ -66,9 +56,18 @@ export function decide(happened: Happened, known: Known): Decision[] {
   }
 }
 
+async function inOrder<Item, Result>(
+  items: readonly Item[],
+  decideOne: (item: Item) => Result | Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) results.push(await decideOne(item));
+  return results;
+}
+
 const mergeQueueBranch = /^gh-readonly-queue\//;
 
-function decideChange(change: RefChange, known: Known): Decision {
+function decideChange(change: RefChange, known: Known): Decision | Promise<Decision> {
   const { settings } = known;
   const { name, commit } = change;
   if (commit === null) {
@@ -106,7 +105,10 @@ const settingOf = {
   dequeued: "build_pull_request_dequeued",
 } as const satisfies Partial<Record<RequestAction, keyof ProviderSettings>>;
 
-function decideRequest({ action, request, label, isPushedToo }: Requested, known: Known): Decision {
+async function decideRequest(
+  { action, request, label, isPushedToo }: Requested,
+  known: Known,
+): Promise<Decision> {
   const { settings } = known;
   const isClosed = request.isClosed && settings.skip_builds_for_closed_pull_requests;
   if (action === "other" || action === "closed" || isClosed) return { reason: "event_ignored" };
@@ -118,7 +120,7 @@ function decideRequest({ action, request, label, isPushedToo }: Requested, known
   if (request.isFork && !settings.build_pull_request_forks) return { reason: "fork" };
   // The push of these commits is an event of its own, whose build gets the facts of the request.
   if (action === "new_commits" && isPushedToo && settings.build_branches) return { reason: "event_ignored" };
-  if (asksToSkip(request.title)) return { reason: "skip_ci" };
+  if (!known.isAsked && asksToSkip(request.title)) return { reason: "skip_ci" };
   if (settings.pull_request_branch_filter_enabled && !known.matchesRequestFilter(request.branch))
     return { reason: "branch_mismatch" };
   const build: WantedBuild = {
@@ -131,12 +133,23 @@ function decideRequest({ action, request, label, isPushedToo }: Requested, known
     url: request.url,
     isFork: request.isFork,
   };
-  if (settings.filter_enabled && !known.passesFilter(build)) return { reason: "filter_mismatch" };
   const isNews = action === "opened" || action === "new_commits";
-  const { commit, branch } = build;
+  const isSkippedOnce = isNews && settings.skip_pull_request_builds_for_existing_commits;
+  return leaveOut(build, known, { isSkippedOnce });
+}
+
+/** The checks that come last, which look at more than the event. */
+async function leaveOut(
+  build: WantedBuild,
+  { settings, ...known }: Known,
+  { isSkippedOnce = false } = {},
+): Promise<Decision> {
+  if (known.isAsked) return { build };
+  if (settings.filter_enabled && !(await known.passesFilter(build))) return { reason: "filter_mismatch" };
+  const { commit, branch, isFork } = build;
   const isBuilt =
-    (settings.skip_builds_for_existing_commits && known.hasBuild({ commit })) ||
-    (isNews && settings.skip_pull_request_builds_for_existing_commits && known.hasBuild({ commit, branch }));
+    (settings.skip_builds_for_existing_commits && (await known.hasBuild({ commit, isFork }))) ||
+    (isSkippedOnce && (await known.hasBuild({ commit, branch, isFork })));
   return isBuilt ? { reason: "commit_built" } : { build };
 }
 
@@ -151,7 +164,8 @@ function isWantedAction(action: RequestAction, settings: ProviderSettings): bool
 
 function branchOf({ isFork, forkOwner, branch }: PullRequest, settings: ProviderSettings): string {
   const isPrefixed = isFork && settings.prefix_pull_request_fork_branch_names;
-  return isPrefixed ? `${forkOwner ?? "unknown"}:${branch}` : branch;
+  const owner = forkOwner && isOwnerName(forkOwner) ? forkOwner : "unknown";
+  return isPrefixed ? `${owner}:${branch}` : branch;
 }
 
 function decideMergeGroup(
@@ -179,14 +193,10 @@ function decideMergeGroup(
 }
 
 /** The checks of a pushed branch or tag. */
-function finish(build: WantedBuild, known: Known, { isFiltered = true } = {}): Decision {
-  const { settings } = known;
-  if (asksToSkip(build.message)) return { reason: "skip_ci" };
+async function finish(build: WantedBuild, known: Known, { isFiltered = true } = {}): Promise<Decision> {
+  if (!known.isAsked && asksToSkip(build.message)) return { reason: "skip_ci" };
   if (isFiltered && !known.buildsBranch(build.branch)) return { reason: "branch_mismatch" };
-  if (settings.filter_enabled && !known.passesFilter(build)) return { reason: "filter_mismatch" };
-  const { commit } = build;
-  const isBuilt = settings.skip_builds_for_existing_commits && known.hasBuild({ commit });
-  return isBuilt ? { reason: "commit_built" } : { build };
+  return leaveOut(build, known);
 }
 
 /** Anywhere in the message of a commit, or in the title of a request. */

@@ -71,7 +71,7 @@ export interface MergeGroup {
 
 export type Happened =
   /** In the order in which the host lists them. */
-  | { type: "push"; changes: RefChange[] }
+  | { type: "push"; changes: RefChange[] /** The number of those behind the first ones. */; leftOut?: number }
   | {
       type: "pull_request";
       action: RequestAction;
@@ -84,6 +84,14 @@ export type Happened =
   | { type: "merge_group"; action: "checks_requested" | "destroyed"; group: MergeGroup }
   /** Nothing that makes builds. */
   | { type: "other" };
+
+/** A push may report any number of changes. The first ones are read. */
+export const maxChanges = 20;
+
+/** The member of a push that says how many of its changes are not read. */
+export function leftOut(changes: readonly unknown[]): { leftOut?: number } {
+  return changes.length > maxChanges ? { leftOut: changes.length - maxChanges } : {};
+}
 
 /** What a parser makes of a request: the members that it needs may be missing or hostile. */
 export type Reading = { happened: Happened } | { problem: string };

@@ -25,9 +25,16 @@ export function isZero(hash: string): boolean {
 
 /** An address that agents may clone: https or ssh, also in the form of scp. */
 export function isCloneAddress(address: string): boolean {
-  if (address.length > maxAddressLength || /[\p{Cc}\s]/u.test(address)) return false;
+  if (address.length > maxAddressLength || !address.isWellFormed() || /[\p{Cc}\s]/u.test(address))
+    return false;
   return (
     /^(https?|ssh):\/\/[^-]/.test(address) || /^[A-Za-z0-9_.][\w.-]*@[A-Za-z0-9][\w.-]*:[^-]/.test(address)
+  );
+}
+
+function isPage(address: string): boolean {
+  return (
+    address.length <= maxAddressLength && address.isWellFormed() && /^https?:\/\/[^\s\p{Cc}]+$/u.test(address)
   );
 }
 
@@ -35,23 +42,24 @@ export function isCloneAddress(address: string): boolean {
 export const page = z
   .string()
   .nullish()
-  .transform((given) =>
-    given && /^https?:\/\/[^\s\p{Cc}]+$/u.test(given) && given.length <= maxAddressLength ? given : null,
-  );
+  .transform((given) => (given && isPage(given) ? given : null));
 
 /** Text of people: longer ones are cut, NUL is left out. Blank counts as absent. */
 export function peoplesText(maxLength: number) {
   return z
     .string()
     .nullish()
-    .transform(
-      (given) => given?.replaceAll("\0", "").toWellFormed().slice(0, maxLength).toWellFormed().trim() || null,
-    );
+    .transform((given) => cleanText(given ?? "", maxLength) || null);
+}
+
+function cleanText(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replaceAll("\0", "").toWellFormed().trim();
 }
 
 export const message = peoplesText(10_000);
 export const title = peoplesText(1000);
-const shortText = peoplesText(255);
+const maxPersonLength = 255;
+const shortText = peoplesText(maxPersonLength);
 
 /** Somebody of whom hosts say some of these. */
 export const person = z
@@ -60,17 +68,34 @@ export const person = z
   .nullish()
   .transform((given) => toPerson(given ?? {}));
 
-/** Null if nothing is known. */
+/** Cuts what is long. Null if nothing is known. */
 export function toPerson(given: {
   name?: string | null | undefined;
   email?: string | null | undefined;
   username?: string | null | undefined;
 }): { name?: string; email?: string; username?: string } | null {
-  const known = Object.entries(given).filter((entry): entry is [string, string] => !!entry[1]);
+  const known = Object.entries(given)
+    .map(([name, value]) => [name, cleanText(value ?? "", maxPersonLength)])
+    .filter(([, value]) => value !== "");
   return known.length > 0 ? Object.fromEntries(known) : null;
 }
 
+/** Names of owners at hosts, of which forks' branches get a prefix: others are left out. */
+export function isOwnerName(name: string): boolean {
+  return /^[~\w][\w./-]{0,99}$/.test(name) && !name.includes("..");
+}
+
+/** The number of a pull request. Columns of numbers have no larger ones. */
+export const requestNumber = z.number().int().positive().max(2_147_483_647);
+
 const maxLabels = 100;
+const maxLabelLength = 255;
+
+/** The name of one label, of which hosts may say nothing. */
+export const label = z
+  .object({ name: z.string() })
+  .nullish()
+  .transform((given) => (given ? cleanText(given.name, maxLabelLength) || null : null));
 
 /** Labels by their names. */
 export function labels(member: "name" | "title") {
@@ -78,9 +103,7 @@ export function labels(member: "name" | "title") {
     .array(z.object({ [member]: z.string() }))
     .nullish()
     .transform((given) =>
-      (given ?? [])
-        .map((label) => String(label[member]).replaceAll("\0", "").toWellFormed().slice(0, 255))
-        .slice(0, maxLabels),
+      (given ?? []).slice(0, maxLabels).map((label) => cleanText(String(label[member]), maxLabelLength)),
     );
 }
 

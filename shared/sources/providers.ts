@@ -1,4 +1,4 @@
-import type { ReadEvent } from "./happened.ts";
+import type { ReadEvent, Reading } from "./happened.ts";
 import { readBitbucketEvent } from "./hosts/bitbucket.ts";
 import { readBitbucketServerEvent } from "./hosts/bitbucket-server.ts";
 import { readGiteaEvent } from "./hosts/gitea.ts";
@@ -80,6 +80,21 @@ export const providers: Record<ProviderId, Provider> = {
     request: "pull request",
   },
 };
+
+/**
+ * Reads an event by the parsers of a type of trigger. Of two hosts with one type, each has its own names of events.
+ * @param event as the header names it
+ */
+export function readEvent(triggerType: string, event: string, body: unknown): Reading {
+  const parsers = new Set(
+    providerIds.flatMap((id) => (providers[id].triggerType === triggerType ? providers[id].read : [])),
+  );
+  for (const read of parsers) {
+    const reading = read(event, body);
+    if ("problem" in reading || reading.happened.type !== "other") return reading;
+  }
+  return { happened: { type: "other" } };
+}
 
 /** The host name of a repository's address, in lower case: of https, ssh, and `git@host:path`. Undefined without one. */
 export function hostOf(repository: string): string | undefined {

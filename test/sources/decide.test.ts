@@ -63,8 +63,12 @@ const mergeGroup = (action: "checks_requested" | "destroyed"): Happened => ({
   group,
 });
 
-function decideOne(happened: Happened, settings: GivenSettings = {}, known: Partial<Known> = {}): Decision {
-  const [decision, ...others] = decide(happened, { ...knownOf(settings), ...known });
+async function decideOne(
+  happened: Happened,
+  settings: GivenSettings = {},
+  known: Partial<Known> = {},
+): Promise<Decision> {
+  const [decision, ...others] = await decide(happened, { ...knownOf(settings), ...known });
   assert.ok(decision && others.length === 0);
   return decision;
 }
@@ -263,20 +267,21 @@ function said(decision: Decision): string {
 
 describe("the decision", () => {
   for (const [what, happened, settings, known, expected] of cases)
-    it(`${what}: ${expected}`, () => assert.equal(said(decideOne(happened, settings, known)), expected));
+    it(`${what}: ${expected}`, async () =>
+      assert.equal(said(await decideOne(happened, settings, known)), expected));
 
   for (const [action, settings] of finer)
-    it(`${action} needs its setting`, () => {
-      assert.equal(said(decideOne(request(action))), "builds_of_pull_requests_off");
-      assert.equal(said(decideOne(request(action), settings)), "builds faster");
+    it(`${action} needs its setting`, async () => {
+      assert.equal(said(await decideOne(request(action))), "builds_of_pull_requests_off");
+      assert.equal(said(await decideOne(request(action), settings)), "builds faster");
       const off = { ...settings, build_pull_requests: false };
-      assert.equal(said(decideOne(request(action), off)), "builds_of_pull_requests_off");
+      assert.equal(said(await decideOne(request(action), off)), "builds_of_pull_requests_off");
     });
 
-  it("builds an action anew though its commit has a build", () =>
+  it("builds an action anew though its commit has a build", async () =>
     assert.equal(
       said(
-        decideOne(
+        await decideOne(
           request("labels_changed"),
           { build_pull_request_labels_changed: true },
           { hasBuild: builtOnBranch },
@@ -285,24 +290,43 @@ describe("the decision", () => {
       "builds faster",
     ));
 
-  it("gives a push the facts of the branch's open request, with its own commit", () => {
+  it("gives a push the facts of the branch's open request, with its own commit", async () => {
     const older = { ...pullRequest, commit: "0".repeat(40) };
-    const decision = decideOne(push({ name: "faster" }), {}, { openRequestOf: () => older });
+    const decision = await decideOne(push({ name: "faster" }), {}, { openRequestOf: () => older });
     assert.ok("build" in decision);
     assert.deepEqual(decision.build.pullRequest, pullRequest);
   });
 
-  it("marks the builds of forks", () => {
-    const decision = decideOne(request("opened", fork), forks);
+  it("marks the builds of forks", async () => {
+    const decision = await decideOne(request("opened", fork), forks);
     assert.ok("build" in decision && decision.build.isFork);
   });
 
-  it("decides each change of a push", () => {
-    const decisions = decide(
+  it("decides each change of a push", async () => {
+    const decisions = await decide(
       { type: "push", changes: [change, { ...change, commit: null }] },
       { ...knownOf({}), hasBuild: no },
     );
     assert.deepEqual(decisions.map(said), ["builds main", "branch_deleted"]);
+  });
+
+  it("passes messages, filters and earlier builds over for a member", async () => {
+    const known = { isAsked: true, passesFilter: no, hasBuild: built };
+    const settings = { ...filterOn, skip_builds_for_existing_commits: true };
+    assert.equal(said(await decideOne(push({ message: "[skip ci]" }), settings, known)), "builds main");
+    assert.equal(
+      said(await decideOne(request("opened", { title: "[skip ci]" }), settings, known)),
+      "builds faster",
+    );
+    assert.equal(said(await decideOne(request("opened", fork), settings, known)), "fork");
+    assert.equal(said(await decideOne(push(), { build_branches: false }, known)), "builds_of_branches_off");
+  });
+
+  it("leaves out owners of forks that no branch may have", async () => {
+    for (const forkOwner of ["-x", "a\nb", "a b", "..", "x".repeat(200)]) {
+      const decision = await decideOne(request("opened", { ...fork, forkOwner }), forks);
+      assert.equal(said(decision), "builds unknown:faster");
+    }
   });
 
   it("knows how commits ask to be skipped", () => {

@@ -1,5 +1,13 @@
 import { z } from "zod";
-import type { PullRequest, ReadEvent, Reading, RefChange, RequestAction } from "../happened.ts";
+import {
+  leftOut,
+  maxChanges,
+  type PullRequest,
+  type ReadEvent,
+  type Reading,
+  type RefChange,
+  type RequestAction,
+} from "../happened.ts";
 import {
   commit,
   isCloneAddress,
@@ -9,6 +17,7 @@ import {
   problemOf,
   readRef,
   refName,
+  requestNumber,
   title,
   toPerson,
 } from "../names.ts";
@@ -25,9 +34,9 @@ const account = z
   .nullish()
   .transform((given) =>
     toPerson({
-      name: given?.displayName?.slice(0, 255),
-      email: given?.emailAddress?.slice(0, 255),
-      username: given?.name?.slice(0, 255),
+      name: given?.displayName,
+      email: given?.emailAddress,
+      username: given?.name,
     }),
   );
 
@@ -57,7 +66,7 @@ const end = z.object({
 const requested = z.object({
   actor: account,
   pullRequest: z.object({
-    id: z.number().int().positive(),
+    id: requestNumber,
     title,
     state: z.string(),
     draft: z.boolean().nullish(),
@@ -79,8 +88,6 @@ const actions: Record<string, RequestAction> = {
   "pr:declined": "closed",
   "pr:deleted": "closed",
 };
-
-const maxChanges = 20;
 
 export const readBitbucketServerEvent: ReadEvent = (event, body) => {
   if (event === "repo:refs_changed") return read(pushed, body, readPush);
@@ -107,7 +114,8 @@ function readPush({ actor, changes, toCommit }: z.output<typeof pushed>): Readin
       url: null,
     });
   }
-  return { happened: read.length > 0 ? { type: "push", changes: read } : { type: "other" } };
+  if (read.length === 0) return { happened: { type: "other" } };
+  return { happened: { type: "push", changes: read, ...leftOut(changes) } };
 }
 
 function readRequest(

@@ -1,6 +1,15 @@
 import { z } from "zod";
-import type { Person, PullRequest, ReadEvent, Reading, RefChange, RequestAction } from "../happened.ts";
-import { commit, message, page, refName, title, toPerson } from "../names.ts";
+import {
+  leftOut,
+  maxChanges,
+  type Person,
+  type PullRequest,
+  type ReadEvent,
+  type Reading,
+  type RefChange,
+  type RequestAction,
+} from "../happened.ts";
+import { commit, message, page, refName, requestNumber, title, toPerson } from "../names.ts";
 import { read } from "./github.ts";
 
 // Bitbucket Cloud: https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/
@@ -19,9 +28,9 @@ const author = z
   .transform((given): Person | null => {
     const [, name, email] = /^([^<]*)<([^<>]*)>$/.exec(given?.raw?.slice(0, 600) ?? "") ?? [];
     return toPerson({
-      name: (name?.trim() || given?.user?.display_name)?.slice(0, 255),
-      email: email?.trim().slice(0, 255),
-      username: given?.user?.nickname?.slice(0, 255),
+      name: name?.trim() || given?.user?.display_name,
+      email,
+      username: given?.user?.nickname,
     });
   });
 
@@ -39,7 +48,7 @@ const shortCommit = z.string().regex(/^[0-9a-f]{7,64}$/, "is no commit");
 const repository = z.object({ full_name: z.string(), links });
 const requested = z.object({
   pullrequest: z.object({
-    id: z.number().int().positive(),
+    id: requestNumber,
     title,
     state: z.string(),
     draft: z.boolean().nullish(),
@@ -60,8 +69,6 @@ const actions: Record<string, RequestAction> = {
   "pullrequest:fulfilled": "closed",
   "pullrequest:rejected": "closed",
 };
-
-const maxChanges = 20;
 
 export const readBitbucketEvent: ReadEvent = (event, body) => {
   if (event === "repo:push") return read(pushed, body, readPush);
@@ -86,7 +93,7 @@ function readPush({ push: { changes } }: z.output<typeof pushed>): Reading {
       },
     ];
   });
-  return { happened: { type: "push", changes: read } };
+  return { happened: { type: "push", changes: read, ...leftOut(changes) } };
 }
 
 function readRequest({ pullrequest: given }: z.output<typeof requested>, action: RequestAction): Reading {

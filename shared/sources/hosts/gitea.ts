@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ReadEvent, RequestAction } from "../happened.ts";
+import { label } from "../names.ts";
 import { pullRequest, pushed, read, readPush, requestOf } from "./github.ts";
 
 // Gitea and Forgejo: https://docs.gitea.com/usage/webhooks. Their members are GitHub's, their actions their own.
@@ -7,7 +8,7 @@ import { pullRequest, pushed, read, readPush, requestOf } from "./github.ts";
 const requested = z.object({
   action: z.string(),
   pull_request: pullRequest,
-  label: z.object({ name: z.string() }).nullish(),
+  label,
   changes: z.object({ ref: z.unknown().optional() }).nullish(),
 });
 
@@ -33,7 +34,7 @@ export const readGiteaEvent: ReadEvent = (event, body) => {
     const draft = pull_request.draft || draftTitle.test(pull_request.title ?? "");
     return requestOf(
       { ...pull_request, draft },
-      { action: isBaseChanged ? "base_changed" : (actions[action] ?? "other"), label: label?.name ?? null },
+      { action: isBaseChanged ? "base_changed" : (actions[action] ?? "other"), label },
     );
   });
 };

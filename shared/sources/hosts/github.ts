@@ -4,6 +4,7 @@ import {
   commit,
   isCloneAddress,
   isZero,
+  label,
   labels,
   message,
   page,
@@ -11,6 +12,7 @@ import {
   problemOf,
   readRef,
   refName,
+  requestNumber,
   title,
   toPerson,
 } from "../names.ts";
@@ -35,7 +37,7 @@ const user = z
   .transform((given) => given?.login ?? null);
 
 export const pullRequest = z.object({
-  number: z.number().int().positive(),
+  number: requestNumber,
   title,
   html_url: page,
   state: z.string(),
@@ -49,7 +51,7 @@ export const pullRequest = z.object({
 const requested = z.object({
   action: z.string(),
   pull_request: pullRequest,
-  label: z.object({ name: z.string() }).nullish(),
+  label,
   changes: z.object({ base: z.unknown().optional() }).nullish(),
 });
 
@@ -142,7 +144,7 @@ function readRequest(
   const isBaseChanged = action === "edited" && changes?.base !== undefined;
   return requestOf(pull_request, {
     action: isBaseChanged ? "base_changed" : (actions[action] ?? "other"),
-    label: label?.name ?? null,
+    label,
   });
 }
 

@@ -11,6 +11,7 @@ import {
   problemOf,
   readRef,
   refName,
+  requestNumber,
   title,
   toPerson,
 } from "../names.ts";
@@ -40,7 +41,7 @@ const requested = z.object({
     .object({ name: z.string().nullish(), email: z.string().nullish(), username: z.string().nullish() })
     .nullish(),
   object_attributes: z.object({
-    iid: z.number().int().positive(),
+    iid: requestNumber,
     title,
     url: page,
     state: z.string(),

@@ -1,0 +1,78 @@
+import { and, desc, eq, inArray, lt, or, sql } from "drizzle-orm";
+import type { Tx } from "../db/database.ts";
+import { isOneOfRows, prepared } from "../db/prepared.ts";
+import type { Tables } from "../db/schema.ts";
+import type { PullRequest } from "./happened.ts";
+
+type Row = Tables["openRequests"]["$inferSelect"];
+export type OpenRequest = Omit<Row, "facts"> & { facts: PullRequest };
+export type RequestKey = Pick<Row, "pipelineId" | "number">;
+
+/** A branch may have a request for each of some base branches. */
+const maxRows = 1000;
+
+const selectOfBranches = prepared<{ branches: [pipelineId: string, branch: string][] }, Row, Tx>((tx) => {
+  const { openRequests } = tx.tables;
+  return tx
+    .select()
+    .from(openRequests)
+    .where(isOneOfRows([openRequests.pipelineId, openRequests.branch], "branches"))
+    .orderBy(desc(openRequests.number))
+    .limit(maxRows);
+});
+
+/** The open requests of branches, newest first. */
+export async function listOpenRequests(
+  tx: Tx,
+  branches: [pipelineId: string, branch: string][],
+): Promise<OpenRequest[]> {
+  if (branches.length === 0) return [];
+  return (await selectOfBranches(tx, { branches })) as unknown as OpenRequest[];
+}
+
+/** Keeps what is newer already. */
+export async function putOpenRequests(tx: Tx, requests: OpenRequest[]): Promise<void> {
+  const { openRequests } = tx.tables;
+  if (requests.length === 0) return;
+  const rows = requests.map(({ facts, ...row }): Row => ({ ...row, facts: { ...facts } }));
+  await tx
+    .insert(openRequests)
+    .values(rows)
+    .onConflictDoUpdate({
+      target: [openRequests.pipelineId, openRequests.number],
+      set: {
+        branch: sql`excluded.branch`,
+        facts: sql`excluded.facts`,
+        updatedAt: sql`excluded.updated_at`,
+      },
+      setWhere: sql`${openRequests.updatedAt} <= excluded.updated_at`,
+    });
+}
+
+export async function deleteOpenRequests(tx: Tx, keys: RequestKey[]): Promise<void> {
+  const { openRequests } = tx.tables;
+  if (keys.length === 0) return;
+  const isMeant = ({ pipelineId, number }: RequestKey) =>
+    and(eq(openRequests.pipelineId, pipelineId), eq(openRequests.number, number));
+  await tx.delete(openRequests).where(or(...keys.map(isMeant)));
+}
+
+/** @returns the number deleted */
+export async function deleteOpenRequestsBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { openRequests } = tx.tables;
+  const { pipelineId, number, updatedAt } = openRequests;
+  const old = await tx
+    .select({ pipelineId, number })
+    .from(openRequests)
+    .where(lt(updatedAt, time))
+    .limit(limit);
+  await deleteOpenRequests(tx, old);
+  return old.length;
+}
+
+/** Deletes those of a pipeline: the first `maxRows`. Others go by their age. */
+export async function deleteOpenRequestsOf(tx: Tx, id: string): Promise<void> {
+  const { pipelineId, number } = tx.tables.openRequests;
+  const first = tx.select({ number }).from(tx.tables.openRequests).where(eq(pipelineId, id)).limit(maxRows);
+  await tx.delete(tx.tables.openRequests).where(and(eq(pipelineId, id), inArray(number, first)));
+}
