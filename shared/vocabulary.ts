@@ -119,6 +119,8 @@ export type TaskKind =
   | "cancel"
   /** Of a build: skip or cancel older ones of its branch. */
   | "branch"
+  /** Of a build: cancel it and older ones, whose branch is gone. */
+  | "branch_gone"
   /** Of a build: fail its scheduled jobs that have no queue. */
   | "queueless"
   /** Of a queue: mark its waiting jobs as paused, or clear the mark. */
@@ -134,11 +136,28 @@ export type RetryType = "manual" | "automatic";
 export const agentStates = ["registered", "connected", "lost", "disconnected"] as const;
 export type AgentState = (typeof agentStates)[number];
 export type DeliveryStatus = "build_created" | "not_run" | "failed";
-export type DeliveryReason =
-  | "filter_mismatch"
-  | "filter_evaluation_failed"
-  | "build_creation_failed"
-  | UnwantedReason;
+/** The reasons why an event of a source host makes no build, in the order in which they are looked at. */
+export const eventReasons = [
+  "event_ignored",
+  "branch_deleted",
+  "builds_of_branches_off",
+  "builds_of_tags_off",
+  "builds_of_pull_requests_off",
+  "fork",
+  "skip_ci",
+  "branch_mismatch",
+  "filter_mismatch",
+  "commit_built",
+] as const;
+export type EventReason = (typeof eventReasons)[number];
+export const deliveryReasons = [
+  ...eventReasons,
+  "event_not_understood",
+  "filter_evaluation_failed",
+  "build_creation_failed",
+  "pipeline_archived",
+] as const;
+export type DeliveryReason = (typeof deliveryReasons)[number];
 /** The reason why a pipeline does not want a build. */
 export type UnwantedReason = "pipeline_archived" | "branch_mismatch";
 /** The deliveries that a bulk rebuild builds, as it is stored: times are of ISO 8601. */

@@ -14,6 +14,7 @@ import { retiredSigningKeys } from "../shared/identity/rotation.ts";
 import { endedTokens } from "../shared/oauth/retention.ts";
 import { type Expiring, purgeAll } from "../shared/retention/expiring.ts";
 import type { Services } from "../shared/services/services.ts";
+import { oldOpenRequests } from "../shared/sources/open-requests.ts";
 import { oldBulkRebuilds } from "../shared/triggers/bulk-rebuilds/ask.ts";
 import { deliveryFigures } from "../shared/triggers/deliveries/figures.ts";
 import { oldRefusalCounts } from "../shared/triggers/deliveries/refusal-counts.ts";
@@ -33,6 +34,7 @@ const expiring: Expiring[] = [
   },
   ...oldDeliveries,
   oldBulkRebuilds,
+  oldOpenRequests,
   oldRefusalCounts,
   oldRefusedRequests,
   ...oldFigures([

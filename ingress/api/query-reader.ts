@@ -26,12 +26,7 @@ const booleans = new Map([
 const otherStates = new Set(["creating", "waiting", "waiting_failed"]);
 /** As `otherStates`, of jobs. */
 const otherJobStates = new Set([
-  "pending",
-  "limiting",
-  "platform_limiting",
-  "platform_limited",
-  "reserved",
-  "accepted",
+  ...["pending", "limiting", "platform_limiting", "platform_limited", "reserved", "accepted"],
 ]);
 const maxMetaData = 10;
 

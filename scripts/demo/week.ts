@@ -222,11 +222,7 @@ async function pauseAndResume({ services, clock, world, agents }: Week, hoursAgo
 async function makeLastHour(week: Week): Promise<number> {
   const { services, world, agents } = week;
   const [shop, index, handbook, app, deployment] = world.pipelines as [
-    DemoPipeline,
-    DemoPipeline,
-    DemoPipeline,
-    DemoPipeline,
-    DemoPipeline,
+    ...[DemoPipeline, DemoPipeline, DemoPipeline, DemoPipeline, DemoPipeline],
   ];
   const make = (chosen: DemoPipeline, at: number) => buildByHand(week, chosen, at);
   await make(deployment, everyOnMain);

@@ -53,6 +53,34 @@ const activeUsers = prepared<{ ids: string[] }, { id: string }>((db) => {
     .where(and(isOneOf(users.id, "ids"), isNull(users.deactivatedAt)));
 });
 
+/** Active members of an organization, by their addresses in lower case: user ids. */
+export async function listMembersByEmail(
+  tx: Tx,
+  organizationId: string,
+  emails: string[],
+): Promise<Map<string, string>> {
+  if (emails.length === 0) return new Map();
+  const rows = await membersByEmail(tx, { organizationId, emails });
+  return new Map(rows.map(({ email, id }) => [email, id]));
+}
+
+const membersByEmail = prepared<{ organizationId: string; emails: string[] }, Pick<User, "id" | "email">, Tx>(
+  (tx) => {
+    const { members, users } = tx.tables;
+    return tx
+      .select({ id: users.id, email: users.email })
+      .from(users)
+      .innerJoin(members, eq(members.userId, users.id))
+      .where(
+        and(
+          isOneOf(users.email, "emails"),
+          isNull(users.deactivatedAt),
+          eq(members.organizationId, sql.placeholder("organizationId")),
+        ),
+      );
+  },
+);
+
 type Member = Tables["members"]["$inferSelect"];
 
 interface MemberId {

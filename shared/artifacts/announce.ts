@@ -122,11 +122,7 @@ function requireSame(present: Artifact[], { artifacts }: AnnouncedBatch): Artifa
 
 function textBytes({ uploadDestination, artifacts }: AnnouncedBatch): number {
   const texts = artifacts.flatMap(({ path, absolutePath, globPath, url }) => [
-    path,
-    absolutePath,
-    globPath,
-    url,
-    uploadDestination,
+    ...[path, absolutePath, globPath, url, uploadDestination],
   ]);
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
 }

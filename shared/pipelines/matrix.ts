@@ -138,15 +138,8 @@ export function tokensOf(step: Partial<CommandStep>): Map<string, { amount: numb
 
 /** Members that name steps or decide about them. */
 const unchanged = new Set([
-  "key",
-  "depends_on",
-  "if",
-  "branches",
-  "concurrency_group",
-  "matrix",
-  "signature",
-  "secrets",
-  "others",
+  ...["key", "depends_on", "if", "branches", "concurrency_group"],
+  ...["matrix", "signature", "secrets", "others"],
 ]);
 
 function mapTexts<Mapped extends Partial<CommandStep>>(

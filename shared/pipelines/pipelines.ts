@@ -14,6 +14,7 @@ import { countingChange } from "../retention/records.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
+import { deleteOpenRequestsOf } from "../sources/open-requests-store.ts";
 import type { CommandStep, Step } from "../vocabulary.ts";
 import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
@@ -194,6 +195,7 @@ export async function deletePipeline(
     if (unfinishedJobs > 0) throw new Refusal(422, `Pipeline has ${unfinishedJobs} unfinished jobs`);
     await audit(tx, actor, "deleted", auditSubject(deleted));
     await deleteTriggersOfPipeline(tx, id, { now, userId: actor.userId });
+    await deleteOpenRequestsOf(tx, id);
   };
   await countingChange(services, { kind: "pipelines", ids: [id] }, () => services.db.transaction(empty));
 }

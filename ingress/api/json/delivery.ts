@@ -11,6 +11,7 @@ import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { Payload } from "../../../shared/triggers/payloads/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
+import { deliveryReasons } from "../../../shared/vocabulary.ts";
 import { inBatches } from "../../http/transfers/json-stream.ts";
 import * as field from "../../operations/fields.ts";
 import { choiceFilter, textFilter, timeFilter } from "../filters.ts";
@@ -39,15 +40,7 @@ export const deliverySchema = z
       .enum(["build_created", "not_run", "failed"])
       .nullable()
       .meta({ description: "Null: it is still being processed" }),
-    reason: z
-      .enum([
-        "filter_mismatch",
-        "filter_evaluation_failed",
-        "build_creation_failed",
-        "pipeline_archived",
-        "branch_mismatch",
-      ])
-      .nullable(),
+    reason: z.enum(deliveryReasons).nullable(),
     builds: z.array(z.object({ id: field.id, number: z.int(), url: field.url })),
   })
   .meta({ id: "PipelineTriggerDelivery" });

@@ -1,19 +1,13 @@
 import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
+import { reasonWords } from "../../../shared/triggers/reasons.ts";
 import { sizeInWords } from "../builds/payload.tsx";
 import { State } from "../states/state.tsx";
 import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 export const statusWords = { build_created: "built", not_run: "not run", failed: "failed" } as const;
-const reasonWords = {
-  filter_mismatch: "the filter left it out",
-  filter_evaluation_failed: "the filter could not be evaluated",
-  build_creation_failed: "no build could be made: a step had no queue, or the pipeline was gone",
-  pipeline_archived: "the pipeline was archived",
-  branch_mismatch: "the pipeline does not build this branch",
-} as const;
 
 export function DeliveryState({ delivery: { status } }: { delivery: Delivery }) {
   const word = status === null ? "in process" : statusWords[status];

@@ -36,9 +36,7 @@ export async function* readAuditRows(
     const rows = entries.map(({ event, actor }) =>
       line([
         ...[event.createdAt.toISOString(), actor, event.action],
-        event.subjectType,
-        event.subjectId,
-        event.subject,
+        ...[event.subjectType, event.subjectId, event.subject],
         JSON.stringify(event.changes ?? []),
       ]),
     );

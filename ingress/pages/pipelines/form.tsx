@@ -159,13 +159,8 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
       <MemberFields
         {...form}
         columns={[
-          "repository",
-          "name",
-          "slug",
-          "clusterId",
-          "description",
-          "defaultBranch",
-          "branchConfiguration",
+          ...["repository", "name", "slug", "clusterId", "description"],
+          ...["defaultBranch", "branchConfiguration"],
         ]}
         own={{
           clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} />,

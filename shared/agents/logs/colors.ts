@@ -24,22 +24,9 @@ const palette: [number, number, number][] = [
   ] as [number, number, number][]),
 ];
 const names = [
-  "black",
-  "red",
-  "green",
-  "yellow",
-  "blue",
-  "magenta",
-  "cyan",
-  "white",
-  "brightBlack",
-  "brightRed",
-  "brightGreen",
-  "brightYellow",
-  "brightBlue",
-  "brightMagenta",
-  "brightCyan",
-  "brightWhite",
+  ...["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"],
+  ...["brightBlack", "brightRed", "brightGreen", "brightYellow"],
+  ...["brightBlue", "brightMagenta", "brightCyan", "brightWhite"],
 ];
 /** The steps of the color cube that follows the 16 colors. */
 const cube = [0, 95, 135, 175, 215, 255];

@@ -13,8 +13,8 @@ export interface GroupView {
 }
 
 /**
- * Decides which entries start. A job counts against its own limit. An ordered job starts if the jobs that hold the group
- * and the jobs before it, ready or not, are fewer; an eager job starts if the holders alone are fewer.
+ * Decides which entries start. A job counts against its own limit: ordered ones start if those that hold the group and
+ * those before them, ready or not, are fewer; eager ones if those that hold it are.
  */
 export function decideStarts(
   { holders, limited, waiting, eager }: GroupView,

@@ -261,7 +261,8 @@ function canRun({ clusterId, steps }: Pipeline, queueOf: QueueOfStep): boolean {
   return storedStepProblems(clusterId, steps, queueOf).length === 0;
 }
 
-function newBuild(
+/** The row of a build that is asked for. */
+export function newBuild(
   { cipher }: ConditionReader,
   request: BuildRequest,
   pipeline: Pipeline,

@@ -9,6 +9,7 @@ import { auditSubject, requireBuild } from "../reading/require.ts";
 import { type Build, type BuildKey, listLastRebuilds } from "../rows/build-store.ts";
 import { type BuildRequest, createBuilds } from "./builds.ts";
 import type { ConditionReader } from "./condition-facts.ts";
+import { TooManyJobs } from "./too-many-jobs.ts";
 
 /**
  * Makes a new build like another, with the present steps of the pipeline. It can read the same webhook payload.
@@ -71,13 +72,27 @@ export function nextRebuild(last = 0): number {
 }
 
 /** @throws Refusal 422 */
-export async function createOneBuild(tx: Tx, reader: ConditionReader, request: BuildRequest) {
+export function createOneBuild(tx: Tx, reader: ConditionReader, request: BuildRequest) {
+  return createFirst(tx, reader, [request]);
+}
+
+/** Makes builds for a person. @returns the first one. @throws Refusal 422 */
+export async function createFirst(tx: Tx, reader: ConditionReader, requests: BuildRequest[]) {
   const {
     builds: [build],
     problems,
     changed,
-  } = await createBuilds(tx, reader, [request], tx.now);
+  } = await createAll(tx, reader, requests);
   if (problems.length > 0) throw validationFailed(...problems);
   if (!build) throw new Refusal(422, "The pipeline cannot build: a step has no queue to run on");
   return { build, changed };
+}
+
+async function createAll(tx: Tx, reader: ConditionReader, requests: BuildRequest[]) {
+  try {
+    return await createBuilds(tx, reader, requests, tx.now);
+  } catch (error) {
+    if (!(error instanceof TooManyJobs)) throw error;
+    throw new Refusal(422, "The builds of this delivery have too many jobs to be made at once");
+  }
 }

@@ -18,7 +18,6 @@ import {
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Reader, Tx } from "../../db/database.ts";
 import { isOneOf, isPostgres, listBy, preparedRow } from "../../db/prepared.ts";
-import { findRow } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
 import { finishedBuildStates } from "../../vocabulary.ts";
 import { firstOfStep, type Job, wholeJobs } from "./job-store.ts";
@@ -164,12 +163,12 @@ export async function listRebuilds(
   { from, below }: { from: number; below: number },
 ): Promise<BuildOfDelivery[]> {
   const { builds } = db.tables;
-  const { id, number, rebuild, deliveryId } = builds;
+  const { id, number, rebuild, position, deliveryId } = builds;
   return db
     .select({ id, number, rebuild, deliveryId })
     .from(builds)
     .where(and(inArray(deliveryId, deliveryIds), gte(rebuild, from), lt(rebuild, below)))
-    .orderBy(asc(rebuild));
+    .orderBy(asc(rebuild), asc(position));
 }
 
 /** The highest rebuild number of each delivery that was built. Reads one entry of an index for each. */
@@ -189,9 +188,33 @@ export async function listLastRebuilds(db: Db | Tx, deliveryIds: string[]): Prom
   return new Map(rows.flatMap(({ id, last }): [string, number][] => (last === null ? [] : [[id, last]])));
 }
 
-export function findBuildOfDelivery(tx: Tx, deliveryId: string, rebuild: number): Promise<Build | undefined> {
+/** The first one, if the delivery reports several changes. */
+export async function findBuildOfDelivery(
+  tx: Tx,
+  deliveryId: string,
+  rebuild: number,
+): Promise<Build | undefined> {
   const { builds } = tx.tables;
-  return findRow(tx, builds, and(eq(builds.deliveryId, deliveryId), eq(builds.rebuild, rebuild)));
+  const [first] = await tx
+    .select()
+    .from(builds)
+    .where(and(eq(builds.deliveryId, deliveryId), eq(builds.rebuild, rebuild)))
+    .orderBy(asc(builds.position))
+    .limit(1);
+  return first;
+}
+
+/** The changes of deliveries that are built: their positions, not counting rebuilds. */
+export async function listPositions(
+  tx: Tx,
+  deliveryIds: string[],
+): Promise<{ deliveryId: string | null; position: number }[]> {
+  const { builds } = tx.tables;
+  if (deliveryIds.length === 0) return [];
+  return tx
+    .select({ deliveryId: builds.deliveryId, position: builds.position })
+    .from(builds)
+    .where(and(inArray(builds.deliveryId, deliveryIds), eq(builds.rebuild, 0)));
 }
 
 export async function listJobs(db: Db, buildIds: string[]) {

@@ -2,9 +2,10 @@
 //
 //   status          reason                                       meaning
 //   null            null                                         waiting
-//   build_created   null                                         a build was created
+//   build_created   null                                         one build or more were created
 //   not_run         filter_mismatch, filter_evaluation_failed    the filter was not true
 //   not_run         pipeline_archived, branch_mismatch           the pipeline does not want the build
+//   not_run         event_not_understood, and those of events    what a source host reports makes no build
 //   failed          build_creation_failed                        its pipeline is gone, or a step has no queue
 //
 // While the database or a worker fails, it waits: workers look for it each second (due.ts).

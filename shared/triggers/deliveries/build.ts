@@ -1,14 +1,17 @@
-import { type BuildRequest, createBuilds } from "../../builds/making/builds.ts";
+import type { BuildRequest } from "../../builds/making/builds.ts";
 import type { Tx } from "../../db/database.ts";
 import { secondsBetween } from "../../durations.ts";
 import { timeOfId } from "../../ids.ts";
 import type { Topic } from "../../redis/events.ts";
 import type { Services } from "../../services/services.ts";
 import type { DeliveryReason, DeliveryStatus, UnwantedReason } from "../../vocabulary.ts";
-import type { FilterResult } from "../filter/slice.ts";
+import { dueOfGoneBranches } from "../events/gone-branches.ts";
+import { createParts } from "../events/parts.ts";
+import { type HostReport, planEvents } from "../events/plan.ts";
+import type { Result } from "../filter/slice.ts";
 import { planBuild } from "../members.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
-import { decideIfWaiting, setOutcome, waitForFilter } from "./due-store.ts";
+import { decideIfWaiting, setDue, setOutcome, waitForFilter } from "./due-store.ts";
 import type { Delivery } from "./store.ts";
 
 export interface Decided {
@@ -35,7 +38,7 @@ export async function decideAndBuild(
     maxSize,
   }: {
     deliveries: Pick<Delivery, "id" | "triggerId">[];
-    results: Map<string, FilterResult>;
+    results: Map<string, Result>;
     maxSize: number;
   },
 ): Promise<Decided> {
@@ -43,29 +46,43 @@ export async function decideAndBuild(
   const triggers = await listTriggersById(tx, triggerIds);
   const triggerOf = new Map(triggers.map((trigger) => [trigger.id, trigger]));
   const planOf = new Map(triggers.map((trigger) => [trigger.id, planBuild(trigger)]));
+  // Builds are numbered in the order of arrival.
+  const sorted = [...deliveries].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const plans = await planEvents(tx, services, reportsOf(sorted, triggerOf, results), {
+    pipelineIds: [...new Set(triggers.map(({ pipelineId }) => pipelineId))],
+  });
   const requests: BuildRequest[] = [];
   const outcomes: Outcome[] = [];
   const waiting: string[] = [];
-  for (const delivery of [...deliveries].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    // sorted: number builds in order of arrival
-    const reason = reasonNotToRun(triggerOf.get(delivery.triggerId), results.get(delivery.id));
-    if (reason === "no result") waiting.push(delivery.id);
-    else if (reason) outcomes.push({ id: delivery.id, status: "not_run", reason });
+  for (const delivery of sorted) {
+    const { id } = delivery;
+    const plan = plans.get(id);
+    const reason = plan ? undefined : reasonNotToRun(triggerOf.get(delivery.triggerId), results.get(id));
+    if (plan?.outcome) outcomes.push({ id, ...plan.outcome });
+    else if (plan) requests.push(...plan.requests);
+    else if (reason === "no result") waiting.push(id);
+    else if (reason) outcomes.push({ id, status: "not_run", reason });
     else requests.push(requestBuild(delivery, planOf));
   }
   await waitForFilter(tx, waiting);
 
-  const made = await createBuilds(tx, services, requests, services.clock.now(), maxSize);
-  const { builds, refused, unwanted, changed } = made;
-  for (const request of refused) outcomes.push(outcomeOfRefused(request, unwanted.get(request)));
-  await decideIfWaiting(tx, {
-    ids: requests.flatMap(({ deliveryId }) => deliveryId ?? []).concat(outcomes.map(({ id }) => id)),
-  });
-  await storeOutcomes(tx, outcomes);
+  const { builds, refused, unwanted, changed, left } = await createParts(tx, services, { requests, maxSize });
+  const areBuilt = new Set(builds.map(({ deliveryId }) => deliveryId));
+  for (const [id, own] of Map.groupBy(refused, ({ deliveryId }) => deliveryId ?? ""))
+    if (!areBuilt.has(id) && !plans.get(id)?.wasBuilt) outcomes.push(outcomeOfRefused(id, own, unwanted));
+  const undecided = new Set([...waiting, ...left]);
+  const decided = sorted.flatMap(({ id }) => (undecided.has(id) ? [] : id));
+  await decideIfWaiting(tx, { ids: decided });
+  await storeOutcomes(
+    tx,
+    outcomes.filter(({ id }) => !undecided.has(id)),
+  );
+  await setDue(tx, { ids: left, dueAt: tx.now });
+  await dueOfGoneBranches(tx, plans, builds);
   const topics = triggers.map(({ id }) => `trigger:${id}` as const);
   return {
     counts: {
-      build_created: builds.length,
+      build_created: decided.length - outcomes.length,
       not_run: countOf(outcomes, "not_run"),
       failed: countOf(outcomes, "failed"),
     },
@@ -77,7 +94,7 @@ export async function decideAndBuild(
       delaySeconds: secondsBetween(timeOfId(deliveryId ?? ""), createdAt),
     })),
     outcomes,
-    waiting: waiting.length,
+    waiting: undecided.size,
     changed: [...changed, ...topics],
   };
 }
@@ -117,11 +134,12 @@ function traceDecided({ clock, tracing }: Services, { built, outcomes }: Decided
 /** Returns undefined to build. "no result": its filter has to be evaluated, perhaps again. */
 function reasonNotToRun(
   trigger: Trigger | undefined,
-  result: FilterResult | undefined,
+  result: Result | undefined,
 ): DeliveryReason | "no result" | undefined {
+  if (trigger?.isProvider) return "no result";
   const filter = trigger?.filter ?? null;
   if (filter === null) return undefined;
-  if (result?.filter !== filter) return "no result";
+  if (!result || "reading" in result || result.filter !== filter) return "no result";
   const { outcome } = result;
   if ("error" in outcome) return "filter_evaluation_failed";
   return outcome.verdict ? undefined : "filter_mismatch";
@@ -142,11 +160,31 @@ interface Outcome {
   reason: DeliveryReason;
 }
 
-function outcomeOfRefused({ deliveryId }: BuildRequest, unwanted: UnwantedReason | undefined): Outcome {
-  const id = deliveryId ?? "";
-  return unwanted
-    ? { id, status: "not_run", reason: unwanted }
-    : { id, status: "failed", reason: "build_creation_failed" };
+/** The outcome of a delivery of which no build was made. */
+function outcomeOfRefused(
+  id: string,
+  refused: BuildRequest[],
+  unwanted: Map<BuildRequest, UnwantedReason>,
+): Outcome {
+  const reasons = refused.map((request) => unwanted.get(request));
+  const [reason] = reasons;
+  return reason === undefined || reasons.includes(undefined)
+    ? { id, status: "failed", reason: "build_creation_failed" }
+    : { id, status: "not_run", reason };
+}
+
+/** The deliveries of providers that are read. */
+function reportsOf(
+  deliveries: Pick<Delivery, "id" | "triggerId">[],
+  triggerOf: Map<string, Trigger>,
+  results: Map<string, Result>,
+): HostReport[] {
+  return deliveries.flatMap(({ id, triggerId }) => {
+    const trigger = triggerOf.get(triggerId);
+    const result = results.get(id);
+    const isRead = trigger?.isProvider && result && "reading" in result;
+    return isRead ? { deliveryId: id, trigger, reading: result.reading } : [];
+  });
 }
 
 async function storeOutcomes(tx: Tx, outcomes: Outcome[]): Promise<void> {

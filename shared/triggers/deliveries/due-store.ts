@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lte, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, isPostgres, prepared, preparedRow, valueFor } from "../../db/prepared.ts";
 import type { Tables } from "../../db/schema.ts";
@@ -7,27 +7,33 @@ import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 import type { Delivery } from "./store.ts";
 
 export interface FilteredDelivery {
-  delivery: Pick<Delivery, "id" | "triggerId" | "receivedAt" | "size">;
+  delivery: Pick<Delivery, "id" | "triggerId" | "receivedAt" | "size" | "event">;
+  triggerType: string;
+  /** Its event is read; else its filter is evaluated. */
+  isProvider: boolean;
   filter: string | null;
   /** The misses of this filter. */
   misses: Tables["filterMisses"]["$inferSelect"] | null;
 }
 
-/** Leaves out decided deliveries and triggers without a filter. */
+/** Leaves out decided deliveries and triggers without a filter, but for those of providers. */
 export const listFilteredDeliveries = prepared<{ ids: string[] }, FilteredDelivery>((db) => {
   const { deliveries, triggers, filterMisses } = db.tables;
-  const { id, triggerId, receivedAt, size } = deliveries;
+  const { id, triggerId, receivedAt, size, event } = deliveries;
+  const isDecidedLater = or(isNotNull(triggers.filter), eq(triggers.isProvider, true));
   const isOfFilter = and(eq(filterMisses.triggerId, triggers.id), eq(filterMisses.filter, triggers.filter));
   return db
     .select({
-      delivery: { id, triggerId, receivedAt, size },
+      delivery: { id, triggerId, receivedAt, size, event },
+      triggerType: triggers.type,
+      isProvider: triggers.isProvider,
       filter: triggers.filter,
       misses: filterMisses,
     })
     .from(deliveries)
     .innerJoin(triggers, eq(triggers.id, deliveries.triggerId))
     .leftJoin(filterMisses, isOfFilter)
-    .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status), isNotNull(triggers.filter)));
+    .where(and(isOneOf(deliveries.id, "ids"), isNull(deliveries.status), isDecidedLater));
 });
 
 /** waiting → build_created. Returns the deliveries that it decided. */

@@ -9,6 +9,7 @@ import { seeOwner } from "../../sharing/presence.ts";
 import { laterWork } from "../../sharing/resources.ts";
 import { Tasks } from "../../sharing/tasks.ts";
 import { openLooks, openVisits, type Visits } from "../../tasks/looks.ts";
+import { partsOfDeliveries } from "../events/parts.ts";
 import { type DueFilters, openDueFilters } from "../filter/due.ts";
 import { type EvaluateFilters, openFilterEvaluator } from "../filter/evaluator.ts";
 import { type Evaluated, takenMs } from "../filter/slice.ts";
@@ -206,7 +207,7 @@ class Builder implements DueDeliveries {
     if (this.#large.has(organizationId)) return;
     this.#large.add(organizationId);
     const byId = new Map(batch.map((each) => [each.id, each]));
-    const own = parts.map((part) => part.flatMap(({ deliveryId }) => byId.get(deliveryId ?? "") ?? []));
+    const own = partsOfDeliveries(parts).map((part) => part.flatMap((id) => byId.get(id) ?? []));
     this.#tasks.add(this.#buildLarge(organizationId, own).finally(() => this.#large.delete(organizationId)));
   }
 

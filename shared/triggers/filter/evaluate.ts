@@ -1,11 +1,32 @@
 import { rememberRecent } from "../../sharing/recent.ts";
+import type { Reading } from "../../sources/happened.ts";
+import { readEvent } from "../../sources/providers.ts";
 import type { PayloadCodec, StoredHeader } from "../../vocabulary.ts";
 import { decodeBodySync } from "../payloads/codec.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
 import { parsePayload } from "./payload.ts";
 
-export interface FilterInput {
+/** A delivery, and what to make of it: the verdict of a filter, or an event of a source host. */
+export type ThreadInput = FilterInput | EventInput;
+
+export interface FilterInput extends DeliveryInput {
   expression: string;
+}
+
+interface EventInput extends DeliveryInput {
+  event: HostEvent;
+}
+
+export interface HostEvent {
+  /** The type of its trigger, as stored. */
+  triggerType: string;
+  /** As its header names it. */
+  name: string;
+}
+
+export type EvaluationResult = FilterOutcome | { reading: Reading };
+
+interface DeliveryInput {
   id: string;
   receivedAt: Date;
   headers: StoredHeader[];
@@ -16,7 +37,7 @@ export interface FilterInput {
 }
 
 export interface FilterBatch {
-  inputs: FilterInput[];
+  inputs: ThreadInput[];
   /** The number of inputs that are evaluated, shared with the caller: it says which one was late. */
   evaluated: Int32Array<SharedArrayBuffer>;
   /** CPU time after which no further input is evaluated, so that others may use the thread. */
@@ -26,11 +47,11 @@ export interface FilterBatch {
 const compiled = rememberRecent<ReturnType<typeof compileFilter>>(500);
 
 /** Evaluates the first inputs, at least one. Runs in a thread. */
-export function evaluateFirst({ inputs, evaluated, maxMs }: FilterBatch): FilterOutcome[] {
-  const outcomes: FilterOutcome[] = [];
+export function evaluateFirst({ inputs, evaluated, maxMs }: FilterBatch): EvaluationResult[] {
+  const outcomes: EvaluationResult[] = [];
   const before = process.threadCpuUsage();
   for (const input of inputs) {
-    outcomes.push(evaluateFilter(input));
+    outcomes.push("event" in input ? { reading: readHostEvent(input, input.event) } : evaluateFilter(input));
     evaluated[0] = outcomes.length;
     const { user, system } = process.threadCpuUsage(before);
     if ((user + system) / 1000 > maxMs) break;
@@ -57,7 +78,18 @@ export function evaluateFilter(input: FilterInput): FilterOutcome {
   }
 }
 
-function readBody({ body, codec, size }: FilterInput): Buffer {
+/** Never throws. */
+function readHostEvent(input: DeliveryInput, { triggerType, name }: HostEvent): Reading {
+  let body: unknown;
+  try {
+    body = JSON.parse(readBody(input).toString("utf8"));
+  } catch {
+    return { problem: "The body is no JSON" };
+  }
+  return readEvent(triggerType, name, body);
+}
+
+function readBody({ body, codec, size }: DeliveryInput): Buffer {
   return decodeBodySync({ codec, bytes: Buffer.from(body.buffer, body.byteOffset, body.length), size });
 }
 

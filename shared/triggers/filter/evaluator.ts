@@ -3,13 +3,13 @@ import { DeadlineExceeded } from "../../process/threads.ts";
 import { resources } from "../../sharing/bounds.ts";
 import { threads, workerThreads } from "../../sharing/resources.ts";
 import { openTurns } from "../../sharing/turns.ts";
+import type { Reading } from "../../sources/happened.ts";
 import type { Delivery } from "../deliveries/store.ts";
 import type { EncodedPayload } from "../payloads/store.ts";
-import type { FilterOutcome } from "./compile.ts";
-import type { evaluateFirst, FilterInput } from "./evaluate.ts";
+import type { EvaluationResult, evaluateFirst, HostEvent, ThreadInput } from "./evaluate.ts";
 
 export interface Evaluation {
-  outcome: FilterOutcome;
+  outcome: EvaluationResult;
   /** The outcome is an error, because the deadline passed. */
   isLate: boolean;
 }
@@ -19,7 +19,7 @@ export interface Evaluation {
  * @param signal ends the evaluation
  * @throws Error when the thread fails: the filter may be fine; the signal's reason
  */
-export type EvaluateFilters = (inputs: FilterInput[], signal?: AbortSignal) => Promise<Evaluation[]>;
+export type EvaluateFilters = (inputs: ThreadInput[], signal?: AbortSignal) => Promise<Evaluation[]>;
 
 const maxMs = 50;
 /** Payloads of more bytes together are evaluated one slice at a time. */
@@ -44,11 +44,17 @@ export function takeFilterTurn<Result>(
 }
 
 export function toFilterInput(
-  expression: string,
+  task: { expression: string } | { event: HostEvent },
   { id, receivedAt, size }: Pick<Delivery, "id" | "receivedAt" | "size">,
   { headers, body: { codec, bytes } }: EncodedPayload,
-): FilterInput {
-  return { expression, id, receivedAt, headers, body: bytes, codec, size };
+): ThreadInput {
+  return { ...task, id, receivedAt, headers, body: bytes, codec, size };
+}
+
+/** The reading of an event, which may have taken too long. */
+export function readingOf(outcome: EvaluationResult): Reading {
+  if ("reading" in outcome) return outcome.reading;
+  return { problem: "It took too long to read" };
 }
 
 /** @param deadlineMs CPU time for one payload and its filter */
@@ -74,7 +80,7 @@ export function openFilterEvaluator(deadlineMs = secondMs): EvaluateFilters {
 }
 
 /** Puts all bodies into one buffer: to transfer a buffer costs more than to copy a short body. */
-function copyBodies(inputs: FilterInput[]) {
+function copyBodies(inputs: ThreadInput[]) {
   const all = new Uint8Array(inputs.reduce((sum, { body }) => sum + body.length, 0));
   let end = 0;
   const copies = inputs.map((input) => {

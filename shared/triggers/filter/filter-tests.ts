@@ -136,8 +136,8 @@ function tryDelivery(
   const run = async () => {
     const [payload] = await listEncodedPayloads(db, { deliveryIds: [delivery.id] });
     if (!payload) return undefined;
-    const [evaluation] = await evaluate([toFilterInput(expression, delivery, payload)], signal);
-    return (evaluation as Evaluation).outcome;
+    const [evaluation] = await evaluate([toFilterInput({ expression }, delivery, payload)], signal);
+    return (evaluation as Evaluation).outcome as FilterOutcome; // not of an event
   };
   return takeFilterTurn(organizationId, delivery.size, run, signal);
 }

@@ -1,6 +1,7 @@
 import { hourMs, secondMs } from "../../durations.ts";
 import { lowestIdAt } from "../../ids.ts";
 import type { Services } from "../../services/services.ts";
+import type { Reading } from "../../sources/happened.ts";
 import {
   delayDue,
   type FilteredDelivery,
@@ -12,11 +13,14 @@ import type { Delivery } from "../deliveries/store.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import { isBackingOff, recordMiss, startRetry } from "./back-off.ts";
 import type { FilterOutcome } from "./compile.ts";
-import type { FilterInput } from "./evaluate.ts";
-import { type EvaluateFilters, largeBytes, toFilterInput } from "./evaluator.ts";
+import type { EvaluationResult, HostEvent, ThreadInput } from "./evaluate.ts";
+import { type EvaluateFilters, largeBytes, readingOf, toFilterInput } from "./evaluator.ts";
 import { deleteMisses, type FilterMisses } from "./misses-store.ts";
 
-export interface FilterResult {
+/** The verdict of a filter, or what a source host says has happened. */
+export type Result = FilterVerdict | { reading: Reading };
+
+export interface FilterVerdict {
   /** The result is stale once the trigger's filter differs. */
   filter: string;
   outcome: FilterOutcome;
@@ -25,7 +29,7 @@ export interface FilterResult {
 /** A delivery has no result if its filter is gone, or if another worker decided it. */
 export interface Evaluated {
   id: string;
-  result?: FilterResult;
+  result?: Result;
 }
 
 /** A worker takes the deliveries of a slice for so long. Another one takes over from a worker that was killed. */
@@ -95,7 +99,7 @@ function take(
 
 interface Candidate {
   row: FilteredDelivery;
-  input: FilterInput;
+  input: ThreadInput;
 }
 
 /** @returns backingOff: the filters that back off now, by trigger id */
@@ -121,7 +125,7 @@ async function evaluateTaken(
       evaluated.push(resultOf(row, { error: "The payload is gone" })); // evicted, so decided: it is not used
     else {
       const { delivery, misses } = row;
-      const candidate = { row, input: toFilterInput(filterOf(row), delivery, payload) };
+      const candidate = { row, input: toFilterInput(taskOf(row), delivery, payload) };
       if (!isBackingOff(misses)) candidates.push(candidate);
       else if (isRetrying || backingOff.has(delivery.triggerId)) continue;
       else if (await startRetry(db, misses, clock.now())) {
@@ -141,6 +145,7 @@ async function evaluateTaken(
     const { row } = candidates[index] as Candidate;
     const { triggerId } = row.delivery;
     evaluated.push(resultOf(row, outcome));
+    if (row.isProvider) continue;
     if (isLate) {
       const misses = await recordMiss(db, { triggerId, filter: filterOf(row) }, clock.now());
       if (isBackingOff(misses)) backingOff.set(triggerId, misses);
@@ -191,11 +196,18 @@ async function backOff(
   return overdue.map(({ id }) => ({ id, result: { filter, outcome: backedOffTooLong } }));
 }
 
-function resultOf(row: FilteredDelivery, outcome: FilterOutcome): Evaluated {
-  return { id: row.delivery.id, result: { filter: filterOf(row), outcome } };
+function taskOf(row: FilteredDelivery): { expression: string } | { event: HostEvent } {
+  if (row.isProvider) return { event: { triggerType: row.triggerType, name: row.delivery.event ?? "" } };
+  return { expression: filterOf(row) };
 }
 
-/** The query leaves out triggers without a filter. */
+function resultOf(row: FilteredDelivery, outcome: EvaluationResult): Evaluated {
+  const { id } = row.delivery;
+  if (row.isProvider || "reading" in outcome) return { id, result: { reading: readingOf(outcome) } };
+  return { id, result: { filter: filterOf(row), outcome } };
+}
+
+/** The query leaves out triggers of no provider that have no filter. */
 function filterOf({ filter }: FilteredDelivery): string {
   return filter ?? "";
 }

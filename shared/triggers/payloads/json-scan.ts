@@ -3,14 +3,7 @@ import { endsValue, isPlain, jsonState, jsonTransitions } from "./json-grammar.t
 export type PayloadProblem = "too_deep" | "invalid_json";
 
 const [invalid, value, firstElement, firstKey, nextKey, afterValue, string, key] = [
-  "invalid",
-  "value",
-  "firstElement",
-  "firstKey",
-  "nextKey",
-  "afterValue",
-  "string",
-  "key",
+  ...["invalid", "value", "firstElement", "firstKey", "nextKey", "afterValue", "string", "key"],
 ].map(jsonState) as [number, number, number, number, number, number, number, number];
 const openObject = jsonState("openObject");
 const openArray = jsonState("openArray");

@@ -3,7 +3,7 @@ import { after, before, it } from "node:test";
 import type { Actor } from "../../../shared/accounts/audit.ts";
 import { updateOrganization } from "../../../shared/accounts/organizations.ts";
 import { type DueDeliveries, openDueDeliveries } from "../../../shared/triggers/deliveries/due.ts";
-import type { FilterInput } from "../../../shared/triggers/filter/evaluate.ts";
+import type { ThreadInput } from "../../../shared/triggers/filter/evaluate.ts";
 import type { Evaluation } from "../../../shared/triggers/filter/evaluator.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
@@ -34,7 +34,7 @@ describeWorld("a filter that keeps missing its deadline", openAcme, (world) => {
 
   /** Opens a worker of its own. */
   const openWorker = () => {
-    const worker = openDueDeliveries(world.services, async ([input]: FilterInput[]) => {
+    const worker = openDueDeliveries(world.services, async ([input]: ThreadInput[]) => {
       evaluations.push(input?.id ?? "");
       return [answer];
     });

@@ -113,7 +113,9 @@ describe("a hostile filter", () => {
       const outcome = hostileOne?.outcome ?? { error: "none" };
 
       const isExpected = ends.some((end) =>
-        "error" in outcome ? end instanceof RegExp && end.test(outcome.error) : end === outcome.verdict,
+        "error" in outcome
+          ? end instanceof RegExp && end.test(outcome.error)
+          : "verdict" in outcome && end === outcome.verdict,
       );
       assert.ok(isExpected, JSON.stringify(outcome));
       assert.deepEqual(next?.outcome, { verdict: true });

@@ -1,0 +1,100 @@
+import { newBuild } from "../../builds/making/builds.ts";
+import { readConditionFacts } from "../../builds/making/condition-facts.ts";
+import { listBuildsOfCommit } from "../../builds/outdated/known-store.ts";
+import { matchesBranch } from "../../conditions/branches.ts";
+import { evaluateCondition } from "../../conditions/evaluate.ts";
+import { namesInSteps } from "../../conditions/names.ts";
+import { parseCondition } from "../../conditions/parse.ts";
+import type { Tx } from "../../db/database.ts";
+import { newId } from "../../ids.ts";
+import type { Pipeline } from "../../pipelines/store.ts";
+import type { Services } from "../../services/services.ts";
+import type { Known, WantedBuild } from "../../sources/decide.ts";
+import { type ProviderSettings, withDefaults } from "../../sources/settings.ts";
+import { planBuild } from "../members.ts";
+import type { Trigger } from "../store.ts";
+import type { FindCreator } from "./creators.ts";
+import { factsOf } from "./facts.ts";
+import type { OpenRequests } from "./open-requests.ts";
+
+/** A build that the transaction is about to make. */
+export interface Made {
+  pipelineId: string;
+  branch: string;
+  commit: string;
+  isFork: boolean;
+}
+
+interface KnownOptions {
+  tx: Tx;
+  services: Services;
+  event: { pipeline: Pipeline; report: { deliveryId: string; trigger: Trigger } };
+  findCreator: FindCreator;
+  open: OpenRequests;
+  made: readonly Made[];
+  isAsked: boolean;
+}
+
+/** What decisions about an event of a pipeline ask for. */
+export function knownOf(options: KnownOptions): Known {
+  const { event, open, isAsked } = options;
+  const { pipeline } = event;
+  const settings = withDefaults(pipeline.providerSettings ?? {});
+  return {
+    settings,
+    isAsked,
+    defaultBranch: pipeline.defaultBranch,
+    buildsBranch: (branch) => buildsBranch(pipeline, branch),
+    matchesRequestFilter: (branch) =>
+      matchesBranch(settings.pull_request_branch_filter_configuration ?? "", branch),
+    passesFilter: (build) => passesFilter(options, settings, build),
+    hasBuild: (of) => hasBuild(options, of),
+    openRequestOf: (branch) => open.find(pipeline.id, branch),
+  };
+}
+
+/** Says if a pipeline builds what is pushed to a branch. */
+export function buildsBranch(
+  { branchConfiguration }: Pick<Pipeline, "branchConfiguration">,
+  branch: string,
+): boolean {
+  return branchConfiguration === null || matchesBranch(branchConfiguration, branch);
+}
+
+/** A fork's build ran without secrets, so that it does not stand for one of ours. */
+async function hasBuild(
+  { tx, event: { pipeline }, made }: KnownOptions,
+  { commit, branch, isFork }: Parameters<Known["hasBuild"]>[0],
+): Promise<boolean> {
+  const isMeant = (build: { branch: string; isFork: boolean }) =>
+    (branch === undefined || build.branch === branch) && (isFork || !build.isFork);
+  const isNew = made.some(
+    (build) => build.pipelineId === pipeline.id && build.commit.startsWith(commit) && isMeant(build),
+  );
+  if (isNew) return true;
+  const built = await listBuildsOfCommit(tx, { pipelineId: pipeline.id, commit });
+  return built.some(({ branch, options }) => isMeant({ branch, isFork: !!options?.is_fork }));
+}
+
+/** A condition that cannot be evaluated leaves the build out. */
+async function passesFilter(
+  { tx, services, event: { pipeline, report }, findCreator }: KnownOptions,
+  { filter_condition: text }: ProviderSettings,
+  wanted: WantedBuild,
+): Promise<boolean> {
+  if (text === null || text.trim() === "") return true;
+  const parsed = parseCondition(text, namesInSteps);
+  if ("problem" in parsed) return false;
+  const creatorId = findCreator(pipeline.organizationId, wanted.author);
+  const request = {
+    ...planBuild(report.trigger),
+    ...factsOf(wanted),
+    deliveryId: report.deliveryId,
+    ...(creatorId !== undefined && !wanted.isFork && { creatorId }),
+  };
+  const own = { id: newId(tx.now), number: pipeline.lastBuildNumber + 1, createdAt: tx.now };
+  const build = newBuild(services, request, pipeline, own);
+  const { facts } = await readConditionFacts(tx, services, { build, pipeline });
+  const evaluated = evaluateCondition(parsed.condition, facts);
+  return "result" in evaluated && evaluated.result;
+}

@@ -1,0 +1,66 @@
+import type { Tx } from "../../db/database.ts";
+import type { Happened, PullRequest } from "../../sources/happened.ts";
+import {
+  deleteOpenRequests,
+  listOpenRequests,
+  type OpenRequest,
+  putOpenRequests,
+  type RequestKey,
+} from "../../sources/open-requests-store.ts";
+
+/**
+ * The open requests of pushed branches in a transaction: stored ones, and those of its own events. Requests of forks are
+ * left out: their branches may have the names of ours.
+ */
+export class OpenRequests {
+  readonly #ofBranch = new Map<string, PullRequest>();
+  readonly #changes = new Map<string, OpenRequest | RequestKey>();
+
+  static async read(
+    tx: Tx,
+    pushes: { pipelineId: string; happened: Extract<Happened, { type: "push" }> }[],
+  ): Promise<OpenRequests> {
+    const branches = pushes.flatMap(({ pipelineId, happened }) =>
+      happened.changes.flatMap(({ type, name, commit }): [string, string][] =>
+        type === "branch" && commit !== null ? [[pipelineId, name]] : [],
+      ),
+    );
+    const open = new OpenRequests();
+    for (const { pipelineId, facts } of await listOpenRequests(tx, branches)) open.#keep(pipelineId, facts);
+    return open;
+  }
+
+  find(pipelineId: string, branch: string): PullRequest | undefined {
+    return this.#ofBranch.get(`${pipelineId} ${branch}`);
+  }
+
+  /** Takes note of an event, for those behind it and for the store. */
+  note(pipelineId: string, happened: Happened, updatedAt: Date): void {
+    if (happened.type !== "pull_request" || happened.request.isFork) return;
+    const { request: facts } = happened;
+    const { number, branch } = facts;
+    const key = { pipelineId, number };
+    this.#changes.set(`${pipelineId} ${number}`, facts.isClosed ? key : { ...key, branch, facts, updatedAt });
+    if (!facts.isClosed) this.#keep(pipelineId, facts);
+    else if (this.find(pipelineId, branch)?.number === number)
+      this.#ofBranch.delete(`${pipelineId} ${branch}`);
+  }
+
+  async store(tx: Tx): Promise<void> {
+    const changes = [...this.#changes.values()];
+    await putOpenRequests(
+      tx,
+      changes.flatMap((change) => ("facts" in change ? change : [])),
+    );
+    await deleteOpenRequests(
+      tx,
+      changes.filter((change) => !("facts" in change)),
+    );
+  }
+
+  /** The newest request of a branch. */
+  #keep(pipelineId: string, facts: PullRequest): void {
+    const known = this.find(pipelineId, facts.branch);
+    if (!known || known.number <= facts.number) this.#ofBranch.set(`${pipelineId} ${facts.branch}`, facts);
+  }
+}

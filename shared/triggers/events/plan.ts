@@ -1,0 +1,158 @@
+import type { BuildRequest } from "../../builds/making/builds.ts";
+import { listPositions } from "../../builds/rows/build-store.ts";
+import type { Tx } from "../../db/database.ts";
+import { timeOfId } from "../../ids.ts";
+import { lockPipelines, type Pipeline } from "../../pipelines/store.ts";
+import type { Services } from "../../services/services.ts";
+import { type Decision, decide } from "../../sources/decide.ts";
+import type { Happened, Reading } from "../../sources/happened.ts";
+import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
+import { planBuild } from "../members.ts";
+import type { Trigger } from "../store.ts";
+import { type FindCreator, readCreators } from "./creators.ts";
+import { factsOf } from "./facts.ts";
+import { buildsBranch, knownOf, type Made } from "./known.ts";
+import { OpenRequests } from "./open-requests.ts";
+
+/** A delivery of a provider, read. */
+export interface HostReport {
+  deliveryId: string;
+  trigger: Trigger;
+  reading: Reading;
+}
+
+/** What becomes of a delivery of a provider. */
+export interface Plan {
+  pipelineId: string;
+  /** One for each change that is built, but for those that are built already. */
+  requests: BuildRequest[];
+  wasBuilt: boolean;
+  /** Why it makes no build. */
+  outcome?: { status: DeliveryStatus; reason: DeliveryReason };
+  /** Branches that are gone, whose unfinished builds end. */
+  goneBranches: string[];
+}
+
+interface PlanOptions {
+  /** Locks them: all that the transaction locks, else two transactions could wait for each other. */
+  pipelineIds: string[];
+  /** A member asks for builds: they are made anew, whatever filters say. */
+  isAsked?: boolean;
+}
+
+/** An event of a pipeline that is there. */
+interface Event {
+  report: HostReport;
+  pipeline: Pipeline;
+  happened: Happened;
+}
+
+/**
+ * Plans builds of what source hosts report, in the order of the reports, and stores what it says of open requests. Looks up
+ * a bounded number of rows for each.
+ * @returns plans by the delivery's id
+ */
+export async function planEvents(
+  tx: Tx,
+  services: Services,
+  reports: HostReport[],
+  { pipelineIds, isAsked = false }: PlanOptions,
+): Promise<Map<string, Plan>> {
+  if (reports.length === 0) return new Map();
+  const pipelines = new Map((await lockPipelines(tx, pipelineIds)).map((each) => [each.id, each]));
+  const events = reports.flatMap((report): Event[] => {
+    const pipeline = pipelines.get(report.trigger.pipelineId);
+    return pipeline && "happened" in report.reading
+      ? [{ report, pipeline, happened: report.reading.happened }]
+      : [];
+  });
+  const eventOf = new Map(events.map((event) => [event.report, event]));
+  const findCreator = await readCreators(
+    tx,
+    events.map(({ pipeline: { organizationId }, happened }) => ({ organizationId, happened })),
+  );
+  const open = await OpenRequests.read(
+    tx,
+    events.flatMap(({ pipeline: { id }, happened }) =>
+      happened.type === "push" ? [{ pipelineId: id, happened }] : [],
+    ),
+  );
+  const made: Made[] = [];
+  const plans = new Map<string, Plan>();
+  for (const report of reports) {
+    const event = eventOf.get(report);
+    if (!event) {
+      plans.set(report.deliveryId, { ...noBuilds(report), outcome: outcomeWithout(pipelines, report) });
+      continue;
+    }
+    const { pipeline, happened } = event;
+    const known = knownOf({ tx, services, event: { pipeline, report }, findCreator, open, made, isAsked });
+    open.note(pipeline.id, happened, timeOfId(report.deliveryId));
+    const plan = planOf(event, await decide(happened, known), findCreator);
+    for (const { branch, commit, options } of plan.requests)
+      made.push({ pipelineId: pipeline.id, branch, commit, isFork: !!options?.is_fork });
+    plans.set(report.deliveryId, plan);
+  }
+  if (isAsked) return plans;
+  await open.store(tx);
+  return leaveOutBuilt(tx, plans);
+}
+
+function noBuilds({ trigger: { pipelineId } }: HostReport): Plan {
+  return { pipelineId, requests: [], wasBuilt: false, goneBranches: [] };
+}
+
+function outcomeWithout(pipelines: Map<string, Pipeline>, { trigger }: HostReport): Plan["outcome"] {
+  return pipelines.has(trigger.pipelineId)
+    ? { status: "not_run", reason: "event_not_understood" }
+    : { status: "failed", reason: "build_creation_failed" };
+}
+
+function planOf({ report, pipeline }: Event, decisions: Decision[], findCreator: FindCreator): Plan {
+  const plan = planBuild(report.trigger);
+  const requests = decisions.flatMap((decision, position): BuildRequest[] => {
+    if (!("build" in decision)) return [];
+    const { build } = decision;
+    const { options, ...facts } = factsOf(build);
+    const creatorId = build.isFork ? undefined : findCreator(pipeline.organizationId, build.author);
+    // The branches that a pipeline builds are those of pushes. Requests and tags have rules of their own.
+    const isOther = !buildsBranch(pipeline, build.branch);
+    return [
+      {
+        ...plan,
+        ...facts,
+        deliveryId: report.deliveryId,
+        position,
+        options: { ...options, ...(isOther && { ignore_pipeline_branch_filters: true }) },
+        ...(creatorId !== undefined && { creatorId }),
+      },
+    ];
+  });
+  const reasons = decisions.flatMap((decision) => ("reason" in decision ? decision.reason : []));
+  const goneBranches = decisions.flatMap((decision) =>
+    "cancelBranch" in decision && decision.cancelBranch !== undefined ? decision.cancelBranch : [],
+  );
+  return {
+    ...noBuilds(report),
+    requests,
+    goneBranches,
+    ...(requests.length === 0 && {
+      outcome: { status: "not_run" as const, reason: reasons[0] ?? ("event_ignored" as const) },
+    }),
+  };
+}
+
+/** A delivery whose builds are too much for one transaction is decided again for those that are left. */
+async function leaveOutBuilt(tx: Tx, plans: Map<string, Plan>): Promise<Map<string, Plan>> {
+  const several = [...plans].filter(([, { requests }]) => requests.length > 1);
+  const built = await listPositions(
+    tx,
+    several.map(([id]) => id),
+  );
+  const areBuilt = new Set(built.map(({ deliveryId, position }) => `${deliveryId} ${position}`));
+  for (const [id, plan] of several) {
+    const requests = plan.requests.filter(({ position }) => !areBuilt.has(`${id} ${position}`));
+    plans.set(id, { ...plan, requests, wasBuilt: requests.length < plan.requests.length });
+  }
+  return plans;
+}
