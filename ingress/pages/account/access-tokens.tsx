@@ -7,6 +7,7 @@ import { confirmation } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import { signedInAction, signedInPage } from "../ui/page.ts";
 import { CursorPager } from "../ui/pager.tsx";
+import { EntryList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadAccessToken, loadAccessTokens, readId } from "./load.ts";
 
@@ -50,15 +51,9 @@ function AccessTokens({ tokens }: { tokens: OwnAccessToken[] }) {
       <p class="actions">
         <LinkButton href={patterns.newAccessToken} text="New token" />
       </p>
-      {tokens.length === 0 ? (
-        <p class="empty">You have no tokens yet.</p>
-      ) : (
-        <ul class="entries">
-          {tokens.map((ownToken) => (
-            <Entry key={ownToken.token.id} ownToken={ownToken} />
-          ))}
-        </ul>
-      )}
+      <EntryList rows={tokens} empty="You have no tokens yet.">
+        {(ownToken) => <Entry key={ownToken.token.id} ownToken={ownToken} />}
+      </EntryList>
     </>
   );
 }

@@ -5,6 +5,7 @@ import { LinkButton } from "../ui/form.tsx";
 import { signedInPage } from "../ui/page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { useNow } from "../ui/rendering.ts";
+import { EntryList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 import { loadConnectedApps } from "./load.ts";
 
@@ -26,18 +27,19 @@ function ConnectedApps({
       <h1>Connected apps</h1>
       <section aria-labelledby="authorized">
         <h2 id="authorized">Authorized Applications</h2>
-        {rows.length === 0 ? (
-          <p class="empty">
-            You have authorized nothing yet. <a href={patterns.enterCode}>Connect a device</a> when a program
-            shows you a code.
-          </p>
-        ) : (
-          <ul class="entries">
-            {rows.map((app) => (
-              <Entry key={app.grant.id} app={app} hasSiblings={(counts.get(app.application.id) ?? 0) > 1} />
-            ))}
-          </ul>
-        )}
+        <EntryList
+          rows={rows}
+          empty={
+            <>
+              You have authorized nothing yet. <a href={patterns.enterCode}>Connect a device</a> when a
+              program shows you a code.
+            </>
+          }
+        >
+          {(app) => (
+            <Entry key={app.grant.id} app={app} hasSiblings={(counts.get(app.application.id) ?? 0) > 1} />
+          )}
+        </EntryList>
         <CursorPager links={links} />
       </section>
     </>

@@ -18,6 +18,7 @@ import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { useNow } from "../ui/rendering.ts";
+import { EntryList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 const lifetimes = [
@@ -105,15 +106,11 @@ export function AgentTokens({
   return (
     <section aria-labelledby="tokens">
       <h2 id="tokens">Registration tokens</h2>
-      {list.rows.length === 0 ? (
-        <p class="empty">No token yet. An agent needs one to register in this cluster.</p>
-      ) : (
-        <ul class="entries">
-          {list.rows.map((token) => (
-            <Entry key={token.id} token={token} queue={queues.get(token.queueId ?? "")} request={request} />
-          ))}
-        </ul>
-      )}
+      <EntryList rows={list.rows} empty="No token yet. An agent needs one to register in this cluster.">
+        {(token) => (
+          <Entry key={token.id} token={token} queue={queues.get(token.queueId ?? "")} request={request} />
+        )}
+      </EntryList>
       <NumberPager
         list={list}
         path={path}

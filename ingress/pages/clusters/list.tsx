@@ -11,6 +11,7 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
+import { EntryList } from "../ui/tables.tsx";
 import { type ClusterList, loadClusters } from "./load.ts";
 import { clusterTitle } from "./title.ts";
 
@@ -45,17 +46,16 @@ export async function showClusters(
           <a href={pathTo(patterns.groupsPage, { org: organization.slug })}>Concurrency groups</a> limit how
           many jobs of some steps run at once.
         </p>
-        {list.rows.length === 0 ? (
-          <p class="empty">
-            There is no cluster yet.{role !== "admin" && " Admins of the organization can create one."}
-          </p>
-        ) : (
-          <ul class="entries">
-            {list.rows.map((cluster) => (
-              <Entry key={cluster.id} cluster={cluster} path={clusterPath(request, cluster)} {...loaded} />
-            ))}
-          </ul>
-        )}
+        <EntryList
+          rows={list.rows}
+          empty={
+            <>There is no cluster yet.{role !== "admin" && " Admins of the organization can create one."}</>
+          }
+        >
+          {(cluster) => (
+            <Entry key={cluster.id} cluster={cluster} path={clusterPath(request, cluster)} {...loaded} />
+          )}
+        </EntryList>
         <NumberPager list={list} path={pathTo(patterns.clustersPage, { org: organization.slug })} />
         {role === "admin" && <NewCluster request={request} refused={refused} />}
       </>

@@ -4,6 +4,7 @@ import { isStorable } from "../../../shared/validation.ts";
 import { groupPath, groupsPath } from "../address/group.ts";
 import { memberPage } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
+import { EntryList } from "../ui/tables.tsx";
 
 const perPage = 30;
 /** The most entries that are counted of a group. */
@@ -28,15 +29,9 @@ export const groupsPage = memberPage(async ({ db }, request) => {
           Steps of all pipelines that name a <code>concurrency_group</code> share it: no more of their jobs
           run at once than its <code>concurrency</code> says. A group is gone once no job needs it.
         </p>
-        {groups.length === 0 ? (
-          <p class="empty">No job belongs to a group now.</p>
-        ) : (
-          <ul class="entries">
-            {groups.map((group) => (
-              <Entry key={group.id} group={group} path={groupPath(request, group)} />
-            ))}
-          </ul>
-        )}
+        <EntryList rows={groups} empty="No job belongs to a group now.">
+          {(group) => <Entry key={group.id} group={group} path={groupPath(request, group)} />}
+        </EntryList>
         <CursorPager
           links={{
             "First page": after === "" ? undefined : path,

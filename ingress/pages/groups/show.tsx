@@ -13,6 +13,7 @@ import { titleOf } from "../job-facts/titles.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 import { NumberPager } from "../ui/pager.tsx";
+import { EntryList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
 
 const perPage = 30;
@@ -94,17 +95,13 @@ function Entries({
   return (
     <section aria-labelledby={standing}>
       <h2 id={standing}>{title}</h2>
-      {list.rows.length === 0 ? (
-        <p class="empty">{empty}</p>
-      ) : (
-        <ul class="entries">
-          {list.rows.map((entry) => (
-            <li class="entry" key={entry.jobId}>
-              <Entry entry={entry} job={jobs.get(entry.jobId)} request={request} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <EntryList rows={list.rows} empty={empty}>
+        {(entry) => (
+          <li class="entry" key={entry.jobId}>
+            <Entry entry={entry} job={jobs.get(entry.jobId)} request={request} />
+          </li>
+        )}
+      </EntryList>
       <NumberPager
         list={list}
         path={groupPath(request, group)}

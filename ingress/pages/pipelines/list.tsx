@@ -5,6 +5,7 @@ import { State } from "../states/state.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";
+import { EntryList } from "../ui/tables.tsx";
 import { Duration, Time } from "../ui/times.tsx";
 import { loadPipelines } from "./load.ts";
 import { loadUse, Use } from "./use.tsx";
@@ -35,25 +36,19 @@ export const pipelinesPage = memberPage(async (services, request) => {
             <LinkButton href={pathTo(patterns.newPipelinePage, { org })} text="New pipeline" />
           </p>
         </div>
-        {list.rows.length === 0 && isArchived ? (
-          <p class="empty">No pipeline is archived.</p>
-        ) : list.rows.length === 0 ? (
-          <p class="empty">
-            There is no pipeline yet. <a href={pathTo(patterns.newPipelinePage, { org })}>Create one</a>: it
-            says what a build runs.
-          </p>
-        ) : (
-          <ul class="entries">
-            {list.rows.map((pipeline) => (
-              <li key={pipeline.id} class="entry">
-                <h2>
-                  <a href={pathTo(patterns.pipelinePage, { org, slug: pipeline.slug })}>{pipeline.name}</a>
-                </h2>
-                <LastBuild org={org} pipeline={pipeline} build={builds.get(pipeline.id)} />
-              </li>
-            ))}
-          </ul>
-        )}
+        <EntryList
+          rows={list.rows}
+          empty={isArchived ? "No pipeline is archived." : <NoPipeline org={org} />}
+        >
+          {(pipeline) => (
+            <li key={pipeline.id} class="entry">
+              <h2>
+                <a href={pathTo(patterns.pipelinePage, { org, slug: pipeline.slug })}>{pipeline.name}</a>
+              </h2>
+              <LastBuild org={org} pipeline={pipeline} build={builds.get(pipeline.id)} />
+            </li>
+          )}
+        </EntryList>
         <NumberPager list={list} path={pathTo(patterns.pipelinesPage, { org })} />
         {hasArchived && !isArchived && (
           <p>
@@ -65,6 +60,15 @@ export const pipelinesPage = memberPage(async (services, request) => {
     ),
   };
 });
+
+function NoPipeline({ org }: { org: string }) {
+  return (
+    <>
+      There is no pipeline yet. <a href={pathTo(patterns.newPipelinePage, { org })}>Create one</a>: it says
+      what a build runs.
+    </>
+  );
+}
 
 function LastBuild({
   org,

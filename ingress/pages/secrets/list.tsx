@@ -14,6 +14,7 @@ import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
+import { EntryList } from "../ui/tables.tsx";
 import { secretPath } from "./address.ts";
 import { SecretTimes, secretForm, ValueField } from "./form.tsx";
 
@@ -78,17 +79,12 @@ function SecretsView({
         Nobody can read the values here. Agents keep them out of logs; the server does not look for them
         there.
       </p>
-      {list.rows.length === 0 ? (
-        <p class="empty">
-          No secret yet.{request.role !== "admin" && " Admins of the organization can create one."}
-        </p>
-      ) : (
-        <ul class="entries">
-          {list.rows.map((secret) => (
-            <Entry key={secret.id} secret={secret} request={request} />
-          ))}
-        </ul>
-      )}
+      <EntryList
+        rows={list.rows}
+        empty={<>No secret yet.{request.role !== "admin" && " Admins of the organization can create one."}</>}
+      >
+        {(secret) => <Entry key={secret.id} secret={secret} request={request} />}
+      </EntryList>
       <NumberPager list={list} path={clusterPath(request, cluster, patterns.secretsPage)} />
       {request.role === "admin" && <NewSecret request={request} cluster={cluster} refused={refused} />}
     </>

@@ -30,6 +30,20 @@ export function Table({
   );
 }
 
+/** @param empty says why there is no entry */
+export function EntryList<Row>({
+  rows,
+  empty,
+  children,
+}: {
+  rows: Row[];
+  empty: ComponentChildren;
+  children: (row: Row) => ComponentChildren;
+}) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>;
+  return <ul class="entries">{rows.map((row) => children(row))}</ul>;
+}
+
 /** A term of a `<dl class="facts">`. One without a value is left out. */
 export function Fact({
   name,
