@@ -15,7 +15,6 @@ import { findPipeline } from "../shared/pipelines/store.ts";
 import { createQueue } from "../shared/queues/queues.ts";
 import type { Services } from "../shared/services/services.ts";
 import { createTrigger } from "../shared/triggers/create.ts";
-import { plainTrigger } from "../shared/triggers/input.ts";
 import { findTriggerByToken } from "../shared/triggers/store.ts";
 import type { CommandStep } from "../shared/vocabulary.ts";
 import { loginClientId } from "./login/defaults.ts";
@@ -92,9 +91,9 @@ async function makeDemo(services: Services): Promise<Secrets> {
     steps: [greet(services.config.serviceName)],
   });
   const trigger = await createTrigger(services, operator, pipeline, {
-    ...plainTrigger,
+    type: "webhook",
     label: "Demo",
-    message: "Built from a webhook",
+    buildMessage: "Built from a webhook",
   });
 
   const password = randomBytes(15).toString("base64url");

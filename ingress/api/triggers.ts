@@ -1,27 +1,21 @@
 import { z } from "zod";
 import { storageFull } from "../../shared/accounts/storage.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
+import { readSound } from "../../shared/members/bodies.ts";
+import type { Request } from "../../shared/members/member.ts";
 import { patterns } from "../../shared/paths.ts";
 import type { PipelineFacts } from "../../shared/pipelines/store.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
 import { requireRoomToTest, testFilter } from "../../shared/triggers/filter/filter-tests.ts";
-import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/members.ts";
+import { newTrigger, triggerChange, triggerMembers, triggerObjects } from "../../shared/triggers/members.ts";
+import { newTriggerProblems, triggerChangeProblems } from "../../shared/triggers/problems.ts";
 import { listTriggersPage, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, requireTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { readCursorPage } from "../http/cursor-pager.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { cursorPageSchema, cursorQuery, presentCursorPage } from "./json/list.ts";
-import {
-  checkedChange,
-  checkedNewTrigger,
-  createTriggerBody,
-  filterTestBody,
-  presentTrigger,
-  triggerSchema,
-  updateTriggerBody,
-  userIdsOfTrigger,
-} from "./json/trigger.ts";
+import { filterTestBody, presentTrigger, triggerSchema, userIdsOfTrigger } from "./json/trigger.ts";
 import { pipelineOf } from "./pipelines.ts";
 
 const tag = "Pipeline triggers (public preview)";
@@ -31,6 +25,8 @@ const writing = { tag, scope: "write_pipelines" as const };
 export function triggerOperations(services: Services): Operation[] {
   const { db, config, cipher } = services;
 
+  const read = (when: Request, sound: Record<string, unknown>) =>
+    readSound(triggerMembers, when, sound, triggerObjects[when]);
   const presenter = async (
     call: Pick<Call<unknown>, "caller">,
     pipeline: PipelineFacts,
@@ -73,21 +69,17 @@ export function triggerOperations(services: Services): Operation[] {
       path: patterns.triggers,
       id: "createTrigger",
       summary: "Create a trigger; its URL is in this answer only",
-      body: { schema: createTriggerBody },
+      body: { schema: newTrigger },
       success: { status: 201, schema: triggerSchema, description: "The new trigger, with endpoint_url" },
       refusals: {
         422: ["Validation failed: …", "Pipeline has reached its limit of 10 triggers", storageFull],
       },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);
-        const created = await createTrigger(
-          services,
-          call.actor,
-          pipeline,
-          await call.readBody((sound: Partial<z.input<typeof createTriggerBody>>) =>
-            newTriggerProblems(config, call.actor, checkedNewTrigger(sound)),
-          ),
+        const input = await call.readBody((sound: Record<string, unknown>) =>
+          newTriggerProblems(config, call.actor, read("create", sound)),
         );
+        const created = await createTrigger(services, call.actor, pipeline, input);
         return presentOne(call, pipeline, created.trigger, created.token);
       },
     }),
@@ -109,13 +101,13 @@ export function triggerOperations(services: Services): Operation[] {
       path: patterns.trigger,
       id: "updateTrigger",
       summary: "Change a trigger; absent members stay, and so does its type",
-      body: { schema: updateTriggerBody },
+      body: { schema: triggerChange },
       success: { status: 200, schema: triggerSchema, description: "The changed trigger" },
       refusals: { 422: ["Validation failed: …"] },
       run: async (call) => {
         const { pipeline, trigger } = await triggerOf(services, call);
-        const change = await call.readBody((sound: Partial<z.input<typeof updateTriggerBody>>) =>
-          triggerChangeProblems(config, call.actor, trigger, checkedChange(sound)),
+        const change = await call.readBody((sound: Record<string, unknown>) =>
+          triggerChangeProblems(config, call.actor, trigger, read("change", sound)),
         );
         const updated = await updateTrigger(services, call.actor, trigger, change);
         return presentOne(call, pipeline, updated);

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { z } from "zod";
 import { isId } from "../../shared/ids.ts";
-import { type AnyMembers, listMembers, type Request } from "../../shared/members/member.ts";
+import { type AnyMembers, isRequired, listMembers, nest, type Request } from "../../shared/members/member.ts";
 import { Refusal, validationFailed } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { type Config, readConfig } from "../../shared/settings/config.ts";
@@ -84,14 +84,24 @@ export function roleOption(): Option {
 /** The option of commands that print for people on a terminal. */
 export const jsonOption = ["--json", "print JSON on a terminal too", false] as const;
 
-/** Adds the options of members that a create or a change takes. What is required, or the only one, must be given. */
-export function withMembers(command: Command, members: AnyMembers, when: Request): Command {
+/**
+ * Adds the options of members that a create or a change takes. What is required, or the only one, must be given.
+ * @param lists how options that may be repeated add a value to those before, by column
+ */
+export function withMembers(
+  command: Command,
+  members: AnyMembers,
+  when: Request,
+  lists: Record<string, (value: string, previous: object) => object> = {},
+): Command {
   const taken = listOptions(members).filter((member) => member[when]);
-  for (const { flag, summary, create, change } of taken) {
-    const isRequired = when === "create" ? !create?.safeParse(undefined).success : taken.length === 1;
-    const canBeNone = when === "change" && change?.safeParse(null).success;
+  for (const { flag, summary, ...member } of taken) {
+    const mustBeGiven = when === "create" ? isRequired(member) : taken.length === 1;
+    const canBeNone = when === "change" && member.change?.safeParse(null).success;
     const words = canBeNone ? `${summary}; empty for none` : summary;
-    if (isRequired) command.requiredOption(flag, words);
+    const add = lists[member.column];
+    if (add) command.option(flag, words, add, {});
+    else if (mustBeGiven) command.requiredOption(flag, words);
     else command.option(flag, words);
   }
   return command;
@@ -107,7 +117,8 @@ export function givenMembers(members: AnyMembers, when: Request, options: object
     (member) => member[when] && values[member.attribute] !== undefined,
   );
   if (when === "change" && taken.length === 0) throw new Refusal(422, "No option says what to change");
-  return Object.fromEntries(taken.map(({ name, attribute }) => [name, values[attribute]]));
+  const given = taken.map(({ name, attribute }) => [name, values[attribute]] as const);
+  return nest(given, (_, inner) => inner);
 }
 
 /** The members that have an option: the command shows no others. */
@@ -118,10 +129,10 @@ export function shownMembers<Row extends object>(members: AnyMembers, row: Row):
 function listOptions(members: AnyMembers) {
   return listMembers(members).flatMap(({ option, ...member }) => {
     if (!option) return [];
-    const [value, summary] = option;
-    const flag = `--${member.name.replaceAll("_", "-")} ${value}`;
+    const [value, summary, name = member.name] = option;
+    const flag = `--${name.replaceAll("_", "-")} ${value}`;
     /** As commander names it. */
-    const attribute = member.name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const attribute = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     return [{ ...member, flag, attribute, summary }];
   });
 }

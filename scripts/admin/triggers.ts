@@ -1,75 +1,54 @@
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { type Command, InvalidArgumentError } from "commander";
+import { z } from "zod";
 import { asOperator } from "../../shared/accounts/organizations.ts";
+import { inputOf } from "../../shared/members/bodies.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { endpointUrl } from "../../shared/settings/urls.ts";
 import { type CreatedTrigger, createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
 import { sendDelivery } from "../../shared/triggers/deliveries/send.ts";
-import { newTrigger } from "../../shared/triggers/input.ts";
+import { triggerMembers } from "../../shared/triggers/members.ts";
 import { listTriggersOfPipeline, type Trigger } from "../../shared/triggers/store.ts";
 import { deleteTrigger, updateTrigger } from "../../shared/triggers/triggers.ts";
 import { typeOfTrigger } from "../../shared/triggers/types.ts";
 import {
   type Act,
+  givenMembers,
   newCommand,
   orgOption,
   parseId,
   parsePositive,
   requireValid,
   type Terminal,
+  withMembers,
 } from "./command.ts";
 import { namedPipeline, namedTrigger } from "./find.ts";
 import { forwardDeliveries } from "./forward.ts";
 
+/** No option must be given for the sake of another: the type decides. */
+const newTrigger = inputOf(triggerMembers, "create", {
+  filter: (shape) => z.object(shape).optional(),
+  verification: (shape) => z.object(shape).partial().optional(),
+});
+
 export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterrupted" | "write">): Command[] {
   const trigger = newCommand("trigger", "URLs that webhooks are posted to (public preview)");
 
-  trigger
+  const create = trigger
     .command("create")
     .description("create a trigger; its URL is shown this once")
     .requiredOption(...orgOption)
-    .requiredOption("--pipeline <slug>", "the pipeline that it builds")
-    .requiredOption(
-      "--type <type>",
-      "the kind of sender: webhook, github, gitlab, gitea, bitbucket, the issue tracker (linear) or hmac",
-    )
-    .requiredOption("--label <text>", "its name in lists")
-    .option("--branch <branch>", "the branch of its builds (main)")
-    .option("--commit <commit>", "the commit of its builds (HEAD)")
-    .option("--message <text>", "the message of its builds (Triggered build)")
-    .option(
-      "--env <NAME=value>",
-      "a variable of its builds; readers of builds see it (repeatable)",
-      parseVariable,
-      {},
-    )
-    .option("--filter <expression>", "build only what this CEL expression lets through")
-    .option("--secret <secret>", "verify deliveries with this signing secret")
-    .option("--signature-header <name>", "hmac only: the header of the signature (X-Signature)")
-    .option("--signature-algorithm <name>", "hmac only: sha256, sha1 or sha512 (sha256)")
-    .option("--signature-encoding <name>", "hmac only: hex or base64 (hex)")
-    .option("--signature-prefix <text>", "hmac only: what comes before the encoded HMAC (nothing)")
+    .requiredOption("--pipeline <slug>", "the pipeline that it builds");
+  withMembers(create, triggerMembers, "create", { environment: addVariable })
     .option("--disabled", "do not accept deliveries yet", false)
     .action((options) =>
       act(async (services) => {
         const { actor, pipeline } = await pipelineOf(services, options.org, options.pipeline);
-        const input = {
-          type: options.type,
-          label: options.label,
-          enabled: !options.disabled,
-          message: options.message ?? null,
-          commit: options.commit ?? null,
-          branch: options.branch ?? null,
-          environment: options.env,
-          filter: options.filter ?? null,
-          secret: options.secret ?? null,
-          signature: signatureOf(options),
-        };
-        requireValid(newTrigger, input);
-        const created = await createTrigger(services, actor, pipeline, input);
-        return shownOnce(services, created);
+        const given = givenMembers(triggerMembers, "create", options);
+        const input = requireValid(newTrigger, { ...given, enabled: !options.disabled });
+        return shownOnce(services, await createTrigger(services, actor, pipeline, input));
       }),
     );
 
@@ -153,17 +132,6 @@ export function triggerCommands(act: Act, terminal: Pick<Terminal, "untilInterru
   return [trigger];
 }
 
-/** Null if none of its options is given. */
-function signatureOf(options: Record<string, string | undefined>) {
-  const given = Object.entries({
-    header: options.signatureHeader,
-    algorithm: options.signatureAlgorithm,
-    encoding: options.signatureEncoding,
-    prefix: options.signaturePrefix,
-  }).filter(([, value]) => value !== undefined);
-  return given.length > 0 ? Object.fromEntries(given) : null;
-}
-
 async function readPayload(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
@@ -189,7 +157,7 @@ function summary({ config }: Services, trigger: Trigger) {
   return { id, type: typeOfTrigger(config.issueTracker, trigger).name, label, enabled };
 }
 
-function parseVariable(value: string, previous: Record<string, string>): Record<string, string> {
+function addVariable(value: string, previous: object): object {
   const at = value.indexOf("=");
   if (at < 1) throw new InvalidArgumentError("It must be NAME=value.");
   return { ...previous, [value.slice(0, at)]: value.slice(at + 1) };

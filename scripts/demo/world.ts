@@ -7,7 +7,6 @@ import type { Pipeline } from "../../shared/pipelines/store.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
-import { plainTrigger } from "../../shared/triggers/input.ts";
 import type { Trigger } from "../../shared/triggers/store.ts";
 import type { Step } from "../../shared/vocabulary.ts";
 
@@ -100,10 +99,9 @@ export async function makeDemoWorld(services: Services) {
       })),
     });
     const { trigger } = await createTrigger(services, actor, pipeline, {
-      ...plainTrigger,
       type: "github",
       label: "Pushes to GitHub",
-      message: "Built from a push",
+      buildMessage: "Built from a push",
       filter: 'webhook.payload.ref == "refs/heads/main"',
     });
     pipelines.push({ pipeline, trigger, weight });

@@ -8,7 +8,6 @@ import { createQueue } from "../../shared/queues/queues.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { endpointUrl } from "../../shared/settings/urls.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
-import { plainTrigger } from "../../shared/triggers/input.ts";
 
 /** Out of reach: the benches measure work, not limits. */
 const deliveriesPerHour = 1_000_000_000;
@@ -39,7 +38,7 @@ export async function addTrigger(
   operator: Actor,
   { pipeline, filter }: { pipeline: Awaited<ReturnType<typeof createPipeline>>; filter: string | null },
 ) {
-  const input = { ...plainTrigger, label: "Bench", filter };
+  const input = { type: "webhook", label: "Bench", filter };
   const { trigger, token } = await createTrigger(services, operator, pipeline, input);
   return { trigger, deliveryUrl: endpointUrl(services.config, token) };
 }

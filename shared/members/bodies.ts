@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AnyMembers, listMembers, type Request } from "./member.ts";
+import { type AnyMembers, listMembers, nest, type Objects, type Request } from "./member.ts";
 
 type Shape<M extends AnyMembers, When extends Request> = {
   [Column in keyof M as M[Column] extends Record<When, z.ZodType> ? Column : never]: M[Column] extends Record<
@@ -14,29 +14,33 @@ type Shape<M extends AnyMembers, When extends Request> = {
 export type Given<M extends AnyMembers, When extends Request> = z.output<z.ZodObject<Shape<M, When>>>;
 
 /** The schemas of a request's members, by the names that callers use. */
-export function shapeOf(members: AnyMembers, when: Request): Record<string, z.ZodType> {
+export function shapeOf(
+  members: AnyMembers,
+  when: Request,
+  objects: Objects = {},
+): Record<string, z.ZodType> {
   const schemas = listMembers(members).map((member) => [member.name, member[when]] as const);
-  return Object.fromEntries(schemas.filter((each): each is [string, z.ZodType] => each[1] !== undefined));
+  const given = schemas.filter((each): each is [string, z.ZodType] => each[1] !== undefined);
+  return nest(given, (name, shape) => (objects[name] ?? z.object)(shape));
 }
 
 /** Reads a request's members, as callers name them, into columns. */
 export function inputOf<M extends AnyMembers, When extends Request>(
   members: M,
   when: When,
+  objects: Objects = {},
 ): z.ZodType<Given<M, When>> {
-  const body = z.object(shapeOf(members, when));
-  return body.transform((given) => toColumns(members, given)) as unknown as z.ZodType<Given<M, When>>;
+  const body = (objects[""] ?? z.object)(shapeOf(members, when, objects));
+  return body.transform((given) => toColumns(members, given as object)) as unknown as z.ZodType<
+    Given<M, When>
+  >;
 }
 
-/** Names values by column. Leaves out those of no member. */
+/** Names values by column. Leaves out those of no member. The members of an object that is null are null. */
 export function toColumns(members: AnyMembers, given: object): Record<string, unknown> {
-  const columnOf = new Map(listMembers(members).map(({ name, column }) => [name, column]));
-  return Object.fromEntries(
-    Object.entries(given).flatMap(([name, value]) => {
-      const column = columnOf.get(name);
-      return column === undefined ? [] : [[column, value]];
-    }),
-  );
+  const read = (name: string) =>
+    name.split(".").reduce<unknown>((at, key) => at && (at as Record<string, unknown>)[key], given);
+  return Object.fromEntries(listMembers(members).map(({ name, column }) => [column, read(name)]));
 }
 
 /**
@@ -47,8 +51,9 @@ export function readSound<M extends AnyMembers, When extends Request>(
   members: M,
   when: When,
   sound: Record<string, unknown>,
+  objects: Objects = {},
 ): Partial<Given<M, When>> {
-  const shape = shapeOf(members, when);
+  const shape = shapeOf(members, when, objects);
   const read = Object.entries(sound).map(([name, value]) => [name, shape[name]?.parse(value)]);
   return toColumns(members, Object.fromEntries(read)) as Partial<Given<M, When>>;
 }

@@ -17,8 +17,10 @@ export interface MemberField {
 
 /** A member of any resource. */
 export interface AnyMember {
-  /** Default: the column as REST writes it, `defaultQueueId` → `default_queue_id`. */
+  /** Default: the column as REST writes it, `defaultQueueId` → `default_queue_id`. `build.branch` is in the object `build`. */
   name?: string;
+  /** Its name in answers. Default: `name`. */
+  shownAs?: string;
   /** Markdown, for the table of the wire contract. */
   rule: string;
   /** Reads it in a create. Absent: creates ignore it. */
@@ -31,12 +33,14 @@ export interface AnyMember {
   shown: z.ZodType | null;
   /** Its value in answers. Undefined: absent. Default: the column. */
   show?(row: never): unknown;
+  /** The column that has its value, if it is no column itself. */
+  stored?: string;
   /** Of an entry in the audit log about a change: the values before and after, or only the member's name. Null: nothing. */
   audited: "values" | "name" | null;
   /** Absent: no form has it. */
   field?: MemberField;
-  /** Its option of the operator's command: the value, and a summary. Absent: the command does not take it. */
-  option?: readonly [value: string, summary: string];
+  /** Its option of the operator's command. Its own name by default. Absent: the command does not take it. */
+  option?: readonly [value: string, summary: string, name?: string];
 }
 
 /** A member that creates and changes take alike. */
@@ -67,6 +71,12 @@ export type Members<Row, Kept extends keyof Row, More extends string = never> = 
 
 export type AnyMembers = Readonly<Record<string, AnyMember>>;
 
+/**
+ * What makes the objects in which members are, by name, from the schemas of these members. `""` is the whole body. Default:
+ * objects that ignore unknown members.
+ */
+export type Objects = Readonly<Record<string, (shape: Record<string, z.ZodType>) => z.ZodType>>;
+
 /** Requests that give members. */
 export type Request = "create" | "change";
 
@@ -87,6 +97,30 @@ export function listMembers(members: AnyMembers): NamedMember[] {
 
 function named(column: string, member: AnyMember): NamedMember {
   return { ...member, column, name: nameOf(column, member) };
+}
+
+/** True of one without which a request is refused. An object may be absent with its members. */
+export function isRequired({ name, create }: NamedMember): boolean {
+  return create !== undefined && !name.includes(".") && !create.safeParse(undefined).success;
+}
+
+/**
+ * Puts values into the objects that their names say: `build.branch`.
+ * @param make makes an object from its values
+ */
+export function nest<Value>(
+  values: (readonly [name: string, value: Value])[],
+  make: (name: string, values: Record<string, Value>) => Value,
+): Record<string, Value> {
+  const byObject = Map.groupBy(values, ([name]) => name.split(".")[0] ?? "");
+  return Object.fromEntries(
+    [...byObject].map(([object, inner]) => {
+      const [[name, value]] = inner as [readonly [string, Value]];
+      if (name === object) return [object, value];
+      const ownNames = inner.map(([each, own]) => [each.slice(object.length + 1), own] as const);
+      return [object, make(object, Object.fromEntries(ownNames))];
+    }),
+  );
 }
 
 function nameOf(column: string, { name }: AnyMember): string {

@@ -30,7 +30,12 @@ function toStored(value: unknown): unknown {
 /** The columns in entries of the audit log about a change: those with values, and those with their names only. */
 export function auditedColumns<Row>(members: AnyMembers) {
   const columns = (how: "values" | "name") =>
-    listMembers(members).flatMap(({ audited, column }) => (audited === how ? [column] : [])) as (keyof Row &
-      string)[];
+    [
+      ...new Set(
+        listMembers(members).flatMap(({ audited, column, stored = column }) =>
+          audited === how ? [stored] : [],
+        ),
+      ),
+    ] as (keyof Row & string)[];
   return { shown: columns("values"), named: columns("name") };
 }

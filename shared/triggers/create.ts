@@ -8,8 +8,9 @@ import { notFound, unprocessable, validationFailed } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
-import type { NewTrigger } from "./input.ts";
-import { columnsOf, newTriggerProblems } from "./members.ts";
+import { columnsOf, signatureOf } from "./columns.ts";
+import type { NewTrigger, TriggerColumns } from "./members.ts";
+import { newTriggerProblems } from "./problems.ts";
 import { countTriggers, hasTriggerId, insertTrigger, type Trigger } from "./store.ts";
 import { auditTrigger, deleteIfPresent, publishTriggerChange } from "./triggers.ts";
 import { findTypeByName, hmacDefaults } from "./types.ts";
@@ -39,19 +40,18 @@ export async function createTrigger<Id extends string | undefined = undefined>(
   const problems = newTriggerProblems(config, actor, input);
   const type = findTypeByName(config.issueTracker, input.type);
   if (problems.length > 0 || !type) throw validationFailed(...problems);
-  const { type: _, label, enabled, secret, signature, ...rest } = input;
   const columns = {
-    type: type.stored,
-    label,
-    enabled,
+    label: input.label,
+    enabled: true,
     buildMessage: null,
     buildCommit: null,
     buildBranch: null,
     environmentSealed: null,
     filter: null,
     secretSealed: null,
-    signature: type.isConfigurable ? { ...hmacDefaults, ...signature } : null,
-    ...columnsOf(services.cipher, { ...rest, verification: secret === null ? null : { secret } }),
+    ...columnsOf(services.cipher, input),
+    type: type.stored,
+    signature: type.isConfigurable ? { ...hmacDefaults, ...signatureOf(input) } : null,
   };
   const created = await services.db.transaction(async (tx) => {
     await requireStorage(tx, config, pipeline.organizationId);
@@ -84,25 +84,11 @@ export async function replaceTrigger<Id extends string | undefined = undefined>(
   return replaced as CreatedOnce<Id>;
 }
 
-type Columns = Pick<
-  Trigger,
-  | "type"
-  | "label"
-  | "enabled"
-  | "buildMessage"
-  | "buildCommit"
-  | "buildBranch"
-  | "environmentSealed"
-  | "filter"
-  | "secretSealed"
-  | "signature"
->;
-
 async function addTrigger(
   { config }: Services,
   tx: Tx,
   actor: Actor,
-  { pipeline, columns, id }: { pipeline: PipelineFacts; columns: Columns; id: string | undefined },
+  { pipeline, columns, id }: { pipeline: PipelineFacts; columns: TriggerColumns; id: string | undefined },
 ): Promise<CreatedTrigger | undefined> {
   if (!(await lockPipeline(tx, pipeline.id))) throw notFound("pipeline");
   if (id && (await hasTriggerId(tx, id))) return undefined;

@@ -1,168 +1,247 @@
-import type { Actor } from "../accounts/audit.ts";
-import type { Organization } from "../accounts/organization-store.ts";
-import type { BuildRequest } from "../builds/making/builds.ts";
-import type { Cipher } from "../crypto/cipher.ts";
-import { sealedPlaces } from "../crypto/sealed-places.ts";
-import { openEnvironment, sealEnvironment } from "../pipelines/environment.ts";
-import type { Problem } from "../refusal.ts";
-import type { Config } from "../settings/config.ts";
-import { compileFilter } from "./filter/compile.ts";
-import type { NewTrigger, SignatureChange, TriggerChange } from "./input.ts";
-import { isShortStandardSecret } from "./signatures.ts";
+import { z } from "zod";
+import { type Given, inputOf } from "../members/bodies.ts";
+import type { MemberField, Members, Objects, Request } from "../members/member.ts";
+import { only } from "../members/only.ts";
+import { environmentSchema } from "../pipelines/environment.ts";
+import { requiredText, text } from "../validation.ts";
+import { type HmacSignature, hmacAlgorithms, hmacEncodings } from "../vocabulary.ts";
+import { maxExpressionBytes } from "./filter/compile.ts";
 import type { Trigger } from "./store.ts";
-import {
-  buildDefaults,
-  findTypeByName,
-  hmacDefaults,
-  type TriggerType,
-  triggerTypes,
-  typeOfTrigger,
-} from "./types.ts";
+import { buildDefaults, hmacDefaults } from "./types.ts";
 
-/** The reasons why the type or the organization does not allow the members of a new trigger. */
-export function newTriggerProblems(
-  config: Config,
-  { organization }: Actor,
-  {
-    type: name,
-    filter,
-    secret,
-    signature,
-  }: Partial<Pick<NewTrigger, "type" | "filter" | "secret" | "signature">>,
-): Problem[] {
-  const type = name === undefined ? undefined : findTypeByName(config.issueTracker, name);
-  return [
-    name !== undefined && !type && typeProblem(config.issueTracker),
-    secret && type?.signatures.length === 0 && noVerification,
-    secret === null && type?.isConfigurable && alwaysVerified,
-    type && secretProblem(type, secret),
-    ...(type ? signatureProblems(type, signature) : []),
-    filter && filterProblem(organization, filter),
-  ].filter((problem) => !!problem);
-}
+const label = requiredText("Label", 255);
+const enabled = z.boolean({ error: "Enabled must be true or false" });
+export const environment = environmentSchema("Environment");
+const environmentMember = environment.optional().meta({
+  description:
+    "Variables of the build; replaces the whole set. Tokens with the scope read_builds can read them in `env` of a build: do not put secrets here",
+});
+/** The compiler also counts bytes: a character may have four. */
+const expression = requiredText("Filter expression", maxExpressionBytes).meta({
+  description: `CEL, at most ${maxExpressionBytes} bytes`,
+});
+const strategy = z.literal("hmac", { error: "Verification strategy must be hmac" });
+const secret = requiredText("Secret", 1000);
+const types = "webhook, github, gitlab, gitea, bitbucket, the issue tracker or hmac";
+const stays = { description: "Absent: the present one stays" };
 
-/** An organization that lost the feature keeps its filters, but cannot change them. */
-export function triggerChangeProblems(
-  config: Config,
-  { organization }: Actor,
-  present: Trigger,
-  { type: name, filter, verification }: TriggerChange,
-): Problem[] {
-  const type = typeOfTrigger(config.issueTracker, present);
-  const isSigning = type.signatures.length > 0;
-  const needsSecret = verification && verification.secret === undefined && present.secretSealed === null;
-  return [
-    name !== undefined && name !== type.name && typeIsFixed,
-    verification && !isSigning && noVerification,
-    needsSecret && isSigning && noSecret,
-    verification === null && type.isConfigurable && alwaysVerified,
-    secretProblem(type, verification?.secret),
-    ...signatureProblems(type, verification?.signature),
-    filter && filter !== present.filter && filterProblem(organization, filter),
-  ].filter((problem) => !!problem);
-}
-
-const typeIsFixed: Problem = { field: "type", message: "Type cannot be changed" };
-const noSecret: Problem = { field: "verification.secret", message: "Secret can't be blank" };
-const noVerification: Problem = {
-  field: "verification",
-  message: "Verification is not available for webhook triggers",
-};
-
-const alwaysVerified: Problem = {
-  field: "verification",
-  message:
-    "Verification can't be left out of hmac triggers. Choose the type webhook to take what is not signed",
-};
-
-function secretProblem({ signatures }: TriggerType, secret: string | null | undefined): Problem | undefined {
-  const isShort =
-    signatures.some(({ scheme }) => scheme === "standard") && isShortStandardSecret(secret ?? "");
-  if (!isShort) return undefined;
-  const message = "Secret is too short: after whsec_ it must be the Base64 of 16 bytes or more";
-  return { field: "verification.secret", message };
-}
-
-function signatureProblems(type: TriggerType, signature: SignatureChange | null | undefined): Problem[] {
-  if (type.isConfigurable || type.signatures.length === 0) return [];
-  return Object.keys(signature ?? {}).map((name) => ({
-    field: `verification.${name}`,
-    message: `Verification ${name} is for hmac triggers only`,
-  }));
-}
-
-function typeProblem(issueTracker: string): Problem {
-  const names = triggerTypes(issueTracker).map(({ name }) => name);
-  return { field: "type", message: `Type must be ${names.slice(0, -1).join(", ")} or ${names.at(-1)}` };
-}
-
-function filterProblem({ features }: Organization, expression: string): Problem | undefined {
-  if (!features.includes("webhook_filtering"))
-    return { field: "filter", message: "Filters are not available to this organization" };
-  const compiled = compileFilter(expression);
-  if (!("problem" in compiled)) return undefined;
-  return { field: "filter.expression", message: `Filter expression: ${compiled.problem}` };
-}
-
-/**
- * Blank text becomes null.
- * @param present the trigger that changes; absent: a new one
- */
-export function columnsOf(cipher: Cipher, change: TriggerChange, present?: Trigger): Partial<Trigger> {
-  const { label, enabled, message, commit, branch, environment, filter, verification } = change;
-  const { secretsOfTriggers, variablesOfBuilds } = sealedPlaces;
-  const seal = (value: string | undefined) =>
-    value === undefined ? undefined : cipher.seal(value, secretsOfTriggers);
-  const columns: { [K in keyof Trigger]?: Trigger[K] | undefined } = {
-    label,
-    enabled,
-    buildMessage: orDefault(message),
-    buildCommit: orDefault(commit),
-    buildBranch: orDefault(branch),
-    filter,
-    environmentSealed: environment && sealEnvironment(cipher, environment, variablesOfBuilds),
-    secretSealed: verification === null ? null : seal(verification?.secret),
-    signature: verification?.signature && {
-      ...hmacDefaults,
-      ...present?.signature,
-      ...verification.signature,
-    },
-  };
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
-}
-
-function orDefault(text: string | null | undefined): string | null | undefined {
-  return text?.trim() === "" ? null : text;
-}
-
-export function environmentOf(cipher: Cipher, { environmentSealed }: Trigger): Record<string, string> {
-  return openEnvironment(cipher, environmentSealed, sealedPlaces.variablesOfBuilds);
-}
-
-/** Undefined without one. @throws Error when no key opens it */
-export function secretOf(
-  cipher: Cipher,
-  { secretSealed }: Pick<Trigger, "secretSealed">,
-): string | undefined {
-  return secretSealed === null ? undefined : cipher.open(secretSealed, sealedPlaces.secretsOfTriggers);
-}
-
-/**
- * Plans the builds of a trigger, which no payload changes. Copies the sealed variables: sealing them for each build
- * costs more than storing it.
- */
-export function planBuild(trigger: Trigger): Omit<BuildRequest, "deliveryId"> {
+/** A text of `build`. Null and blank: the default. */
+function ofBuild(
+  name: keyof typeof buildDefaults,
+  { label, hint = "" }: Pick<MemberField, "label" | "hint">,
+  option: readonly [value: string, summary: string],
+) {
+  const usual = buildDefaults[name];
+  const schema = text(`Build ${name}`, 1000)
+    .nullable()
+    .optional()
+    .meta({ description: `Null: ${usual}` });
   return {
-    pipelineId: trigger.pipelineId,
-    source: "webhook",
-    message: trigger.buildMessage ?? buildDefaults.message,
-    commit: trigger.buildCommit ?? buildDefaults.commit,
-    branch: trigger.buildBranch ?? buildDefaults.branch,
-    environmentSealed: trigger.environmentSealed,
+    name: `build.${name}`,
+    rule: `at most 1,000 characters; default \`${usual}\``,
+    create: schema,
+    change: schema,
+    shown: z.string(),
+    audited: "values" as const,
+    field: { name, label, hint: `${usual} when empty.${hint}` },
+    option: [option[0], `${option[1]} (${usual})`, name] as const,
   };
 }
 
-/** Distinguishes secrets. Empty for at most two characters. */
-export function lastTwoOf(secret: string): string {
-  return secret.length > 2 ? secret.slice(-2) : "";
+/** A setting of the signature, for triggers of type hmac. */
+function ofSignature<Schema extends z.ZodType>(
+  name: keyof HmacSignature,
+  given: Schema,
+  {
+    rule,
+    description = `Default: ${hmacDefaults[name]}`,
+    ...field
+  }: MemberField & { rule: string; description?: string },
+  option: readonly [value: string, summary: string],
+) {
+  const schema = given.optional().meta({ description });
+  return {
+    name: `verification.${name}`,
+    rule,
+    create: schema,
+    change: schema,
+    shown: schema,
+    stored: "signature",
+    audited: "values" as const,
+    field: { ...field, name: `signature_${name}` },
+    option: [option[0], `hmac only: ${option[1]}`, `signature_${name}`] as const,
+  };
 }
+
+type Kept =
+  | ("id" | "pipelineId" | "version" | "tokenHash" | "tokenHint" | "tokenSealed" | "isProvider")
+  | ("refusedBodiesUntil" | "createdAt" | "createdById" | "updatedAt" | "updatedById" | "deletedAt");
+
+/** Columns that other members fill. */
+type Filled = "environmentSealed" | "secretSealed" | "signature";
+
+/** What callers choose of a trigger, and a replaced one passes on. */
+export type TriggerColumns = Omit<Trigger, Kept>;
+
+/** The members of a trigger. Which of them a type allows, `problems.ts` says. */
+export const triggerMembers = {
+  type: {
+    rule: "`webhook`, `github`, `gitlab`, `gitea` (Forgejo too), `bitbucket`, `hmac` or the issue tracker's, which is `ISSUE_TRACKER` in lower case (`linear`) and follows that setting. No request changes it",
+    create: requiredText("Type", 100).meta({ description: types }),
+    change: z
+      .string({ error: "Type must be text" })
+      .optional()
+      .meta({ description: "The present type: it cannot be changed" }),
+    shown: z.string().meta({ description: types }),
+    audited: null,
+    field: { label: "Type", kind: "choice" },
+    option: [
+      "<type>",
+      "the kind of sender: webhook, github, gitlab, gitea, bitbucket, the issue tracker (linear) or hmac",
+    ],
+  },
+  label: {
+    rule: "1 to 255 characters",
+    create: label,
+    change: label.optional(),
+    shown: z.string(),
+    audited: "values",
+    field: { label: "Description", hint: "Its name in the list of triggers." },
+    option: ["<text>", "its name in lists"],
+  },
+  enabled: {
+    rule: "default true; a disabled trigger refuses deliveries",
+    create: enabled.default(true),
+    change: enabled.optional(),
+    default: true,
+    shown: z.boolean(),
+    audited: "values",
+  },
+  buildBranch: ofBuild("branch", { label: "Branch" }, ["<branch>", "the branch of its builds"]),
+  buildCommit: ofBuild("commit", { label: "Commit" }, ["<commit>", "the commit of its builds"]),
+  buildMessage: ofBuild(
+    "message",
+    { label: "Build message", hint: " Nothing in a payload changes branch, commit or message." },
+    ["<text>", "the message of its builds"],
+  ),
+  environment: {
+    name: "build.environment",
+    rule: "at most 100 names to text, values of 64 KB together; not `SIGNALBOX` or `SIGNALBOX_…`. A trigger shows the names in `environment_variables`, its builds the values too",
+    create: environmentMember,
+    change: environmentMember,
+    shownAs: "build.environment_variables",
+    shown: z.array(z.string()).meta({ description: "Their names. The values are in `env` of the builds" }),
+    stored: "environmentSealed",
+    audited: "name",
+    field: { label: "Environment variables", name: "environment", kind: "code" },
+    option: ["<NAME=value>", "a variable of its builds; readers of builds see it (repeatable)", "env"],
+  },
+  filter: {
+    name: "filter.expression",
+    rule: "CEL of at most 256 bytes; null `filter`: every delivery builds. Needs the feature `webhook_filtering`. Without it a filter still applies, and can only be removed",
+    create: expression,
+    change: expression,
+    shown: z.string().meta({ description: "CEL" }),
+    audited: "values",
+    field: { label: "Filter", name: "filter" },
+    option: ["<expression>", "build only what this CEL expression lets through", "filter"],
+  },
+  strategy: {
+    name: "verification.strategy",
+    rule: "`hmac`. `verification` is null without a secret: always for `webhook`, never for `hmac`",
+    create: strategy,
+    change: z
+      .preprocess((given) => given || undefined, strategy.optional())
+      .transform(() => "hmac" as const)
+      .meta(stays),
+    shown: z.literal("hmac"),
+    audited: null,
+  },
+  secret: {
+    name: "verification.secret",
+    rule: "at most 1,000 characters. A trigger shows the last two in `secret_hint`",
+    create: secret,
+    change: secret.optional().meta(stays),
+    shownAs: "verification.secret_hint",
+    shown: z.string(),
+    stored: "secretSealed",
+    audited: "name",
+    field: { label: "Secret", name: "secret", kind: "code" },
+    option: ["<secret>", "verify deliveries with this signing secret", "secret"],
+  },
+  header: ofSignature(
+    "header",
+    requiredText("Verification header", 100).regex(
+      /^[\w!#$%&'*+.^`|~-]*$/,
+      "Verification header must be the name of a header, such as X-Signature",
+    ),
+    {
+      label: "Header of the signature",
+      rule: "`hmac` only, as the three below, which shape its [signature](../webhooks/README.md#signatures): default `X-Signature`",
+    },
+    ["<name>", "the header of the signature (X-Signature)"],
+  ),
+  algorithm: ofSignature(
+    "algorithm",
+    z.enum(hmacAlgorithms, {
+      error: `Verification algorithm must be one of ${hmacAlgorithms.join(", ")}`,
+    }),
+    { label: "Algorithm", rule: "`sha256` (default), `sha1` or `sha512`" },
+    ["<name>", "sha256, sha1 or sha512 (sha256)"],
+  ),
+  encoding: ofSignature(
+    "encoding",
+    z.enum(hmacEncodings, {
+      error: `Verification encoding must be one of ${hmacEncodings.join(", ")}`,
+    }),
+    { label: "Encoding", rule: "`hex` (default) or `base64`" },
+    ["<name>", "hex or base64 (hex)"],
+  ),
+  prefix: ofSignature(
+    "prefix",
+    text("Verification prefix", 100).regex(
+      /^(?! )[ -~]*$/,
+      "Verification prefix must be ASCII text that does not start with a space",
+    ),
+    {
+      label: "Prefix",
+      kind: "code",
+      hint: "The text before the encoded HMAC, such as sha256=. It may be empty.",
+      rule: "at most 100 characters before the encoded HMAC; default none",
+      description: "The text before the encoded HMAC",
+    },
+    ["<text>", "what comes before the encoded HMAC (nothing)"],
+  ),
+} satisfies Members<Trigger, Kept | Filled, "environment" | "strategy" | "secret" | keyof HmacSignature>;
+
+type All = Given<typeof triggerMembers, "create">;
+/** Null: none, or the default. Verification that is given has a strategy; it is null with all its members. */
+export type TriggerChange = { [Column in keyof All]?: All[Column] | null | undefined };
+export type NewTrigger = TriggerChange & Pick<All, "type" | "label">;
+
+const trigger: Objects = {
+  "": (shape) => only("Trigger", shape),
+  build: ({ message, commit, branch, environment }) =>
+    only("Build", { message, commit, branch, environment }).optional(), // in the contract's order
+  filter: (shape) => only("Filter", shape).nullish(),
+};
+const verification = (shape: Record<string, z.ZodType>) => only("Verification", shape).nullish();
+
+/** The objects of bodies. They refuse unknown members. */
+export const triggerObjects: Record<Request, Objects> = {
+  create: {
+    ...trigger,
+    verification: (shape) =>
+      verification(shape).meta({
+        description: "For hmac triggers required; header, algorithm, encoding and prefix are for these only",
+      }),
+  },
+  change: {
+    ...trigger,
+    filter: (shape) => only("Filter", shape).nullish().meta({ description: "Null: every delivery builds" }),
+    verification: (shape) =>
+      verification(shape).meta({ description: "Null: deliveries are no longer verified" }),
+  },
+};
+export const newTrigger = inputOf(triggerMembers, "create", triggerObjects.create);
+export const triggerChange = inputOf(triggerMembers, "change", triggerObjects.change);

@@ -2,20 +2,19 @@ import { type Actor, audit } from "../accounts/audit.ts";
 import { changesOf } from "../accounts/audit-changes.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId } from "../ids.ts";
+import { auditedColumns } from "../members/rows.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import { countingChange } from "../retention/records.ts";
 import type { Services } from "../services/services.ts";
 import type { AuditChange } from "../vocabulary.ts";
+import { columnsOf } from "./columns.ts";
 import { type Delivery, findDelivery } from "./deliveries/store.ts";
-import type { TriggerChange } from "./input.ts";
-import { columnsOf, triggerChangeProblems } from "./members.ts";
+import { type TriggerChange, triggerMembers } from "./members.ts";
+import { triggerChangeProblems } from "./problems.ts";
 import { findTrigger, lockTrigger, type Trigger, updateIfPresent } from "./store.ts";
 
-const audited = {
-  shown: ["label", "enabled", "buildBranch", "buildCommit", "buildMessage", "filter", "signature"],
-  named: ["secretSealed", "environmentSealed"],
-} as const;
+const audited = auditedColumns<Trigger>(triggerMembers);
 
 /**
  * Changes a trigger, but not its type.

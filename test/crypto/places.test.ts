@@ -8,9 +8,8 @@ import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { openWebhook } from "../../shared/pipelines/provider/webhook.ts";
 import { findWebhook } from "../../shared/pipelines/provider/webhook-store.ts";
 import { resealSecrets } from "../../shared/sealing/reseal-secrets.ts";
+import { environmentOf, secretOf } from "../../shared/triggers/columns.ts";
 import { createTrigger, replaceTrigger } from "../../shared/triggers/create.ts";
-import { plainTrigger } from "../../shared/triggers/input.ts";
-import { environmentOf, secretOf } from "../../shared/triggers/members.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { eventually, post } from "../helpers/http.ts";
 import { openAcme } from "../helpers/organization.ts";
@@ -55,7 +54,7 @@ describeWorld("stored secrets", openAcme, (world) => {
   it("are read where they were copied, and sealed again under another key", async () => {
     const { services } = world;
     const pipeline = await makePipeline("next");
-    const input = { ...plainTrigger, label: "Next", type: "github", secret, environment };
+    const input = { label: "Next", type: "github", secret, environment };
     const made = await createTrigger(services, world.acme.operator, pipeline, input);
     const { trigger, token } = await replaceTrigger(services, world.acme.operator, pipeline, made.trigger);
     for (const sealed of [pipeline.environmentSealed, trigger.environmentSealed, trigger.secretSealed])

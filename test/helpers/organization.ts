@@ -11,7 +11,7 @@ import { newId } from "../../shared/ids.ts";
 import { createPipeline, requirePipeline } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { createTrigger } from "../../shared/triggers/create.ts";
-import { type NewTrigger, plainTrigger } from "../../shared/triggers/input.ts";
+import type { NewTrigger } from "../../shared/triggers/members.ts";
 import type { Role } from "../../shared/vocabulary.ts";
 import type { TestDatabase } from "./databases.ts";
 import { cheapPasswords, startWorld, type World } from "./world.ts";
@@ -59,7 +59,7 @@ export async function setUpOrganization(
       const present = await findOrganization(services.db, slug);
       const actor = { ...operator, organization: present ?? organization };
       const created = await createTrigger(services, actor, of, {
-        ...plainTrigger,
+        type: "webhook",
         label: "Test",
         ...input,
       });

@@ -72,7 +72,7 @@ describeOnBothDatabases("stored bytes of audit entries, pipelines, triggers and 
 
     await updatePipeline(services, acme.operator, { id }, { steps: [{ command: "x".repeat(50_000) }] });
     await isAbout(51_000);
-    await updateTrigger(services, acme.operator, trigger, { message: "m".repeat(200) });
+    await updateTrigger(services, acme.operator, trigger, { buildMessage: "m".repeat(200) });
     await replaceSecretValue(services, acme.operator, secret, "s".repeat(60_000));
     await isAbout(131_000);
 

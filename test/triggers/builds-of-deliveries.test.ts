@@ -25,9 +25,9 @@ describeWorld("a delivery's build", openAcme, (world) => {
 
   it("has the trigger's branch, commit, message and variables", async () => {
     const { path } = await world.acme.trigger({
-      branch: "release",
-      commit: "abc123",
-      message: "From outside",
+      buildBranch: "release",
+      buildCommit: "abc123",
+      buildMessage: "From outside",
       environment: { COLOUR: "blue", EMPTY: "" },
     });
 
@@ -159,7 +159,7 @@ describeWorld("a delivery's build", openAcme, (world) => {
   });
 
   it("is created even if the trigger is deleted after the webhook", async () => {
-    const trigger = await world.acme.trigger({ branch: "kept" });
+    const trigger = await world.acme.trigger({ buildBranch: "kept" });
     const id = await deliver(trigger.path);
     await deleteTrigger(world.services, world.acme.operator, trigger);
 

@@ -166,6 +166,13 @@ describeWorldOn(sqlite, "an existing trigger", openTriggerApi, (api) => {
         ["Trigger has no id", { id: trigger.id }],
         ["Trigger has no endpoint_url", { endpoint_url: "x" }],
       ];
+      const signed = await fresh({ type: "hmac" });
+      const cannot = "Label can't be blank, Verification can't be left out of hmac triggers";
+      cases.push([
+        `${cannot}. Choose the type webhook to take what is not signed`,
+        { label: "", verification: null },
+        signed,
+      ]);
       for (const [reason, body, of = trigger] of cases) {
         const answer = await api.send("PATCH", of.path, { body });
         const message = `Validation failed: ${reason}`;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
+import { only } from "../../../shared/members/only.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, type PipelineAddress } from "../../../shared/settings/urls.ts";
 import { stateOf } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
@@ -8,7 +9,6 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import * as field from "../../operations/fields.ts";
 import { choiceFilter } from "../filters.ts";
 import { deliveryFilters } from "./delivery.ts";
-import { only } from "./only.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
 const statuses = ["build_created", "not_run", "failed"] as const;

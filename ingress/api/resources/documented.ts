@@ -5,6 +5,7 @@ import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import { queueMembers } from "../../../shared/queues/members.ts";
 import { scheduleMembers } from "../../../shared/schedules/members.ts";
 import { secretMembers } from "../../../shared/secrets/members.ts";
+import { triggerMembers } from "../../../shared/triggers/members.ts";
 
 /** Resources whose members have a table in the wire contract, which `npm run settings` writes. */
 export const documentedResources: Record<string, AnyMembers> = {
@@ -14,4 +15,5 @@ export const documentedResources: Record<string, AnyMembers> = {
   queues: queueMembers,
   pipelines: pipelineMembers,
   schedules: scheduleMembers,
+  triggers: triggerMembers,
 };

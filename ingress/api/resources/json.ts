@@ -1,20 +1,22 @@
-import type { z } from "zod";
-import { type AnyMembers, listMembers } from "../../../shared/members/member.ts";
+import { z } from "zod";
+import { type AnyMembers, listMembers, nest, type Objects } from "../../../shared/members/member.ts";
 
 /** The schemas of members in answers, by name. */
-export function shownOf(members: AnyMembers): Record<string, z.ZodType> {
-  return Object.fromEntries(
-    listMembers(members).flatMap(({ name, shown }) => (shown ? [[name, shown]] : [])),
+export function shownOf(members: AnyMembers, objects: Objects = {}): Record<string, z.ZodType> {
+  const schemas = listMembers(members).flatMap(({ name, shownAs = name, shown }) =>
+    shown ? [[shownAs, shown] as const] : [],
   );
+  return nest<z.ZodType>(schemas, (name, shape) => (objects[name] ?? z.object)(shape));
 }
 
-/** The members of a row in answers. */
+/** The members of a row in answers. An object in which none has a value is null. */
 export function presentMembers<Row extends object>(members: AnyMembers, row: Row): Record<string, unknown> {
   const shown = listMembers(members).filter((member) => member.shown !== null);
-  return Object.fromEntries(
-    shown.map((member) => [
-      member.name,
-      member.show ? member.show(row as never) : row[member.column as keyof Row],
-    ]),
+  const values = shown.map(({ name, shownAs = name, column, show }) => {
+    const value: unknown = show ? show(row as never) : row[column as keyof Row];
+    return [shownAs, value] as const;
+  });
+  return nest<unknown>(values, (_, inner) =>
+    Object.values(inner).some((value) => value !== undefined) ? inner : null,
   );
 }

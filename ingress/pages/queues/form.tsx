@@ -22,7 +22,10 @@ const shape = z
   .nullish()
   .refine((name) => !name || findShape(name), "Instance shape is not a valid instance shape");
 const newQueueForm = z
-  .object({ ...(shapeOf(queueMembers, "create") as object), "hostedAgents.instanceShape": shape })
+  .object({
+    ...(shapeOf(queueMembers, "create") as object),
+    hostedAgents: z.object({ instanceShape: shape }),
+  })
   .transform((given) => toColumns(queueMembers, given) as unknown as NewQueue);
 
 /** @throws Refusal 422 */

@@ -4,6 +4,7 @@ import {
   listMembers,
   type MemberField,
   type NamedMember,
+  nest,
 } from "../../../shared/members/member.ts";
 import { validationFailed } from "../../../shared/refusal.ts";
 import { toProblems } from "../../../shared/validation.ts";
@@ -42,12 +43,11 @@ export function draftOf(members: AnyMembers, row: object = {}): Draft {
 
 /** The body of REST that says what a draft says. */
 export function bodyOf(members: AnyMembers, draft: Draft): Record<string, unknown> {
-  return Object.fromEntries(
-    listFields(members).flatMap(({ column, name, field }) => {
-      const text = draft[column];
-      return text === undefined ? [] : [[name, toValue(text, field.kind)]];
-    }),
-  );
+  const values = listFields(members).flatMap(({ column, name, field }) => {
+    const text = draft[column];
+    return text === undefined ? [] : [[name, toValue(text, field.kind)] as const];
+  });
+  return nest(values, (_, inner) => inner);
 }
 
 /** A text that is no number stays one, and is refused. */

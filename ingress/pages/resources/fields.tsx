@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment } from "preact";
-import type { AnyMembers, Request } from "../../../shared/members/member.ts";
+import { type AnyMembers, isRequired, type Request } from "../../../shared/members/member.ts";
 import { maxLengthOf } from "../../../shared/validation.ts";
 import { Check, codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
@@ -47,7 +47,7 @@ export function MemberFields({
 const nameField = { autocomplete: "off", spellcheck: false } as const;
 
 function MemberField({
-  member: { field, create, change },
+  member,
   value,
   problems,
 }: {
@@ -55,14 +55,14 @@ function MemberField({
   value: string | undefined;
   problems: FormProblems | undefined;
 }) {
-  const { kind, placeholder, ...words } = field;
-  const required = create !== undefined && !create.safeParse(undefined).success;
+  const { kind, placeholder, ...words } = member.field;
+  const required = isRequired(member);
   const common = { ...words, value, problems };
   if (kind === "code")
     return <TextArea {...common} required={required} placeholder={placeholder} {...codeField} />;
-  if (kind === "check") return <Check label={field.label} name={field.name} checked={value === "true"} />;
+  if (kind === "check") return <Check label={words.label} name={words.name} checked={value === "true"} />;
   if (kind === "number") return <Field {...common} type="number" min={1} />;
-  const schema = create ?? change;
+  const schema = member.create ?? member.change;
   const maxLength = schema && maxLengthOf(schema);
   if (kind === "text") return <TextArea {...common} rows={2} maxLength={maxLength} />;
   return <Field {...common} maxLength={maxLength} required={required} {...(kind === "name" && nameField)} />;

@@ -10,7 +10,7 @@ import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import {
   fieldNames,
-  readDraft,
+  readTrigger,
   type TriggerDraft,
   TriggerFields,
   toChange,
@@ -29,7 +29,7 @@ export const editTriggerPage = memberPage(async (services, request) => {
 export const saveTrigger = memberAction(async (services, request, form) => {
   const edited = await loadEditedTrigger(services, request);
   const { trigger } = edited;
-  const draft = readDraft(form, trigger.type);
+  const draft = readTrigger(form, trigger.type);
   if (form.get("do") === "generate") return editPage(request, edited, { draft: withGeneratedSecret(draft) });
   const outcome = await tryForm(
     async () =>

@@ -5,7 +5,7 @@ import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
 import { type Trial, testFilterOnLatest } from "../../../shared/triggers/filter/filter-tests.ts";
-import { filterExpression } from "../../../shared/triggers/input.ts";
+import { triggerMembers } from "../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
 import { problemsOf } from "../../../shared/validation.ts";
@@ -67,7 +67,7 @@ async function tryFilter(
   trigger: Trigger,
   draft: FilterDraft,
 ): Promise<Pick<FilterForm, "problems" | "tried" | "status">> {
-  const problems = problemsOf(filterExpression, draft.expression, "expression");
+  const problems = problemsOf(triggerMembers.filter.create, draft.expression, "expression");
   if (problems.length > 0) return { problems };
   try {
     const test = { ...draft, trigger, organizationId: organization.id };

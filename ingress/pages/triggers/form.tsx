@@ -1,26 +1,24 @@
 import { randomBytes } from "node:crypto";
 import type { Actor } from "../../../shared/accounts/audit.ts";
+import { isRequired } from "../../../shared/members/member.ts";
 import { type Problem, validationFailed } from "../../../shared/refusal.ts";
 import type { Config } from "../../../shared/settings/config.ts";
-import {
-  buildText,
-  type NewTrigger,
-  type TriggerChange,
-  triggerLabel,
-} from "../../../shared/triggers/input.ts";
-import { newTriggerProblems, triggerChangeProblems } from "../../../shared/triggers/members.ts";
+import { buildOf } from "../../../shared/triggers/columns.ts";
+import { type NewTrigger, type TriggerChange, triggerMembers } from "../../../shared/triggers/members.ts";
+import { newTriggerProblems, triggerChangeProblems } from "../../../shared/triggers/problems.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildDefaults, hmacDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
 import { maxLengthOf, problemsOf, requiredText, text } from "../../../shared/validation.ts";
+import { draftOf, fieldNamesOf, listFields, readDraft } from "../resources/draft.ts";
+import { MemberFields } from "../resources/fields.tsx";
 import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
-import { Check, DefaultButton, Field, FormError } from "../ui/form.tsx";
+import { Check, DefaultButton, FormError } from "../ui/form.tsx";
 import { asSentence, type FieldNames, type FormProblems } from "../ui/problems.ts";
 import { FilterField } from "./filter-field.tsx";
 import {
   checkSecret,
   checkSignature,
-  readSignature,
-  signatureFields,
+  type TriggerTexts,
   TypeField,
   type VerificationDraft,
   VerificationField,
@@ -28,113 +26,45 @@ import {
 
 /** The form of a trigger, as it starts or was sent. */
 export interface TriggerDraft extends VerificationDraft {
-  type: string;
-  label: string;
-  branch: string;
-  commit: string;
-  message: string;
   enabled: boolean;
-  /** Lines of NAME=value. */
-  environment: string;
-  /** Editing only: true if `environment` replaces the saved variables. */
+  /** Editing only: true if the variables in `texts`, lines of NAME=value, replace the saved ones. */
   replacesEnvironment: boolean;
-  filter: string;
 }
 
-/** `member`: the name in the REST API. */
-const textFields = [
-  {
-    name: "label",
-    member: "label",
-    label: "Description",
-    maxLength: maxLengthOf(triggerLabel),
-    required: true,
-    hint: "Its name in the list of triggers.",
-  },
-  {
-    name: "branch",
-    member: "build.branch",
-    label: "Branch",
-    maxLength: maxLengthOf(buildText.branch),
-    required: false,
-    hint: "main when empty.",
-  },
-  {
-    name: "commit",
-    member: "build.commit",
-    label: "Commit",
-    maxLength: maxLengthOf(buildText.commit),
-    required: false,
-    hint: "HEAD when empty.",
-  },
-  {
-    name: "message",
-    member: "build.message",
-    label: "Build message",
-    maxLength: maxLengthOf(buildText.message),
-    required: false,
-    hint: "Triggered build when empty. Nothing in a payload changes branch, commit or message.",
-  },
-] as const;
+const { label, buildBranch, buildCommit, buildMessage } = triggerMembers;
+const plainMembers = { label, buildBranch, buildCommit, buildMessage };
 
-export const fieldNames: FieldNames = {
-  ...Object.fromEntries(textFields.map(({ member, name }) => [member, name])),
-  "build.environment": "environment",
-  filter: "filter",
-  "filter.expression": "filter",
-  "verification.secret": "secret",
-  ...Object.fromEntries(
-    Object.entries(signatureFields).map(([member, name]) => [`verification.${member}`, name]),
-  ),
-};
+export const fieldNames: FieldNames = { ...fieldNamesOf(triggerMembers), filter: "filter" };
 
 export const emptyDraft: TriggerDraft = {
-  type: "",
-  label: "",
-  ...buildDefaults,
+  texts: textsOf({}),
   enabled: true,
-  environment: "",
   replacesEnvironment: false,
   isVerified: false,
-  filter: "",
-  secret: "",
   isGenerated: false,
-  signature: hmacDefaults,
 };
 
 /** The form that edits a saved trigger, without its secrets. */
 export function toDraft(trigger: Trigger): TriggerDraft {
-  return {
-    ...emptyDraft,
-    type: trigger.type,
-    label: trigger.label,
-    branch: trigger.buildBranch ?? buildDefaults.branch,
-    commit: trigger.buildCommit ?? buildDefaults.commit,
-    message: trigger.buildMessage ?? buildDefaults.message,
-    enabled: trigger.enabled,
-    isVerified: trigger.secretSealed !== null,
-    filter: trigger.filter ?? "",
-    signature: trigger.signature ?? hmacDefaults,
-  };
+  const { enabled, secretSealed } = trigger;
+  return { ...emptyDraft, texts: textsOf(trigger), enabled, isVerified: secretSealed !== null };
 }
 
-/** @param type of the saved trigger; absent: the form has it */
-export function readDraft(form: URLSearchParams, type = form.get("type") ?? ""): TriggerDraft {
-  const field = (name: string) => form.get(name) ?? "";
+function textsOf(trigger: Partial<Trigger>): TriggerTexts {
+  const values = { ...trigger, ...buildOf(trigger), ...(trigger.signature ?? hmacDefaults) };
+  return draftOf(triggerMembers, values) as TriggerTexts;
+}
+
+/** @param saved the type of the saved trigger; absent: the form has it */
+export function readTrigger(form: URLSearchParams, saved?: string): TriggerDraft {
+  const sent = readDraft(triggerMembers, form);
+  const texts = { ...emptyDraft.texts, ...sent, ...(saved !== undefined && { type: saved }) };
   return {
-    type,
-    label: field("label").trim(),
-    branch: field("branch").trim(),
-    commit: field("commit").trim(),
-    message: field("message").trim(),
+    texts,
     enabled: form.has("enabled"),
-    environment: field("environment"),
-    replacesEnvironment: field("environment_choice") === "replace",
-    isVerified: form.has("verify") || type === hmacType,
-    filter: field("filter").trim(),
-    secret: field("secret"),
+    replacesEnvironment: form.get("environment_choice") === "replace",
+    isVerified: form.has("verify") || texts.type === hmacType,
     isGenerated: form.has("generated"),
-    signature: readSignature(form),
   };
 }
 
@@ -143,22 +73,22 @@ const hmacType = "hmac";
 
 /** Shows the form again, with a fresh secret: the button Generate. */
 export function withGeneratedSecret(draft: TriggerDraft): TriggerDraft {
-  return { ...draft, isVerified: true, secret: randomBytes(32).toString("base64url"), isGenerated: true };
+  const texts = { ...draft.texts, secret: randomBytes(32).toString("base64url") };
+  return { ...draft, texts, isVerified: true, isGenerated: true };
 }
 
 /** @throws Refusal 422 */
 export function toNewTrigger(config: Config, actor: Actor, draft: TriggerDraft): NewTrigger {
-  const { environment, problems } = readEnvironment(draft.environment);
-  const chosen = draft.type === hmacType ? checkSignature(draft.signature) : undefined;
+  const { type, filter, secret } = draft.texts;
+  const { environment, problems } = readEnvironment(draft.texts.environment);
+  const chosen = type === hmacType ? checkSignature(draft.texts) : undefined;
   const input = {
     ...toSettings(draft),
-    type: draft.type,
     environment,
-    filter: draft.filter || null,
-    secret: draft.isVerified ? draft.secret : null,
-    signature: chosen?.signature ?? null,
+    filter: filter || null,
+    secret: draft.isVerified ? secret : null,
+    ...chosen?.signature,
   };
-  const { type, ...withoutType } = input;
   requireNone(
     [
       ...(type === "" ? [{ field: "type", message: "Type must be chosen" }] : []),
@@ -167,39 +97,39 @@ export function toNewTrigger(config: Config, actor: Actor, draft: TriggerDraft):
       ...checkSecret(draft, draft.isVerified),
       ...(chosen?.problems ?? []),
     ],
-    () => newTriggerProblems(config, actor, type === "" ? withoutType : input),
+    () => newTriggerProblems(config, actor, type === "" ? input : { ...input, type }),
   );
-  return input;
+  return { ...input, type };
 }
 
 /** @throws Refusal 422 */
 export function toChange(config: Config, actor: Actor, draft: TriggerDraft, trigger: Trigger): TriggerChange {
-  const { environment, problems } = readEnvironment(draft.replacesEnvironment ? draft.environment : "");
-  const chosen = trigger.type === hmacType ? checkSignature(draft.signature) : undefined;
+  const { filter, secret } = draft.texts;
+  const { environment, problems } = readEnvironment(draft.replacesEnvironment ? draft.texts.environment : "");
+  const chosen = trigger.type === hmacType ? checkSignature(draft.texts) : undefined;
   const needsSecret = draft.isVerified && trigger.secretSealed === null;
   // An organization that lost the feature may keep its filter. Browsers change line breaks.
-  const isSameFilter = draft.filter === (trigger.filter ?? "").replaceAll("\r\n", "\n").trim();
+  const isSameFilter = filter === (trigger.filter ?? "").replaceAll("\r\n", "\n").trim();
   const change = {
     ...toSettings(draft),
     ...(draft.replacesEnvironment ? { environment } : {}),
-    ...(isSameFilter ? {} : { filter: draft.filter || null }),
+    ...(isSameFilter ? {} : { filter: filter || null }),
   };
   const known = [...problems, ...checkSecret(draft, needsSecret), ...(chosen?.problems ?? [])];
   requireNone([...checkTexts(draft), ...known], () => triggerChangeProblems(config, actor, trigger, change));
-  if (!draft.isVerified) return { ...change, verification: null };
-  const secret = draft.secret ? { secret: draft.secret } : {};
-  return { ...change, verification: { ...secret, ...(chosen && { signature: chosen.signature }) } };
+  if (!draft.isVerified) return { ...change, strategy: null, secret: null };
+  return { ...change, strategy: "hmac", ...(secret && { secret }), ...chosen?.signature };
 }
 
 /** Null stands for the default. */
-function toSettings({ label, enabled, branch, commit, message }: TriggerDraft) {
+function toSettings({ texts, enabled }: TriggerDraft) {
   const orNull = (value: string, usual: string) => (value === "" || value === usual ? null : value);
   return {
-    label,
+    label: texts.label,
     enabled,
-    branch: orNull(branch, buildDefaults.branch),
-    commit: orNull(commit, buildDefaults.commit),
-    message: orNull(message, buildDefaults.message),
+    buildBranch: orNull(texts.buildBranch, buildDefaults.branch),
+    buildCommit: orNull(texts.buildCommit, buildDefaults.commit),
+    buildMessage: orNull(texts.buildMessage, buildDefaults.message),
   };
 }
 
@@ -208,10 +138,14 @@ function requireNone(problems: Problem[], domainProblems: () => Problem[]): void
   if (problems.length > 0) throw validationFailed(...problems, ...domainProblems());
 }
 
-function checkTexts(draft: TriggerDraft): Problem[] {
-  return textFields.flatMap(({ name, member, label, maxLength, required }) =>
-    problemsOf(required ? requiredText(label, maxLength) : text(label, maxLength), draft[name], member),
-  );
+function checkTexts({ texts }: TriggerDraft): Problem[] {
+  return listFields(plainMembers).flatMap((member) => {
+    const { column, name, field, create } = member;
+    const named = isRequired(member) ? requiredText : text; // by the labels of the form
+    return create
+      ? problemsOf(named(field.label, maxLengthOf(create)), texts[column as keyof TriggerTexts], name)
+      : [];
+  });
 }
 
 /**
@@ -233,20 +167,19 @@ export function TriggerFields({
   filter: "available" | "kept" | "unavailable";
 }) {
   const signingTypes = types.filter(({ signatures }) => signatures.length > 0);
-  const environment = { value: draft.environment, problems };
+  const { texts } = draft;
+  const environment = { value: texts.environment, problems };
   return (
     <>
       {problems.length > 0 && (
         <FormError problems={problems}>
           {asSentence(problems)}
-          {draft.secret && !draft.isGenerated && " The secret was not kept: please type it again."}
+          {texts.secret && !draft.isGenerated && " The secret was not kept: please type it again."}
         </FormError>
       )}
       <DefaultButton />
-      {!saved && <TypeField types={types} value={draft.type} />}
-      {textFields.map(({ member, ...field }) => (
-        <Field key={member} {...field} value={draft[field.name]} problems={problems} />
-      ))}
+      {!saved && <TypeField types={types} value={texts.type} />}
+      <MemberFields members={plainMembers} when="create" draft={texts} problems={problems} />
       {saved ? (
         <EnvironmentChoice names={saved.variables} isReplaced={draft.replacesEnvironment} {...environment} />
       ) : (
@@ -261,7 +194,7 @@ export function TriggerFields({
         />
       )}
       {filter !== "unavailable" && (
-        <FilterField value={draft.filter} isKept={filter === "kept"} problems={problems} />
+        <FilterField value={texts.filter} isKept={filter === "kept"} problems={problems} />
       )}
       <Check
         label="Enabled"

@@ -5,6 +5,7 @@ import { listFigures } from "../../../shared/figures/store.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { findLatestBulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
+import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/columns.ts";
 import { deliveriesUsed } from "../../../shared/triggers/deliveries/limit.ts";
 import { searchDeliveries } from "../../../shared/triggers/deliveries/list.ts";
 import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusal-counts.ts";
@@ -13,7 +14,6 @@ import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-r
 import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
 import { maxLatestToTry } from "../../../shared/triggers/filter/filter-tests.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
-import { environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/members.ts";
 import { listTriggersInBrief, type Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";

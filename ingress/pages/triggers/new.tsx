@@ -19,7 +19,7 @@ import { alreadyCreatedPage, createdPage } from "./created.tsx";
 import {
   emptyDraft,
   fieldNames,
-  readDraft,
+  readTrigger,
   type TriggerDraft,
   TriggerFields,
   toNewTrigger,
@@ -40,7 +40,7 @@ export const addTrigger = memberAction(async (services, request, form) => {
   const { db } = services;
 
   const pipeline = await loadPipelineOfTriggers(services, request);
-  const draft = readDraft(form);
+  const draft = readTrigger(form);
   const id = readFormId(services, form);
   if (form.get("do") === "generate")
     return newPage(services, request, { pipeline, id, draft: withGeneratedSecret(draft) });
@@ -69,7 +69,7 @@ export const addTrigger = memberAction(async (services, request, form) => {
 
 /** The type hides its fields of verification: a refused form must not come back with them filled in. */
 function withoutHiddenFields(draft: TriggerDraft): TriggerDraft {
-  return draft.type === "webhook" ? { ...draft, isVerified: false } : draft;
+  return draft.texts.type === "webhook" ? { ...draft, isVerified: false } : draft;
 }
 
 interface NewTriggerForm {

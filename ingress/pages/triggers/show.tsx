@@ -1,7 +1,7 @@
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
+import { buildOf } from "../../../shared/triggers/columns.ts";
 import { refusedBodiesUntil } from "../../../shared/triggers/deliveries/refused-bodies.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import { buildDefaults } from "../../../shared/triggers/types.ts";
 import { linkIdPages } from "../../http/cursor-pager.ts";
 import { triggerPath } from "../address/trigger.ts";
 import { BarChart } from "../charts/bar-chart.tsx";
@@ -139,14 +139,12 @@ function Actions({
 
 function Facts({ data }: { data: TriggerDetails }) {
   const { trigger, type, variables, users, limit } = data;
+  const { buildBranch, buildCommit, buildMessage } = buildOf(trigger);
   return (
     <dl class="facts panel">
       <Fact name="Type" value={type.title} />
-      <Fact
-        name="Builds"
-        value={`${trigger.buildBranch ?? buildDefaults.branch} at ${trigger.buildCommit ?? buildDefaults.commit}`}
-      />
-      <Fact name="Message" value={trigger.buildMessage ?? buildDefaults.message} />
+      <Fact name="Builds" value={`${buildBranch} at ${buildCommit}`} />
+      <Fact name="Message" value={buildMessage} />
       <Fact name="Variables" value={variables.length > 0 && variables.join(", ")} />
       {type.signatures.length > 0 && (
         <>

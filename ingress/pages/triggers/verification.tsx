@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Problem } from "../../../shared/refusal.ts";
-import { type SignatureChange, signatureMembers, signingSecret } from "../../../shared/triggers/input.ts";
-import { hmacDefaults, type TriggerType } from "../../../shared/triggers/types.ts";
+import { triggerMembers } from "../../../shared/triggers/members.ts";
+import type { TriggerType } from "../../../shared/triggers/types.ts";
 import { maxLengthOf, problemsOf, toProblems } from "../../../shared/validation.ts";
-import { type HmacSignature, hmacAlgorithms } from "../../../shared/vocabulary.ts";
+import { hmacAlgorithms } from "../../../shared/vocabulary.ts";
 import { Check, Field, Select } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 
@@ -33,22 +33,17 @@ export function TypeField({ types, value }: { types: TriggerType[]; value: strin
   );
 }
 
+/** What the fields of a form have, by the columns of members. */
+export type TriggerTexts = Record<Exclude<keyof typeof triggerMembers, "enabled" | "strategy">, string>;
+
 export interface VerificationDraft {
+  /** The secret is sent back to the browser only if it was generated, and shown then. */
+  texts: TriggerTexts;
   isVerified: boolean;
-  /** Sent back to the browser only if it was generated, and shown then. */
-  secret: string;
   isGenerated: boolean;
-  /** Used if the owner of the type's triggers chooses it. */
-  signature: Record<keyof HmacSignature, string>;
 }
 
-/** Names of the fields. */
-export const signatureFields = {
-  header: "signature_header",
-  algorithm: "signature_algorithm",
-  encoding: "signature_encoding",
-  prefix: "signature_prefix",
-} as const satisfies Record<keyof HmacSignature, string>;
+const { secret: secretMember, header, algorithm, encoding, prefix } = triggerMembers;
 
 /**
  * The hint names the chosen sender: its style sheet hides the others.
@@ -57,7 +52,7 @@ export const signatureFields = {
  */
 export function VerificationField({
   types,
-  draft: { isVerified, secret, isGenerated, signature },
+  draft: { texts, isVerified, isGenerated },
   secretEnd,
   problems,
 }: {
@@ -93,13 +88,13 @@ export function VerificationField({
         {...(isGenerated
           ? {
               type: "text",
-              value: secret,
+              value: texts.secret,
               autocomplete: "off",
               spellcheck: false,
               autofocus: !problems.length,
             }
           : { type: "password", autocomplete: "new-password" })}
-        maxLength={maxLengthOf(signingSecret)}
+        maxLength={maxLengthOf(secretMember.create)}
         problems={problems}
         hint={
           isGenerated
@@ -115,85 +110,57 @@ export function VerificationField({
           Generate
         </button>
       </p>
-      {hosts.length < types.length && <SignatureFields signature={signature} problems={problems} />}
+      {hosts.length < types.length && <SignatureFields texts={texts} problems={problems} />}
     </fieldset>
   );
 }
 
-function SignatureFields({
-  signature,
-  problems,
-}: {
-  signature: Record<keyof HmacSignature, string>;
-  problems: FormProblems;
-}) {
-  const { algorithm, encoding } = signatureFields;
-  const text = (member: "header" | "prefix") => ({
-    name: signatureFields[member],
-    class: "mono",
-    value: signature[member],
-    maxLength: maxLengthOf(signatureMembers[member]),
-    autocomplete: "off",
-    spellcheck: false,
-    problems,
-  });
+function SignatureFields({ texts, problems }: { texts: TriggerTexts; problems: FormProblems }) {
+  const { kind: _, ...prefixField } = prefix.field;
+  const exact = { class: "mono", autocomplete: "off", spellcheck: false, problems };
   return (
     <div class="signature">
-      <Field label="Header of the signature" {...text("header")} />
+      <Field {...header.field} {...exact} value={texts.header} maxLength={maxLengthOf(header.create)} />
       <Select
-        label="Algorithm"
-        name={algorithm}
-        value={signature.algorithm}
+        {...algorithm.field}
+        value={texts.algorithm}
         options={hmacAlgorithms.map((each) => [each, `HMAC-${each.toUpperCase()}`])}
         problems={problems}
       />
       <Select
-        label="Encoding"
-        name={encoding}
-        value={signature.encoding}
+        {...encoding.field}
+        value={texts.encoding}
         options={[
           ["hex", "hex"],
           ["base64", "Base64"],
         ]}
         problems={problems}
       />
-      <Field
-        label="Prefix"
-        {...text("prefix")}
-        hint="The text before the encoded HMAC, such as sha256=. It may be empty."
-      />
+      <Field {...prefixField} {...exact} value={texts.prefix} maxLength={maxLengthOf(prefix.create)} />
     </div>
   );
 }
 
-/** Reads the fields of `SignatureFields`. */
-export function readSignature(form: URLSearchParams): Record<keyof HmacSignature, string> {
-  const read = (member: keyof HmacSignature) => form.get(signatureFields[member]) ?? hmacDefaults[member];
-  return {
-    header: read("header").trim(),
-    algorithm: read("algorithm"),
-    encoding: read("encoding"),
-    prefix: read("prefix"),
-  };
-}
+const signature = z.object({
+  header: header.create,
+  algorithm: algorithm.create,
+  encoding: encoding.create,
+  prefix: prefix.create,
+});
 
 /** The members of a signature, and the problems that they have. */
-export function checkSignature(given: Record<keyof HmacSignature, string>): {
-  signature: SignatureChange;
-  problems: Problem[];
-} {
-  const parsed = z.object(signatureMembers).safeParse(given);
-  if (parsed.success) return { signature: parsed.data, problems: [] };
-  return { signature: {}, problems: toProblems(parsed.error, "verification") };
+export function checkSignature(texts: TriggerTexts) {
+  const { data = {}, error } = signature.safeParse(texts);
+  return { signature: data, problems: error ? toProblems(error, "verification") : [] };
 }
 
 /** Refuses a secret without verification: its owner would believe that deliveries are verified. */
 export function checkSecret(
-  { isVerified, secret }: { isVerified: boolean; secret: string },
+  { isVerified, texts: { secret } }: VerificationDraft,
   isRequired: boolean,
 ): Problem[] {
   const member = "verification.secret";
   if (!isVerified)
     return secret ? [{ field: member, message: "Secret is of use only with Verify deliveries" }] : [];
-  return secret || isRequired ? problemsOf(signingSecret, secret, member) : [];
+  return secret || isRequired ? problemsOf(secretMember.create, secret, member) : [];
 }

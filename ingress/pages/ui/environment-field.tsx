@@ -1,5 +1,5 @@
 import type { Problem } from "../../../shared/refusal.ts";
-import { environment } from "../../../shared/triggers/input.ts";
+import { environment } from "../../../shared/triggers/members.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { codeField, TextArea } from "./form.tsx";
 import type { FormProblems } from "./problems.ts";

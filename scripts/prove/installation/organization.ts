@@ -5,7 +5,7 @@ import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
-import { type NewTrigger, plainTrigger } from "../../../shared/triggers/input.ts";
+import type { NewTrigger } from "../../../shared/triggers/members.ts";
 import { createAdmin, createFilteringOrganization } from "../../scratch/organization.ts";
 import { provedSteps } from "./steps.ts";
 
@@ -55,7 +55,7 @@ export async function createProveOrganization(services: Services, marksFolder: s
   }
   const made: ProveTrigger[] = [];
   for (const { name, signature, pipeline, input } of triggers) {
-    const whole = { ...plainTrigger, label: name, ...input };
+    const whole = { type: "webhook", label: name, ...input };
     const built = pipelines[pipeline] as (typeof pipelines)[number];
     made.push({ name, signature, token: (await createTrigger(services, operator, built, whole)).token });
   }

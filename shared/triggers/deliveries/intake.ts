@@ -5,7 +5,7 @@ import type { Services } from "../../services/services.ts";
 import { openGatherer } from "../../sharing/gatherer.ts";
 import { rememberRecent } from "../../sharing/recent.ts";
 import { hostOf } from "../../sources/providers.ts";
-import { secretOf } from "../members.ts";
+import { secretOf } from "../columns.ts";
 import { findTriggerByToken } from "../store.ts";
 import { type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Acceptance, type Arrival, commitArrivals } from "./accept.ts";

@@ -3,7 +3,7 @@ import type { Organization } from "../../accounts/organization-store.ts";
 import { createBuildsJob } from "../../jobs/contracts.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
-import { secretOf } from "../members.ts";
+import { secretOf } from "../columns.ts";
 import type { Trigger } from "../store.ts";
 import { requireSignature, signatureHeaders, type TriggerType, typeOfTrigger } from "../types.ts";
 import { type Arrival, commitArrivals } from "./accept.ts";

@@ -11,7 +11,7 @@ import type { Pipeline } from "../../pipelines/store.ts";
 import type { Services } from "../../services/services.ts";
 import type { Known, WantedBuild } from "../../sources/decide.ts";
 import { type ProviderSettings, withDefaults } from "../../sources/settings.ts";
-import { planBuild } from "../members.ts";
+import { planBuild } from "../columns.ts";
 import type { Trigger } from "../store.ts";
 import type { FindCreator } from "./creators.ts";
 import { factsOf } from "./facts.ts";

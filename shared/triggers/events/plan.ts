@@ -7,7 +7,7 @@ import type { Services } from "../../services/services.ts";
 import { type Decision, decide } from "../../sources/decide.ts";
 import type { Happened, Reading } from "../../sources/happened.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
-import { planBuild } from "../members.ts";
+import { planBuild } from "../columns.ts";
 import type { Trigger } from "../store.ts";
 import { type FindCreator, readCreators } from "./creators.ts";
 import { factsOf } from "./facts.ts";

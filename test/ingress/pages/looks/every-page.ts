@@ -13,7 +13,6 @@ import type { Pipeline } from "../../../../shared/pipelines/store.ts";
 import type { NewQueue } from "../../../../shared/queues/members.ts";
 import { createQueue, updateQueue } from "../../../../shared/queues/queues.ts";
 import { createTrigger } from "../../../../shared/triggers/create.ts";
-import { plainTrigger } from "../../../../shared/triggers/input.ts";
 import { press } from "../../../helpers/browser.ts";
 import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
 import { addApplication, type Pages } from "../../../helpers/pages.ts";
@@ -419,11 +418,11 @@ async function buildsOf(
   { pipeline, branch = "main" }: { pipeline: Pipeline; branch?: string },
 ): Promise<void> {
   const created = await createTrigger(pages.services, actor, pipeline, {
-    ...plainTrigger,
+    type: "webhook",
     label: "Site",
-    message: "Publish what the editors changed: prices, opening hours and the map of all branches",
-    commit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
-    branch,
+    buildMessage: "Publish what the editors changed: prices, opening hours and the map of all branches",
+    buildCommit: "9f2c1e07ab54de31f0a6c5d4e8b7a9f3c2d1e0b4",
+    buildBranch: branch,
     environment: { SITE_REGION: "eu-central" },
   });
   const payload = `{"event":"publish","id":12345678901234567890,"editors":["Ada","Bob"],"changes":[{"path":"/prices/2026/overview-of-all-products-and-services.html","lines":{"added":12,"removed":3}},{"path":"/map.svg","lines":{}}],"urgent":false,"note":null}`;

@@ -7,7 +7,7 @@ import { createPipeline, defaultStep, requirePipeline } from "../../../../shared
 import { askForBulkRebuild } from "../../../../shared/triggers/bulk-rebuilds/ask.ts";
 import { createTrigger } from "../../../../shared/triggers/create.ts";
 import { listLatestRefused } from "../../../../shared/triggers/deliveries/refused-requests.ts";
-import { type NewTrigger, plainTrigger } from "../../../../shared/triggers/input.ts";
+import type { NewTrigger } from "../../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../../shared/triggers/store.ts";
 import { follow, press } from "../../../helpers/browser.ts";
 import { eventually, post } from "../../../helpers/http.ts";
@@ -144,7 +144,7 @@ export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"
   const actor = { organization, userId: ada.id };
   const add = async (slug: string, input: Partial<NewTrigger>) => {
     const pipeline = await requirePipeline(services.db, organization.id, slug);
-    return createTrigger(services, actor, pipeline, { ...plainTrigger, label: "Nightly", ...input });
+    return createTrigger(services, actor, pipeline, { type: "webhook", label: "Nightly", ...input });
   };
   const { clusterId } = await requirePipeline(services.db, organization.id, "site");
   for (const name of ["Quiet", "Crowded"])
@@ -163,7 +163,7 @@ export async function exhibitTriggers(pages: Pages): Promise<Exhibits["triggers"
     type: "hmac",
     label: "Artifacts",
     secret: "s3",
-    signature: { prefix: "v1=" },
+    prefix: "v1=",
   });
   const webhook = await add("site", { label: "Editors" });
   for (let sent = 0; sent < 20; sent++) {

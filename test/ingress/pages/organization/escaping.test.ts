@@ -53,9 +53,9 @@ describeWorldOn(sqlite, "the pages of an organization", startQueuePages, (pages)
     const trigger = await acme.trigger(
       {
         label: evil("hook"),
-        message: evil("message"),
-        branch: evil("branch"),
-        commit: evil("commit"),
+        buildMessage: evil("message"),
+        buildBranch: evil("branch"),
+        buildCommit: evil("commit"),
         environment: { A: evil("value") },
       },
       pipeline.slug,

@@ -88,7 +88,7 @@ describeInBrowser("an admin of an organization", startQueuePages, (pages) => {
   });
 
   it("pauses a queue with a note, sees the waiting builds, and resumes it", async () => {
-    await buildWebhook(pages, (await pages.acme.trigger({ message: "Held back" })).path);
+    await buildWebhook(pages, (await pages.acme.trigger({ buildMessage: "Held back" })).path);
     await page.goto(pages.paths.queue);
     await page.getByLabel("Note").fill("Line one\nline two");
     await submit("Pause");

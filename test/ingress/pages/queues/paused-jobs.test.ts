@@ -29,7 +29,7 @@ describeWorld("a job of a paused queue", startQueuePages, (pages) => {
       name: "Site",
       steps: [{ command: "make" }, { command: "make deploy", agents: { queue: "deploy" } }],
     });
-    const { id } = await buildWebhook(pages, (await acme.trigger({ message: "Half" }, "site")).path);
+    const { id } = await buildWebhook(pages, (await acme.trigger({ buildMessage: "Half" }, "site")).path);
     const { builds } = services.db.tables;
     await services.db.transaction((tx) =>
       tx.update(builds).set({ state: "running" }).where(eq(builds.id, id)),

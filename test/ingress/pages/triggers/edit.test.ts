@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { listAuditEvents } from "../../../../shared/accounts/audit-store.ts";
-import { environmentOf, secretOf } from "../../../../shared/triggers/members.ts";
+import { environmentOf, secretOf } from "../../../../shared/triggers/columns.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { post } from "../../../helpers/http.ts";
 import { form, hiddenId, shownUrl, startTriggerPages, triggersPath } from "./trigger-pages.ts";
@@ -100,7 +100,7 @@ describeWorldOn(sqlite, "a trigger", startTriggerPages, (pages) => {
 
     it("replacing creates one copy with a new URL, shown once, even if sent again", async () => {
       const environment = { REGION: "eu" };
-      const settings = { type: "github", label: "Leaked", environment, secret: "s3cret", branch: "b" };
+      const settings = { type: "github", label: "Leaked", environment, secret: "s3cret", buildBranch: "b" };
       const { id, path } = await pages.acme.trigger(settings);
       const page = await pages.member.get(`${triggersPath}/${id}/replace`);
       assert.match(page.text, /cannot be changed.*answers 404 at once/s);

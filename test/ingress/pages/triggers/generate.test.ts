@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, it } from "node:test";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
-import { secretOf } from "../../../../shared/triggers/members.ts";
+import { secretOf } from "../../../../shared/triggers/columns.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { form, read, startTriggerPages, triggersPath } from "./trigger-pages.ts";
 

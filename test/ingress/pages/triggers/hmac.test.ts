@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, it } from "node:test";
-import { secretOf } from "../../../../shared/triggers/members.ts";
+import { secretOf } from "../../../../shared/triggers/columns.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { assertRefused, form, read, startTriggerPages, triggersPath } from "./trigger-pages.ts";
 
@@ -56,7 +56,7 @@ describeWorldOn(sqlite, "the form of a trigger of type hmac", startTriggerPages,
     const { id } = await pages.acme.trigger({
       type: "hmac",
       secret: "s3cret",
-      signature: { prefix: "old=" },
+      prefix: "old=",
     });
     const edit = `${triggersPath}/${id}/edit`;
     const page = read(await pages.member.get(edit));

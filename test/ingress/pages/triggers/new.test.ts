@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { afterEach, it } from "node:test";
 import { promisify } from "node:util";
 import { updateOrganization } from "../../../../shared/accounts/organizations.ts";
-import { environmentOf, secretOf } from "../../../../shared/triggers/members.ts";
+import { environmentOf, secretOf } from "../../../../shared/triggers/columns.ts";
 import { describeWorldOn, sqlite } from "../../../helpers/databases.ts";
 import { assertRefused, form, read, shownUrl, startTriggerPages, triggersPath } from "./trigger-pages.ts";
 

@@ -21,7 +21,7 @@ describeInBrowser("the layout", startQueuePages, (pages) => {
     const queue = await createQueue(services, actor, acme.cluster, { key: long, description: "About it" });
     const steps = [{ command: "npm ci\nnpm test", agents: { queue: long } }];
     await createPipeline(services, actor, { clusterId: acme.cluster.id, name: "Site", steps });
-    await buildWebhook(pages, (await acme.trigger({ branch: `feature-${long}` }, "site")).path);
+    await buildWebhook(pages, (await acme.trigger({ buildBranch: `feature-${long}` }, "site")).path);
     await pauseDispatch(services, actor, queue, "New disks");
     queuePath = `${pages.paths.cluster}/queues/${queue.id}`;
     const token = { id: queue.id, organizationId: acme.id, description: "Script", expiresInHours: undefined };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { excerpt } from "../../../shared/refusal.ts";
+import { excerpt } from "../refusal.ts";
 
 /** An author needs no more to see what is wrong. */
 const maxNamed = 5;
