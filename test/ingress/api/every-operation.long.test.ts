@@ -51,6 +51,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
   before(async () => {
     api = await openApi(sqlite, {
       SERVICE_NAME: "acme-ci",
+      ACCESS_TOKENS_PER_MEMBER: "1000",
       QUEUES_PER_CLUSTER: "1000",
       CLUSTERS_PER_ORGANIZATION: "1000",
     });
