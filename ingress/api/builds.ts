@@ -28,7 +28,7 @@ import {
   readBuildFilter,
 } from "./build-filter.ts";
 import { holderOf } from "./holder.ts";
-import { buildSchema } from "./json/build.ts";
+import { buildSchema, retriedBuildSchema } from "./json/build.ts";
 import { measureAnswer, writeBuilds } from "./json/builds.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { PipelineTexts } from "./json/pipelines.ts";
@@ -236,7 +236,7 @@ export function buildOperations(services: Services): Operation[] {
       id: "retryFailedJobs",
       summary: "Retry the failed jobs of a build, as far as their steps allow it",
       body: { schema: retriedFailures, isOptional: true },
-      success: { status: 202, schema: buildSchema, description: "The build, and the number of jobs" },
+      success: { status: 202, schema: retriedBuildSchema, description: "The build, and the number of jobs" },
       refusals: { 400: ["Invalid states: …"], 422: ["Jobs cannot be retried: …"] },
       run: async (call) => {
         const pipeline = await pipelineOf(services, call);

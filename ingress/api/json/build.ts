@@ -86,14 +86,15 @@ export const buildSchema = z
       .array(field.stepWarning)
       .optional()
       .meta({ description: "Of a single build: members of its steps that have no effect here" }),
-    retried_jobs_count: z
-      .int()
-      .optional()
-      .meta({ description: "Of an answer that retried failed jobs: their number" }),
     pipeline: pipelineSchema.optional().meta({ description: "Not with exclude_pipeline=true" }),
     jobs: z.array(jobSchema).optional().meta({ description: "Not with exclude_jobs=true" }),
   })
   .meta({ id: "Build" });
+
+/** The answer of what retried failed jobs. */
+export const retriedBuildSchema = buildSchema
+  .extend({ retried_jobs_count: z.int().meta({ description: "The number of jobs that were retried" }) })
+  .meta({ id: "RetriedBuild" });
 
 export interface BuildContext {
   cipher: Cipher;
