@@ -117,7 +117,9 @@ export function givenMembers(members: AnyMembers, when: Request, options: object
     (member) => member[when] && values[member.attribute] !== undefined,
   );
   if (when === "change" && taken.length === 0) throw new Refusal(422, "No option says what to change");
-  const given = taken.map(({ name, attribute }) => [name, values[attribute]] as const);
+  const given = taken.map(({ name, attribute, fromText = (text: string) => text }) => {
+    return [name, fromText(values[attribute] as string)] as const;
+  });
   return nest(given, (_, inner) => inner);
 }
 

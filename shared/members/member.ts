@@ -37,6 +37,8 @@ export interface AnyMember {
   stored?: string;
   /** Of an entry in the audit log about a change: the values before and after, or only the member's name. Null: nothing. */
   audited: "values" | "name" | null;
+  /** Its value of the text in a form or an option. Default: the text, where an empty choice is null. */
+  fromText?(text: string): unknown;
   /** Absent: no form has it. */
   field?: MemberField;
   /** Its option of the operator's command. Its own name by default. Absent: the command does not take it. */

@@ -43,9 +43,9 @@ export function draftOf(members: AnyMembers, row: object = {}): Draft {
 
 /** The body of REST that says what a draft says. */
 export function bodyOf(members: AnyMembers, draft: Draft): Record<string, unknown> {
-  const values = listFields(members).flatMap(({ column, name, field }) => {
+  const values = listFields(members).flatMap(({ column, name, field, fromText }) => {
     const text = draft[column];
-    return text === undefined ? [] : [[name, toValue(text, field.kind)] as const];
+    return text === undefined ? [] : [[name, fromText ? fromText(text) : toValue(text, field.kind)] as const];
   });
   return nest(values, (_, inner) => inner);
 }
