@@ -9,6 +9,7 @@ import { auditOperations } from "./audit-events.ts";
 import { buildOperations } from "./builds.ts";
 import { bulkRebuildOperations } from "./bulk-rebuilds.ts";
 import { clusterOperations } from "./clusters.ts";
+import { connectionOperations } from "./connections/connections.ts";
 import { deliveryOperations } from "./deliveries.ts";
 import { jobOperations } from "./jobs/jobs.ts";
 import { jobListOperations } from "./jobs/list.ts";
@@ -34,6 +35,7 @@ export function restOperations(services: Services): Operation[] {
     ...organizationOperations(services),
     ...memberOperations(services),
     ...auditOperations(services),
+    ...connectionOperations(services),
     ...clusterOperations(services),
     ...queueOperations(services),
     ...agentTokenOperations(services),

@@ -18,6 +18,7 @@ const tagDescriptions: Record<string, string> = {
   User: "The user of an access token.",
   "Access token": "The access token of the request.",
   Organizations: "The organization of an access token.",
+  "Repository connections": "Source hosts of an organization, and the tokens by which they are called.",
   Clusters: "Groups of queues.",
   Queues: "Queues of jobs, with dispatch pause.",
   Pipelines: "The steps of builds.",

@@ -31,11 +31,7 @@ const missing: Record<string, string[]> = {
     `${organization}/pipeline-templates/:template`,
   ],
   portals: [`${organization}/portals`, `${organization}/portals/:portal`],
-  "repository connections": [
-    `${organization}/repository_connections`,
-    `${organization}/repository_connections/:connection`,
-    `${organization}/repository_connections/:connection/repositories`,
-  ],
+  "repositories of a connection": [`${organization}/repository_connections/:connection/repositories`],
   rules: [`${organization}/rules`, `${organization}/rules/:rule`],
   "sessions inside jobs": [`${organization}/jobs/:job/ssh-session`, `${organization}/jobs/:job/vnc-session`],
   teams: [
@@ -47,10 +43,6 @@ const missing: Record<string, string[]> = {
     `${team}/pipelines/:slug`,
     `${team}/suites`,
     `${team}/suites/:suite`,
-  ],
-  "webhooks at source hosts": [
-    `${organization}/pipelines/:slug/webhook`,
-    `${organization}/pipelines/:slug/github-webhooks`,
   ],
   "test suites": ["/v2/analytics/organizations/:org/**"],
 };

@@ -39,6 +39,9 @@ import { editCluster } from "./clusters/edit.tsx";
 import { clustersPage } from "./clusters/list.tsx";
 import { addCluster } from "./clusters/new.tsx";
 import { addTokenToCluster, clusterPage } from "./clusters/show.tsx";
+import { connectionPage, deleteConnectionPage, saveConnection } from "./connections/edit.tsx";
+import { connectionsPage } from "./connections/list.tsx";
+import { newConnectionPage } from "./connections/new.tsx";
 import { bulkRebuildPage, cancelBulkRebuildForm, redirectToBulkRebuild } from "./deliveries/bulk-rebuild.tsx";
 import { addBulkRebuild, newBulkRebuildPage } from "./deliveries/new-bulk-rebuild.tsx";
 import { buildAgain, deliveryPage, deliveryPayloadFile, redirectToDelivery } from "./deliveries/show.tsx";
@@ -222,6 +225,10 @@ function routes({ isClosing }: Parts) {
     [patterns.removeMemberPage]: removeMemberPage,
     [patterns.invitationsPage]: { GET: redirectToMembers, POST: createInvitation },
     [patterns.revokeInvitationPage]: { GET: redirectToMembers, POST: revokeInvitationForm },
+    [patterns.connectionsPage]: { GET: connectionsPage },
+    [patterns.newConnectionPage]: newConnectionPage,
+    [patterns.connectionPage]: { GET: connectionPage, POST: saveConnection },
+    [patterns.deleteConnectionPage]: deleteConnectionPage,
     [patterns.settingsPage]: { GET: settingsPage, POST: saveSettings },
     [patterns.auditPage]: { GET: auditPage },
     [patterns.auditFile]: { GET: auditFile },

@@ -13,6 +13,7 @@ import { clockCommand } from "./clock.ts";
 import { clusterSecretCommands } from "./cluster-secrets.ts";
 import { clusterCommands } from "./clusters.ts";
 import { type Act, readSettings, type Terminal } from "./command.ts";
+import { connectionCommands } from "./connections.ts";
 import { doctorCommand } from "./doctor.ts";
 import { jobsCommand } from "./jobs.ts";
 import { secretCommands } from "./keys/secrets.ts";
@@ -49,6 +50,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...queueCommands(act),
     ...agentTokenCommands(act),
     ...clusterSecretCommands(act),
+    ...connectionCommands(act),
     ...pipelineCommands(act),
     ...triggerCommands(act, terminal),
     ...workCommands(act),

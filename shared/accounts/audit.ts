@@ -22,6 +22,7 @@ export const auditSubjectTypes = [
   "agent",
   "agent_token",
   "secret",
+  "repository_connection",
   "application",
   "access_token",
   "grant",

@@ -25,6 +25,7 @@ export const scopeWords = {
   read_organization_settings: "See the organization's settings",
   write_organization_settings: "Change the organization's settings",
   read_organization_repository_connections: "See connections to source hosting",
+  write_organization_repository_connections: "Create, change and delete connections to source hosting",
   read_notification_services: "See notification services",
   write_notification_services: "Create, change and delete notification services",
   read_teams: "See teams and their members",
@@ -63,6 +64,7 @@ export const usedScopes: readonly Scope[] = [
   "read_secrets_details",
   "read_audit_events",
   "read_organizations",
+  "read_organization_repository_connections",
   "read_user",
   "write_pipelines",
   "write_builds",
@@ -71,6 +73,7 @@ export const usedScopes: readonly Scope[] = [
   "write_agents",
   "write_clusters",
   "write_secrets",
+  "write_organization_repository_connections",
 ];
 
 const adminScopes: readonly string[] = [
@@ -78,6 +81,7 @@ const adminScopes: readonly string[] = [
   "write_organizations",
   "write_organization_settings",
   "write_organization_invitations",
+  "write_organization_repository_connections",
   "write_teams",
 ] satisfies Scope[];
 

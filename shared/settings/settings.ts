@@ -399,6 +399,11 @@ const limits = {
     wholeNumber(1, 10_000).default(50),
     "Schedules of a pipeline",
   ),
+  connectionsPerOrganization: setting(
+    "REPOSITORY_CONNECTIONS_PER_ORGANIZATION",
+    wholeNumber(1, 1_000_000).default(30),
+    "Repository connections of an organization",
+  ),
   connectedAppsPerMember: setting(
     "CONNECTED_APPS_PER_MEMBER",
     wholeNumber(1, 1_000_000).default(200),

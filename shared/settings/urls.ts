@@ -28,6 +28,8 @@ export const api = {
     baseUrl + pathTo(patterns.agentToken, address),
   secret: ({ baseUrl }: Config, address: { org: string; cluster: string; secret: string }) =>
     baseUrl + pathTo(patterns.secret, address),
+  connection: ({ baseUrl }: Config, org: string, connection: string) =>
+    baseUrl + pathTo(patterns.connection, { org, connection }),
   agent: ({ baseUrl }: Config, org: string, agent: string) =>
     baseUrl + pathTo(patterns.agent, { org, agent }),
   pipeline: ({ baseUrl }: Config, pipeline: PipelineAddress) => baseUrl + pathTo(patterns.pipeline, pipeline),
@@ -67,6 +69,8 @@ export const web = {
   cluster: ({ appUrl }: Config, org: string, cluster: string) =>
     appUrl + pathTo(patterns.clusterPage, { org, cluster }),
   queue: ({ appUrl }: Config, queue: QueueAddress) => appUrl + pathTo(patterns.queuePage, queue),
+  connection: ({ appUrl }: Config, org: string, connection: string) =>
+    appUrl + pathTo(patterns.connectionPage, { org, connection }),
   agent: ({ appUrl }: Config, org: string, agent: string) =>
     appUrl + pathTo(patterns.agentPage, { org, agent }),
   pipeline: ({ appUrl }: Config, pipeline: PipelineAddress) =>

@@ -129,6 +129,8 @@ export const shares = {
   },
   /** One runs, and two wait. */
   filterTests: { what: "filter tests", max: 100, shares: [always("organization", 3)] },
+  /** Each asks a source host for something, up to 10 seconds a request. */
+  talksToHosts: { what: "talks to source hosts", max: 100, shares: [always("organization", 3)] },
   heldReads: {
     what: "reads of a payload that are held for 6 seconds",
     max: 200,
@@ -234,6 +236,12 @@ export const stored = {
     "revoke one",
   ),
   secrets: counted("cluster", { secrets: "secretsPerCluster" }, "delete one"),
+  /** One page of their list. */
+  connections: counted(
+    "organization",
+    { "repository connections": "connectionsPerOrganization" },
+    "delete one",
+  ),
   triggers: counted("pipeline", { triggers: 10 }),
   schedules: counted("pipeline", { schedules: "schedulesPerPipeline" }, "delete one"),
   /** An approval counts at once: a device that was approved always gets its token. */

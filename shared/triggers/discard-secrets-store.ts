@@ -5,14 +5,22 @@ import type { SealedColumn } from "../db/sealed-store.ts";
 
 type Owner = AuditSubject & { organizationId: string };
 
-/** Pipelines, triggers, builds or secrets, as subjects of the audit log. Signing keys are of no organization. */
+/** Pipelines, triggers, builds, secrets or repository connections, as subjects of the audit log. Signing keys are of no organization. */
 export async function listOwnersOfSealed(tx: Tx, column: SealedColumn, ids: string[]): Promise<Owner[]> {
-  const { pipelines, triggers, builds, secrets } = tx.tables;
+  const { pipelines, triggers, builds, secrets, repositoryConnections } = tx.tables;
   if (column === "signingKeys.privateKeySealed") return [];
   if (column === "secrets.valueSealed") {
     const { id, key: name, organizationId } = secrets;
     const rows = await tx.select({ id, name, organizationId }).from(secrets).where(inArray(id, ids));
     return rows.map((row) => ({ ...row, type: "secret" }));
+  }
+  if (column === "repositoryConnections.tokenSealed") {
+    const { id, host: name, organizationId } = repositoryConnections;
+    const rows = await tx
+      .select({ id, name, organizationId })
+      .from(repositoryConnections)
+      .where(inArray(id, ids));
+    return rows.map((row) => ({ ...row, type: "repository_connection" }));
   }
   if (column === "pipelines.environmentSealed") {
     const { id, name, organizationId } = pipelines;

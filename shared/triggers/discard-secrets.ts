@@ -79,5 +79,6 @@ function actionOf(column: SealedColumn): string {
   if (column === "secrets.valueSealed") return "discarded the lost value of, and deleted,";
   if (column === "triggers.secretSealed") return "discarded the lost secret of, and disabled,";
   if (column === "triggers.tokenSealed") return "discarded the lost address of";
+  if (column === "repositoryConnections.tokenSealed") return "discarded the lost token of";
   return "discarded the lost variables of";
 }

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
+import { createConnection } from "../../shared/connections/connections.ts";
+import { newConnection } from "../../shared/connections/members.ts";
 import { openWebhook, requireWebhook, rotateWebhook } from "../../shared/pipelines/provider/webhook.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/sealing/secret-key-check.ts";
 import { openServices } from "../../shared/services/services.ts";
@@ -28,12 +30,15 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
     const plain = await acme.trigger({ environment: { COLOUR: "red" } });
     const signed = await acme.trigger({ type: "github", secret: "signing secret" });
     await buildWebhook(world, plain.path, "{}");
+    const connected = newConnection.parse({ type: "github", token: "hunter2" });
+    await createConnection(world.services, { organization: acme, userId: acme.user.id }, connected);
     const services = openServices({ config: { ...world.config, secretKey: newKey }, log, clock });
     const counts = {
       variables_of_pipelines: 0,
       variables_of_triggers: 1,
       secrets_of_triggers: 1,
       addresses_of_webhooks: 0,
+      tokens_of_connections: 1,
       variables_of_builds: 1,
       secrets_of_clusters: 0,
       signing_keys: 0,
@@ -60,7 +65,7 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
     assert.deepEqual(rows.flatMap(([, sealed]) => sealed).filter(Boolean), []);
     const events = (await db.select().from(db.tables.auditEvents)).slice(before);
     const users = await db.select().from(db.tables.users);
-    assert.deepEqual(events.map(({ subjectType }) => subjectType).sort(), ["build", "trigger", "trigger"]);
+    assert.deepEqual(events.map(({ subjectType }) => subjectType).sort(), ["build", "repository_connection", "trigger", "trigger"]);
     for (const { actorId } of events) assert.equal(users.find(({ id }) => id === actorId)?.name, "Operator");
     assert.deepEqual(await discard(world), {
       discarded: false,
@@ -68,6 +73,7 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
       variables_of_triggers: 0,
       secrets_of_triggers: 0,
       addresses_of_webhooks: 0,
+      tokens_of_connections: 0,
       variables_of_builds: 0,
       secrets_of_clusters: 0,
       signing_keys: 0,

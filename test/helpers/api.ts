@@ -42,6 +42,8 @@ const allScopes: Scope[] = [
   "write_build_logs",
   "read_secrets_details",
   "write_secrets",
+  "read_organization_repository_connections",
+  "write_organization_repository_connections",
   "read_artifacts",
   "write_artifacts",
 ];
@@ -102,6 +104,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
       rebuild: unknownId,
       token: unknownId,
       secret: unknownId,
+      connection: unknownId,
       agent: unknownId,
       job: unknownId,
       artifact: unknownId,

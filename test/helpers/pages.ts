@@ -63,6 +63,7 @@ export async function startQueuePages(database: TestDatabase, settings: Record<s
       clusters: "/organizations/acme/clusters",
       cluster: at,
       queue: `${at}/queues/${queue.id}`,
+      connections: "/organizations/acme/repository_connections",
       pipelines: "/organizations/acme/pipelines",
       pipeline: "/organizations/acme/pipelines/web",
       build: (number: number) => `/organizations/acme/pipelines/web/builds/${number}`,

@@ -1,6 +1,7 @@
 import { agentTokenMembers } from "../../shared/agents/members.ts";
 import { createCluster, requireCluster } from "../../shared/clusters/clusters.ts";
 import { clusterMembers } from "../../shared/clusters/members.ts";
+import { connectionMembers } from "../../shared/connections/members.ts";
 import type { AnyMembers } from "../../shared/members/member.ts";
 import { pipelineMembers } from "../../shared/pipelines/members.ts";
 import { queueMembers } from "../../shared/queues/members.ts";
@@ -22,10 +23,12 @@ export async function openResources(database: TestDatabase) {
     SCHEDULES_PER_PIPELINE: "1000",
     REGISTRATION_TOKENS_PER_CLUSTER: "1000",
     PIPELINES_PER_ORGANIZATION: "5000",
+    REPOSITORY_CONNECTIONS_PER_ORGANIZATION: "1000",
   });
   const token = await pages.acme.token(
     ...(["read_clusters", "write_clusters", "read_secrets_details", "write_secrets"] as const),
     ...(["read_pipelines", "write_pipelines"] as const),
+    ...(["read_organization_repository_connections", "write_organization_repository_connections"] as const),
   );
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
   const send = (method: string, path: string, body?: object) =>
@@ -98,7 +101,14 @@ export interface Resource {
    * @param id of the row that gets them; none: a new one
    */
   samples?(pages: QueuePages, id?: string): Promise<Record<string, [unknown, unknown]>>;
+  /** Members that answers have elsewhere than under their own names. */
+  elsewhere?: Record<string, (row: Row) => unknown>;
+  /** Makes a member's text longer, by column, where it is not just any text. */
+  lengthen?: Record<string, (length: number) => string>;
 }
+
+const hostUrl = () => `https://${unique("git")}.example.com`;
+const longUrl = (length: number) => `${hostUrl()}/`.padEnd(length, "x");
 
 const inCluster = (list: string) => (pages: QueuePages) => `/clusters/${pages.acme.cluster.id}/${list}`;
 
@@ -177,5 +187,20 @@ export const resources: Resource[] = [
         environment: [{ A: "1" }, { B: "" }],
       };
     },
+  },
+  {
+    name: "repository connections",
+    subject: "repository_connection",
+    members: connectionMembers,
+    path: () => "/repository_connections",
+    body: () => ({ type: "gitea", url: hostUrl() }),
+    forms: { create: "/new", change: "", delete: "/delete" },
+    samples: async () => ({
+      type: ["gitlab_self_managed", "bitbucket_server"],
+      url: [hostUrl(), hostUrl()],
+      apiUrl: [hostUrl(), hostUrl()],
+    }),
+    elsewhere: { url: ({ host }) => (host as { url: string }).url },
+    lengthen: { url: longUrl, apiUrl: longUrl },
   },
 ];

@@ -4,6 +4,8 @@ import { createAccessToken } from "../../shared/accounts/access-tokens.ts";
 import { createAgentToken } from "../../shared/agents/tokens.ts";
 import { createCluster } from "../../shared/clusters/clusters.ts";
 import { listClusters } from "../../shared/clusters/store.ts";
+import { createConnection } from "../../shared/connections/connections.ts";
+import { newConnection } from "../../shared/connections/members.ts";
 import { newId } from "../../shared/ids.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
@@ -101,7 +103,21 @@ const things: Record<string, Thing> = {
     create: (services, { actor, acme }) => createSecret(services, actor, acme.cluster, secret()),
     rest: ({ acme }) => [`/clusters/${acme.cluster.id}/secrets`, secret()],
   },
+  "repository connections": {
+    limit: "connectionsPerOrganization",
+    message:
+      "Organization has reached its limit of 3 repository connections: delete one, or ask the operator to raise REPOSITORY_CONNECTIONS_PER_ORGANIZATION",
+    create: (services, { actor }) => createConnection(services, actor, newConnection.parse(sourceHost())),
+    rest: () => ["/repository_connections", sourceHost()],
+    page: ({ paths }) => [`${paths.connections}/new`, sourceHost()],
+  },
 };
+
+let nextHost = 0;
+
+function sourceHost() {
+  return { type: "gitea", url: `https://git-${++nextHost}.example.com` };
+}
 
 let nextSecret = 0;
 
@@ -113,6 +129,7 @@ const settings = {
   ACCESS_TOKENS_PER_MEMBER: "3",
   REGISTRATION_TOKENS_PER_CLUSTER: "3",
   SECRETS_PER_CLUSTER: "3",
+  REPOSITORY_CONNECTIONS_PER_ORGANIZATION: "3",
   PIPELINES_PER_ORGANIZATION: "3",
   CLUSTERS_PER_ORGANIZATION: "3",
   QUEUES_PER_CLUSTER: "3",
@@ -124,9 +141,12 @@ describeWorld("the limit of", withSettings(startQueuePages, settings), (pages) =
 
   before(async () => {
     second = (await pages.another()).services;
-    const scopes = ["write_clusters", "write_pipelines", "write_secrets"];
+    const scopes = [
+      ...["write_clusters", "write_pipelines", "write_secrets"],
+      "write_organization_repository_connections",
+    ];
     const of = { email: pages.ada.email, organization: "acme", description: "" };
-    for (const name of ["registration tokens", "secrets"]) await things[name]?.create(second, pages);
+    for (const name of ["registration tokens", "secrets", "repository connections"]) await things[name]?.create(second, pages);
     ({ token } = await createAccessToken(pages.services, { ...of, scopes }));
   });
 

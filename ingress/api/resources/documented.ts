@@ -1,5 +1,6 @@
 import { agentTokenMembers } from "../../../shared/agents/members.ts";
 import { clusterMembers } from "../../../shared/clusters/members.ts";
+import { connectionMembers } from "../../../shared/connections/members.ts";
 import type { AnyMembers } from "../../../shared/members/member.ts";
 import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import { queueMembers } from "../../../shared/queues/members.ts";
@@ -16,4 +17,5 @@ export const documentedResources: Record<string, AnyMembers> = {
   pipelines: pipelineMembers,
   schedules: scheduleMembers,
   triggers: triggerMembers,
+  "repository connections": connectionMembers,
 };

@@ -27,6 +27,8 @@ export interface Resource<Row, Owner, New, Change> {
   scopes: { reading: Scope; writing: Scope };
   /** Members change it, too. Default: only admins. */
   isForMembers?: boolean;
+  /** Only admins read it. */
+  isForAdmins?: true;
   paths: { list: string; one: string };
   schema: z.ZodType;
   /** The owner of the list: a cluster, an organization. @throws Refusal 404 */
@@ -53,8 +55,8 @@ export function resourceOperations<Row, Owner, New, Change>(
   { db, config }: Services,
   resource: Resource<Row, Owner, New, Change>,
 ) {
-  const { tag, scopes, paths, schema, list, create, get, update, delete: remove } = resource;
-  const reading = { tag, scope: scopes.reading };
+  const { tag, scopes, isForAdmins, paths, schema, list, create, get, update, delete: remove } = resource;
+  const reading = { tag, scope: scopes.reading, ...(isForAdmins && { needsAdmin: true }) };
   const writing = { tag, scope: scopes.writing, needsAdmin: !resource.isForMembers };
   const wordsOf = ({ id, summary, refusals }: Words) => ({
     id,

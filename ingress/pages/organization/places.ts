@@ -34,6 +34,10 @@ export async function loadPlaces(
       places.set(event.subjectId, { path: pathTo(patterns.buildPage, { org, slug, number }) });
     if (event.subjectType === "cluster")
       places.set(event.subjectId, { path: pathTo(patterns.clusterPage, { org, cluster: event.subjectId }) });
+    if (event.subjectType === "repository_connection")
+      places.set(event.subjectId, {
+        path: pathTo(patterns.connectionPage, { org, connection: event.subjectId }),
+      });
     if (event.subjectType === "agent")
       places.set(event.subjectId, { path: pathTo(patterns.agentPage, { org, agent: event.subjectId }) });
   }

@@ -104,6 +104,10 @@ function show(request: MemberRequest, draft: SettingsDraft, problems?: FormProbl
             ))}
           </fieldset>
         </PostForm>
+        <p>
+          <a href={pathTo(patterns.connectionsPage, { org: organization.slug })}>Repository connections</a>{" "}
+          say which source hosts are your own, and hold the tokens by which commits get statuses.
+        </p>
       </>
     ),
   });

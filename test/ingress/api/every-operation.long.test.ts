@@ -16,6 +16,7 @@ import {
   fill,
   freshAgent,
   freshBulkRebuild,
+  freshConnection,
   freshSecret,
   freshToken,
   pathOf,
@@ -54,10 +55,11 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       ACCESS_TOKENS_PER_MEMBER: "1000",
       QUEUES_PER_CLUSTER: "1000",
       CLUSTERS_PER_ORGANIZATION: "1000",
+      REPOSITORY_CONNECTIONS_PER_ORGANIZATION: "1000",
     });
     await api.build(api.acme.pipeline.id);
     Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));
-    Object.assign(api.present, await freshSecret(api), await freshAgent(api));
+    Object.assign(api.present, await freshSecret(api), await freshAgent(api), await freshConnection(api));
     Object.assign(api.present, await pushToProvider(api, api.present.slug));
     const { body: build } = await api.send("GET", `/pipelines/${api.present.slug}/builds/1`);
     api.present.job = build.jobs[0].id;
@@ -116,6 +118,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       job: "No job found",
       token: "No cluster token found",
       secret: "No secret found",
+      connection: "No repository connection found",
       annotation: "No annotation found",
       upload: "No step upload found",
       slug: "No pipeline found",

@@ -13,6 +13,7 @@ type Parameters = Record<string, string>;
 export const tags = [
   "Clusters",
   "Queues",
+  "Repository connections",
   "Pipelines",
   "Builds",
   "Agents",
@@ -46,6 +47,7 @@ const providerDelivery = `${provider}/deliveries/:push`;
 const bulkRebuild = `${trigger}/rebuilds/:rebuild`;
 
 const token = `${cluster}/tokens/:token`;
+const connection = "/repository_connections/:connection";
 const secret = `${cluster}/secrets/:secret`;
 
 export const freshSecret = async ({ send, present }: Api) => {
@@ -56,6 +58,10 @@ export const freshSecret = async ({ send, present }: Api) => {
 export const freshToken = async ({ send, present }: Api) => {
   const made = await send("POST", `/clusters/${present.cluster}/tokens`, { body: { description: "Fresh" } });
   return { token: made.body.id as string };
+};
+export const freshConnection = async ({ send }: Api) => {
+  const body = { type: "gitea", url: `https://${unique("git")}.example.com` };
+  return { connection: (await send("POST", "/repository_connections", { body })).body.id as string };
 };
 const freshQueue = async ({ newQueue }: Api) => ({ queue: (await newQueue()).id });
 const freshPipeline = async ({ newPipeline }: Api) => ({ slug: (await newPipeline()).slug });
@@ -207,6 +213,13 @@ const rows: Row[] = [
   ["updateClusterSecretByPatch", "PATCH", secret, "write_secrets", "admin", 200, { ...described, prepare: freshSecret }],
   ["replaceClusterSecretValue", "PUT", `${secret}/value`, "write_secrets", "admin", 200, { body: () => ({ value: "y" }), prepare: freshSecret }],
   ["deleteClusterSecret", "DELETE", secret, "write_secrets", "admin", 204, { prepare: freshSecret }],
+
+  ["listRepositoryConnections", "GET", "/repository_connections", "read_organization_repository_connections", "admin", 200],
+  ["createRepositoryConnection", "POST", "/repository_connections", "write_organization_repository_connections", "admin", 201, { body: () => ({ type: "gitea", url: `https://${unique("git")}.example.com` }) }],
+  ["getRepositoryConnection", "GET", connection, "read_organization_repository_connections", "admin", 200, { prepare: freshConnection }],
+  ["updateRepositoryConnection", "PUT", connection, "write_organization_repository_connections", "admin", 200, { body: () => ({ publish_statuses: false }), prepare: freshConnection }],
+  ["updateRepositoryConnectionByPatch", "PATCH", connection, "write_organization_repository_connections", "admin", 200, { body: () => ({ token: "t" }), prepare: freshConnection }],
+  ["deleteRepositoryConnection", "DELETE", connection, "write_organization_repository_connections", "admin", 204, { prepare: freshConnection }],
 
   ["listPipelines", "GET", "/pipelines", "read_pipelines", "member", 200],
   ["createPipeline", "POST", "/pipelines", "write_pipelines", "member", 201, { body: ({ acme }) => pipelineBody(acme.cluster.id) }],

@@ -7,6 +7,7 @@ import type { TriggerApi } from "../../../helpers/trigger-api.ts";
 import { Recorder } from "../recorder.ts";
 import type { Story } from "./chapter.ts";
 import { clustersAndQueues } from "./clusters-and-queues.ts";
+import { connections } from "./connections.ts";
 import { oauth } from "./oauth.ts";
 import { pipelines } from "./pipelines.ts";
 import { triggersAndBuilds } from "./triggers-and-builds.ts";
@@ -22,6 +23,7 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
 
   await recorder.send("getRoot", "A greeting", { status: 200 });
   await accounts(story);
+  await connections(story);
   await clustersAndQueues(story);
   await pipelines(story);
   await triggersAndBuilds(story);
@@ -57,6 +59,8 @@ async function newToken({ world, acme }: TriggerApi): Promise<string> {
       "write_clusters",
       "read_secrets_details",
       "write_secrets",
+      "read_organization_repository_connections",
+      "write_organization_repository_connections",
       "read_pipelines",
       "write_pipelines",
       "read_builds",
