@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { forgetConnected } from "../../../shared/connections/connected.ts";
 import { newId } from "../../../shared/ids.ts";
 import { type Api, openApi, unique } from "../../helpers/api.ts";
 import type { TestDatabase } from "../../helpers/databases.ts";
@@ -77,6 +78,7 @@ export function hooksOf(api: Api) {
           updatedById: api.admin.id,
         });
       });
+      forgetConnected(acme.id);
     },
     /** A host that no other test connects. */
     newHost: () => `${unique("git")}.example.com`,
