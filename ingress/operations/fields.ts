@@ -8,7 +8,12 @@ export const url = z.url();
 export const timestamp = z.iso.datetime().meta({ description: "UTC, milliseconds" });
 
 /** The body of a refusal. */
-export const problem = z.object({ message: z.string() }).meta({ id: "Problem" });
+export const problem = z
+  .object({
+    message: z.string(),
+    reason: z.string().optional().meta({ description: "The cause, where the message does not say it" }),
+  })
+  .meta({ id: "Problem" });
 
 /** A member of a step that has no effect here. */
 export const stepWarning = z

@@ -64,7 +64,7 @@ import { editPipelinePage, savePipeline } from "./pipelines/edit.tsx";
 import { pipelinesPage } from "./pipelines/list.tsx";
 import { addPipeline, newPipelinePage } from "./pipelines/new.tsx";
 import { addBuildToPipeline, pipelinePage, redirectToPipeline } from "./pipelines/show.tsx";
-import { disableProvider, enableProvider, redirectToProvider } from "./provider/act.ts";
+import { createAtHost, disableProvider, enableProvider, redirectToProvider } from "./provider/act.ts";
 import {
   changeProviderSecret,
   providerSecretPage,
@@ -147,6 +147,7 @@ function routes({ isClosing }: Parts) {
     [patterns.archivePipelinePage]: { GET: redirectToPipeline, POST: archivePipelineForm },
     [patterns.unarchivePipelinePage]: { GET: redirectToPipeline, POST: unarchivePipelineForm },
     [patterns.providerPage]: { GET: providerPage },
+    [patterns.createWebhookPage]: { GET: redirectToProvider, POST: createAtHost },
     [patterns.providerSettingsPage]: { GET: providerSettingsPage, POST: saveProviderSettings },
     [patterns.providerSecretPage]: { GET: providerSecretPage, POST: changeProviderSecret },
     [patterns.rotateProviderPage]: { GET: rotateProviderPage, POST: rotateProviderForm },

@@ -221,6 +221,7 @@ export async function startStandIn(type: ConnectionType, others = 0) {
     );
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  server.unref();
   const { port } = server.address() as AddressInfo;
   return {
     apiUrl: `http://127.0.0.1:${port}${api.base}`,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { createConnection } from "../../shared/connections/connections.ts";
 import { newConnection } from "../../shared/connections/members.ts";
+import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { openWebhook, requireWebhook, rotateWebhook } from "../../shared/pipelines/provider/webhook.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/sealing/secret-key-check.ts";
 import { openServices } from "../../shared/services/services.ts";
@@ -65,7 +65,12 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
     assert.deepEqual(rows.flatMap(([, sealed]) => sealed).filter(Boolean), []);
     const events = (await db.select().from(db.tables.auditEvents)).slice(before);
     const users = await db.select().from(db.tables.users);
-    assert.deepEqual(events.map(({ subjectType }) => subjectType).sort(), ["build", "repository_connection", "trigger", "trigger"]);
+    assert.deepEqual(events.map(({ subjectType }) => subjectType).sort(), [
+      "build",
+      "repository_connection",
+      "trigger",
+      "trigger",
+    ]);
     for (const { actorId } of events) assert.equal(users.find(({ id }) => id === actorId)?.name, "Operator");
     assert.deepEqual(await discard(world), {
       discarded: false,

@@ -146,7 +146,8 @@ describeWorld("the limit of", withSettings(startQueuePages, settings), (pages) =
       "write_organization_repository_connections",
     ];
     const of = { email: pages.ada.email, organization: "acme", description: "" };
-    for (const name of ["registration tokens", "secrets", "repository connections"]) await things[name]?.create(second, pages);
+    for (const name of ["registration tokens", "secrets", "repository connections"])
+      await things[name]?.create(second, pages);
     ({ token } = await createAccessToken(pages.services, { ...of, scopes }));
   });
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { connectedProviders } from "../../../shared/connections/connected.ts";
 import { patterns } from "../../../shared/paths.ts";
+import { createWebhookAtHost } from "../../../shared/pipelines/provider/create-at-host.ts";
 import { shownProvider } from "../../../shared/pipelines/provider/provider.ts";
 import {
   rotateWebhook,
@@ -90,6 +91,29 @@ export function providerOperations(services: Services): Operation[] {
         const pipeline = await pipelineOf(services, call);
         const { webhookUrl, secret } = await rotateWebhook(services, call.actor, pipeline);
         return { webhook_url: webhookUrl, secret };
+      },
+    }),
+    operation({
+      ...writing,
+      methods: ["POST"],
+      path: patterns.createWebhook,
+      id: "createWebhook",
+      summary: "Make the webhook at the source host, by the token of its repository connection",
+      success: {
+        status: 201,
+        schema: z.object({ webhook_url: webhookAddress.webhook_url }),
+        description: "The host has the webhook",
+      },
+      refusals: {
+        422: [
+          "Auto-creating webhooks is not supported for your repository.",
+          "Webhooks could not be created for your repository.",
+        ],
+      },
+      run: async (call) => {
+        const pipeline = await pipelineOf(services, call);
+        const { webhookUrl } = await createWebhookAtHost(services, call.actor, pipeline);
+        return { webhook_url: webhookUrl };
       },
     }),
     operation({

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
+import { findHookProblem } from "../../../shared/connections/hook-at-host.ts";
 import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { type GivenSettings, withDefaults } from "../../../shared/sources/settings.ts";
 import { pipelinePath } from "../address/pipeline.ts";
@@ -8,7 +10,7 @@ import { providerPath } from "../address/provider.ts";
 import { BuildLinks, Deliveries, DeliveryState, reasonInWords } from "../deliveries/list.tsx";
 import { State } from "../states/state.tsx";
 import { Refused } from "../triggers/refused.tsx";
-import { LinkButton, PostButton } from "../ui/form.tsx";
+import { FormError, LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
@@ -18,26 +20,38 @@ import { privatePage } from "./private.tsx";
 import { settingsInWords } from "./settings.tsx";
 
 /** GET …/pipelines/:slug/provider: how to set up the webhook of the source host, and its last deliveries. */
-export const providerPage = memberPage(async (services, request) => {
+export const providerPage = memberPage((services, request) => showProvider(services, request));
+
+/** @param refusal why the host did not get the webhook */
+export async function showProvider(
+  services: Services,
+  request: MemberRequest,
+  refusal?: string,
+): Promise<PageContent> {
   const { pipeline, provider, webhook } = await loadProviderDetails(services, request);
   if (provider === null) return privatePage(request, pipeline);
   if (!webhook) return unmadePage(request, pipeline, provider);
-  return show(request, { pipeline, provider, webhook });
-});
+  const hookProblem = await findHookProblem(services, pipeline);
+  return show(request, { pipeline, provider, webhook, hookProblem, refusal });
+}
 
 interface Connected {
   pipeline: PipelineFacts;
   provider: ProviderId;
   webhook: LoadedWebhook;
+  /** Why it cannot be made at the host. */
+  hookProblem: string | undefined;
+  refusal: string | undefined;
 }
 
 function show(request: MemberRequest, connected: Connected): PageContent {
-  const { pipeline, provider, webhook } = connected;
+  const { pipeline, provider, webhook, hookProblem, refusal } = connected;
   const { row, deliveries, builds } = webhook;
   const parameters = { org: request.organization.slug, slug: pipeline.slug, trigger: row.id };
   const path = (pattern: PatternWith<"org" | "slug">) => providerPath(request, pattern);
   return {
     title: "Provider",
+    ...(refusal && { status: 422 }),
     script: ["once.js", "copy.js"],
     section: "pipelines",
     topics: [`trigger:${row.id}`, `pipeline:${pipeline.id}`],
@@ -59,6 +73,25 @@ function show(request: MemberRequest, connected: Connected): PageContent {
         </div>
         <Arrival webhook={webhook} parameters={parameters} />
         <Webhook webhook={webhook} path={path}>
+          {refusal && <FormError>{refusal}</FormError>}
+          {hookProblem ? (
+            <p class="quiet">
+              Signalbox can make it at the host for you. {hookProblem}
+              {request.role === "admin" && (
+                <>
+                  : see{" "}
+                  <a href={pathTo(patterns.connectionsPage, { org: request.organization.slug })}>
+                    Repository connections
+                  </a>
+                </>
+              )}
+              .
+            </p>
+          ) : (
+            <PostButton path={path(patterns.createWebhookPage)} class="secondary">
+              Make it at {providers[provider].title} for me
+            </PostButton>
+          )}
           <details id="setup" class="fold" open={deliveries.length === 0}>
             <summary>How to set it up at {providers[provider].title}</summary>
             <Steps

@@ -28,6 +28,7 @@ const notices = {
   secret_replaced: "The value is replaced. Jobs that have read the old one keep it.",
   pipeline_saved: "The pipeline is saved. New builds take its new steps.",
   provider_saved: "The settings are saved. They count for what arrives from now on.",
+  provider_created: "The host has the webhook. Its next push arrives here.",
   provider_enabled: "The webhook is enabled.",
   provider_disabled: "The webhook is disabled. It refuses requests from now on.",
   provider_unverified: "Requests are no longer verified.",

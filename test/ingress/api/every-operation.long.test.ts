@@ -56,6 +56,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       QUEUES_PER_CLUSTER: "1000",
       CLUSTERS_PER_ORGANIZATION: "1000",
       REPOSITORY_CONNECTIONS_PER_ORGANIZATION: "1000",
+      OUTBOUND_ALLOWED_NETWORKS: "127.0.0.0/8",
     });
     await api.build(api.acme.pipeline.id);
     Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));

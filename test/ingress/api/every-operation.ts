@@ -2,6 +2,8 @@ import { createHmac, randomUUID } from "node:crypto";
 import { isNull } from "drizzle-orm";
 import type { Scope } from "../../../shared/accounts/scopes.ts";
 import { insertUpload } from "../../../shared/agents/upload-store.ts";
+import { findConnectionOfHost } from "../../../shared/connections/store.ts";
+import { token as hostToken, startStandIn } from "../../connections/stand-ins.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { type Api, pipelineBody, unique } from "../../helpers/api.ts";
 import { decide, decideDue } from "../../helpers/builds.ts";
@@ -83,6 +85,16 @@ export async function freshDelivery(api: Api) {
 
 const repository = "https://github.com/acme/app.git";
 const hookedPipeline = async ({ newPipeline }: Api) => ({ slug: (await newPipeline({ repository })).slug });
+/** A pipeline whose host has a connection with a token. */
+const connectedPipeline = async (api: Api) => {
+  const known = await findConnectionOfHost(api.world.services.db, api.acme.id, "github.com");
+  if (!known) {
+    const { apiUrl } = await startStandIn("github");
+    const body = { type: "github", api_url: apiUrl, token: hostToken };
+    await api.send("POST", "/repository_connections", { body });
+  }
+  return hookedPipeline(api);
+};
 const sha = "6113728f27ae82c7b1a177c8d03f9e96e0adf246";
 const pushOfGithub = {
   ref: "refs/heads/main",
@@ -233,6 +245,7 @@ const rows: Row[] = [
 
   ["setProviderSecret", "PUT", `${provider}/secret`, "write_pipelines", "member", 204, { body: () => ({ secret: "sixteen letters!" }), prepare: hookedPipeline }],
   ["rotateProvider", "POST", `${provider}/rotate`, "write_pipelines", "member", 200, { prepare: hookedPipeline }],
+  ["createWebhook", "POST", `${pipeline}/webhook`, "write_pipelines", "member", 201, { prepare: connectedPipeline }],
   ["getGithubWebhooks", "GET", `${pipeline}/github-webhooks`, "read_pipelines", "member", 200, { prepare: hookedPipeline }],
   ["enableGithubWebhooks", "PUT", `${pipeline}/github-webhooks`, "write_pipelines", "member", 200, { prepare: hookedPipeline }],
   ["disableGithubWebhooks", "DELETE", `${pipeline}/github-webhooks`, "write_pipelines", "member", 200, { prepare: hookedPipeline }],

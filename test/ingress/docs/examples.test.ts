@@ -13,6 +13,7 @@ const address = "https://ci.example.com";
 const file = new URL("../../../ingress/docs/examples.json", import.meta.url);
 
 const open = withSettings(openTriggerApi, {
+  OUTBOUND_ALLOWED_NETWORKS: "127.0.0.0/8",
   PUBLIC_URL: address,
   BASE_URL: address,
   AUTH_URL: address,

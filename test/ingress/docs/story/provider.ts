@@ -1,4 +1,7 @@
 import { createHmac } from "node:crypto";
+import { createConnection, deleteConnection } from "../../../../shared/connections/connections.ts";
+import { newConnection } from "../../../../shared/connections/members.ts";
+import { startStandIn, token } from "../../../connections/stand-ins.ts";
 import { openSender, type Story } from "./chapter.ts";
 
 const sha = "6113728f27ae82c7b1a177c8d03f9e96e0adf246";
@@ -35,6 +38,15 @@ export async function provider(story: Story) {
   const secret = "correct horse battery staple";
   await send("setProviderSecret", "A secret of yours", { json: { secret }, status: 204 });
   await send("setProviderSecret", "A short secret", { json: { secret: "secret" }, status: 422 });
+  const { services } = api.world;
+  const host = await startStandIn("github");
+  const given = newConnection.parse({ type: "github", api_url: host.apiUrl, token });
+  const actor = { organization: api.acme, userId: api.acme.user.id };
+  const connection = await createConnection(services, actor, given);
+  await send("createWebhook", "The webhook at the host", { status: 201 });
+  await deleteConnection(services, actor, connection);
+  await host.close();
+  await send("createWebhook", "No token for the host", { status: 422 });
   await send("disableGithubWebhooks", "Webhooks are refused", {});
   await send("enableGithubWebhooks", "Webhooks are taken", {});
   await send("getGithubWebhooks", "Webhooks are taken", {});
