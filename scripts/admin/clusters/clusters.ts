@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { asOperator } from "../../shared/accounts/organizations.ts";
-import { createCluster, deleteCluster } from "../../shared/clusters/clusters.ts";
-import { clusterMembers, newCluster } from "../../shared/clusters/members.ts";
-import { listClusters } from "../../shared/clusters/store.ts";
-import { type Act, givenMembers, newCommand, orgOption, requireValid, withMembers } from "./command.ts";
-import { namedCluster, namedOrganization, withCluster } from "./find.ts";
+import { asOperator } from "../../../shared/accounts/organizations.ts";
+import { createCluster, deleteCluster } from "../../../shared/clusters/clusters.ts";
+import { clusterMembers, newCluster } from "../../../shared/clusters/members.ts";
+import { listClusters } from "../../../shared/clusters/store.ts";
+import { type Act, givenMembers, newCommand, orgOption, requireValid, withMembers } from "../command.ts";
+import { namedCluster, namedOrganization, withCluster } from "../find.ts";
 
 export function clusterCommands(act: Act): Command[] {
   const cluster = newCommand("cluster", "groups of queues");

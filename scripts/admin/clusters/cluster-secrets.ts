@@ -1,10 +1,10 @@
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
-import { newSecret, secretMembers, secretValue } from "../../shared/secrets/members.ts";
-import { createSecret, deleteSecret, replaceSecretValue } from "../../shared/secrets/secrets.ts";
-import { findSecretByKey, type ListedSecret, listSecrets } from "../../shared/secrets/store.ts";
-import { type Act, givenMembers, newCommand, requireValid, shownMembers, withMembers } from "./command.ts";
-import { type ClusterOptions, namedCluster, noneFound, withCluster } from "./find.ts";
+import { newSecret, secretMembers, secretValue } from "../../../shared/secrets/members.ts";
+import { createSecret, deleteSecret, replaceSecretValue } from "../../../shared/secrets/secrets.ts";
+import { findSecretByKey, type ListedSecret, listSecrets } from "../../../shared/secrets/store.ts";
+import { type Act, givenMembers, newCommand, requireValid, shownMembers, withMembers } from "../command.ts";
+import { type ClusterOptions, namedCluster, noneFound, withCluster } from "../find.ts";
 
 interface KeyOptions extends ClusterOptions {
   key: string;
