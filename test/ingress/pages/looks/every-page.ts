@@ -18,6 +18,7 @@ import { buildWebhook, fanOut } from "../../../helpers/builds.ts";
 import { addApplication, type Pages } from "../../../helpers/pages.ts";
 import { exhibitAgents } from "./agent-looks.ts";
 import { exhibitArtifacts } from "./artifact-looks.ts";
+import { connectionLooks, exhibitConnections } from "./connection-looks.ts";
 import { exhibitQueue, exhibitUse } from "./figures.ts";
 import { exhibitHosts, hostLooks } from "./host-looks.ts";
 import { exhibitProviders, providerLooks } from "./provider-looks.ts";
@@ -279,6 +280,7 @@ export const everyPage: Look[] = [
   { name: "revoking a registration token", as: "ada", visit: (page, { agents }) => page.goto(agents.revoke) },
   { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
+  ...connectionLooks,
   ...providerLooks,
   ...secretLooks,
   ...stepLooks,
@@ -297,6 +299,7 @@ export async function exhibit(pages: Pages) {
     agents: await exhibitAgents(pages),
     steps: await exhibitSteps(pages),
     secrets: await exhibitSecrets(pages),
+    connections: await exhibitConnections(pages),
     artifacts: await exhibitArtifacts(pages, "passed"),
     app: await connectedApp(pages),
     token: await ownToken(pages),
