@@ -115,6 +115,13 @@ const pushes: [string, ProviderId, string, object, Happened][] = [
     pushOf({ commit: null, message: null, author: { email: "ada@example.com", username: "ada" } }),
   ],
   [
+    "a branch deleted on its pages",
+    "gitea",
+    "delete",
+    { ref: "main", ref_type: "branch", pusher_type: "user" },
+    pushOf({ commit: null, message: null, author: null }),
+  ],
+  [
     "a branch",
     "bitbucket",
     "repo:push",
