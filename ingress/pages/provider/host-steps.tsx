@@ -109,7 +109,8 @@ const hosts: Record<ProviderId, HostSteps> = {
     events: () => (
       <>
         <strong>Custom events</strong>:{" "}
-        <Names of={["Push", "Pull Request", "Pull Request Synchronized", "Pull Request Labeled"]} />.
+        <Names of={["Push", "Delete", "Pull Request", "Pull Request Synchronized", "Pull Request Labeled"]} />
+        .
       </>
     ),
     save: "Add webhook",
