@@ -87,7 +87,7 @@ const gitlab: Api = {
 
 const giteaHook = {
   active: z.literal(true),
-  events: z.tuple([z.literal("push"), z.literal("pull_request")]),
+  events: z.tuple([z.literal("push"), z.literal("delete"), z.literal("pull_request")]),
   config: z.strictObject({ url, content_type: z.literal("json"), secret: secret.optional() }),
 };
 

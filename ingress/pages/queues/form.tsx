@@ -24,7 +24,7 @@ const shape = z
 const newQueueForm = z
   .object({
     ...(shapeOf(queueMembers, "create") as object),
-    hostedAgents: z.object({ instanceShape: shape }),
+    hostedAgents: z.object({ instanceShape: shape }).optional(),
   })
   .transform((given) => toColumns(queueMembers, given) as unknown as NewQueue);
 

@@ -4,7 +4,7 @@ import { type HostApi, hooksPerPage, ownerAndName, readConfigured, type WantedHo
 
 const settings = ({ url, secret }: WantedHook) => ({
   active: true,
-  events: ["push", "pull_request"],
+  events: ["push", "delete", "pull_request"],
   config: { url, content_type: "json", ...(secret !== null && { secret }) },
 });
 
