@@ -21,7 +21,7 @@ export interface Tour {
 /** Calls every operation, opens every page, and does every background job. Returns what the program asked the database. */
 export async function openTour(database: TestDatabase): Promise<Tour> {
   const { statements, stop } = recordStatements();
-  const api = await openTriggerApi(database);
+  const api = await openTriggerApi(database, { OUTBOUND_ALLOWED_NETWORKS: "127.0.0.0/8" });
   const { services, clock, url, config } = api.world;
   Object.assign(services.db, { offLoop: services.db }); // SQLite reads in a thread otherwise, unseen
   try {
