@@ -16,6 +16,8 @@ import {
   planProcesses,
   usage,
 } from "./start/procfile.ts";
+import { repositoriesFolder } from "./start/push/repository.ts";
+import { serveGit } from "./start/push/server.ts";
 import { runPrepare } from "./start/run-prepare.ts";
 import { removeAddresses } from "./start/running.ts";
 import { supervise } from "./start/supervise.ts";
@@ -65,6 +67,7 @@ async function start(args: string[]): Promise<void> {
     if (stopSignal.aborted) return;
     const equipped = equipAgents(giveMetricsPorts(processes, process.env), prepared);
     say(`Starting ${equipped.map(({ name }) => name).join(", ")}.`);
+    serveDemo(prepared);
     await run(equipped, prepared);
   } finally {
     if (hasIngress(processes)) removeAddresses();
@@ -109,6 +112,13 @@ function equipAgents(
     SIGNALBOX_AGENT_TOKEN: demoAgentToken,
   };
   return [...others, ...processes.filter(({ kind }) => kind === agent).map((each) => ({ ...each, env }))];
+}
+
+/** It ends with this process. */
+function serveDemo({ pushDemo }: Prepared): void {
+  if (!pushDemo) return;
+  const { port, secret } = pushDemo;
+  serveGit({ folder: repositoriesFolder, secret }).listen(port, "127.0.0.1").unref();
 }
 
 function hasIngress(processes: PlannedProcess[]): boolean {

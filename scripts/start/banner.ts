@@ -3,6 +3,7 @@ import type { Config } from "../../shared/settings/config.ts";
 import { api, endpointUrl } from "../../shared/settings/urls.ts";
 import { readDefaults } from "../login/defaults.ts";
 import { type Demo, demoOrganization, demoPipeline } from "../seed.ts";
+import { type PushDemo, pushedPipeline } from "./push/prepare.ts";
 
 const payload = '{"hello":"world"}';
 const curl = "curl -sS -w '\\n'";
@@ -37,9 +38,14 @@ function addresses(config: Config): string[] {
 
 /**
  * Commands are one line: easy to copy.
+ * @param push a text says why nothing can be pushed
  * @param given names of settings set by hand
  */
-export function demoCommands(config: Config, demo: Demo, given: Set<string>): string {
+export function demoCommands(
+  config: Config,
+  demo: Demo,
+  { push, given }: { push: PushDemo | string | undefined; given: Set<string> },
+): string {
   const pipeline = { org: demoOrganization, slug: demoPipeline };
   const { org, slug } = pipeline;
   const repeat = sharedSettings.filter((name) => given.has(name));
@@ -65,6 +71,7 @@ export function demoCommands(config: Config, demo: Demo, given: Set<string>): st
     "  Print the log of that step, which the agent of npm start runs:",
     `    ${curl} -H 'Authorization: Bearer ${demo.apiToken}' "${build}/jobs/${ofJob("job_id")}/log.txt"`,
     "",
+    ...pushCommands(config, demo, push),
     `  Sign in a device: it shows a code to enter in a browser, as ${demo.email} with the password ${demo.password}:`,
     `    ${loginCommand(config)}`,
     ...(repeat.length > 0
@@ -73,6 +80,25 @@ export function demoCommands(config: Config, demo: Demo, given: Set<string>): st
     "",
   ];
   return lines.join("\n");
+}
+
+/** A clone, a push, and the log of its build. */
+function pushCommands(config: Config, demo: Demo, push: PushDemo | string | undefined): string[] {
+  if (push === undefined) return [];
+  if (typeof push === "string") return [`  A push would become a build too, but ${push}.`, ""];
+  const pipeline = { org: demoOrganization, slug: pushedPipeline };
+  const author = "-c user.name=Demo -c user.email=demo@example.com";
+  const build = api.build(config, pipeline, push.nextBuild);
+  return [
+    "  Push a commit, which becomes a build of it:",
+    `    git clone -q ${push.url} data/greeting && echo 'Hello from a push' > data/greeting/greeting.txt`,
+    `    git -C data/greeting ${author} commit -qam 'Say more' && git -C data/greeting push -q`,
+    "",
+    "  Print its log, a moment later:",
+    `    job=$(npm run -s admin -- job token --org ${pipeline.org} --pipeline ${pipeline.slug} --build ${push.nextBuild})`,
+    `    ${curl} -H 'Authorization: Bearer ${demo.apiToken}' "${build}/jobs/$(node -p "($job).job_id")/log.txt"`,
+    "",
+  ];
 }
 
 /** For shells: `. data/demo.env`. */

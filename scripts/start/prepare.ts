@@ -11,6 +11,7 @@ import { withServices } from "../with-services.ts";
 import { requireFreePort } from "./address.ts";
 import { banner, demoCommands, demoEnvFile, demoTextFile, demoVariables } from "./banner.ts";
 import { describe } from "./cannot-start.ts";
+import { type PushDemo, preparePushDemo } from "./push/prepare.ts";
 import { type Addresses, writeAddresses } from "./running.ts";
 
 // Takes one message from its parent, and answers with one.
@@ -31,6 +32,8 @@ export interface Prepared {
   shutdownMs: number;
   /** Registers agents of the demo's queue. Undefined: there is no demo. */
   demoAgentToken: string | undefined;
+  /** The git server of the demo. */
+  pushDemo: Pick<PushDemo, "port" | "secret"> | undefined;
   /** Printed once everything runs. */
   banner: string;
 }
@@ -52,8 +55,8 @@ async function prepare({ listens, given, compiles }: Order): Promise<Prepared> {
   prepareDataFolder();
   const config = readConfig(process.env);
   await updateDatabase(config);
-  const demo = await prepareDemo(config);
-  const commands = demo ? demoCommands(config, demo, new Set(given)) : "";
+  const { demo, push } = await prepareDemo(config, await choosePort(port + 1));
+  const commands = demo ? demoCommands(config, demo, { push, given: new Set(given) }) : "";
   if (demo) {
     keepForOwner(demoTextFile, commands);
     keepForOwner(demoEnvFile, demoVariables(config, demo));
@@ -65,6 +68,7 @@ async function prepare({ listens, given, compiles }: Order): Promise<Prepared> {
     port,
     shutdownMs: config.drainMs + config.shutdownMs,
     demoAgentToken: demo?.agentToken,
+    pushDemo: typeof push === "string" ? undefined : push,
     banner: banner(config, demo, commands),
   };
 }
@@ -116,9 +120,22 @@ async function updateDatabase({ databaseUrl }: Config): Promise<void> {
   await migrate(databaseUrl, (line) => process.stdout.write(`  ${line}\n`));
 }
 
-async function prepareDemo(config: Config): Promise<Demo | undefined> {
+interface PreparedDemo {
+  demo?: Demo | undefined;
+  /** A text says why there is none. */
+  push?: PushDemo | string | undefined;
+}
+
+async function prepareDemo(config: Config, gitPort: number): Promise<PreparedDemo> {
   return withServices(await withSecretKey(config), async (services) => {
     await checkSecretKey(services);
-    return findOrMakeDemo(services);
+    const demo = await findOrMakeDemo(services);
+    return { demo, push: demo && (await preparePushDemo(services, demo, gitPort)) };
   });
+}
+
+/** The wanted port, so that clones of the demo keep their address, or else a free one. */
+async function choosePort(wanted: number): Promise<number> {
+  const host = "127.0.0.1";
+  return requireFreePort(host, wanted).catch(() => requireFreePort(host, 0));
 }

@@ -25,6 +25,7 @@ const path = process.env.PATH ?? "";
 const hasRedis = ["redis-server", "valkey-server"].some((name) =>
   path.split(delimiter).some((directory) => isExecutable(join(directory, name))),
 );
+const hasGit = path.split(delimiter).some((directory) => isExecutable(join(directory, "git")));
 const redisUrl = process.env.TEST_REDIS_URL;
 const skip = !hasRedis && !redisUrl && "there is no redis-server on the PATH, and TEST_REDIS_URL is not set";
 
@@ -92,6 +93,20 @@ describe("npm start", { skip }, () => {
     assert.equal(JSON.parse(shown)[0].number, 1);
     assert.deepEqual(JSON.parse(payload), { key: "service:webhook", value: '{"hello":"world"}' });
     assert.equal(printed.trimEnd(), "Hello, world");
+  });
+
+  it("prints commands that push a commit, and show the log of its build", { skip: !hasGit }, async () => {
+    const [, ofPush = ""] = output.split("Push a commit");
+    const [clone, push, job, log] = ofPush.match(/(?<=^ {4})(git|job=|curl).*$/gm) ?? [];
+
+    await shell(`${clone}\n${push}`);
+    const printed = await eventually("the log of the build", async () => {
+      const text = await shell(`sleep 0.5; ${job}\n${log}`).catch(() => "");
+      return text.includes("Hello from a push") && text;
+    });
+
+    const commit = (await shell("git -C data/greeting rev-parse HEAD")).trim();
+    assert.match(printed, new RegExp(commit.slice(0, 7)));
   });
 
   it("lets the commands of README.md be pasted as they stand, up to the log of the passed build", async () => {
