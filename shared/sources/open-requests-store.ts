@@ -1,6 +1,6 @@
-import { and, desc, eq, inArray, lt, or, sql } from "drizzle-orm";
+import { and, eq, inArray, lt, or, sql } from "drizzle-orm";
 import type { Tx } from "../db/database.ts";
-import { isOneOfRows, prepared } from "../db/prepared.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import type { PullRequest } from "./happened.ts";
 
@@ -11,23 +11,25 @@ export type RequestKey = Pick<Row, "pipelineId" | "number">;
 /** A branch may have a request for each of some base branches. */
 const maxRows = 1000;
 
-const selectOfBranches = prepared<{ branches: [pipelineId: string, branch: string][] }, Row, Tx>((tx) => {
+/** Without an order, for which SQLite would read all requests of the pipeline. */
+const selectOfBranches = prepared<{ pipelineId: string; branches: string[] }, Row, Tx>((tx) => {
   const { openRequests } = tx.tables;
+  const isOfPipeline = eq(openRequests.pipelineId, sql.placeholder("pipelineId"));
   return tx
     .select()
     .from(openRequests)
-    .where(isOneOfRows([openRequests.pipelineId, openRequests.branch], "branches"))
-    .orderBy(desc(openRequests.number))
+    .where(and(isOfPipeline, isOneOf(openRequests.branch, "branches")))
     .limit(maxRows);
 });
 
-/** The open requests of branches, newest first. */
+/** The open requests of some branches of a pipeline. */
 export async function listOpenRequests(
   tx: Tx,
-  branches: [pipelineId: string, branch: string][],
+  pipelineId: string,
+  branches: string[],
 ): Promise<OpenRequest[]> {
-  if (branches.length === 0) return [];
-  return (await selectOfBranches(tx, { branches })) as unknown as OpenRequest[];
+  const rows = await selectOfBranches(tx, { pipelineId, branches });
+  return rows as unknown as OpenRequest[];
 }
 
 /** Keeps what is newer already. */

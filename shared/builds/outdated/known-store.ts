@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, lt } from "drizzle-orm";
+import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
 import type { Tx } from "../../db/database.ts";
 import { hasText, indexedText } from "../../db/schema/builds.ts";
 import type { Build } from "../rows/build-store.ts";
@@ -33,6 +33,8 @@ export async function findNewestOfBranch(
 ): Promise<Pick<Build, "id" | "organizationId" | "number"> | undefined> {
   const { builds } = tx.tables;
   const { id, organizationId, number } = builds;
+  // By the number itself, SQLite may take the index of all branches' states.
+  const unindexed = sql`${number} + 0`;
   const [newest] = await tx
     .select({ id, organizationId, number })
     .from(builds)
@@ -41,10 +43,10 @@ export async function findNewestOfBranch(
         eq(builds.pipelineId, pipelineId),
         hasText(builds.branch, branch),
         eq(builds.state, state),
-        lt(number, below),
+        lt(unindexed, below),
       ),
     )
-    .orderBy(desc(number))
+    .orderBy(desc(unindexed))
     .limit(1);
   return newest;
 }

@@ -20,13 +20,14 @@ export class OpenRequests {
     tx: Tx,
     pushes: { pipelineId: string; happened: Extract<Happened, { type: "push" }> }[],
   ): Promise<OpenRequests> {
-    const branches = pushes.flatMap(({ pipelineId, happened }) =>
-      happened.changes.flatMap(({ type, name, commit }): [string, string][] =>
-        type === "branch" && commit !== null ? [[pipelineId, name]] : [],
-      ),
-    );
     const open = new OpenRequests();
-    for (const { pipelineId, facts } of await listOpenRequests(tx, branches)) open.#keep(pipelineId, facts);
+    for (const [pipelineId, own] of Map.groupBy(pushes, (push) => push.pipelineId)) {
+      const changes = own.flatMap(({ happened }) => happened.changes);
+      const pushed = changes.filter(({ type, commit }) => type === "branch" && commit !== null);
+      const branches = [...new Set(pushed.map(({ name }) => name))];
+      if (branches.length === 0) continue;
+      for (const { facts } of await listOpenRequests(tx, pipelineId, branches)) open.#keep(pipelineId, facts);
+    }
     return open;
   }
 
