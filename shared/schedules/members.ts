@@ -3,7 +3,7 @@ import { type Given, inputOf } from "../members/bodies.ts";
 import type { Members } from "../members/member.ts";
 import { environmentSchema } from "../pipelines/environment.ts";
 import { blankToNull, requiredText, text } from "../validation.ts";
-import { readCronline } from "./cron.ts";
+import { readCronline } from "./cronline.ts";
 import type { Schedule } from "./store.ts";
 
 const cronline = requiredText("Cronline", 200).superRefine((given, context) => {

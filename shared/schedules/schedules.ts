@@ -4,14 +4,14 @@ import { requireStorage } from "../accounts/storage.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
-import { auditedColumns } from "../members/rows.ts";
+import { auditedColumns, changedColumns, newColumns } from "../members/rows.ts";
 import { openEnvironmentIfPossible, sealEnvironment } from "../pipelines/environment.ts";
 import { lockPipeline, type PipelineFacts } from "../pipelines/store.ts";
 import { notFound, validationFailed } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
 import { roomProblems } from "../sharing/room.ts";
-import { nextTime, readCronline } from "./cron.ts";
+import { readCronline } from "./cronline.ts";
 import { type NewSchedule, type ScheduleChange, scheduleMembers } from "./members.ts";
 import {
   countSchedules,
@@ -22,6 +22,9 @@ import {
   type Schedule,
   updateSchedule,
 } from "./store.ts";
+import { nextTime } from "./times.ts";
+
+type Columns = Omit<typeof scheduleMembers, "env">;
 
 /**
  * Creates a schedule of a pipeline.
@@ -41,16 +44,11 @@ export async function createSchedule(
     const problems = await roomProblems(config, stored.schedules, countUpTo);
     if (problems.length > 0) throw validationFailed(...problems);
     const schedule: Schedule = {
+      ...newColumns<Schedule, keyof Columns>(scheduleMembers, input),
       id: newId(tx.now),
       organizationId,
       pipelineId: pipeline.id,
-      label: input.label ?? null,
-      cronline: input.cronline,
-      message: input.message ?? null,
-      commit: input.commit,
-      branch: input.branch ?? null,
       environmentSealed: sealEnvironment(cipher, env ?? {}, sealedPlaces.variablesOfBuilds),
-      enabled: input.enabled,
       nextBuildAt: input.enabled ? nextBuildAfter(input.cronline, tx.now) : null,
       failedAt: null,
       failedMessage: null,
@@ -90,7 +88,7 @@ export async function changeSchedule(
       env === undefined
         ? {}
         : { environmentSealed: sealEnvironment(cipher, env ?? {}, sealedPlaces.variablesOfBuilds) };
-    const change = { ...withoutAbsent(given), ...sealed };
+    const change = { ...changedColumns<Schedule>(given), ...sealed };
     const after: Schedule = { ...before, ...change };
     const isNew = after.cronline !== before.cronline || after.enabled !== before.enabled;
     const next = after.enabled ? nextBuildAfter(after.cronline, tx.now) : null;
@@ -137,8 +135,4 @@ export function nextBuildAfter(cronline: string, after: Date): Date | null {
 
 function auditSubject({ id, label, cronline }: Schedule) {
   return { type: "schedule", id, name: label ?? cronline } as const;
-}
-
-function withoutAbsent<Members extends object>(members: Members): Partial<Schedule> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

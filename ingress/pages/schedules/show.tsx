@@ -1,9 +1,10 @@
 import { createBuildByHand } from "../../../shared/builds/making/by-request.ts";
 import { listScheduledBuilds } from "../../../shared/builds/rows/build-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
-import { nextTimes, readCronline } from "../../../shared/schedules/cron.ts";
+import { readCronline } from "../../../shared/schedules/cronline.ts";
 import { changeSchedule, deleteSchedule, variablesOf } from "../../../shared/schedules/schedules.ts";
 import type { Schedule } from "../../../shared/schedules/store.ts";
+import { nextTimes } from "../../../shared/schedules/times.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { pipelinePath } from "../address/pipeline.ts";
 import { confirmPage } from "../resources/confirm-page.tsx";

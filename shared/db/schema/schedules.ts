@@ -26,7 +26,7 @@ export function defineSchedulesTables(
         .notNull()
         .references(() => pipelines.id, { onDelete: "cascade" }),
       label: text(),
-      /** As shared/schedules/cron.ts reads it. */
+      /** As shared/schedules/cronline.ts reads it. */
       cronline: text().notNull(),
       /** Null: one that names the schedule. */
       message: text(),

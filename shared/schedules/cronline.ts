@@ -1,9 +1,7 @@
-import { Cron } from "croner";
-import { dayMs, hourMs, minuteMs } from "../durations.ts";
 import { excerpt } from "../refusal.ts";
+import { comesToADay, type MonthDay, type Weekday } from "./days.ts";
 
-// Cronlines: five fields and a time zone. A library finds the times of a zone, with its changes of the clock. Lists of
-// days are read here, because they know weeks and the ends of months.
+// Cronlines: five fields and a time zone.
 
 /** A cronline that was read. */
 export interface Cronline {
@@ -18,30 +16,14 @@ export interface Cronline {
   zone: string | number;
 }
 
-interface Field {
+export interface Field {
   values: number[];
   /** It is `*`, with a step or without: such times come twice when clocks are set back. */
   isWild: boolean;
 }
 
-/** Of a month: 1 is its first day, -1 its last. */
-interface MonthDay {
-  from: number;
-  to: number;
-  step: number;
-}
-
-interface Weekday {
-  day: number;
-  /** Every so many weeks. 1: each week. */
-  every: number;
-  offset: number;
-}
-
 /** Builds are made within ten minutes, so that more often would be a promise that nobody keeps. */
 const minGapMinutes = 10;
-/** The 29th of February, and weeks of two digits, come behind fewer days that are looked at and left out. */
-const maxDaysLeftOut = 400;
 const maxLength = 200;
 
 const intervals: Record<string, string> = {
@@ -65,7 +47,7 @@ export function readCronline(text: string): Cronline | { problem: string } {
     const gap = smallestGap(cronline);
     if (gap < minGapMinutes)
       throw new Problem(`comes every ${gap} minutes: at least ${minGapMinutes} must lie between two times`);
-    if (nextTime(cronline, new Date()) === undefined) throw new Problem("never comes to a time");
+    if (!comesToADay(cronline)) throw new Problem("never comes to a time");
     return cronline;
   } catch (error) {
     if (error instanceof Problem) return { problem: `Cronline ${error.message}` };
@@ -201,102 +183,4 @@ function smallestGap({ minutes, hours }: Cronline): number {
   const around = 60 - (values.at(-1) as number) + (values[0] as number);
   const hasNeighbours = hours.values.some((hour) => hours.values.includes((hour + 1) % 24));
   return Math.min(...within, hasNeighbours ? around : Number.POSITIVE_INFINITY);
-}
-
-/** The first time after another. Undefined if none comes in years. */
-export function nextTime(cronline: Cronline, after: Date): Date | undefined {
-  const pattern = patternOf(cronline);
-  const options = { mode: "5-part" as const, fixedTimeRule: "no-wildcard" as const };
-  const cron = new Cron(pattern, { ...options, ...zoneOption(cronline.zone) });
-  let from = after;
-  for (let days = 0; days < maxDaysLeftOut; days++) {
-    const time = cron.nextRun(from) ?? undefined;
-    if (time === undefined) return undefined;
-    const local = localTime(cronline.zone, time);
-    if (isDayOf(cronline, local)) return time;
-    // Behind the last time of this day, however the clock is set meanwhile.
-    const restOfDay = dayMs - (local.getTime() % dayMs);
-    from = new Date(time.getTime() + Math.max(restOfDay - 2 * hourMs, minuteMs));
-  }
-  return undefined;
-}
-
-/** The next times, soonest first. */
-export function nextTimes(cronline: Cronline, after: Date, count: number): Date[] {
-  const times: Date[] = [];
-  for (let last: Date | undefined = after; times.length < count; times.push(last)) {
-    last = nextTime(cronline, last);
-    if (last === undefined) break;
-  }
-  return times;
-}
-
-function zoneOption(zone: string | number) {
-  return typeof zone === "number" ? { utcOffset: zone } : { timezone: zone };
-}
-
-/** A pattern with at least the times of the cronline: it may have more days. */
-function patternOf({ minutes, hours, months, weekdays, monthDays }: Cronline): string {
-  const days = weekdays && !monthDays ? [...new Set(weekdays.map(({ day }) => day))].join(",") : "*";
-  return [fieldOf(minutes), fieldOf(hours), "*", months.values.join(","), days].join(" ");
-}
-
-/** The library tells by the `*` which times come twice. */
-function fieldOf({ values, isWild }: Field): string {
-  const [first = 0, second = first] = values;
-  if (!isWild) return values.join(",");
-  return second === first ? `${first}` : `*/${second - first}`;
-}
-
-/** The date and time of day in a zone, as if it were UTC. */
-function localTime(zone: string | number, time: Date): Date {
-  if (typeof zone === "number") return new Date(time.getTime() + zone * minuteMs);
-  const parts = Object.fromEntries(
-    formatOf(zone)
-      .formatToParts(time)
-      .map(({ type, value }) => [type, value]),
-  );
-  const { year, month, day, hour, minute } = parts as Record<string, string>;
-  return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute)));
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** There are a few hundred zones. */
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const numeric = "numeric" as const;
-  const known =
-    formats.get(zone) ??
-    new Intl.DateTimeFormat("en", {
-      timeZone: zone,
-      hourCycle: "h23",
-      ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric },
-    });
-  formats.set(zone, known);
-  return known;
-}
-
-function isDayOf({ monthDays, weekdays }: Cronline, local: Date): boolean {
-  if (!monthDays && !weekdays) return true;
-  return isMonthDay(monthDays ?? [], local) || isWeekday(weekdays ?? [], local);
-}
-
-function isMonthDay(monthDays: MonthDay[], local: Date): boolean {
-  const day = local.getUTCDate();
-  const length = new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 0)).getUTCDate();
-  const fromStart = (given: number) => (given < 0 ? length + 1 + given : given);
-  return monthDays.some(({ from, to, step }) => {
-    const first = fromStart(from);
-    return day >= first && day <= fromStart(to) && (day - first) % step === 0;
-  });
-}
-
-/** Weeks are counted from the first of January 2019, a Tuesday, whose week is 1. */
-const firstDay = Date.UTC(2019, 0, 1);
-
-function isWeekday(weekdays: Weekday[], local: Date): boolean {
-  const week = Math.floor((local.getTime() - firstDay) / (7 * dayMs)) + 1;
-  return weekdays.some(
-    ({ day, every, offset }) => day === local.getUTCDay() && (week + offset) % every === 0,
-  );
 }

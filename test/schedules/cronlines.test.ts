@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type Cronline, nextTimes, readCronline } from "../../shared/schedules/cron.ts";
+import { type Cronline, readCronline } from "../../shared/schedules/cronline.ts";
+import { nextTimes } from "../../shared/schedules/times.ts";
 
 function read(text: string): Cronline {
   const cronline = readCronline(text);
