@@ -1,21 +1,17 @@
-import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
-import type { Topic } from "../../redis/events.ts";
 import type { Services } from "../../services/services.ts";
 import { deleteTasks, later } from "../../tasks/store.ts";
 import { type BuildState, blockedBuildStates } from "../../vocabulary.ts";
 import { cancelIfUnfinished } from "../progress/cancel.ts";
 import { type Build, listBuildsById } from "../rows/build-store.ts";
+import { isOfFork } from "../rows/facts.ts";
 import { lockBuilds } from "../rows/progress-store.ts";
-import { buildTopics } from "../rows/topics.ts";
 import { findNewestOfBranch } from "./known-store.ts";
-import { listOlderOfBranch } from "./store.ts";
+import { changeOlder } from "./older.ts";
 
 // The unfinished builds of a branch that was deleted at its host, or of a merge group that was destroyed, are canceled if the
 // pipeline asks for it. The newest one is the task's subject: builds of a branch that is made again stay.
 
-/** Builds may have thousands of jobs. */
-const buildsAtOnce = 10;
 const reason = "Its branch was deleted";
 /** In the order in which a build passes through them: none slips by. */
 const states: BuildState[] = ["scheduled", "running", "failing", ...blockedBuildStates];
@@ -35,35 +31,17 @@ export async function dueOfGoneBranch(
 export async function endOfGoneBranch(services: Services, buildId: string): Promise<void> {
   const { db } = services;
   const newest = (await listBuildsById(db, [buildId])).get(buildId);
-  if (newest) for (const state of states) await cancelOlder(services, { newest, state });
+  if (newest) await cancelOlder(services, newest);
   await db.transaction(async (tx) => {
     await lockBuilds(tx, [buildId]);
     await deleteTasks(tx, "branch_gone", buildId);
   });
 }
 
-async function cancelOlder(
-  { db, clock, events }: Services,
-  { newest, state }: { newest: Build; state: BuildState },
-): Promise<void> {
-  const { pipelineId, branch, number } = newest;
-  for (let after = 0; ; ) {
-    const older = { pipelineId, branch, state, after, below: number + 1 };
-    const found = await listOlderOfBranch(db, older, buildsAtOnce);
-    const ids = found.map(({ id }) => id);
-    const now = clock.now();
-    const topics = await db.transaction(async (tx) => {
-      const changed: Topic[] = [];
-      for (const build of await lockBuilds(tx, ids)) {
-        // A branch of a fork may have the name of one of ours.
-        const jobs = build.options?.is_fork ? undefined : await cancelIfUnfinished(tx, build, now, reason);
-        if (jobs) changed.push(...buildTopics(build, jobs));
-      }
-      return changed;
-    });
-    events.publish(topics);
-    if (found.length < buildsAtOnce) return;
-    after = found.at(-1)?.number ?? number;
-    await restBetweenTransactions();
-  }
+async function cancelOlder(services: Services, { pipelineId, branch, number }: Build): Promise<void> {
+  for (const state of states)
+    await changeOlder(services, { pipelineId, branch, state, below: number + 1 }, async (tx, build, now) =>
+      // A branch of a fork may have the name of one of ours.
+      isOfFork(build) ? undefined : cancelIfUnfinished(tx, build, now, reason),
+    );
 }

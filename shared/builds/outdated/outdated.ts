@@ -1,8 +1,6 @@
-import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Tx } from "../../db/database.ts";
 import { branchRules } from "../../pipelines/settings.ts";
 import { findPipelineFactsById } from "../../pipelines/store.ts";
-import type { Topic } from "../../redis/events.ts";
 import type { Services } from "../../services/services.ts";
 import { deleteTasks } from "../../tasks/store.ts";
 import type { BuildState } from "../../vocabulary.ts";
@@ -12,9 +10,9 @@ import { type Build, listBuildsById } from "../rows/build-store.ts";
 import { isOfFork } from "../rows/facts.ts";
 import type { JobFacts } from "../rows/job-store.ts";
 import { lockBuilds } from "../rows/progress-store.ts";
-import { buildTopics } from "../rows/topics.ts";
+import { changeOlder } from "./older.ts";
 import { outdatedBy } from "./reason.ts";
-import { hasAcceptedJob, listOlderOfBranch, skipJobsIfUnaccepted } from "./store.ts";
+import { hasAcceptedJob, skipJobsIfUnaccepted } from "./store.ts";
 
 // A new build skips or cancels older ones of its branch, if the pipeline asks for it. Later builds, and those that are
 // blocked or have finished, stay as they are.
@@ -24,9 +22,6 @@ import { hasAcceptedJob, listOlderOfBranch, skipJobsIfUnaccepted } from "./store
 // | scheduled, no agent has a job   | skipped                   | stays                        |
 // | scheduled, an agent has a job   | stays                     | canceling                    |
 // | running, failing                | stays                     | canceling                    |
-
-/** Builds may have thousands of jobs. */
-const buildsAtOnce = 10;
 
 type Rules = ReturnType<typeof branchRules>;
 
@@ -38,37 +33,17 @@ export async function endOutdated(services: Services, buildId: string): Promise<
   const rules = pipeline ? branchRules(pipeline, newer.branch) : { skips: false, cancels: false };
   // In the order in which a build passes through them: none slips by.
   const states: BuildState[] = rules.cancels ? ["scheduled", "running", "failing"] : ["scheduled"];
-  if (newer && (rules.skips || rules.cancels))
-    for (const state of states) await endOlder(services, { newer, rules, state });
+  if (newer && (rules.skips || rules.cancels)) {
+    const { pipelineId, branch, number: below } = newer;
+    for (const state of states)
+      await changeOlder(services, { pipelineId, branch, state, below }, (tx, build, now) =>
+        endIfOutdated(tx, build, { newer, rules, now }),
+      );
+  }
   await db.transaction(async (tx) => {
     await lockBuilds(tx, [buildId]);
     await deleteTasks(tx, "branch", buildId);
   });
-}
-
-async function endOlder(
-  { db, clock, events }: Services,
-  { newer, rules, state }: { newer: Build; rules: Rules; state: BuildState },
-): Promise<void> {
-  const { pipelineId, branch, number: below } = newer;
-  for (let after = 0; ; ) {
-    const older = { pipelineId, branch, state, after, below };
-    const found = await listOlderOfBranch(db, older, buildsAtOnce);
-    const ids = found.map(({ id }) => id);
-    const now = clock.now();
-    const topics = await db.transaction(async (tx) => {
-      const changed: Topic[] = [];
-      for (const build of await lockBuilds(tx, ids)) {
-        const jobs = await endIfOutdated(tx, build, { newer, rules, now });
-        if (jobs) changed.push(...buildTopics(build, jobs));
-      }
-      return changed;
-    });
-    events.publish(topics);
-    if (found.length < buildsAtOnce) return;
-    after = found.at(-1)?.number ?? below;
-    await restBetweenTransactions();
-  }
 }
 
 /** @returns the jobs that changed; undefined if the build stays */
