@@ -1,7 +1,9 @@
 import { defineHandler, type H3, HTTPResponse } from "h3";
 import { Refusal } from "../../shared/refusal.ts";
 import { jsonType } from "../http/respond.ts";
-import type { Handlers, Route } from "../http/routing.ts";
+import type { Method, Route } from "../http/routing.ts";
+
+const anyMethod: Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 const organization = "/v2/organizations/:org";
 const cluster = `${organization}/clusters/:cluster`;
@@ -49,14 +51,15 @@ const missing: Record<string, string[]> = {
 
 /** They answer with the sentence, so that nobody searches for a mistake of their own. */
 export const missingOperations: Route[] = Object.entries(missing).flatMap(([name, paths]) =>
-  paths.map((path): Route => [path, refuseAll(`This server has no ${name}`)]),
+  paths.map((path) => missingRoute(path, `This server has no ${name}`)),
 );
 
-function refuseAll(message: string): Handlers {
+/** A route that answers 404 with a sentence. */
+export function missingRoute(path: string, message: string, methods = anyMethod): Route {
   const refuse = defineHandler(() => {
     throw new Refusal(404, message);
   });
-  return { GET: refuse, POST: refuse, PUT: refuse, PATCH: refuse, DELETE: refuse };
+  return [path, Object.fromEntries(methods.map((method) => [method, refuse]))];
 }
 
 /** The addresses of the hosted service's GraphQL, whose clients read errors in its form. */
