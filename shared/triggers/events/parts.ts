@@ -32,8 +32,8 @@ export async function createParts(
  * one, has transactions of its own: as many as it needs.
  */
 export function partsOfDeliveries(parts: { deliveryId: string | null }[][]): string[][] {
-  const all = parts.flat().map(({ deliveryId }) => deliveryId ?? "");
-  const isSeveral = (id: string) => all.indexOf(id) !== all.lastIndexOf(id);
+  const byDelivery = Map.groupBy(parts.flat(), ({ deliveryId }) => deliveryId ?? "");
+  const isSeveral = (id: string) => (byDelivery.get(id)?.length ?? 0) > 1;
   return parts.flatMap((part) => {
     const ids = [...new Set(part.map(({ deliveryId }) => deliveryId ?? ""))];
     const several = ids.filter(isSeveral);
