@@ -61,7 +61,7 @@ export async function retryJob(
 
 /**
  * Retries jobs that failed, as far as their steps allow it and their queues exist.
- * @param failures default: those that let a build fail
+ * @param failures default: the failures that let a build fail
  * @returns the number of jobs that it retried
  * @throws Refusal 404, 422
  */

@@ -37,7 +37,7 @@ export interface BuildOfCondition {
   mergeQueue: { baseBranch: string; baseCommit: string } | null;
   /** It comes of a fork, with or without its pull request. */
   isOfFork: boolean;
-  /** Its request and merge queue are those of another commit: its variables do not tell of them. */
+  /** Its request and merge queue are about another commit: its variables do not tell of them. */
   isOfOtherCommit: boolean;
   triggeredFrom: { id: string; number: number; pipelineSlug: string } | null;
   rebuiltFrom: { id: string; number: number } | null;

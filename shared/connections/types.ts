@@ -14,7 +14,7 @@ export type ConnectionType = (typeof connectionTypes)[number];
 /** A kind of source host. */
 interface TypeFacts {
   provider: ProviderId;
-  /** That of the only host of its type. Absent: each has its own. */
+  /** The address of the only host of its type. Absent: each host has its own. */
   url?: string;
   /** The base address of its API. */
   apiUrl(url: string): string;

@@ -36,7 +36,7 @@ export function inputOf<M extends AnyMembers, When extends Request>(
   >;
 }
 
-/** Names values by column. Leaves out those of no member. The members of an object that is null are null. */
+/** Names values by column. Values of no member are left out. The members of an object that is null are null. */
 export function toColumns(members: AnyMembers, given: object): Record<string, unknown> {
   const read = (name: string) =>
     name.split(".").reduce<unknown>((at, key) => at && (at as Record<string, unknown>)[key], given);

@@ -74,7 +74,7 @@ export type Members<Row, Kept extends keyof Row, More extends string = never> = 
 export type AnyMembers = Readonly<Record<string, AnyMember>>;
 
 /**
- * What makes the objects in which members are, by name, from the schemas of these members. `""` is the whole body. Default:
+ * Makes the objects that have members, by name, from the schemas of their members. `""` is the whole body. Default:
  * objects that ignore unknown members.
  */
 export type Objects = Readonly<Record<string, (shape: Record<string, z.ZodType>) => z.ZodType>>;

@@ -239,7 +239,7 @@ export function deleteExpiredRefreshTokens(tx: Tx, time: Date, limit: number): P
   return deleteReturning(tx, { key: tokenHash, where: lt(expiresAt, time), returned: grantId }, limit);
 }
 
-/** Deletes those of the grants that have no tokens. */
+/** Deletes the grants that have no tokens. */
 export async function deleteIfEmpty(tx: Tx, grantIds: string[]): Promise<void> {
   if (grantIds.length === 0) return;
   const { grants, accessTokens, refreshTokens } = tx.tables;

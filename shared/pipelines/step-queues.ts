@@ -38,7 +38,7 @@ function queueKeysOf(step: CommandStep): (string | undefined)[] {
   return [...new Set(agentsOfJobs(step).map(({ queue }) => queue))];
 }
 
-/** The ids of all queues that steps name or default to, but those that a variable names. */
+/** The ids of all queues that steps name or default to. Queues that a variable names are left out. */
 export function queuesOfSteps(clusterId: string, steps: Step[], queueOf: QueueOfStep): Set<string> {
   const keys = new Set(commandsOf(steps).flatMap(queueKeysOf));
   return new Set([...keys].flatMap((key) => queueOf(clusterId, commandOn(key)) ?? []));

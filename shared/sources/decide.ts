@@ -24,13 +24,13 @@ export type Decision =
   | { build: WantedBuild }
   | { reason: EventReason /** Unfinished builds of this branch are canceled. */; cancelBranch?: string };
 
-/** What the decision has to know of the pipeline and its builds. */
+/** The answers that the decision needs about the pipeline and its builds. */
 export interface Known {
   settings: ProviderSettings;
   defaultBranch: string;
-  /** Whether the pipeline builds this branch: its branch configuration. */
+  /** Says if the branch configuration of the pipeline lets it build this branch. */
   buildsBranch(branch: string): boolean;
-  /** Whether the branch matches the setting for branches of pull requests. */
+  /** Says if the branch matches the setting for branches of pull requests. */
   matchesRequestFilter(branch: string): boolean;
   /** The result of the filter condition for this build. */
   passesFilter(build: WantedBuild): boolean | Promise<boolean>;

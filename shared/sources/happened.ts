@@ -1,4 +1,4 @@
-// What a source host says has happened, in no host's own words. Each host's parser in hosts/ makes it, and decide.ts
+// Events of source hosts, in no host's own words. Each host's parser in hosts/ makes it, and decide.ts
 // makes builds of it.
 
 export interface Person {
@@ -26,7 +26,7 @@ export interface PullRequest {
   title: string;
   url: string | null;
   author: Person | null;
-  /** Its own branch and commit, which may be those of a fork. */
+  /** Its own branch and commit, which may be in a fork. */
   branch: string;
   commit: string;
   baseBranch: string;
@@ -39,11 +39,11 @@ export interface PullRequest {
   isDraft: boolean;
   isClosed: boolean;
   labels: string[];
-  /** What agents fetch to get its head, if they would not know by its number. */
+  /** The ref that agents fetch to get its head, if its number does not tell it. */
   refspec: string | null;
 }
 
-/** What was done to a pull request. Those that nobody builds are `other`. */
+/** An action on a pull request. Actions that no setting builds are `other`. */
 export type RequestAction =
   | "opened"
   | "new_commits"
@@ -71,7 +71,11 @@ export interface MergeGroup {
 
 export type Happened =
   /** In the order in which the host lists them. */
-  | { type: "push"; changes: RefChange[] /** The number of those behind the first ones. */; leftOut?: number }
+  | {
+      type: "push";
+      changes: RefChange[] /** The number of changes behind the first ones, which are not read. */;
+      leftOut?: number;
+    }
   | {
       type: "pull_request";
       action: RequestAction;
@@ -93,8 +97,17 @@ export function leftOut(changes: readonly unknown[]): { leftOut?: number } {
   return changes.length > maxChanges ? { leftOut: changes.length - maxChanges } : {};
 }
 
-/** What a parser makes of a request: the members that it needs may be missing or hostile. */
+/** The result of a parser: members that it needs may be missing or hostile. */
 export type Reading = { happened: Happened } | { problem: string };
+
+/** @param label the one that was set or removed just now */
+export function requestEvent(
+  action: RequestAction,
+  request: PullRequest,
+  label: string | null = null,
+): Reading {
+  return { happened: { type: "pull_request", action, request, label, isPushedToo: !request.isFork } };
+}
 
 /** A parser of a host: pure. `event` is the value of the header that names the event. */
 export type ReadEvent = (event: string, body: unknown) => Reading;

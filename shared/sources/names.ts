@@ -5,7 +5,7 @@ import { z } from "zod";
 const maxNameLength = 255;
 const maxAddressLength = 2000;
 
-/** What git-check-ref-format(1) refuses in names, and a `-` at the beginning, which commands would take for an option. */
+/** Matches names that git-check-ref-format(1) refuses, and a `-` at the beginning, which commands take for an option. */
 const unsoundName = /^[-/]|[/.]$|\/\/|\.\.|@\{|(^|\/)\.|\.lock(\/|$)|^@$|[\p{Cc}\p{Zs}\u2028\u2029~^:?*[\\]/u;
 
 export function isSoundName(name: string): boolean {

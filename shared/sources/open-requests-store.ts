@@ -72,7 +72,7 @@ export async function deleteOpenRequestsBefore(tx: Tx, time: Date, limit: number
   return old.length;
 }
 
-/** Deletes those of a pipeline: the first `maxRows`. Others go by their age. */
+/** Deletes the first `maxRows` requests of a pipeline. Others go by their age. */
 export async function deleteOpenRequestsOf(tx: Tx, id: string): Promise<void> {
   const { pipelineId, number } = tx.tables.openRequests;
   const first = tx.select({ number }).from(tx.tables.openRequests).where(eq(pipelineId, id)).limit(maxRows);

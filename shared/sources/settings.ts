@@ -14,7 +14,7 @@ const branchFilters: ProviderId[] = ["github", "github_enterprise", "gitea", "bi
 interface Declared {
   of: ProviderId[];
   default: boolean | string | null;
-  /** What it does, as a sentence: pages and OpenAPI show it. */
+  /** A sentence for pages and OpenAPI that says what it does. */
   about: string;
   /** The reason why it cannot be switched on. */
   missing?: string;
@@ -190,7 +190,7 @@ type Name = keyof typeof declaredSettings;
 type Flag = { [K in Name]: (typeof declaredSettings)[K]["default"] extends boolean ? K : never }[Name];
 type Text = Exclude<Name, Flag>;
 
-/** Whole: with the defaults of those that are not stored. */
+/** All settings: those that are not stored have their defaults. */
 export type ProviderSettings = Record<Flag, boolean> &
   Record<Text, string | null> & { trigger_mode: TriggerMode };
 type TriggerMode = "code" | "none";
@@ -237,7 +237,7 @@ export function settingsProblems(provider: ProviderId | null, given: Record<stri
   });
 }
 
-/** The members to store of those that callers sent: each provider's, without the defaults. */
+/** The settings to store of a request: the settings of any provider, without those at their default. */
 export function storedSettings(given: GivenSettings): GivenSettings {
   const stored = Object.entries(given).filter(
     ([name, value]) =>

@@ -39,7 +39,7 @@ export function signatureOf({ header, algorithm, encoding, prefix }: TriggerChan
   ) as Partial<HmacSignature>;
 }
 
-/** What a trigger builds, with the defaults. */
+/** The request of a trigger for builds, with the defaults. */
 export function buildOf({ buildMessage, buildCommit, buildBranch }: Partial<Trigger>) {
   return {
     buildMessage: buildMessage ?? buildDefaults.message,

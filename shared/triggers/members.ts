@@ -80,7 +80,7 @@ type Kept =
 /** Columns that other members fill. */
 type Filled = "environmentSealed" | "secretSealed" | "signature";
 
-/** What callers choose of a trigger, and a replaced one passes on. */
+/** The columns that callers choose, and that a replaced trigger passes on. */
 export type TriggerColumns = Omit<Trigger, Kept>;
 
 /** The members of a trigger. Which of them a type allows, `problems.ts` says. */

@@ -211,7 +211,7 @@ describe("GitHub's recorded events", () => {
   });
 });
 
-/** Host, event, body; the action; members of the request that differ from those of the first of its host. */
+/** Host, event, body; the action; members that differ from the first request of its host. */
 const requests: [ProviderId, string, object, string, object?][] = [
   ["gitlab", "", gitlabRequest(), "opened"],
   ["gitlab", "", gitlabRequest({ action: "update", oldrev: base }), "new_commits"],

@@ -48,7 +48,7 @@ export const providerSchema = z
   })
   .meta({ id: "PipelineProvider" });
 
-/** What answers need to show the providers of pipelines. */
+/** The facts by which answers show the providers of pipelines. */
 export interface ShownProviders {
   connected: ReadonlyMap<string, ProviderId>;
   /** By pipeline. Others are not shown. */

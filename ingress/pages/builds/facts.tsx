@@ -4,7 +4,7 @@ import { isOfFork } from "../../../shared/builds/rows/facts.ts";
 import type { BuildPullRequest } from "../../../shared/db/schema/builds.ts";
 import { Fact } from "../ui/tables.tsx";
 
-/** What its host or its creator said of a build: of a pull request, a tag, a merge queue. */
+/** The pull request, tag and merge queue of a build, as its host or its creator told them. */
 export function HostFacts({
   build: { author, options },
   pullRequest,

@@ -31,7 +31,7 @@ const groups: [title: string, has: (name: Name) => boolean][] = [
 /** They act on what builds report to hosts. */
 const isOfStatuses = (name: Name) => /status|publish/.test(name);
 
-/** The settings of a provider that pages show. Those that cannot be switched on are left out. */
+/** The settings of a provider that pages show. Settings that cannot be switched on are left out. */
 function shownOf(provider: ProviderId): Name[] {
   return (Object.keys(declaredSettings) as Name[]).filter((name) => {
     const declared = declaredSettings[name];

@@ -33,7 +33,7 @@ export function TypeField({ types, value }: { types: TriggerType[]; value: strin
   );
 }
 
-/** What the fields of a form have, by the columns of members. */
+/** The texts in the fields of a form, by the columns of members. */
 export type TriggerTexts = Record<Exclude<keyof typeof triggerMembers, "enabled" | "strategy">, string>;
 
 export interface VerificationDraft {

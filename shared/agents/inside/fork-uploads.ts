@@ -15,7 +15,7 @@ interface Upload {
 }
 
 /**
- * Refuses jobs that a build of a fork uploads to other queues than those of its pipeline's steps, whose agents may see
+ * Refuses jobs that a build of a fork uploads to queues that no step of its pipeline names, since their agents may see
  * more, and trigger steps, which would reach the queues of other pipelines. Jobs that their conditions leave out may be
  * there.
  * @throws Refusal 422

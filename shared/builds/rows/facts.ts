@@ -39,7 +39,7 @@ export function pullRequestOf(
   };
 }
 
-/** The request and the queue of which agents are told. Those of another commit would let them check out that one. */
+/** The request and the merge queue that agents are told of. Another commit's would let them check out that commit. */
 export function factsForAgents(build: Options, given: Environment, prefix: string) {
   if (build.options?.triggered_from?.of_other_commit) return {};
   return { pullRequest: pullRequestOf(build, given, prefix), mergeQueue: build.options?.merge_queue };

@@ -127,7 +127,7 @@ export interface TriggeredFrom {
   depth: number;
   /** Of a step that made several builds. */
   parallel?: { index: number; total: number };
-  /** The facts of the request are those of the other build's commit: agents would check out that one. */
+  /** The request's facts are about the other build's commit: by them, agents would check out that commit. */
   of_other_commit?: true;
 }
 

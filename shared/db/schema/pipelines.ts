@@ -58,7 +58,7 @@ export function definePipelinesTables(
       defaultTimeoutInMinutes: integer("default_timeout_in_minutes"),
       /** No step has a longer one. Null: no limit. */
       maximumTimeoutInMinutes: integer("maximum_timeout_in_minutes"),
-      /** Of its repository's provider: those that are not at their default (shared/sources/settings.ts). */
+      /** Settings of its repository's provider that are not at their default (shared/sources/settings.ts). */
       providerSettings: json<Record<string, boolean | string>>("provider_settings"),
       lastBuildNumber: integer("last_build_number").notNull(),
       createdAt: time("created_at").notNull(),

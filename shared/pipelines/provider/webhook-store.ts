@@ -23,7 +23,7 @@ export const findWebhook = preparedRow<{ pipelineId: string }, Webhook>((db) => 
 
 export type ListedWebhook = Pick<Webhook, "id" | "pipelineId" | "type" | "tokenSealed">;
 
-/** Those of some pipelines. */
+/** The webhooks of some pipelines. */
 export const listWebhooks = prepared<{ ids: string[] }, ListedWebhook>((db) => {
   const { triggers } = db.tables;
   const { id, pipelineId, type, tokenSealed } = triggers;

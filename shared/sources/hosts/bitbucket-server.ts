@@ -7,6 +7,7 @@ import {
   type Reading,
   type RefChange,
   type RequestAction,
+  requestEvent,
 } from "../happened.ts";
 import {
   commit,
@@ -145,8 +146,7 @@ function readRequest(
     labels: [],
     refspec: `refs/pull-requests/${given.id}/from`,
   };
-  const action = isBaseChanged ? "base_changed" : named;
-  return { happened: { type: "pull_request", action, request, label: null, isPushedToo: !isFork } };
+  return requestEvent(isBaseChanged ? "base_changed" : named, request);
 }
 
 function hasOtherTarget(previous: unknown, present: string): boolean {

@@ -8,6 +8,7 @@ import {
   type Reading,
   type RefChange,
   type RequestAction,
+  requestEvent,
 } from "../happened.ts";
 import { commit, message, page, refName, requestNumber, title, toPerson } from "../names.ts";
 import { read } from "./github.ts";
@@ -77,7 +78,7 @@ export const readBitbucketEvent: ReadEvent = (event, body) => {
   return read(requested, body, (given) => readRequest(given, action));
 };
 
-/** What `new` lacks was deleted. */
+/** A change without `new` is a deletion. */
 function readPush({ push: { changes } }: z.output<typeof pushed>): Reading {
   const read = changes.slice(0, maxChanges).flatMap(({ new: after, old: before, links }): RefChange[] => {
     const named = after ?? before;
@@ -115,5 +116,5 @@ function readRequest({ pullrequest: given }: z.output<typeof requested>, action:
     labels: [],
     refspec: null,
   };
-  return { happened: { type: "pull_request", action, request, label: null, isPushedToo: !isFork } };
+  return requestEvent(action, request);
 }

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import type { Happened, PullRequest, ReadEvent, Reading, RequestAction } from "../happened.ts";
+import {
+  type PullRequest,
+  type ReadEvent,
+  type Reading,
+  type RequestAction,
+  requestEvent,
+} from "../happened.ts";
 import {
   commit,
   isCloneAddress,
@@ -66,7 +72,7 @@ const merging = z.object({
   }),
 });
 
-/** What GitHub's actions of `pull_request` are here. `edited` may be another: it says what changed. */
+/** GitHub's actions of `pull_request`, in our words. `edited` may be another one: it says what changed. */
 const requestActions: Record<string, RequestAction> = {
   opened: "opened",
   synchronize: "new_commits",
@@ -172,8 +178,7 @@ export function requestOf(
     labels,
     refspec: null,
   };
-  const happened: Happened = { type: "pull_request", action, request, label, isPushedToo: !isFork };
-  return { happened };
+  return requestEvent(action, request, label);
 }
 
 function readMergeGroup({ action, merge_group: group }: z.output<typeof merging>): Reading {

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import type { PullRequest, ReadEvent, Reading, RequestAction } from "../happened.ts";
+import {
+  type PullRequest,
+  type ReadEvent,
+  type Reading,
+  type RequestAction,
+  requestEvent,
+} from "../happened.ts";
 import {
   commit,
   isCloneAddress,
@@ -154,7 +160,5 @@ function readRequest(given: Requested): Reading {
   };
   const before = new Set(changes?.labels?.previous);
   const label = changes?.labels?.current.find((name) => !before.has(name)) ?? null;
-  return {
-    happened: { type: "pull_request", action: actionOf(given), request, label, isPushedToo: !isFork },
-  };
+  return requestEvent(actionOf(given), request, label);
 }

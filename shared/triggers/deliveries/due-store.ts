@@ -16,7 +16,7 @@ export interface FilteredDelivery {
   misses: Tables["filterMisses"]["$inferSelect"] | null;
 }
 
-/** Leaves out decided deliveries and triggers without a filter, but for those of providers. */
+/** Leaves out decided deliveries, and triggers that are no provider's and have no filter. */
 export const listFilteredDeliveries = prepared<{ ids: string[] }, FilteredDelivery>((db) => {
   const { deliveries, triggers, filterMisses } = db.tables;
   const { id, triggerId, receivedAt, size, event } = deliveries;

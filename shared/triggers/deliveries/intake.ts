@@ -96,7 +96,7 @@ async function readEnabledTrigger(services: Services, token: string): Promise<En
   };
 }
 
-/** Those of the organization's connection to the pipeline's host. */
+/** The networks that the organization's connection to the pipeline's host allows. */
 async function readAllowedAddresses(
   { db }: Services,
   { organizationId, repository }: { organizationId: string; repository: string | null },

@@ -3,7 +3,7 @@ import type { BuildOptions, BuildPullRequest } from "../../db/schema/builds.ts";
 import type { WantedBuild } from "../../sources/decide.ts";
 import type { PullRequest } from "../../sources/happened.ts";
 
-/** What an event says about its build, as the build keeps it. */
+/** The facts of an event, as its build keeps them. */
 export function factsOf(build: WantedBuild): Pick<BuildRequest, "message" | "commit" | "branch"> & {
   author: BuildRequest["author"];
   options: BuildOptions;

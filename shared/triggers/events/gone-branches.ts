@@ -6,7 +6,7 @@ import type { Plan } from "./plan.ts";
 /** The highest number of a build. */
 const maxNumber = 2_147_483_647;
 
-/** Makes it due to cancel builds of branches that are gone, but not those that later deliveries have just made. */
+/** Makes it due to cancel the builds of branches that are gone. Builds that later deliveries have just made stay. */
 export async function dueOfGoneBranches(tx: Tx, plans: Map<string, Plan>, built: Build[]): Promise<void> {
   for (const [id, { pipelineId, goneBranches }] of plans) {
     if (goneBranches.length === 0) continue;

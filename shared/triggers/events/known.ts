@@ -1,6 +1,7 @@
 import { newBuild } from "../../builds/making/builds.ts";
 import { readConditionFacts } from "../../builds/making/condition-facts.ts";
 import { listBuildsOfCommit } from "../../builds/outdated/known-store.ts";
+import { isOfFork } from "../../builds/rows/facts.ts";
 import { matchesBranch } from "../../conditions/branches.ts";
 import { evaluateCondition } from "../../conditions/evaluate.ts";
 import { namesInSteps } from "../../conditions/names.ts";
@@ -35,7 +36,7 @@ interface KnownOptions {
   isAsked: boolean;
 }
 
-/** What decisions about an event of a pipeline ask for. */
+/** The answers that decisions about an event of a pipeline need. */
 export function knownOf(options: KnownOptions): Known {
   const { event, open, isAsked } = options;
   const { pipeline } = event;
@@ -73,7 +74,7 @@ async function hasBuild(
   );
   if (isNew) return true;
   const built = await listBuildsOfCommit(tx, { pipelineId: pipeline.id, commit });
-  return built.some(({ branch, options }) => isMeant({ branch, isFork: !!options?.is_fork }));
+  return built.some((build) => isMeant({ branch: build.branch, isFork: isOfFork(build) }));
 }
 
 /** A condition that cannot be evaluated leaves the build out. */

@@ -9,8 +9,8 @@ import {
 } from "../../sources/open-requests-store.ts";
 
 /**
- * The open requests of pushed branches in a transaction: stored ones, and those of its own events. Requests of forks are
- * left out: their branches may have the names of ours.
+ * The open requests of pushed branches in a transaction: from rows, and from its own events. Requests of forks are left
+ * out: their branches may have the names of ours.
  */
 export class OpenRequests {
   readonly #ofBranch = new Map<string, PullRequest>();

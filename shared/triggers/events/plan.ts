@@ -1,5 +1,6 @@
 import type { BuildRequest } from "../../builds/making/builds.ts";
 import { listPositions } from "../../builds/rows/build-store.ts";
+import { isOfFork } from "../../builds/rows/facts.ts";
 import type { Tx } from "../../db/database.ts";
 import { timeOfId } from "../../ids.ts";
 import { lockPipelines, type Pipeline } from "../../pipelines/store.ts";
@@ -21,10 +22,10 @@ export interface HostReport {
   reading: Reading;
 }
 
-/** What becomes of a delivery of a provider. */
+/** The builds that a delivery of a provider makes, or the reason for none. */
 export interface Plan {
   pipelineId: string;
-  /** One for each change that is built, but for those that are built already. */
+  /** One for each change to build. Changes that are built already are left out. */
   requests: BuildRequest[];
   wasBuilt: boolean;
   /** Why it makes no build. */
@@ -90,7 +91,7 @@ export async function planEvents(
     open.note(pipeline.id, happened, timeOfId(report.deliveryId));
     const plan = planOf(event, await decide(happened, known), findCreator);
     for (const { branch, commit, options } of plan.requests)
-      made.push({ pipelineId: pipeline.id, branch, commit, isFork: !!options?.is_fork });
+      made.push({ pipelineId: pipeline.id, branch, commit, isFork: isOfFork({ options: options ?? null }) });
     plans.set(report.deliveryId, plan);
   }
   if (isAsked) return plans;
@@ -115,7 +116,7 @@ function planOf({ report, pipeline }: Event, decisions: Decision[], findCreator:
     const { build } = decision;
     const { options, ...facts } = factsOf(build);
     const creatorId = build.isFork ? undefined : findCreator(pipeline.organizationId, build.author);
-    // The branches that a pipeline builds are those of pushes. Requests and tags have rules of their own.
+    // A branch configuration is about pushed branches. Requests and tags have rules of their own.
     const isOther = !buildsBranch(pipeline, build.branch);
     return [
       {
@@ -142,7 +143,7 @@ function planOf({ report, pipeline }: Event, decisions: Decision[], findCreator:
   };
 }
 
-/** A delivery whose builds are too much for one transaction is decided again for those that are left. */
+/** A delivery whose builds are too much for one transaction is decided again for the builds that are left. */
 async function leaveOutBuilt(tx: Tx, plans: Map<string, Plan>): Promise<Map<string, Plan>> {
   const several = [...plans].filter(([, { requests }]) => requests.length > 1);
   const built = await listPositions(
