@@ -69,6 +69,7 @@ const capabilities: Record<string, string[]> = {
     "accounts",
   ],
   identity: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
+  presenters: ["agents", "builds", "pipelines", "connections", "sources", "queues", "accounts"],
   schedules: ["builds", "pipelines", "accounts"],
   triggers: [
     "connections",

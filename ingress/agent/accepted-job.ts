@@ -12,10 +12,10 @@ import type { Job } from "../../shared/builds/rows/job-store.ts";
 import { findClusterName } from "../../shared/clusters/store.ts";
 import { providerIn } from "../../shared/pipelines/provider/provider.ts";
 import { findPipelineFactsById } from "../../shared/pipelines/store.ts";
+import * as field from "../../shared/presenters/fields.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { readOnce } from "../../shared/sharing/gatherer.ts";
-import * as field from "../operations/fields.ts";
 
 const chunkSeconds = 1;
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { maxTags, openRegister } from "../../shared/agents/register.ts";
 import { patterns } from "../../shared/paths.ts";
+import * as field from "../../shared/presenters/fields.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { toStorable } from "../../shared/validation.ts";
 import { clientIp, userAgent } from "../http/client-address.ts";
 import { limitCalls } from "../http/limits/limits.ts";
-import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { flag, reportedText } from "../operations/reported.ts";
 import { answer, tag } from "./answers.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { patterns } from "../../shared/paths.ts";
+import * as field from "../../shared/presenters/fields.ts";
 import { readSecret } from "../../shared/secrets/read.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { setHeader } from "../http/respond.ts";
-import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 

@@ -3,10 +3,10 @@ import { type HandOut, isDropped, type PingAnswer } from "../../shared/agents/ha
 import { disconnectAgent, takeBackJobOf } from "../../shared/agents/lost.ts";
 import type { Presence } from "../../shared/agents/presence.ts";
 import { patterns } from "../../shared/paths.ts";
+import * as field from "../../shared/presenters/fields.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { sessionEnded } from "../auth/agent.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
-import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { reportedText } from "../operations/reported.ts";
 import { answer, done, tag } from "./answers.ts";

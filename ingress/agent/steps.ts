@@ -5,11 +5,11 @@ import { canceledBy, requireBuildInReach } from "../../shared/agents/inside/reac
 import { updateStep } from "../../shared/agents/inside/update-step.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
+import * as field from "../../shared/presenters/fields.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { isStorable } from "../../shared/validation.ts";
 import type { DataCaller } from "../auth/callers.ts";
-import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, done, tag, toBadRequest } from "./answers.ts";
 import { refuseReadOnly } from "./read-only.ts";

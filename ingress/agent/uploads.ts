@@ -9,10 +9,10 @@ import {
   maxWarnings,
   warningsOf,
 } from "../../shared/pipelines/warnings.ts";
+import * as field from "../../shared/presenters/fields.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { limitJob } from "../http/limits/limits.ts";
-import * as field from "../operations/fields.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { answer, tag } from "./answers.ts";
 

@@ -8,13 +8,13 @@ import { agentPause } from "../../shared/agents/members.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
+import { agentSchema, presentAgent } from "../../shared/presenters/agent.ts";
 import { listQueuesById } from "../../shared/queues/store.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { isStorable } from "../../shared/validation.ts";
 import { readPage } from "../http/number-pager.ts";
 import { type Call, type Operation, operation } from "../operations/operation.ts";
-import { agentSchema, presentAgent } from "./json/agent.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 
 const tag = "Agents";

@@ -11,6 +11,7 @@ import { retryFailedJobs } from "../../shared/builds/retry.ts";
 import type { Build } from "../../shared/builds/rows/build-store.ts";
 import { listWarnings } from "../../shared/builds/rows/graph-store.ts";
 import { patterns } from "../../shared/paths.ts";
+import { buildSchema, retriedBuildSchema } from "../../shared/presenters/build.ts";
 import { excerpt, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { longReads } from "../../shared/sharing/resources.ts";
@@ -28,7 +29,6 @@ import {
   readBuildFilter,
 } from "./build-filter.ts";
 import { holderOf } from "./holder.ts";
-import { buildSchema, retriedBuildSchema } from "./json/build.ts";
 import { measureAnswer, writeBuilds } from "./json/builds.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
 import { PipelineTexts } from "./json/pipelines.ts";

@@ -39,6 +39,8 @@ import {
   type PipelineFacts,
   type PipelineFilter,
 } from "../../shared/pipelines/store.ts";
+import { pipelineSchema, presentPipeline } from "../../shared/presenters/pipeline.ts";
+import { loadProviders } from "../../shared/presenters/provider.ts";
 import { notFound } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { readPage } from "../http/number-pager.ts";
@@ -46,9 +48,7 @@ import { answerJson, inBrackets, requireSome } from "../http/transfers/json-stre
 import { type Call, type Operation, operation } from "../operations/operation.ts";
 import { holderOf } from "./holder.ts";
 import { linkPages, pageQuery } from "./json/list.ts";
-import { pipelineSchema, presentPipeline } from "./json/pipeline.ts";
 import { PipelineTexts } from "./json/pipelines.ts";
-import { loadProviders } from "./provider/json.ts";
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };

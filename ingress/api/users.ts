@@ -1,7 +1,7 @@
 import { patterns } from "../../shared/paths.ts";
+import { presentUser, userSchema } from "../../shared/presenters/user.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { operation } from "../operations/operation.ts";
-import { presentUser, userSchema } from "./json/user.ts";
 
 export function userOperations({ config }: Services) {
   return [

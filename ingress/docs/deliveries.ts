@@ -1,8 +1,8 @@
 import { z } from "zod";
+import * as field from "../../shared/presenters/fields.ts";
 import type { Config } from "../../shared/settings/config.ts";
 import type { Signature } from "../../shared/triggers/signatures.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
-import * as field from "../operations/fields.ts";
 import { type HeaderName, rateLimitHeaders } from "./answers.ts";
 import { type Answer, type Declaration, jsonType } from "./declaration.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { patterns } from "../../shared/paths.ts";
-import * as field from "../operations/fields.ts";
+import * as field from "../../shared/presenters/fields.ts";
 import type { Declaration } from "./declaration.ts";
 import { parserRefusal } from "./installation.ts";
 

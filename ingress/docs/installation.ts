@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { patterns } from "../../shared/paths.ts";
-import * as field from "../operations/fields.ts";
+import * as field from "../../shared/presenters/fields.ts";
 import type { Answer, Declaration } from "./declaration.ts";
 
 /** The only refusal of an address that checks nothing: that of the parser, which any request can get. */

@@ -1,6 +1,6 @@
+import * as field from "../../shared/presenters/fields.ts";
 import { rootSchema } from "../api/root.ts";
 import { type CallerKind, tokensOf } from "../auth/callers.ts";
-import * as field from "../operations/fields.ts";
 import type { Operation } from "../operations/operation.ts";
 import { type HeaderName, rateLimitHeaders, userLimitHeaders } from "./answers.ts";
 import { type Answer, type Declaration, jsonType } from "./declaration.ts";

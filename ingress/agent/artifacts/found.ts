@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { downloadUrl } from "../../../shared/artifacts/signatures.ts";
 import { type Artifact, listArtifactsById } from "../../../shared/artifacts/store.ts";
+import * as field from "../../../shared/presenters/fields.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import * as field from "../../operations/fields.ts";
 
 export const foundArtifact = z.object({
   id: field.id,

@@ -4,8 +4,8 @@ import type { Report } from "../../../shared/artifacts/report.ts";
 import type { UploadedPart } from "../../../shared/blobs/blobs.ts";
 import { listOf } from "../../../shared/collections.ts";
 import { isId, lowerCaseId } from "../../../shared/ids.ts";
+import * as field from "../../../shared/presenters/fields.ts";
 import { isStorable } from "../../../shared/validation.ts";
-import * as field from "../../operations/fields.ts";
 import { reportedText } from "../../operations/reported.ts";
 
 // Members of the calls for artifacts.

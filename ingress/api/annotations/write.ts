@@ -2,9 +2,9 @@ import { z } from "zod";
 import { readHtml } from "../../../shared/annotations/html.ts";
 import type { Annotation } from "../../../shared/annotations/store.ts";
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
+import * as field from "../../../shared/presenters/fields.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { annotationScopes, annotationStyles } from "../../../shared/vocabulary.ts";
-import * as field from "../../operations/fields.ts";
 
 export const annotationSchema = z
   .object({

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Artifact } from "../../../shared/artifacts/store.ts";
+import * as field from "../../../shared/presenters/fields.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, type BuildAddress } from "../../../shared/settings/urls.ts";
 import { artifactStates } from "../../../shared/vocabulary.ts";
-import * as field from "../../operations/fields.ts";
 
 export const artifactSchema = z
   .object({

@@ -8,11 +8,11 @@ import {
   connectionTypes,
   titleOfConnection,
 } from "../../../shared/connections/types.ts";
+import { presentMembers, shownOf } from "../../../shared/members/answers.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import { presentUserById, userSchema } from "../../../shared/presenters/user.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, web } from "../../../shared/settings/urls.ts";
-import * as field from "../../operations/fields.ts";
-import { presentUserById, userSchema } from "../json/user.ts";
-import { presentMembers, shownOf } from "../resources/json.ts";
 
 export const connectionSchema = z
   .object({

@@ -19,11 +19,11 @@ import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
 import { providerIn } from "../../../shared/pipelines/provider/provider.ts";
+import { jobSchema, presentJob, usersOf } from "../../../shared/presenters/job.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { JobType } from "../../../shared/vocabulary.ts";
 import { type Operation, operation } from "../../operations/operation.ts";
-import { jobSchema, presentJob, usersOf } from "../json/job.ts";
 import { atBothAddresses, findBuildOfCall, type JobCall } from "./address.ts";
 
 const tag = "Builds";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TokenHolder } from "../../../shared/accounts/access-token-store.ts";
-import * as field from "../../operations/fields.ts";
+import * as field from "../../../shared/presenters/fields.ts";
 
 export const accessTokenSchema = z
   .object({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { auditSubjectTypes } from "../../../shared/accounts/audit.ts";
 import type { AuditEvent } from "../../../shared/accounts/audit-store.ts";
-import * as field from "../../operations/fields.ts";
+import * as field from "../../../shared/presenters/fields.ts";
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]).optional();
 

@@ -13,11 +13,11 @@ import {
 import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/rows/build-store.ts";
 import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
+import { type BuildDetails, presentBuild, presentBuildDetails } from "../../../shared/presenters/build.ts";
+import { presentJob, usersOf } from "../../../shared/presenters/job.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { inBatches, pieceLength } from "../../http/transfers/json-stream.ts";
 import type { BuildContent } from "../build-filter.ts";
-import { type BuildDetails, presentBuild, presentBuildDetails } from "./build.ts";
-import { presentJob, usersOf } from "./job.ts";
 import type { PipelineTexts } from "./pipelines.ts";
 
 /** Builds or jobs of so many bytes are read at once: that takes a few milliseconds of the event loop. */

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { only } from "../../../shared/members/only.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import { presentUserById, userSchema } from "../../../shared/presenters/user.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, type PipelineAddress } from "../../../shared/settings/urls.ts";
 import { stateOf } from "../../../shared/triggers/bulk-rebuilds/ask.ts";
 import type { BulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
-import * as field from "../../operations/fields.ts";
 import { choiceFilter } from "../filters.ts";
 import { deliveryFilters } from "./delivery.ts";
-import { presentUserById, userSchema } from "./user.ts";
 
 const statuses = ["build_created", "not_run", "failed"] as const;
 

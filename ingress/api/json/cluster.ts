@@ -3,12 +3,12 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import type { User } from "../../../shared/accounts/user-store.ts";
 import { clusterMembers } from "../../../shared/clusters/members.ts";
 import type { Cluster } from "../../../shared/clusters/store.ts";
+import { presentMembers, shownOf } from "../../../shared/members/answers.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import { graphqlId } from "../../../shared/presenters/graphql-id.ts";
+import { presentUserById, userSchema } from "../../../shared/presenters/user.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, web } from "../../../shared/settings/urls.ts";
-import * as field from "../../operations/fields.ts";
-import { presentMembers, shownOf } from "../resources/json.ts";
-import { graphqlId } from "./graphql-id.ts";
-import { presentUserById, userSchema } from "./user.ts";
 
 export const clusterSchema = z
   .object({

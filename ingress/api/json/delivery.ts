@@ -4,6 +4,7 @@ import {
   listLastRebuilds,
   listRebuilds,
 } from "../../../shared/builds/rows/build-store.ts";
+import * as field from "../../../shared/presenters/fields.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, type PipelineAddress } from "../../../shared/settings/urls.ts";
@@ -13,7 +14,6 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import { deliveryReasons } from "../../../shared/vocabulary.ts";
 import { inBatches } from "../../http/transfers/json-stream.ts";
-import * as field from "../../operations/fields.ts";
 import { choiceFilter, textFilter, timeFilter } from "../filters.ts";
 
 export const deliveryFilters = {

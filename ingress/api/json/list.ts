@@ -1,10 +1,10 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
 import type { CursorPage } from "../../../shared/db/cursor-page.ts";
+import * as field from "../../../shared/presenters/fields.ts";
 import { encodeCursor, splitPage } from "../../http/cursor-pager.ts";
 import { defaultPerPage, maxPerPage, type NumberedList, neighborsOf } from "../../http/number-pager.ts";
 import { setHeader } from "../../http/respond.ts";
-import * as field from "../../operations/fields.ts";
 
 const perPage = z
   .int()

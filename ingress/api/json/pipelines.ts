@@ -8,11 +8,11 @@ import {
   type PipelineSize,
 } from "../../../shared/pipelines/answer-store.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
+import { writePipeline } from "../../../shared/presenters/pipeline.ts";
+import { loadProviders } from "../../../shared/presenters/provider.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { longReads } from "../../../shared/sharing/resources.ts";
 import { inBatches } from "../../http/transfers/json-stream.ts";
-import { loadProviders } from "../provider/json.ts";
-import { writePipeline } from "./pipeline.ts";
 
 /** Pipelines of this many bytes together are read at once. A larger one is read alone, off the event loop. */
 const maxBytes = 64 * 1024;

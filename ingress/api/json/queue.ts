@@ -1,6 +1,10 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
+import { presentMembers, shownOf } from "../../../shared/members/answers.ts";
 import { shapeOf, toColumns } from "../../../shared/members/bodies.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import { graphqlId } from "../../../shared/presenters/graphql-id.ts";
+import { presentUserById, userSchema } from "../../../shared/presenters/user.ts";
 import {
   badAffinity,
   isAffinity,
@@ -13,10 +17,6 @@ import type { Queue } from "../../../shared/queues/store.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, web } from "../../../shared/settings/urls.ts";
 import { blankToNull, maxNoteLength, pauseNote } from "../../../shared/validation.ts";
-import * as field from "../../operations/fields.ts";
-import { presentMembers, shownOf } from "../resources/json.ts";
-import { graphqlId } from "./graphql-id.ts";
-import { presentUserById, userSchema } from "./user.ts";
 
 const shapeName = z.enum(shapes.map(({ name }) => name) as [string, ...string[]]);
 

@@ -1,8 +1,11 @@
 import { z } from "zod";
 import type { User } from "../../../shared/accounts/user-store.ts";
 import type { Cipher } from "../../../shared/crypto/cipher.ts";
+import { presentMembers, shownOf } from "../../../shared/members/answers.ts";
 import { only } from "../../../shared/members/only.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import { presentUserById, userSchema } from "../../../shared/presenters/user.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api, endpointUrl } from "../../../shared/settings/urls.ts";
 import { buildOf, environmentOf, lastTwoOf, secretOf } from "../../../shared/triggers/columns.ts";
@@ -10,9 +13,6 @@ import { triggerMembers } from "../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { text } from "../../../shared/validation.ts";
-import * as field from "../../operations/fields.ts";
-import { presentMembers, shownOf } from "../resources/json.ts";
-import { presentUserById, userSchema } from "./user.ts";
 
 export const triggerSchema = z
   .object({

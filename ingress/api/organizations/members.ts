@@ -2,11 +2,11 @@ import { z } from "zod";
 import { findMember, listMembersPage } from "../../../shared/accounts/member-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
+import * as field from "../../../shared/presenters/fields.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { Role } from "../../../shared/vocabulary.ts";
 import { readPage } from "../../http/number-pager.ts";
-import * as field from "../../operations/fields.ts";
 import { operation } from "../../operations/operation.ts";
 import { linkPages, pageQuery } from "../json/list.ts";
 

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { secondMs } from "../../../shared/durations.ts";
 import { patterns } from "../../../shared/paths.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import { organizationSchema, presentOrganization } from "../../../shared/presenters/organization.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { findApiLimit } from "../../http/limits/limits.ts";
 import { seconds } from "../../http/limits/rate-limit.ts";
 import { readPage } from "../../http/number-pager.ts";
-import * as field from "../../operations/fields.ts";
 import { operation } from "../../operations/operation.ts";
 import { linkPages, pageQuery } from "../json/list.ts";
-import { organizationSchema, presentOrganization } from "../json/organization.ts";
 
 const rateLimitSchema = z.object({
   scopes: z.object({

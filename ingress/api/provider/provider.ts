@@ -11,16 +11,16 @@ import {
 } from "../../../shared/pipelines/provider/webhook.ts";
 import { findWebhook, type Webhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import { webhookAddress } from "../../../shared/presenters/provider.ts";
 import { notFound } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { api } from "../../../shared/settings/urls.ts";
 import { isShortStandardSecret } from "../../../shared/triggers/signatures.ts";
 import { requiredText } from "../../../shared/validation.ts";
-import * as field from "../../operations/fields.ts";
 import { type Call, type Operation, operation } from "../../operations/operation.ts";
 import { deliveryOperationsOf } from "../deliveries.ts";
 import { pipelineOf } from "../pipelines.ts";
-import { webhookAddress } from "./json.ts";
 
 const tag = "Pipelines";
 const reading = { tag, scope: "read_pipelines" as const };

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import type { User } from "../../../shared/accounts/user-store.ts";
+import { presentMembers, shownOf } from "../../../shared/members/answers.ts";
+import * as field from "../../../shared/presenters/fields.ts";
+import { graphqlId } from "../../../shared/presenters/graphql-id.ts";
+import { presentUserById, userSchema } from "../../../shared/presenters/user.ts";
 import { type ShownSchedule, scheduleMembers } from "../../../shared/schedules/members.ts";
 import type { Config } from "../../../shared/settings/config.ts";
 import { api } from "../../../shared/settings/urls.ts";
-import * as field from "../../operations/fields.ts";
-import { graphqlId } from "../json/graphql-id.ts";
-import { presentUserById, userSchema } from "../json/user.ts";
-import { presentMembers, shownOf } from "../resources/json.ts";
 
 export const scheduleSchema = z
   .object({

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import { eq } from "drizzle-orm";
-import { buildSchema } from "../../../ingress/api/json/build.ts";
-import { jobSchema } from "../../../ingress/api/json/job.ts";
-import { pipelineSchema } from "../../../ingress/api/json/pipeline.ts";
+import { buildSchema } from "../../../shared/presenters/build.ts";
+import { jobSchema } from "../../../shared/presenters/job.ts";
+import { pipelineSchema } from "../../../shared/presenters/pipeline.ts";
 import { unknownId } from "../../helpers/api.ts";
 import { describeWorld } from "../../helpers/databases.ts";
 import { documentedMembers } from "../../ingress/api/clients/members.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
-import { jobSchema } from "../../../ingress/api/json/job.ts";
+import { jobSchema } from "../../../shared/presenters/job.ts";
 import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
 import { openApi, unknownId } from "../../helpers/api.ts";
 import { describeWorld } from "../../helpers/databases.ts";

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { connectedProviders } from "../../../shared/connections/connected.ts";
-import { shownProvider } from "../../../shared/pipelines/provider/provider.ts";
-import { webhookUrlOf } from "../../../shared/pipelines/provider/webhook.ts";
-import { listWebhooks } from "../../../shared/pipelines/provider/webhook-store.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Services } from "../../../shared/services/services.ts";
-import { type ProviderId, providerIds } from "../../../shared/sources/providers.ts";
-import { declaredSettings } from "../../../shared/sources/settings.ts";
+import { connectedProviders } from "../connections/connected.ts";
+import { shownProvider } from "../pipelines/provider/provider.ts";
+import { webhookUrlOf } from "../pipelines/provider/webhook.ts";
+import { listWebhooks } from "../pipelines/provider/webhook-store.ts";
+import type { Pipeline } from "../pipelines/store.ts";
+import type { Services } from "../services/services.ts";
+import { type ProviderId, providerIds } from "../sources/providers.ts";
+import { declaredSettings } from "../sources/settings.ts";
 
 const declared = Object.entries(declaredSettings).map(([name, { default: value, about, ...rest }]) => {
   const schema = typeof value === "boolean" ? z.boolean() : z.string().nullable();

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { avatarUrl } from "../../../shared/accounts/avatar.ts";
-import type { User } from "../../../shared/accounts/user-store.ts";
-import type { Config } from "../../../shared/settings/config.ts";
-import * as field from "../../operations/fields.ts";
+import { avatarUrl } from "../accounts/avatar.ts";
+import type { User } from "../accounts/user-store.ts";
+import type { Config } from "../settings/config.ts";
+import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
 export const userSchema = z

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import type { Config } from "../../../shared/settings/config.ts";
-import { api, web } from "../../../shared/settings/urls.ts";
-import * as field from "../../operations/fields.ts";
+import type { Organization } from "../accounts/organization-store.ts";
+import type { Config } from "../settings/config.ts";
+import { api, web } from "../settings/urls.ts";
+import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
 export const organizationSchema = z

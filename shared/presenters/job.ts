@@ -1,19 +1,19 @@
 import { z } from "zod";
-import type { User } from "../../../shared/accounts/user-store.ts";
-import type { Agent } from "../../../shared/agents/store.ts";
-import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
-import type { AnsweredJob } from "../../../shared/builds/reading/answer-store.ts";
-import type { Job } from "../../../shared/builds/rows/job-store.ts";
-import type { NamedBuild } from "../../../shared/builds/triggered/store.ts";
-import { parseAgentRules } from "../../../shared/pipelines/agent-rules.ts";
-import { api, web } from "../../../shared/settings/urls.ts";
-import { jobStates, shownJobState } from "../../../shared/vocabulary.ts";
-import * as field from "../../operations/fields.ts";
+import type { User } from "../accounts/user-store.ts";
+import type { Agent } from "../agents/store.ts";
+import type { WaitingReason } from "../agents/waiting/reason.ts";
+import type { AnsweredJob } from "../builds/reading/answer-store.ts";
+import type { Job } from "../builds/rows/job-store.ts";
+import type { NamedBuild } from "../builds/triggered/store.ts";
+import { parseAgentRules } from "../pipelines/agent-rules.ts";
+import { api, web } from "../settings/urls.ts";
+import { jobStates, shownJobState } from "../vocabulary.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";
+import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
-import { presentSignature } from "./members/readable-step.ts";
-import { presentWaitingReason, waitingReasonSchema } from "./members/waiting-reason.ts";
+import { presentSignature } from "./readable-step.ts";
 import { presentUserById, userSchema } from "./user.ts";
+import { presentWaitingReason, waitingReasonSchema } from "./waiting-reason.ts";
 
 /** Of manual jobs only: those of block and input steps. */
 const manualMembers = {

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { User } from "../../../shared/accounts/user-store.ts";
-import type { JobWithOwners } from "../../../shared/agents/list-store.ts";
-import type { Agent } from "../../../shared/agents/store.ts";
-import type { Queue } from "../../../shared/queues/store.ts";
+import type { User } from "../accounts/user-store.ts";
+import type { JobWithOwners } from "../agents/list-store.ts";
+import type { Agent } from "../agents/store.ts";
+import type { Queue } from "../queues/store.ts";
 import { type AgentContext, agentSummarySchema, presentAgentSummary } from "./agent-summary.ts";
 import { jobSchema, presentJob } from "./job.ts";
 import { presentUserById, userSchema } from "./user.ts";

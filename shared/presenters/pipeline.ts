@@ -1,27 +1,26 @@
 import { z } from "zod";
-import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import type { User } from "../../../shared/accounts/user-store.ts";
-import type { PipelineCounts } from "../../../shared/builds/reading/pipeline-counts-store.ts";
-import type { Cipher } from "../../../shared/crypto/cipher.ts";
-import { maxCounted } from "../../../shared/db/list-page.ts";
-import type { UnparsedPipeline } from "../../../shared/pipelines/answer-store.ts";
-import { environmentOfPipeline } from "../../../shared/pipelines/environment.ts";
-import { pipelineMembers } from "../../../shared/pipelines/members.ts";
-import { storedBy } from "../../../shared/pipelines/step/declaration.ts";
-import { manualMembers } from "../../../shared/pipelines/step/manual.ts";
-import { commandMembers, groupMembers, waitMembers } from "../../../shared/pipelines/step/members.ts";
-import { triggerMembers } from "../../../shared/pipelines/step/trigger.ts";
-import type { Pipeline } from "../../../shared/pipelines/store.ts";
-import type { Config } from "../../../shared/settings/config.ts";
-import { api, web } from "../../../shared/settings/urls.ts";
-import { openSlices } from "../../../shared/sharing/resources.ts";
-import type { Step } from "../../../shared/vocabulary.ts";
-import { pieceLength } from "../../http/transfers/json-stream.ts";
-import * as field from "../../operations/fields.ts";
-import { presentProvider, providerSchema, type ShownProviders } from "../provider/json.ts";
-import { presentMembers, shownOf } from "../resources/json.ts";
+import type { Organization } from "../accounts/organization-store.ts";
+import type { User } from "../accounts/user-store.ts";
+import type { PipelineCounts } from "../builds/reading/pipeline-counts-store.ts";
+import type { Cipher } from "../crypto/cipher.ts";
+import { maxCounted } from "../db/list-page.ts";
+import { presentMembers, shownOf } from "../members/answers.ts";
+import type { UnparsedPipeline } from "../pipelines/answer-store.ts";
+import { environmentOfPipeline } from "../pipelines/environment.ts";
+import { pipelineMembers } from "../pipelines/members.ts";
+import { storedBy } from "../pipelines/step/declaration.ts";
+import { manualMembers } from "../pipelines/step/manual.ts";
+import { commandMembers, groupMembers, waitMembers } from "../pipelines/step/members.ts";
+import { triggerMembers } from "../pipelines/step/trigger.ts";
+import type { Pipeline } from "../pipelines/store.ts";
+import type { Config } from "../settings/config.ts";
+import { api, web } from "../settings/urls.ts";
+import { openSlices } from "../sharing/resources.ts";
+import type { Step } from "../vocabulary.ts";
+import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
-import { presentSteps } from "./members/readable-step.ts";
+import { presentProvider, providerSchema, type ShownProviders } from "./provider.ts";
+import { presentSteps } from "./readable-step.ts";
 import { presentUserById, userSchema } from "./user.ts";
 
 /** Members that nothing reads stand beside the others. */
@@ -88,6 +87,9 @@ export const pipelineSchema = z
   })
   .meta({ id: "Pipeline" });
 
+/** Steps of so many characters are written in a turn of the event loop. */
+const writtenAtOnce = 64 * 1024;
+
 export interface PipelineContext {
   config: Config;
   cipher: Cipher;
@@ -109,9 +111,9 @@ export async function writePipeline(
   return [`${before},"steps":`, ...(mayBeOther ? await writeAgain(steps) : [steps]), "}"];
 }
 
-/** Writes stored steps anew, as much as a piece of an answer in each turn of the event loop. */
+/** Writes stored steps anew, some in each turn of the event loop. */
 async function writeAgain(stored: string): Promise<string[]> {
-  const turn = openSlices(pieceLength);
+  const turn = openSlices(writtenAtOnce);
   const texts: string[] = [];
   for (const step of JSON.parse(stored) as Step[]) {
     const text = presentSteps([step])

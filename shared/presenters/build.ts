@@ -1,21 +1,21 @@
 import { z } from "zod";
-import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import type { User } from "../../../shared/accounts/user-store.ts";
-import type { Build } from "../../../shared/builds/rows/build-store.ts";
-import { givenEnvironment, ownEnvironment } from "../../../shared/builds/rows/environment.ts";
-import { isOfFork, pullRequestOf, tagOf } from "../../../shared/builds/rows/facts.ts";
-import type { Cipher } from "../../../shared/crypto/cipher.ts";
-import type { StepWarning } from "../../../shared/db/schema/builds.ts";
-import type { Config } from "../../../shared/settings/config.ts";
-import { api, web } from "../../../shared/settings/urls.ts";
+import type { Organization } from "../accounts/organization-store.ts";
+import type { User } from "../accounts/user-store.ts";
+import type { Build } from "../builds/rows/build-store.ts";
+import { givenEnvironment, ownEnvironment } from "../builds/rows/environment.ts";
+import { isOfFork, pullRequestOf, tagOf } from "../builds/rows/facts.ts";
+import type { Cipher } from "../crypto/cipher.ts";
+import type { StepWarning } from "../db/schema/builds.ts";
+import type { Config } from "../settings/config.ts";
+import { api, web } from "../settings/urls.ts";
 import {
   blockedBuildStates,
   type JobState,
   shownBuildStates,
   shownJobState,
   shownState,
-} from "../../../shared/vocabulary.ts";
-import * as field from "../../operations/fields.ts";
+} from "../vocabulary.ts";
+import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 import { jobSchema } from "./job.ts";
 import { pipelineSchema } from "./pipeline.ts";

@@ -1,6 +1,6 @@
-import { isMap } from "../../../../shared/collections.ts";
-import { type WrittenStep, writeSteps } from "../../../../shared/pipelines/written-steps.ts";
-import type { Step } from "../../../../shared/vocabulary.ts";
+import { isMap } from "../collections.ts";
+import { type WrittenStep, writeSteps } from "../pipelines/written-steps.ts";
+import type { Step } from "../vocabulary.ts";
 
 // The public client of the hosted service decodes into types. One member of another form, in one step of one pipeline,
 // and it reads no list of pipelines or builds any more.

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { WaitingReason } from "../../../../shared/agents/waiting/reason.ts";
-import * as field from "../../../operations/fields.ts";
+import type { WaitingReason } from "../agents/waiting/reason.ts";
+import * as field from "./fields.ts";
 
 const queueKinds = [
   "queue_paused",

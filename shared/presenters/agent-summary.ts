@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { hasLostJob, isPaused } from "../../../shared/agents/hand-out/hand-out.ts";
-import type { Agent } from "../../../shared/agents/store.ts";
-import { minuteMs } from "../../../shared/durations.ts";
-import type { Config } from "../../../shared/settings/config.ts";
-import { api, web } from "../../../shared/settings/urls.ts";
-import * as field from "../../operations/fields.ts";
+import { hasLostJob, isPaused } from "../agents/hand-out/hand-out.ts";
+import type { Agent } from "../agents/store.ts";
+import { minuteMs } from "../durations.ts";
+import type { Config } from "../settings/config.ts";
+import { api, web } from "../settings/urls.ts";
+import * as field from "./fields.ts";
 import { graphqlId } from "./graphql-id.ts";
 
 const connectionStates = [

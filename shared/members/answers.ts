@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AnyMembers, listMembers, nest, type Objects } from "../../../shared/members/member.ts";
+import { type AnyMembers, listMembers, nest, type Objects } from "./member.ts";
 
 /** The schemas of members in answers, by name. */
 export function shownOf(members: AnyMembers, objects: Objects = {}): Record<string, z.ZodType> {
