@@ -171,8 +171,8 @@ function Built({ pipeline, provider }: { pipeline: PipelineFacts; provider: Prov
       )}
       {settings.build_pull_request_forks && (
         <p class="quiet">
-          Builds of forks get no secrets, no identity tokens, and only queues that the pipeline’s own steps
-          name.
+          Builds of forks get no secrets, no identity tokens, and only the queues and concurrency groups that
+          the pipeline’s own steps name.
         </p>
       )}
     </section>

@@ -12,6 +12,7 @@ import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import { finishedBuildStates } from "../../vocabulary.ts";
 import { hasUpload, insertUpload, lockClusterOfJobs } from "../upload-store.ts";
+import { requirePriorityOfPipeline } from "./fork-uploads.ts";
 import { appendNotify, setCheckOutput } from "./notify.ts";
 import { raiseParallelism } from "./parallelism.ts";
 import { findOwnLabel, findStepId, type StepPlace, setLabelOfStep, setPriorityOfStep } from "./step-store.ts";
@@ -62,7 +63,7 @@ async function apply(tx: Tx, place: StepPlace, update: StepUpdate, build: Build)
   else if (attribute === "notify") await appendNotify(tx, place, update);
   else if (attribute.startsWith("notify.")) await setCheckOutput(tx, place, update);
   else if (appends) throw new Refusal(422, "append is for label and notify only");
-  else if (attribute === "priority") return setPriorityOfStep(tx, place, priorityOf(value));
+  else if (attribute === "priority") return setPriority(tx, place, build, priorityOf(value));
   else if (attribute === "parallelism") return raiseParallelism(tx, place, value);
   else throw new Refusal(422, "attribute must be label, priority, parallelism or notify");
   return [];
@@ -73,6 +74,11 @@ async function setLabel(tx: Tx, place: StepPlace, { value, appends }: StepUpdate
   if (label.length > maxStepNameLength)
     throw new Refusal(422, `Step label is too long (maximum is ${maxStepNameLength} characters)`);
   await setLabelOfStep(tx, place, label === "" ? null : label);
+}
+
+async function setPriority(tx: Tx, place: StepPlace, build: Build, priority: number): Promise<JobFacts[]> {
+  await requirePriorityOfPipeline(tx, build, priority);
+  return setPriorityOfStep(tx, place, priority);
 }
 
 function priorityOf(value: string): number {

@@ -217,6 +217,65 @@ describeWorld("builds of forks", openHosts, (hosts) => {
     assert.deepEqual(await hosts.builds(child), []);
   });
 
+  it("upload and set priorities up to the highest of the stored steps", async () => {
+    const low = await newPipeline(hosts, { command: "make", priority: -3 });
+    const high = await newPipeline(hosts, { command: "make" }, { command: "b", priority: 7, if: "false" });
+    for (const [slug, most] of [
+      [low, 0],
+      [high, 7],
+    ] as const) {
+      await report(hosts, slug);
+      const taken = await hosts.take();
+      const upload = (priority: number, others: object = {}) =>
+        hosts.upload(taken, { group: "G", steps: [{ command: "a", priority, ...others }] });
+      const refused = await upload(most + 1);
+      const limit = `The steps of its pipeline allow ${most}`;
+      const message = `The build comes from a fork: it cannot upload steps of the priority ${most + 1}. ${limit}`;
+      assert.deepEqual([refused.status, refused.body], [422, { message }]);
+      assert.equal((await upload(most + 1, { if: "false" })).status, 200);
+      assert.equal((await upload(most)).status, 200);
+
+      const set = (value: number) =>
+        hosts.call("PUT", `/steps/${taken.env.BUILDKITE_STEP_ID}`, taken, {
+          idempotency_uuid: randomUUID(),
+          build_id: taken.env.BUILDKITE_BUILD_ID,
+          attribute: "priority",
+          value: String(value),
+        });
+      const unset = await set(most + 1);
+      const own = `The build comes from a fork: the steps of its pipeline allow the priority ${most}`;
+      assert.deepEqual([unset.status, unset.body], [400, { message: own }]);
+      assert.equal((await set(most)).status, 200);
+      await hosts.finish(taken);
+      await hosts.must("PUT", `/pipelines/${slug}/builds/1/cancel`);
+    }
+  });
+
+  it("upload to concurrency groups as the stored steps do", async () => {
+    const group = `deploy-${randomUUID()}`;
+    const limited = { command: "b", concurrency: 2, concurrency_group: group };
+    const slug = await newPipeline(hosts, { command: "make" }, { ...limited, if: "false" });
+    await report(hosts, slug);
+    const taken = await hosts.take();
+    for (const change of [
+      { concurrency_group: `${group}-other` },
+      { concurrency: 1 },
+      { concurrency: 100 },
+      { concurrency_method: "eager" },
+    ]) {
+      const { status, body } = await hosts.upload(taken, { ...limited, ...change });
+      assert.equal(status, 422, JSON.stringify(change));
+      assert.match(
+        body.message,
+        /^The build comes from a fork: it cannot upload steps of the concurrency gr/,
+      );
+    }
+    assert.equal((await hosts.upload(taken, { ...limited, concurrency: 1, if: "false" })).status, 200);
+    assert.equal((await hosts.upload(taken, limited)).status, 200);
+    await hosts.finish(taken);
+    await hosts.must("PUT", `/pipelines/${slug}/builds/1/cancel`);
+  });
+
   it("end no older builds of a branch of the same name, nor do these end them", async () => {
     const cancels = { skip_queued_branch_builds: true, cancel_running_branch_builds: true };
     const slug = await hosts.newPipeline([{ command: "make" }], { repository, ...cancels });
