@@ -531,3 +531,49 @@ export type AnnotationStyle = (typeof annotationStyles)[number];
 
 export const annotationScopes = ["build", "job"] as const;
 export type AnnotationScope = (typeof annotationScopes)[number];
+
+/** What becomes known of a build. Changed: its state is another one, and nobody is told of it by name. */
+export const buildEvents = [
+  "build.scheduled",
+  "build.running",
+  "build.failing",
+  "build.blocked",
+  "build.finished",
+  "build.skipped",
+  "build.changed",
+] as const;
+export type BuildEvent = (typeof buildEvents)[number];
+export const jobEvents = [
+  "job.scheduled",
+  "job.started",
+  "job.finished",
+  "job.activated",
+  "job.promised_exit_status",
+] as const;
+export type JobEvent = (typeof jobEvents)[number];
+export const agentEvents = [
+  "agent.connected",
+  "agent.lost",
+  "agent.disconnected",
+  "agent.stopping",
+  "agent.stopped",
+  "agent.blocked",
+] as const;
+export type AgentEvent = (typeof agentEvents)[number];
+export type NewsEvent = BuildEvent | JobEvent | AgentEvent;
+
+/** What a message is: a status of a commit, of a notification service, what a document's `notify` asks for, a mail to a member. */
+export const messageKinds = ["status", "service", "notify", "mail"] as const;
+export type MessageKindName = (typeof messageKinds)[number];
+/** Dropped: by an operator, or there was nothing left to say. */
+export const messageStates = ["waiting", "sent", "failed", "dropped"] as const;
+export type MessageState = (typeof messageStates)[number];
+
+export const serviceProviders = ["webhook", "slack", "email"] as const;
+export type ServiceProvider = (typeof serviceProviders)[number];
+export const serviceScopes = ["all", "some_projects", "some_clusters"] as const;
+export type ServiceScope = (typeof serviceScopes)[number];
+
+/** Of which of their own builds members get mail. */
+export const buildMails = ["failed", "all", "none"] as const;
+export type BuildMails = (typeof buildMails)[number];

@@ -10,6 +10,7 @@ export const sealedPlaces = {
   secretsOfTriggers: "triggers.secret_sealed",
   tokenOfTrigger: (triggerId: string): SealedPlace => `triggers.token_sealed.${triggerId}`,
   tokenOfConnection: (id: string): SealedPlace => `repository_connections.token_sealed.${id}`,
+  secretOfService: (id: string): SealedPlace => `notification_services.secret_sealed.${id}`,
   valueOfSecret: (secretId: string): SealedPlace => `secrets.value_sealed.${secretId}`,
   variablesOfPipeline: (pipelineId: string): SealedPlace => `pipelines.environment_sealed.${pipelineId}`,
   signingKey: (id: string): SealedPlace => `signing_keys.private_key_sealed.${id}`,

@@ -8,6 +8,7 @@ import { defineBulkRebuildsTables } from "./schema/bulk-rebuilds.ts";
 import { defineClustersTables } from "./schema/clusters.ts";
 import { defineDeviceTables } from "./schema/device.ts";
 import { defineFiguresTables } from "./schema/figures.ts";
+import { defineNewsTables } from "./schema/news.ts";
 import { defineOauthTables } from "./schema/oauth.ts";
 import { definePipelinesTables } from "./schema/pipelines.ts";
 import { defineQueuesTables } from "./schema/queues.ts";
@@ -34,6 +35,7 @@ export function defineSchema(kit: Kit) {
   const triggers = defineTriggersTables(kit, { ...accounts, ...pipelines });
   const sources = defineSourcesTables(kit, { ...accounts, ...pipelines });
   const schedules = defineSchedulesTables(kit, { ...accounts, ...pipelines });
+  const news = defineNewsTables(kit, accounts);
   const bulkRebuilds = defineBulkRebuildsTables(kit, { ...accounts, ...triggers });
   const builds = defineBuildsTables(kit, { ...accounts, ...queues, ...pipelines, ...triggers });
   const agents = defineAgentsTables(kit, { ...accounts, ...clusters, ...queues, ...builds });
@@ -53,6 +55,7 @@ export function defineSchema(kit: Kit) {
     ...triggers,
     ...sources,
     ...schedules,
+    ...news,
     ...bulkRebuilds,
     ...builds,
     ...agents,

@@ -19,6 +19,7 @@ export const sealedColumns = [
   "builds.environmentSealed",
   "builds.uploadedEnvironmentSealed",
   "repositoryConnections.tokenSealed",
+  "notificationServices.secretSealed",
   "secrets.valueSealed",
   "signingKeys.privateKeySealed",
 ] as const;
@@ -136,6 +137,8 @@ function placeOf(name: SealedColumn, id: string): SealedPlace {
       return sealedPlaces.tokenOfTrigger(id);
     case "repositoryConnections.tokenSealed":
       return sealedPlaces.tokenOfConnection(id);
+    case "notificationServices.secretSealed":
+      return sealedPlaces.secretOfService(id);
     case "triggers.environmentSealed":
     case "schedules.environmentSealed":
     case "builds.environmentSealed":

@@ -52,6 +52,8 @@ describeWorld("lists of 12,000 builds", openAcme, (world) => {
       hasMembers: false,
       triggeredByJobId: null,
       rootBuildId: null,
+      notify: null,
+      tellsOfJobs: false,
       scheduleId: null,
       scheduledFor: null,
       cancelReason: null,

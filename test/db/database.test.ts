@@ -20,9 +20,11 @@ const landed = {
   "sqlite/0000_initial": "e4e0434eca66928f",
   "sqlite/0001_sources": "77561a83c885f474",
   "sqlite/0002_schedules": "b101886b926808ec",
+  "sqlite/0003_news": "1c1e1d5f633f061f",
   "postgres/0000_initial": "46d060eb95b2a299",
   "postgres/0001_sources": "926f0711cfecb9ca",
   "postgres/0002_schedules": "42032c22c24b0f1e",
+  "postgres/0003_news": "c29d029d367d4c8a",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

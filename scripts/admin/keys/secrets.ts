@@ -39,6 +39,7 @@ export function secretCommands(act: Act, showProgress: (text: string) => void): 
             secrets_of_triggers: lost["triggers.secretSealed"],
             addresses_of_webhooks: lost["triggers.tokenSealed"],
             tokens_of_connections: lost["repositoryConnections.tokenSealed"],
+            secrets_of_notification_services: lost["notificationServices.secretSealed"],
             variables_of_builds: lost["builds.environmentSealed"] + lost["builds.uploadedEnvironmentSealed"],
             secrets_of_clusters: lost["secrets.valueSealed"],
             signing_keys: lost["signingKeys.privateKeySealed"],

@@ -297,6 +297,8 @@ export function newBuild(
     rootBuildId: request.rootBuildId ?? null,
     scheduleId: request.scheduledBy?.scheduleId ?? null,
     scheduledFor: request.scheduledBy?.scheduledFor ?? null,
+    notify: null,
+    tellsOfJobs: false,
     cancelReason: null,
     failingAt: null,
     pausedQueueId: null,

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { AuditChange, Feature, Role } from "../../vocabulary.ts";
+import type { AuditChange, BuildMails, Feature, Role } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 
 export function defineAccountsTables(kit: Kit) {
@@ -56,6 +56,8 @@ export function defineAccountsTables(kit: Kit) {
         .notNull()
         .references(() => users.id),
       role: text().$type<Role>().notNull(),
+      /** Of which of their own builds they get mail. */
+      buildMails: text("build_mails").$type<BuildMails>().notNull().default("failed"),
       createdAt: time("created_at").notNull(),
     },
     (t) => [

@@ -199,6 +199,10 @@ export function defineBuildsTables(
       /** The schedule that made it, which may be deleted before it, and the time for which. */
       scheduleId: uuid("schedule_id"),
       scheduledFor: time("scheduled_for"),
+      /** Whom its documents want to be told of it. Null: nobody. */
+      notify: json<unknown[]>(),
+      /** News of its jobs are told, since somebody wants to be told of each. */
+      tellsOfJobs: boolean("tells_of_jobs").notNull().default(false),
       cancelReason: text("cancel_reason"),
       /** The paused queue of a waiting job (builds/rows/pause-store.ts). */
       pausedQueueId: uuid("paused_queue_id"),
