@@ -104,9 +104,9 @@ const table: [string, string, string, unknown, GivenSettings, string][] = [
   [
     "github",
     "pull_request",
-    "a number",
-    githubRequest("opened"),
-    { filter_enabled: true, filter_condition: 'build.pull_request.id != "42"' },
+    "a draft",
+    githubRequest("opened", { draft: true }),
+    { filter_enabled: true, filter_condition: "!build.pull_request.draft" },
     "filter_mismatch",
   ],
   ["github", "merge_group", "a group", githubGroup("checks_requested"), {}, "event_ignored"],

@@ -57,7 +57,7 @@ async function show(
   const { config } = services;
   const { organization } = request;
   const data = await loadDeliveryDetails(services, request);
-  const { pipeline, trigger, delivery, builds, payload } = data;
+  const { pipeline, trigger, delivery, builds, payload, note } = data;
   const path = (pattern: PatternWith<"org" | "slug" | "trigger" | "delivery">) =>
     deliveryPath(request, data, pattern);
   const parameters = { org: organization.slug, slug: pipeline.slug };
@@ -91,7 +91,7 @@ async function show(
           </div>
         </div>
         {problems && <FormError problems={problems} />}
-        <Facts delivery={delivery} builds={builds} parameters={parameters} />
+        <Facts delivery={delivery} builds={builds} note={note} parameters={parameters} />
         {payload ? (
           <>
             <Headers payload={payload} shown={visibleHeaders(config.issueTracker, trigger)} />
@@ -108,10 +108,13 @@ async function show(
 function Facts({
   delivery,
   builds,
+  note,
   parameters,
 }: {
   delivery: Delivery;
   builds: BuildOfDelivery[];
+  /** On its event. */
+  note: string | undefined;
   parameters: ParametersOf<typeof patterns.pipelinePage>;
 }) {
   const reason = reasonInWords(delivery);
@@ -122,7 +125,8 @@ function Facts({
         name={builds.length === 1 ? "Build" : "Builds"}
         value={builds.length > 0 && <BuildLinks builds={builds} parameters={parameters} />}
       />
-      <Fact name="Why no build" value={reason} />
+      <Fact name="Why no build" value={reason && note ? `${reason}: ${note}` : reason} />
+      <Fact name="Left out" value={reason ? null : note} />
       <Fact name="Size" value={sizeInWords(delivery.size)} />
       <Fact name="Content type" value={delivery.contentType} />
       <Fact name="Event" value={delivery.event || null} />

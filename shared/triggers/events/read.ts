@@ -1,5 +1,5 @@
 import type { Services } from "../../services/services.ts";
-import type { Reading } from "../../sources/happened.ts";
+import { maxChanges, type Reading } from "../../sources/happened.ts";
 import type { Delivery } from "../deliveries/store.ts";
 import { openFilterEvaluator, readingOf, takeFilterTurn, toFilterInput } from "../filter/evaluator.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
@@ -25,4 +25,12 @@ export async function readDelivery(
     return evaluation && readingOf(evaluation.outcome);
   };
   return takeFilterTurn(organizationId, delivery.size, read, signal);
+}
+
+/** What an event lacks, or which of its changes are not built: a sentence without its full stop. */
+export function describeReading(reading: Reading): string | undefined {
+  if ("problem" in reading) return reading.problem;
+  const { happened } = reading;
+  if (happened.type !== "push" || !happened.leftOut) return undefined;
+  return `Only the first ${maxChanges} of ${maxChanges + happened.leftOut} changes are built`;
 }
