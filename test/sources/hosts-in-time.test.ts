@@ -4,6 +4,8 @@ import { eq } from "drizzle-orm";
 import { tasksOfBuilds } from "../../shared/builds/task-handlers.ts";
 import { dayMs } from "../../shared/durations.ts";
 import { oldOpenRequests } from "../../shared/sources/open-requests.ts";
+import type { EvaluationResult } from "../../shared/triggers/filter/evaluate.ts";
+import { openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { decideDue, doTasks } from "../helpers/builds.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { addPerson } from "../helpers/organization.ts";
@@ -238,6 +240,26 @@ describeWorld("builds of what hosts report", openHostWorld, (world) => {
     await decideDue(late);
     await decideDue(late);
     assert.equal((await world.buildsOf(id)).length, 1);
+  });
+
+  it("are made although a delivery beside theirs cannot be decided", async () => {
+    const bad = await world.provider("github");
+    const good = await world.provider("github");
+    const badId = await bad.post("push", githubPush());
+    const goodId = await good.post("push", githubPush());
+    const readAll = openFilterEvaluator();
+    await decideDue(services(), async (inputs) => {
+      const evaluations = await readAll(inputs);
+      const unreadable = { reading: { happened: { type: "push" } } } as unknown as EvaluationResult;
+      return evaluations.map((each, index) =>
+        inputs[index]?.id === badId ? { ...each, outcome: unreadable } : each,
+      );
+    });
+    assert.equal((await world.buildsOf(badId)).length, 0);
+    assert.equal((await world.buildsOf(goodId)).length, 1);
+    const late = { ...services(), clock: { ...services().clock, now: () => new Date(Date.now() + 60_000) } };
+    await decideDue(late);
+    assert.equal((await world.buildsOf(badId)).length, 1);
   });
 
   it("end with their branch, but not those of another or of a branch that is made again", async () => {
