@@ -1,15 +1,14 @@
 import type { H3Event } from "h3";
 import { z } from "zod";
 import type { Organization } from "../../shared/accounts/organization-store.ts";
-import { listUsersById } from "../../shared/accounts/user-store.ts";
 import { pauseAgent, requireAgent, resumeAgent, stopAgent } from "../../shared/agents/control.ts";
-import { type AgentFilter, listAgentsPage, listJobsWithOwners } from "../../shared/agents/list-store.ts";
+import { type AgentFilter, listAgentsPage } from "../../shared/agents/list-store.ts";
 import { agentPause } from "../../shared/agents/members.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import { isId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
-import { agentSchema, presentAgent } from "../../shared/presenters/agent.ts";
-import { listQueuesById } from "../../shared/queues/store.ts";
+import { agentSchema } from "../../shared/presenters/agent.ts";
+import { presentAgents } from "../../shared/presenters/load-agents.ts";
 import { unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { isStorable } from "../../shared/validation.ts";
@@ -51,30 +50,12 @@ function readFilter({ url: { searchParams } }: H3Event): Omit<AgentFilter, "orga
 }
 
 export function agentOperations(services: Services): Operation[] {
-  const { db, config, clock } = services;
+  const { db, config } = services;
 
   const agentOf = ({ caller, parameter }: Pick<Call<unknown>, "caller" | "parameter">) =>
     requireAgent(db, caller.organization.id, parameter("agent"));
-  const present = async ({ slug }: Organization, agents: Agent[]) => {
-    const context = {
-      config,
-      org: slug,
-      now: clock.now(),
-      users: await listUsersById(
-        db,
-        agents.flatMap(({ pausedById }) => pausedById ?? []),
-      ),
-      jobs: await listJobsWithOwners(
-        db,
-        agents.map(({ jobId }) => jobId),
-      ),
-      queues: await listQueuesById(
-        db,
-        agents.map(({ queueId }) => queueId),
-      ),
-    };
-    return agents.map((agent) => presentAgent(context, agent));
-  };
+  const present = (organization: Organization, agents: Agent[]) =>
+    presentAgents(services, organization, agents);
   const presentOne = async (organization: Organization, agent: Agent) =>
     (await present(organization, [agent]))[0];
 

@@ -1,8 +1,4 @@
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import { listUsersById } from "../../../shared/accounts/user-store.ts";
-import { listAgentsById } from "../../../shared/agents/list-store.ts";
-import { listReasonsOfBuilds } from "../../../shared/agents/waiting/reason.ts";
-import { listMetaData } from "../../../shared/builds/meta-data/meta-data-store.ts";
 import {
   type AnsweredJob,
   type AnswerSize,
@@ -10,11 +6,11 @@ import {
   listAnsweredJobs,
   listJobSizes,
 } from "../../../shared/builds/reading/answer-store.ts";
-import { type Build, listBuildNumbers, listBuildsById } from "../../../shared/builds/rows/build-store.ts";
+import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { findPlacedGraph, type PlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
-import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
-import { type BuildDetails, presentBuild, presentBuildDetails } from "../../../shared/presenters/build.ts";
-import { presentJob, usersOf } from "../../../shared/presenters/job.ts";
+import { type BuildDetails, presentBuildDetails } from "../../../shared/presenters/build.ts";
+import { type PresentedBuild, presentBuilds } from "../../../shared/presenters/load-builds.ts";
+import { type JobsOfBuild, jobPresenter } from "../../../shared/presenters/load-jobs.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { inBatches, pieceLength } from "../../http/transfers/json-stream.ts";
 import type { BuildContent } from "../build-filter.ts";
@@ -60,7 +56,7 @@ export async function* writeBuilds(
   const costOf = ({ id }: { id: string }) => costOfBuild(sizes.get(id));
   let comma = "";
   for (const batch of inBatches(builds, costOf, maxBytes)) {
-    const heads = await presentHeads(services, answer, batch);
+    const heads = await presentBuilds(services, answer.organization, batch, (id) => texts.slugOf(id));
     const isLarge = batch.some((build) => costOf(build) > maxBytes);
     const jobsOf =
       isLarge || !content.hasJobs ? undefined : await readJobs(services, answer, batch, [...heads.values()]);
@@ -94,68 +90,30 @@ export async function* writeBuilds(
   }
 }
 
-interface Head {
-  build: Build;
-  pipeline: { slug: string };
-  /** All of the build but its pipeline and jobs. */
-  members: object;
-}
-
-async function presentHeads(
-  { db, cipher, config }: Services,
-  { organization, texts }: BuildsOfAnswer,
-  batch: readonly AddressedBuild[],
-): Promise<Map<string, Head>> {
-  const ids = batch.map(({ id }) => id);
-  const builds = [...(await listBuildsById(db, ids)).values()];
-  const users = await listUsersById(
-    db,
-    builds.flatMap(({ creatorId }) => creatorId ?? []),
-  );
-  const rebuilt = await listBuildNumbers(
-    db,
-    builds.flatMap(({ rebuiltFromId }) => rebuiltFromId ?? []),
-  );
-  const rebuiltById = new Map(rebuilt.map((row) => [row.id, row]));
-  const metaData = Map.groupBy(await listMetaData(db, { buildIds: ids }), (row) => row.buildId);
-  return new Map(
-    builds.flatMap((build): [string, Head][] => {
-      const slug = texts.slugOf(build.pipelineId);
-      if (slug === undefined) return []; // deleted after its builds were listed
-      const pipeline = { slug };
-      const entries = (metaData.get(build.id) ?? []).map(({ key, value }) => [key, value] as const);
-      const rebuiltFrom = rebuiltById.get(build.rebuiltFromId ?? "");
-      const details = { build, pipeline, metaData: Object.fromEntries(entries), rebuiltFrom };
-      return [
-        [
-          build.id,
-          { build, pipeline, members: presentBuild({ cipher, config, organization, users }, details) },
-        ],
-      ];
-    }),
-  );
-}
-
 /** Reads the jobs of small builds at once. */
 async function readJobs(
   services: Services,
   answer: BuildsOfAnswer,
   batch: readonly AddressedBuild[],
-  heads: readonly Head[],
+  heads: readonly PresentedBuild[],
 ): Promise<(buildId: string) => string> {
   const buildIds = batch.map(({ id }) => id);
   const jobs = await listAnsweredJobs(services.db, { ...answer.content, buildIds });
   const headById = new Map(heads.map((head) => [head.build.id, head]));
-  const textOf = await jobWriter(services, answer.organization, withHeads(jobs, headById));
+  const present = await jobPresenter(services, answer.organization, withHeads(jobs, headById));
   const texts = Map.groupBy(jobs, ({ job }) => job.buildId);
   return (buildId) => {
     const head = headById.get(buildId);
-    return head ? (texts.get(buildId) ?? []).map((job) => textOf(job, head)).join(",") : "";
+    return head ? (texts.get(buildId) ?? []).map((job) => JSON.stringify(present(job, head))).join(",") : "";
   };
 }
 
 /** Reads the jobs of a large build some at a time. */
-async function* writeJobs(services: Services, answer: BuildsOfAnswer, head: Head): AsyncGenerator<string> {
+async function* writeJobs(
+  services: Services,
+  answer: BuildsOfAnswer,
+  head: PresentedBuild,
+): AsyncGenerator<string> {
   const sizes = await listJobSizes(services.db, head.build.id, answer.content);
   yield* writeTheseJobs(services, answer.organization, head, sizes);
 }
@@ -164,7 +122,7 @@ async function* writeJobs(services: Services, answer: BuildsOfAnswer, head: Head
 export async function* writeTheseJobs(
   services: Services,
   organization: Organization,
-  head: Pick<Head, "build" | "pipeline">,
+  head: JobsOfBuild["head"],
   sizes: readonly JobSize[],
 ): AsyncGenerator<string> {
   let graph: Promise<PlacedGraph> | undefined;
@@ -176,51 +134,19 @@ export async function* writeTheseJobs(
   for (const batch of inBatches(sizes, ({ bytes }) => bytes + bytesOfJob, maxBytes)) {
     const jobs = await listAnsweredJobs(services.db, { ids: batch.map(({ id }) => id) });
     if (jobs.length === 0) continue;
-    const textOf = await jobWriter(services, organization, [{ head, jobs, readGraph }]);
-    yield comma + jobs.map((job) => textOf(job, head)).join(",");
+    const present = await jobPresenter(services, organization, [{ head, jobs, readGraph }]);
+    yield comma + jobs.map((job) => JSON.stringify(present(job, head))).join(",");
     comma = ",";
   }
 }
 
-interface JobsOfBuild {
-  head: Pick<Head, "build" | "pipeline">;
-  jobs: readonly AnsweredJob[];
-  readGraph?: () => Promise<PlacedGraph>;
-}
-
-function withHeads(jobs: readonly AnsweredJob[], headById: ReadonlyMap<string, Head>): JobsOfBuild[] {
+function withHeads(
+  jobs: readonly AnsweredJob[],
+  headById: ReadonlyMap<string, PresentedBuild>,
+): JobsOfBuild[] {
   const byBuild = Map.groupBy(jobs, ({ job }) => job.buildId);
   return [...byBuild].flatMap(([id, jobs]) => {
     const head = headById.get(id);
     return head ? [{ head, jobs }] : [];
   });
-}
-
-/** Reads, for some jobs of some builds, all that their JSON names. */
-async function jobWriter(
-  services: Services,
-  organization: Organization,
-  all: readonly JobsOfBuild[],
-): Promise<(job: AnsweredJob, head: Pick<Head, "build" | "pipeline">) => string> {
-  const { db, config, clock } = services;
-  const agents = await listAgentsById(
-    db,
-    all.flatMap(({ jobs }) => jobs.map(({ job }) => job.agentId)),
-  );
-  const reasons = await listReasonsOfBuilds(
-    services,
-    all.map(({ head, jobs, ...rest }) => ({ build: head.build, jobs: jobs.map(({ job }) => job), ...rest })),
-  );
-  const users = await listUsersById(
-    db,
-    all.flatMap(({ jobs }) => jobs.flatMap(usersOf)),
-  );
-  const triggers = all.flatMap(({ jobs }) => jobs.filter(({ job }) => job.type === "trigger"));
-  const triggered = await listTriggeredBuilds(
-    db,
-    triggers.map(({ job }) => job.id),
-  );
-  const context = { config, org: organization.slug, agents, users, triggered, now: clock.now() };
-  return (job, { build, pipeline }) =>
-    JSON.stringify(presentJob(context, { ...job, build, pipeline, reason: reasons.get(job.job.id) }));
 }
