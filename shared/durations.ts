@@ -17,3 +17,24 @@ export function hourOf(time: Date): Date {
 export function minuteOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / minuteMs) * minuteMs);
 }
+
+const lengths = [
+  ["d", dayMs],
+  ["h", hourMs],
+  ["min", minuteMs],
+  ["s", secondMs],
+] as const;
+
+/** The time between two moments: `2 d 3 h`, `1 min 5 s`. */
+export function durationInWords(from: Date, to: Date): string {
+  const ms = Math.max(0, to.getTime() - from.getTime());
+  const first = lengths.findIndex(([, lengthMs]) => ms >= lengthMs);
+  if (first < 0) return "under 1 s";
+  let rest = ms;
+  const parts = lengths.slice(first, first + 2).map(([unit, lengthMs]) => {
+    const amount = Math.floor(rest / lengthMs);
+    rest -= amount * lengthMs;
+    return amount > 0 ? `${amount} ${unit}` : "";
+  });
+  return parts.filter(Boolean).join(" ");
+}

@@ -168,7 +168,7 @@ export function presentJob(context: JobContext, { job, queue, build, pipeline, r
     cluster_queue_url: queue ? api.queue(config, { org, cluster: queue.clusterId, queue: queue.id }) : null,
     agent: agent ? presentAgentSummary(context, agent) : null,
     build_url: api.build(config, address, build.number),
-    web_url: `${web.build(config, address, build.number)}#${job.id}`,
+    web_url: web.job(config, address, job.id),
     log_url: job.type === "script" ? api.jobLog(config, address, job.id) : null,
     raw_log_url: job.type === "script" ? api.jobLogText(config, address, job.id) : null,
     artifacts_url: job.type === "script" ? api.jobArtifacts(config, address, job.id) : null,

@@ -77,6 +77,9 @@ export const web = {
     appUrl + pathTo(patterns.pipelinePage, pipeline),
   build: ({ appUrl }: Config, pipeline: PipelineAddress, number: number) =>
     appUrl + pathTo(patterns.buildPage, { ...pipeline, number }),
+  /** The row of a job on the page of its build. */
+  job: ({ appUrl }: Config, { number, ...pipeline }: BuildAddress, job: string) =>
+    `${appUrl}${pathTo(patterns.buildPage, { ...pipeline, number })}#${job}`,
   badge: ({ appUrl }: Config, pipelineId: string) =>
     appUrl + pathTo(patterns.badge, { file: `${pipelineId}.svg` }),
 };

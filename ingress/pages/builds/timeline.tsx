@@ -1,6 +1,5 @@
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
-import { dayMs, hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
-import { durationInWords } from "../ui/times.tsx";
+import { dayMs, durationInWords, hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
 
 /** The time that the bars of jobs share. */
 export interface Timeline {

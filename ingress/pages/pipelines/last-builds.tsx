@@ -1,11 +1,10 @@
 import { scaleBand, scaleLinear } from "d3-scale";
 import type { BuildTimes } from "../../../shared/builds/rows/build-store.ts";
-import { secondMs } from "../../../shared/durations.ts";
+import { durationInWords, secondMs } from "../../../shared/durations.ts";
 import type { BuildState } from "../../../shared/vocabulary.ts";
 import { State, stateInWords } from "../states/state.tsx";
 import { useNow } from "../ui/rendering.ts";
 import { Table } from "../ui/tables.tsx";
-import { durationInWords } from "../ui/times.tsx";
 
 const height = 100;
 /** Room for the label of the longest. */

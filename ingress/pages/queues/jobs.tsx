@@ -1,5 +1,6 @@
 import type { JobWithOwners } from "../../../shared/agents/list-store.ts";
 import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
+import { durationInWords } from "../../../shared/durations.ts";
 import { type CursorNames, linkIdPages } from "../../http/cursor-pager.ts";
 import { queuePath } from "../address/queue.ts";
 import { JobLink } from "../agents/table.tsx";
@@ -9,7 +10,6 @@ import type { MemberRequest } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
 import { useNow } from "../ui/rendering.ts";
 import { Table } from "../ui/tables.tsx";
-import { durationInWords } from "../ui/times.tsx";
 import { type JobsPage, jobCursors, type QueueDetails } from "./load.ts";
 
 /** Jobs that wait for an agent of the queue, and those that its agents have. */

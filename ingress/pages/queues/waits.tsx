@@ -1,7 +1,7 @@
 import type { Waits } from "../../../shared/dispatch/wait-figures.ts";
+import { durationInWords } from "../../../shared/durations.ts";
 import { waitSeconds } from "../../../shared/vocabulary.ts";
 import { Table } from "../ui/tables.tsx";
-import { durationInWords } from "../ui/times.tsx";
 import type { QueueCharts } from "./charts.ts";
 
 /** Durations for which jobs waited for an agent. */

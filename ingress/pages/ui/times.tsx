@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { dayMs, hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
+import { dayMs, durationInWords, hourMs, minuteMs, secondMs } from "../../../shared/durations.ts";
 import { useNow } from "./rendering.ts";
 
 const units = [
@@ -68,27 +68,6 @@ function inWords(at: Date, now: Date): string {
   const unit = units.find(([, lengthMs]) => Math.abs(fromNowMs) >= lengthMs);
   if (!unit) return fromNowMs <= 0 ? "just now" : "in less than a minute";
   return relative.format(Math.round(fromNowMs / unit[1]), unit[0]);
-}
-
-const lengths = [
-  ["d", dayMs],
-  ["h", hourMs],
-  ["min", minuteMs],
-  ["s", secondMs],
-] as const;
-
-/** The time between two moments: `2 d 3 h`, `1 min 5 s`. */
-export function durationInWords(from: Date, to: Date): string {
-  const ms = Math.max(0, to.getTime() - from.getTime());
-  const first = lengths.findIndex(([, lengthMs]) => ms >= lengthMs);
-  if (first < 0) return "under 1 s";
-  let rest = ms;
-  const parts = lengths.slice(first, first + 2).map(([unit, lengthMs]) => {
-    const amount = Math.floor(rest / lengthMs);
-    rest -= amount * lengthMs;
-    return amount > 0 ? `${amount} ${unit}` : "";
-  });
-  return parts.filter(Boolean).join(" ");
 }
 
 /** A duration, which `times.js` lets grow while it has no end. */

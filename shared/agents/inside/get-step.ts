@@ -1,4 +1,6 @@
-import { promisesFailure } from "../../builds/progress/promises.ts";
+import { findPromising } from "../../builds/progress/promises.ts";
+import { standingOfStep } from "../../builds/reading/step-standing.ts";
+import { listJobsOfStep } from "../../builds/reading/step-store.ts";
 import type { Build } from "../../builds/rows/build-store.ts";
 import { findTree } from "../../builds/rows/graph-store.ts";
 import type { Job } from "../../builds/rows/job-store.ts";
@@ -8,8 +10,7 @@ import { findQueueById } from "../../queues/store.ts";
 import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import type { Dependency, Node } from "../../vocabulary.ts";
-import { standingOfStep } from "./step-standing.ts";
-import { findStepId, listJobsOfStep } from "./step-store.ts";
+import { findStepId } from "./step-store.ts";
 
 export const stepAttributes = [
   ...([
@@ -90,15 +91,4 @@ function findDependencies(nodes: Node[], stepId: string): Dependency[] | undefin
     if (found) return found;
   }
   return undefined;
-}
-
-/** The running jobs whose promised failure counts. */
-async function findPromising(db: Services["db"], jobs: Job[]): Promise<Set<string>> {
-  const promising = jobs.filter(({ state, promisedAt }) => state === "running" && promisedAt !== null);
-  if (promising.length === 0) return new Set();
-  return db.transaction(async (tx) => {
-    const counting = new Set<string>();
-    for (const job of promising) if (await promisesFailure(tx, job)) counting.add(job.id);
-    return counting;
-  });
 }

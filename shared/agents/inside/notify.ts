@@ -1,8 +1,9 @@
+import { listJobsOfStep, type StepPlace } from "../../builds/reading/step-store.ts";
 import type { Tx } from "../../db/database.ts";
 import type { JobOptions } from "../../db/schema/builds.ts";
 import { exactSize, Refusal } from "../../refusal.ts";
 import { isStorableDeep } from "../../validation.ts";
-import { listJobsOfStep, type StepPlace, setOwnOptions } from "./step-store.ts";
+import { setOwnOptions } from "./step-store.ts";
 
 /** Of the notices of a step. */
 const maxNotifyBytes = 16 * 1024;

@@ -1,5 +1,6 @@
 import { moveEntries } from "../../builds/groups/entries-store.ts";
 import { newScriptJob } from "../../builds/making/jobs.ts";
+import { listJobsOfStep, type StepPlace } from "../../builds/reading/step-store.ts";
 import { insertJobs, type Job } from "../../builds/rows/job-store.ts";
 import type { Tx } from "../../db/database.ts";
 import { newIds } from "../../ids.ts";
@@ -8,7 +9,7 @@ import { Refusal } from "../../refusal.ts";
 import { finishedJobStates, waitingJobStates } from "../../vocabulary.ts";
 import { requireRoomForJobs } from "../upload.ts";
 import { findPositionAfterStep, moveJobs } from "../upload-store.ts";
-import { findOwnLabel, listJobsOfStep, type StepPlace, setOwnOptions } from "./step-store.ts";
+import { findOwnLabel, setOwnOptions } from "./step-store.ts";
 
 /**
  * Adds jobs to a step that has not ended. Call it with the build and its cluster locked, and settle the build then.

@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, inArray, not, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, not, sql } from "drizzle-orm";
+import type { StepPlace } from "../../builds/reading/step-store.ts";
 import {
   factColumns,
   isReferring,
@@ -12,11 +13,6 @@ import type { JobOptions } from "../../db/schema/builds.ts";
 import { isId } from "../../ids.ts";
 import { isStorable } from "../../validation.ts";
 import { unfinishedJobStates } from "../../vocabulary.ts";
-
-export interface StepPlace {
-  buildId: string;
-  stepId: string;
-}
 
 export async function findJobOfStep(db: Db, id: string): Promise<Job | undefined> {
   const [found] = await selectJobs(db).where(eq(db.tables.jobs.id, id));
@@ -38,15 +34,6 @@ export async function findStepId(db: Db | Tx, buildId: string, idOrKey: string):
     .orderBy(desc(jobs.id))
     .limit(1);
   return found?.id;
-}
-
-/** All jobs of a step in their order, the step's first one first. */
-export async function listJobsOfStep(db: Db | Tx, { buildId, stepId }: StepPlace): Promise<Job[]> {
-  const { jobs } = db.tables;
-  const found = await selectJobs(db)
-    .where(and(eq(jobs.buildId, buildId), eq(jobs.stepId, stepId)))
-    .orderBy(asc(jobs.id));
-  return found.map(wholeJob);
 }
 
 /** Sets the label of a step, where its jobs have it. */

@@ -1,4 +1,5 @@
 import { settleBuild } from "../../builds/progress/progress.ts";
+import type { StepPlace } from "../../builds/reading/step-store.ts";
 import type { Build } from "../../builds/rows/build-store.ts";
 import { isOfFork } from "../../builds/rows/facts.ts";
 import type { JobFacts } from "../../builds/rows/job-store.ts";
@@ -15,7 +16,7 @@ import { hasUpload, insertUpload, lockClusterOfJobs } from "../upload-store.ts";
 import { requirePriorityOfPipeline } from "./fork-uploads.ts";
 import { appendNotify, setCheckOutput } from "./notify.ts";
 import { raiseParallelism } from "./parallelism.ts";
-import { findOwnLabel, findStepId, type StepPlace, setLabelOfStep, setPriorityOfStep } from "./step-store.ts";
+import { findOwnLabel, findStepId, setLabelOfStep, setPriorityOfStep } from "./step-store.ts";
 
 export interface StepUpdate {
   step: string;

@@ -1,4 +1,4 @@
-import type { Tx } from "../../db/database.ts";
+import type { Db, Tx } from "../../db/database.ts";
 import type { Job } from "../rows/job-store.ts";
 import { listPromising } from "../rows/progress-store.ts";
 import { isRetryRuled } from "./retry-rules.ts";
@@ -15,6 +15,17 @@ import { isRetryRuled } from "./retry-rules.ts";
 export async function hasPromisedFailure(tx: Tx, buildId: string): Promise<boolean> {
   for (const job of await listPromising(tx, buildId)) if (await promisesFailure(tx, job)) return true;
   return false;
+}
+
+/** The ids of the running jobs whose promised failure counts. */
+export async function findPromising(db: Db, jobs: Job[]): Promise<Set<string>> {
+  const promising = jobs.filter(({ state, promisedAt }) => state === "running" && promisedAt !== null);
+  if (promising.length === 0) return new Set();
+  return db.transaction(async (tx) => {
+    const counting = new Set<string>();
+    for (const job of promising) if (await promisesFailure(tx, job)) counting.add(job.id);
+    return counting;
+  });
 }
 
 /** Returns true if the promised failure of a job is neither soft nor to be retried. */

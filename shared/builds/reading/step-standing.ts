@@ -1,7 +1,7 @@
-import type { Job } from "../../builds/rows/job-store.ts";
 import { finishedJobStates, type JobState, leasedJobStates, waitingJobStates } from "../../vocabulary.ts";
+import type { Job } from "../rows/job-store.ts";
 
-// A step as programs in jobs see it. Jobs that were retried do not count.
+// A step as programs in jobs, notices and statuses see it. Jobs that were retried do not count.
 //
 // | jobs of the step                        | state                    | outcome               |
 // |-----------------------------------------|--------------------------|-----------------------|
