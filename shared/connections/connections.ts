@@ -57,6 +57,7 @@ export async function createConnection(
       host: hostNameOf(url),
       tokenSealed: sealToken(services, id, token),
       failingSince: null,
+      restsUntil: null,
       createdAt: now,
       createdById: actor.userId,
       updatedAt: now,
@@ -102,7 +103,11 @@ export async function updateConnection(
       ...changedColumns<Connection>(change),
       ...(change.url && { host: hostNameOf(change.url) }),
       // A host that refused its token may take another one.
-      ...(token !== undefined && { tokenSealed: sealToken(services, id, token), failingSince: null }),
+      ...(token !== undefined && {
+        tokenSealed: sealToken(services, id, token),
+        failingSince: null,
+        restsUntil: null,
+      }),
       updatedAt: tx.now,
       updatedById: actor.userId,
     };

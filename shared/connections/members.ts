@@ -56,7 +56,7 @@ const webhookAllowedAddresses = z
   .nullish();
 
 type Kept =
-  | ("id" | "organizationId" | "host" | "tokenSealed" | "failingSince")
+  | ("id" | "organizationId" | "host" | "tokenSealed" | "failingSince" | "restsUntil")
   | ("createdAt" | "createdById" | "updatedAt" | "updatedById");
 
 /** The members of a repository connection. */

@@ -99,8 +99,10 @@ export function defineNewsTables(
     {
       organizationId: uuid("organization_id").notNull(),
       receiver: text().notNull(),
-      /** Before it nobody sends to the receiver: a process does already, or it failed. */
+      /** Before it nothing is sent to the receiver: it failed, or its messages rest. */
       dueAt: time("due_at").notNull(),
+      /** A process sends to it until then. Null: none. */
+      takenUntil: time("taken_until"),
       /** Tries that failed since the last that did not. */
       failures: integer().notNull().default(0),
       failingSince: time("failing_since"),

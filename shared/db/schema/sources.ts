@@ -35,6 +35,8 @@ export function defineSourcesTables(
       webhookAllowedAddresses: json<string[]>("webhook_allowed_addresses"),
       /** The host has refused its token since then. */
       failingSince: time("failing_since"),
+      /** The host is not called before it, as it refused the token or asked for patience. */
+      restsUntil: time("rests_until"),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")
         .notNull()

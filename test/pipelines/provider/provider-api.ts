@@ -72,6 +72,7 @@ export function hooksOf(api: Api) {
           publishStatuses: true,
           webhookAllowedAddresses: networks,
           failingSince: null,
+          restsUntil: null,
           createdAt: tx.now,
           createdById: api.admin.id,
           updatedAt: tx.now,

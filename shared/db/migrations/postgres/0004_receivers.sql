@@ -1,0 +1,2 @@
+ALTER TABLE "repository_connections" ADD COLUMN "rests_until" timestamp (3) with time zone;--> statement-breakpoint
+ALTER TABLE "outbox_receivers" ADD COLUMN "taken_until" timestamp (3) with time zone;
