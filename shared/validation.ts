@@ -70,6 +70,9 @@ export const repository = text("Repository", 2000)
 
 /** The description of a cluster, queue or pipeline. */
 export const description = text("Description", 2000).nullable();
+/** The emoji and the color of a cluster or pipeline. */
+export const emoji = text("Emoji", 100).nullish();
+export const color = text("Color", 100).nullish();
 export const maxNoteLength = 2000;
 /** The reason why a queue or an agent is paused. */
 export const pauseNote = text("Note", maxNoteLength);

@@ -117,6 +117,7 @@ function buildFacts(context: JobContext) {
     PIPELINE_NAME: pipeline.name,
     PIPELINE_DEFAULT_BRANCH: pipeline.defaultBranch,
     PIPELINE_PROVIDER: providerForAgents(provider),
+    GIT_REMOTE_MIRROR_URL: pipeline.cloneMirrorUrl ?? undefined,
     BUILD_ID: build.id,
     BUILD_NUMBER: String(build.number),
     BUILD_URL: web.build(config, address, build.number),

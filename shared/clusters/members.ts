@@ -1,12 +1,10 @@
 import { z } from "zod";
 import { type Given, inputOf } from "../members/bodies.ts";
 import type { Members } from "../members/member.ts";
-import { clusterName, description, text } from "../validation.ts";
+import { clusterName, color, description, emoji } from "../validation.ts";
 import type { Cluster } from "./store.ts";
 
 const optionalText = z.string().nullable();
-const emoji = text("Emoji", 100).nullish();
-const color = text("Color", 100).nullish();
 
 /** The members of a cluster. */
 export const clusterMembers = {

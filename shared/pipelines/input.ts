@@ -3,13 +3,15 @@ import type { PipelineDocument } from "../db/schema/pipelines.ts";
 import { type Given, shapeOf, toColumns } from "../members/bodies.ts";
 import { givenProviderSettings } from "../sources/settings.ts";
 import type { Step } from "../vocabulary.ts";
-import { pipelineMembers } from "./members.ts";
+import { type OtherMember, pipelineMembers } from "./members.ts";
 import type { GivenProviderSettings } from "./provider/settings.ts";
 
 // The bodies of a pipeline, for REST and pages alike: steps come as they are or as YAML, and time-outs have two names.
 
-type OtherName = "defaultCommandStepTimeout" | "maximumCommandStepTimeout";
-type Members<When extends "create" | "change"> = Omit<Given<typeof pipelineMembers, When>, OtherName>;
+type Members<When extends "create" | "change"> = Omit<
+  Given<typeof pipelineMembers, When>,
+  Exclude<OtherMember, "environment">
+>;
 
 /** All that the YAML says beside the steps. */
 interface WithDocument {
@@ -72,10 +74,11 @@ export const pipelineChange = z
   .transform(toInput) as unknown as z.ZodType<PipelineChange>;
 
 function toInput({ provider_settings, ...given }: Record<string, unknown>): object {
-  const { defaultCommandStepTimeout, maximumCommandStepTimeout, ...input } = toColumns(
+  const { defaultCommandStepTimeout, maximumCommandStepTimeout, ...others } = toColumns(
     pipelineMembers,
     given,
   );
+  const { visibility, pipelineTemplateUuid, teams, ...input } = others;
   // Null is a value: it takes the limit away.
   const { defaultTimeoutInMinutes = defaultCommandStepTimeout } = input;
   const { maximumTimeoutInMinutes = maximumCommandStepTimeout } = input;

@@ -3,7 +3,9 @@ import { maxBranchPatternsLength } from "../conditions/branches.ts";
 import { changeable, type Members } from "../members/member.ts";
 import {
   blankToNull,
+  color,
   description,
+  emoji,
   optionalText,
   pipelineName,
   repository,
@@ -48,6 +50,42 @@ const variables = environmentSchema("Env")
 const yaml = optionalText("Configuration", maxConfigurationBytes).meta({
   description: "The steps in YAML, in place of steps. Kept as it is written",
 });
+
+const maxTags = 10;
+const tagsError = `Tags must be at most ${maxTags} texts of 1 to 50 characters`;
+const tags = z
+  .array(
+    text("Tag", 50).refine((tag) => tag.trim() !== "", tagsError),
+    { error: tagsError },
+  )
+  .max(maxTags, tagsError)
+  .nullish()
+  .transform((sent) => (sent?.length === 0 ? null : sent));
+
+const mirror = repository
+  .refine((sent) => !sent || !/[?#]/.test(sent), "Clone mirror URL must have no query and no fragment")
+  .refine((sent) => !sent || !hasPassword(sent), "Clone mirror URL must have no user name and no password");
+
+function hasPassword(address: string): boolean {
+  const url = URL.parse(address);
+  if (!url) return false;
+  return url.password !== "" || (url.username !== "" && url.protocol !== "ssh:");
+}
+
+const visibilityError = "Visibility must be private: only members see pipelines here";
+
+const isEmpty = (given: unknown) => Object.keys(given ?? {}).length === 0 && given !== "";
+const noTeams = z
+  .unknown()
+  .refine(isEmpty, "Teams must be empty: this server has no teams")
+  .optional()
+  .meta({ description: "Null or empty" });
+const noTemplate = z.null({ error: "This server has no pipeline templates" }).optional();
+
+/** Members that are no column of their own. */
+export type OtherMember =
+  | ("defaultCommandStepTimeout" | "maximumCommandStepTimeout")
+  | ("visibility" | "pipelineTemplateUuid" | "teams" | "environment");
 
 type Kept =
   | ("id" | "organizationId" | "environmentSealed" | "document" | "providerSettings")
@@ -123,6 +161,48 @@ export const pipelineMembers = {
       hint: "Patterns such as main release/*, parted by blanks. Others are not built. Empty: all are.",
     },
   },
+  cloneMirrorUrl: {
+    ...changeable(
+      mirror.meta({ description: "An address that agents clone in place of the repository. Null: none" }),
+      optional,
+    ),
+    rule: "an address like that of `repository`, without user name, password, query and fragment. Agents get it as `GIT_REMOTE_MIRROR_URL` behind their prefix",
+  },
+  tags: {
+    ...changeable(tags.meta({ description: "Words for people" }), z.array(z.string()).nullable()),
+    rule: "at most 10, of 1 to 50 characters, which pages show; null: none. A change replaces all",
+    fromText: (given) => given.split(",").flatMap((tag) => (tag.trim() === "" ? [] : [tag.trim()])),
+    field: { label: "Tags", hint: "Words for people, parted by commas." },
+  },
+  emoji: {
+    ...changeable(emoji, optional),
+    rule: "at most 100 characters; pages show it before the name",
+    field: { label: "Emoji", hint: "Pages show it before the name." },
+  },
+  color: {
+    ...changeable(color, optional),
+    rule: "at most 100 characters",
+  },
+  visibility: {
+    ...changeable(
+      z.literal("private", { error: visibilityError }).nullish(),
+      z.literal("private").meta({ description: "Only members see it" }),
+    ),
+    rule: "`private`, which it always is",
+    show: () => "private",
+    audited: null,
+  },
+  pipelineTemplateUuid: {
+    ...changeable(noTemplate, z.null()),
+    rule: "null",
+    show: () => null,
+    audited: null,
+  },
+  teams: {
+    ...changeable(noTeams, null),
+    rule: "null or empty",
+    audited: null,
+  },
   environment: {
     ...changeable(
       variables,
@@ -148,8 +228,4 @@ export const pipelineMembers = {
     rule: "the steps in YAML, in place of `steps`",
     audited: null,
   },
-} satisfies Members<
-  Pipeline,
-  Kept,
-  "environment" | "defaultCommandStepTimeout" | "maximumCommandStepTimeout"
->;
+} satisfies Members<Pipeline, Kept, OtherMember>;

@@ -18,7 +18,7 @@ import { deleteOpenRequestsOf } from "../sources/open-requests-store.ts";
 import type { CommandStep, Step } from "../vocabulary.ts";
 import { sealEnvironment } from "./environment.ts";
 import type { NewPipeline, PipelineChange } from "./input.ts";
-import { pipelineMembers } from "./members.ts";
+import { type OtherMember, pipelineMembers } from "./members.ts";
 import { providerIn } from "./provider/provider.ts";
 import { changedProviderSettings, providerSettingsProblems } from "./provider/settings.ts";
 import { addWebhook, followProvider } from "./provider/webhook.ts";
@@ -38,11 +38,14 @@ import {
 } from "./store.ts";
 
 const {
-  environment: _,
-  defaultCommandStepTimeout: __,
-  maximumCommandStepTimeout: ___,
+  environment,
+  defaultCommandStepTimeout,
+  maximumCommandStepTimeout,
+  visibility,
+  pipelineTemplateUuid,
+  teams,
   ...ofColumns
-} = pipelineMembers;
+} = pipelineMembers satisfies Record<OtherMember, unknown>;
 
 /** Runs anywhere, so that the first build shows something. */
 export const defaultStep: CommandStep = { command: "echo hello" };
@@ -176,6 +179,8 @@ const emptied = {
   repository: null,
   branchConfiguration: null,
   providerSettings: null,
+  cloneMirrorUrl: null,
+  tags: null,
 };
 
 /**

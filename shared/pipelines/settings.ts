@@ -15,16 +15,17 @@ export type PipelineSettings = Pick<
   | "cancelRunningBranchBuildsFilter"
   | "defaultTimeoutInMinutes"
   | "maximumTimeoutInMinutes"
+  | "allowRebuilds"
 >;
 
-function flag(name: string, summary: string) {
+function flag(name: string, summary: string, isOn = false) {
   const schema = z
     .boolean({ error: `${name} must be true or false` })
     .nullish()
     .transform((sent) => sent ?? undefined);
   return {
     ...changeable(schema.meta({ description: summary }), z.boolean().meta({ description: summary })),
-    default: false,
+    default: isOn,
   };
 }
 
@@ -74,6 +75,11 @@ export const settingsMembers = {
     rule: "patterns of the branches on which it does so; null: all",
     field: { label: "Cancels only on these branches", hint: "The same patterns. Empty: on all." },
   },
+  allowRebuilds: {
+    ...flag("Allow rebuilds", "Builds can be built again", true),
+    rule: "false: a rebuild of its builds is 422",
+    field: { label: "Builds can be rebuilt", kind: "check" },
+  },
   defaultTimeoutInMinutes: {
     ...minutes(
       "Default timeout in minutes",
@@ -120,7 +126,10 @@ export function timeoutMinutes(
   return wanted && Math.min(wanted, maximumTimeoutInMinutes ?? wanted);
 }
 
-type BranchSettings = Omit<PipelineSettings, "defaultTimeoutInMinutes" | "maximumTimeoutInMinutes">;
+type BranchSettings = Omit<
+  PipelineSettings,
+  "defaultTimeoutInMinutes" | "maximumTimeoutInMinutes" | "allowRebuilds"
+>;
 
 /** Says if a new build of a branch skips or cancels older ones. */
 export function branchRules(settings: BranchSettings, branch: string): { skips: boolean; cancels: boolean } {

@@ -31,7 +31,7 @@ export type PipelineFacts = Omit<Pipeline, "steps" | "configuration" | "document
 /** A pipeline as lists show it. */
 export type ListedPipeline = Pick<
   Pipeline,
-  "id" | "slug" | "name" | "repository" | "lastBuildNumber" | "createdAt" | "archivedAt"
+  "id" | "slug" | "name" | "emoji" | "tags" | "repository" | "lastBuildNumber" | "createdAt" | "archivedAt"
 >;
 
 interface Place {
@@ -157,8 +157,8 @@ export const listPipelineNames = listCreated<
 }));
 
 function listedColumns({ tables: { pipelines } }: Reader | Tx) {
-  const { id, slug, name, repository, lastBuildNumber, createdAt, archivedAt } = pipelines;
-  return { id, slug, name, repository, lastBuildNumber, createdAt, archivedAt };
+  const { id, slug, name, emoji, tags, repository, lastBuildNumber, createdAt, archivedAt } = pipelines;
+  return { id, slug, name, emoji, tags, repository, lastBuildNumber, createdAt, archivedAt };
 }
 
 /** SQLite, and Postgres with the locale C, lower only the letters of ASCII: others must match as they are. */

@@ -168,7 +168,10 @@ export const resources: Resource[] = [
     path: () => "/pipelines",
     key: "slug",
     body: ({ acme }) => ({ name: unique("Pipeline"), cluster_id: acme.cluster.id, steps: [] }),
-    own: ["slug", "defaultCommandStepTimeout", "maximumCommandStepTimeout", "steps", "configuration"],
+    own: [
+      ...["slug", "defaultCommandStepTimeout", "maximumCommandStepTimeout", "steps", "configuration"],
+      ...["visibility", "pipelineTemplateUuid", "teams"],
+    ],
     forms: {
       create: "/../new-pipeline",
       change: "/edit",

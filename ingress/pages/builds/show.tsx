@@ -115,7 +115,8 @@ function NoAgents({ data: { reasons }, request }: { data: LoadedBuild; request: 
   ));
 }
 
-function Actions({ data: { build, failedJobs }, request }: { data: LoadedBuild; request: MemberRequest }) {
+function Actions({ data, request }: { data: LoadedBuild; request: MemberRequest }) {
+  const { build, pipeline, failedJobs } = data;
   const isCancelable = !build.finishedAt && build.state !== "canceling";
   return (
     <div class="actions">
@@ -132,9 +133,11 @@ function Actions({ data: { build, failedJobs }, request }: { data: LoadedBuild; 
           {failedJobs === 1 ? "Retry failed job" : `Retry ${failedJobs} failed jobs`}
         </PostButton>
       )}
-      <PostButton path={buildPath(request, patterns.rebuildBuildPage)} class="secondary">
-        Rebuild
-      </PostButton>
+      {pipeline.allowRebuilds && (
+        <PostButton path={buildPath(request, patterns.rebuildBuildPage)} class="secondary">
+          Rebuild
+        </PostButton>
+      )}
     </div>
   );
 }

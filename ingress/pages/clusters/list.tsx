@@ -5,6 +5,7 @@ import type { Services } from "../../../shared/services/services.ts";
 import { clusterPath } from "../address/cluster.ts";
 import type { Draft } from "../resources/draft.ts";
 import { MemberFields } from "../resources/fields.tsx";
+import { titleOf } from "../resources/title.ts";
 import { State } from "../states/state.tsx";
 import { PostForm } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
@@ -13,7 +14,6 @@ import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { EntryList } from "../ui/tables.tsx";
 import { type ClusterList, loadClusters } from "./load.ts";
-import { clusterTitle } from "./title.ts";
 
 const maxNamedQueues = 3;
 
@@ -72,7 +72,7 @@ function Entry({ cluster, path, paused, counts }: { cluster: Cluster; path: stri
     <li class="entry">
       <div>
         <h2>
-          <a href={path}>{clusterTitle(cluster)}</a>
+          <a href={path}>{titleOf(cluster)}</a>
         </h2>
         {description && <p>{description}</p>}
         <p class="quiet">

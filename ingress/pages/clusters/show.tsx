@@ -6,6 +6,7 @@ import { Agents } from "../agents/table.tsx";
 import { AgentTokens, addAgentToken, type RefusedToken } from "../agents/tokens.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
 import { agentsInWords, jobCountInWords } from "../queues/words.ts";
+import { titleOf } from "../resources/title.ts";
 import { State } from "../states/state.tsx";
 import { AuditList } from "../ui/audit-list.tsx";
 import { LinkButton } from "../ui/form.tsx";
@@ -14,7 +15,6 @@ import type { PageContent } from "../ui/page.ts";
 import { NumberPager } from "../ui/pager.tsx";
 import { Table } from "../ui/tables.tsx";
 import { type ClusterDetails, loadClusterDetails, tokensPrefix } from "./load.ts";
-import { clusterTitle } from "./title.ts";
 
 /** GET …/clusters/:cluster: its queues and its history. */
 export const clusterPage = memberPage((services, request) => showCluster(services, request));
@@ -55,7 +55,7 @@ function ClusterView({
   return (
     <>
       <div class="heading">
-        <h1>{clusterTitle(cluster)}</h1>
+        <h1>{titleOf(cluster)}</h1>
         <Actions request={request} cluster={cluster} />
       </div>
       {cluster.description && <p class="lead">{cluster.description}</p>}

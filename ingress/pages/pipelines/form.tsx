@@ -38,7 +38,7 @@ export interface PipelineDraft {
 
 export function newPipelineDraft(clusterId: string): PipelineDraft {
   return {
-    members: draftOf(pipelineMembers, { clusterId }),
+    members: draftOf(pipelineMembers, { clusterId, allowRebuilds: true }),
     replacesEnvironment: false,
     steps: { as: "rows", rows: [newRow] },
   };
@@ -160,7 +160,7 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
         {...form}
         columns={[
           ...["repository", "name", "slug", "clusterId", "description"],
-          ...["defaultBranch", "branchConfiguration"],
+          ...["emoji", "tags", "defaultBranch", "branchConfiguration"],
         ]}
         own={{
           clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} />,
@@ -184,7 +184,10 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
           ]}
         />
       </fieldset>
-      <MemberFields {...form} columns={["defaultTimeoutInMinutes", "maximumTimeoutInMinutes"]} />
+      <MemberFields
+        {...form}
+        columns={["allowRebuilds", "defaultTimeoutInMinutes", "maximumTimeoutInMinutes"]}
+      />
       <StepsFields draft={draft.steps} queues={queues} problems={problems} />
     </>
   );

@@ -1,6 +1,7 @@
 import type { ListedBuild } from "../../../shared/builds/rows/build-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { ListedPipeline } from "../../../shared/pipelines/store.ts";
+import { titleOf } from "../resources/title.ts";
 import { State } from "../states/state.tsx";
 import { LinkButton } from "../ui/form.tsx";
 import { memberPage } from "../ui/member-page.ts";
@@ -43,8 +44,9 @@ export const pipelinesPage = memberPage(async (services, request) => {
           {(pipeline) => (
             <li key={pipeline.id} class="entry">
               <h2>
-                <a href={pathTo(patterns.pipelinePage, { org, slug: pipeline.slug })}>{pipeline.name}</a>
+                <a href={pathTo(patterns.pipelinePage, { org, slug: pipeline.slug })}>{titleOf(pipeline)}</a>
               </h2>
+              {pipeline.tags && <p class="quiet">{pipeline.tags.join(", ")}</p>}
               <LastBuild org={org} pipeline={pipeline} build={builds.get(pipeline.id)} />
             </li>
           )}

@@ -6,7 +6,7 @@ import type { Pipeline } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { loadPipelineWithSteps, pipelinePath } from "../address/pipeline.ts";
 import { loadBuildSearch, SearchedBuilds } from "../builds/search.tsx";
-import { clusterTitle } from "../clusters/title.ts";
+import { titleOf } from "../resources/title.ts";
 import { LinkButton, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
@@ -50,7 +50,7 @@ async function showPipeline(
     content: (
       <>
         <div class="heading">
-          <h1>{pipeline.name}</h1>
+          <h1>{titleOf(pipeline)}</h1>
           <div class="actions">
             <PublicPreview />
             {pipeline.repository !== null && (
@@ -126,7 +126,7 @@ function Facts({
   cluster: Cluster | undefined;
   org: string;
 }) {
-  const { branchConfiguration, defaultBranch, repository, steps } = pipeline;
+  const { tags, branchConfiguration, defaultBranch, repository, cloneMirrorUrl, steps } = pipeline;
   const { builds, timeouts } = settingsInWords(pipeline);
   return (
     <dl class="facts panel">
@@ -134,10 +134,11 @@ function Facts({
         name="Runs in"
         value={
           cluster && (
-            <a href={pathTo(patterns.clusterPage, { org, cluster: cluster.id })}>{clusterTitle(cluster)}</a>
+            <a href={pathTo(patterns.clusterPage, { org, cluster: cluster.id })}>{titleOf(cluster)}</a>
           )
         }
       />
+      <Fact name="Tags" value={tags?.join(", ")} />
       <Fact name="Default branch" value={defaultBranch} />
       <Fact
         name="Builds only"
@@ -145,6 +146,7 @@ function Facts({
         class="wide"
       />
       <Fact name="Repository" value={repository && <code>{repository}</code>} class="wide" />
+      <Fact name="Agents clone" value={cloneMirrorUrl && <code>{cloneMirrorUrl}</code>} class="wide" />
       <Fact name="New builds" value={builds.join("; ") || undefined} class="wide" />
       <Fact name="Jobs time out" value={timeouts.join(", and ") || undefined} class="wide" />
       <Fact name="Variables" value={variables.length > 0 && <CodeList names={variables} />} class="wide" />

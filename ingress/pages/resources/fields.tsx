@@ -63,7 +63,8 @@ function MemberField({
   if (kind === "check") return <Check label={words.label} name={words.name} checked={value === "true"} />;
   if (kind === "number") return <Field {...common} type="number" min={1} />;
   const schema = member.create ?? member.change;
-  const maxLength = schema && maxLengthOf(schema);
+  // A text that becomes something else, such as a list, has no longest form.
+  const maxLength = schema && !member.fromText ? maxLengthOf(schema) : undefined;
   if (kind === "text") return <TextArea {...common} rows={2} maxLength={maxLength} />;
   return <Field {...common} maxLength={maxLength} required={required} {...(kind === "name" && nameField)} />;
 }

@@ -13,7 +13,7 @@ import { TooManyJobs } from "./too-many-jobs.ts";
 
 /**
  * Makes a new build like another, with the present steps of the pipeline. It can read the same webhook payload.
- * @throws Refusal 404, 422
+ * @throws Refusal 404, 422 also if its pipeline allows no rebuilds
  */
 export async function rebuild(
   services: Services,
@@ -23,6 +23,7 @@ export async function rebuild(
   source: "api" | "ui" = "api",
 ): Promise<{ build: Build }> {
   const { db, events } = services;
+  if (!pipeline.allowRebuilds) throw new Refusal(422, "Rebuilds are not allowed for this pipeline");
   const original = await requireBuild(db, pipeline, key);
   const make = async (tx: Tx) => {
     await requireStorage(tx, services.config, pipeline.organizationId);

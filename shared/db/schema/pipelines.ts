@@ -60,6 +60,14 @@ export function definePipelinesTables(
       maximumTimeoutInMinutes: integer("maximum_timeout_in_minutes"),
       /** Settings of its repository's provider that are not at their default (shared/sources/settings.ts). */
       providerSettings: json<Record<string, boolean | string>>("provider_settings"),
+      /** False: builds cannot be built again. */
+      allowRebuilds: boolean("allow_rebuilds").notNull().default(true),
+      /** An address that agents clone in place of the repository. Null: none. */
+      cloneMirrorUrl: text("clone_mirror_url"),
+      /** Words for people. Null: none. */
+      tags: json<string[]>(),
+      emoji: text(),
+      color: text(),
       lastBuildNumber: integer("last_build_number").notNull(),
       createdAt: time("created_at").notNull(),
       createdById: uuid("created_by_id")

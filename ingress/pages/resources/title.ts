@@ -1,6 +1,4 @@
-import type { Cluster } from "../../../shared/clusters/store.ts";
-
 /** `🚀 Primary`. An emoji given as `:rocket:` is left out. */
-export function clusterTitle({ emoji, name }: Cluster): string {
+export function titleOf({ emoji, name }: { emoji: string | null; name: string }): string {
   return emoji && !emoji.startsWith(":") ? `${emoji} ${name}` : name;
 }
