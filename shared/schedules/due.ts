@@ -8,10 +8,11 @@
 // | of an archived pipeline  | no build                                           |
 
 import { requireStorage } from "../accounts/storage.ts";
-import { createOneBuild } from "../builds/making/rebuild.ts";
+import type { BuildRequest } from "../builds/making/builds.ts";
+import { createAllBuilds } from "../builds/making/rebuild.ts";
 import type { Tx } from "../db/database.ts";
 import { hourMs } from "../durations.ts";
-import { lockPipeline } from "../pipelines/store.ts";
+import { lockPipelines, type Pipeline } from "../pipelines/store.ts";
 import type { Topic } from "../redis/events.ts";
 import { Refusal } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
@@ -23,7 +24,7 @@ import {
   type DueSchedule,
   findNextOwner,
   listDue,
-  lockSchedule,
+  lockSchedules,
   type Schedule,
   updateSchedule,
 } from "./store.ts";
@@ -49,9 +50,16 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
   const serve = async (organizationId: string): Promise<boolean> => {
     const due = await listDue(db, { organizationId, now: clock.now() }, maxOfLook);
     if (due.length === 0 || !(await isClockRight())) return false;
-    for (const each of due) {
-      const build = () => db.transaction((tx) => buildIfDue(tx, services, each));
-      events.publish(await laterWork.take(organizationId, build, signal));
+    const build = async (these: DueSchedule[]) => {
+      const run = () => db.transaction((tx) => buildIfDue(tx, services, organizationId, these));
+      events.publish(await laterWork.take(organizationId, run, signal));
+    };
+    try {
+      await build(due);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      // One of them is refused, which takes the others' builds back.
+      for (const each of due) await build([each]);
     }
     return due.length === maxOfLook;
   };
@@ -78,48 +86,78 @@ export function openDueSchedules(services: Services, isClockRight: () => Promise
   };
 }
 
-async function buildIfDue(tx: Tx, services: Services, { id, pipelineId }: DueSchedule): Promise<Topic[]> {
-  // Before the schedule, as others lock them.
-  const pipeline = await lockPipeline(tx, pipelineId);
-  const schedule = await lockSchedule(tx, id);
-  const dueAt = schedule?.nextBuildAt;
-  if (!schedule || !dueAt || dueAt > tx.now) return [];
-  const nextBuildAt = nextBuildAfter(schedule.cronline, tx.now);
-  if (!pipeline || pipeline.archivedAt !== null) {
-    await updateSchedule(tx, id, { nextBuildAt: pipeline ? nextBuildAt : null });
-    return [];
+/**
+ * Makes the builds of the schedules that are due still, and moves all on.
+ * @throws Refusal if a build of several is refused. A single schedule keeps the reason
+ */
+async function buildIfDue(
+  tx: Tx,
+  services: Services,
+  organizationId: string,
+  given: DueSchedule[],
+): Promise<Topic[]> {
+  // Before the schedules, as others lock them.
+  const pipelines = await lockPipelines(tx, [...new Set(given.map(({ pipelineId }) => pipelineId))]);
+  const present = new Map(pipelines.map((pipeline) => [pipeline.id, pipeline]));
+  const ids = given.map(({ id }) => id);
+  const due = (await lockSchedules(tx, ids)).filter(({ nextBuildAt: at }) => at !== null && at <= tx.now);
+  const requests = due.flatMap((schedule) => {
+    const pipeline = present.get(schedule.pipelineId);
+    return pipeline?.archivedAt === null && !isLate(schedule, tx.now) ? [requestOf(schedule, pipeline)] : [];
+  });
+  const made = await tryToBuild(tx, services, organizationId, requests);
+  if (made instanceof Refusal && due.length > 1) throw made;
+  const refusal = made instanceof Refusal ? made.message : null;
+  for (const schedule of due) {
+    const pipeline = present.get(schedule.pipelineId);
+    const nextBuildAt = pipeline ? nextBuildAfter(schedule.cronline, tx.now) : null;
+    const failedMessage = isLate(schedule, tx.now) ? leftOut(schedule) : refusal;
+    const result = { failedAt: failedMessage === null ? null : tx.now, failedMessage };
+    await updateSchedule(tx, schedule.id, {
+      nextBuildAt,
+      ...(pipeline?.archivedAt === null && result),
+    });
   }
-  const made = await tryToBuild(tx, services, { schedule, dueAt, branch: pipeline.defaultBranch });
-  const failure = "refused" in made ? { failedAt: tx.now, failedMessage: made.refused } : noFailure;
-  await updateSchedule(tx, id, { nextBuildAt, ...failure });
-  return "refused" in made ? [`pipeline:${pipelineId}`] : made.changed;
+  const topics = pipelines.map(({ id }): Topic => `pipeline:${id}`);
+  return made instanceof Refusal ? topics : [...topics, ...made.changed];
 }
 
-const noFailure = { failedAt: null, failedMessage: null };
+function isLate({ nextBuildAt }: Schedule, now: Date): boolean {
+  return nextBuildAt !== null && now.getTime() - nextBuildAt.getTime() >= madeUpWithinMs;
+}
 
+function leftOut({ nextBuildAt }: Schedule): string {
+  return `Nothing made a build at ${nextBuildAt?.toISOString()}, over an hour ago: it was left out`;
+}
+
+function requestOf(schedule: Schedule, { defaultBranch }: Pipeline): BuildRequest {
+  const { id, pipelineId, label, cronline, message, commit, branch } = schedule;
+  return {
+    pipelineId,
+    deliveryId: null,
+    creatorId: schedule.createdById,
+    source: "schedule",
+    message: message ?? `Scheduled: ${label ?? cronline}`,
+    commit,
+    branch: branch ?? defaultBranch,
+    environmentSealed: schedule.environmentSealed,
+    scheduledBy: { scheduleId: id, scheduledFor: schedule.nextBuildAt as Date },
+  };
+}
+
+/** Returns the refusal of the builds, which comes before anything is written. Other errors end the transaction. */
 async function tryToBuild(
   tx: Tx,
   services: Services,
-  { schedule, dueAt, branch }: { schedule: Schedule; dueAt: Date; branch: string },
-): Promise<{ changed: Topic[] } | { refused: string }> {
-  if (tx.now.getTime() - dueAt.getTime() >= madeUpWithinMs)
-    return { refused: `Nothing made a build at ${dueAt.toISOString()}, over an hour ago: it was left out` };
+  organizationId: string,
+  requests: BuildRequest[],
+): Promise<{ changed: Topic[] } | Refusal> {
+  if (requests.length === 0) return { changed: [] };
   try {
-    await requireStorage(tx, services.config, schedule.organizationId);
-    return await createOneBuild(tx, services, {
-      pipelineId: schedule.pipelineId,
-      deliveryId: null,
-      creatorId: schedule.createdById,
-      source: "schedule",
-      message: schedule.message ?? `Scheduled: ${schedule.label ?? schedule.cronline}`,
-      commit: schedule.commit,
-      branch: schedule.branch ?? branch,
-      environmentSealed: schedule.environmentSealed,
-      scheduledBy: { scheduleId: schedule.id, scheduledFor: dueAt },
-    });
+    await requireStorage(tx, services.config, organizationId);
+    return await createAllBuilds(tx, services, requests);
   } catch (error) {
-    // It was refused before anything was written. Other errors end the transaction.
-    if (error instanceof Refusal && error.status === 422) return { refused: error.message };
+    if (error instanceof Refusal && error.status === 422) return error;
     throw error;
   }
 }

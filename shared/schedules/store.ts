@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, isNotNull, lt, lte } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, isNotNull, lt, lte } from "drizzle-orm";
 import type { Db, Reader, Tx } from "../db/database.ts";
 import { capTotal, countUpTo, type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
 import { findRow } from "../db/rows.ts";
@@ -46,6 +46,12 @@ export async function lockSchedule(tx: Tx, id: string): Promise<Schedule | undef
   const { schedules } = tx.tables;
   const [found] = await tx.lock(schedules, eq(schedules.id, id), "exclusive");
   return found;
+}
+
+/** Locks schedules. Deleted ones are left out. */
+export async function lockSchedules(tx: Tx, ids: string[]): Promise<Schedule[]> {
+  const { schedules } = tx.tables;
+  return tx.lock(schedules, inArray(schedules.id, ids), "exclusive");
 }
 
 export async function updateSchedule(tx: Tx, id: string, change: Partial<Schedule>): Promise<void> {

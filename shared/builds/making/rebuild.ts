@@ -73,27 +73,25 @@ export function nextRebuild(last = 0): number {
 }
 
 /** @throws Refusal 422 */
-export function createOneBuild(tx: Tx, reader: ConditionReader, request: BuildRequest) {
-  return createFirst(tx, reader, [request]);
+export async function createOneBuild(tx: Tx, reader: ConditionReader, request: BuildRequest) {
+  const { builds, changed } = await createAllBuilds(tx, reader, [request]);
+  return { build: builds[0] as Build, changed };
 }
 
-/** Makes builds for a person. @returns the first one. @throws Refusal 422 */
-export async function createFirst(tx: Tx, reader: ConditionReader, requests: BuildRequest[]) {
-  const {
-    builds: [build],
-    problems,
-    changed,
-  } = await createAll(tx, reader, requests);
+/** Makes a build for each request. @throws Refusal 422 if one of them cannot be built: the transaction must end */
+export async function createAllBuilds(tx: Tx, reader: ConditionReader, requests: BuildRequest[]) {
+  const { builds, problems, changed } = await tryToCreate(tx, reader, requests);
   if (problems.length > 0) throw validationFailed(...problems);
-  if (!build) throw new Refusal(422, "The pipeline cannot build: a step has no queue to run on");
-  return { build, changed };
+  if (builds.length < requests.length)
+    throw new Refusal(422, "The pipeline cannot build: a step has no queue to run on");
+  return { builds, changed };
 }
 
-async function createAll(tx: Tx, reader: ConditionReader, requests: BuildRequest[]) {
+async function tryToCreate(tx: Tx, reader: ConditionReader, requests: BuildRequest[]) {
   try {
     return await createBuilds(tx, reader, requests, tx.now);
   } catch (error) {
     if (!(error instanceof TooManyJobs)) throw error;
-    throw new Refusal(422, "The builds of this delivery have too many jobs to be made at once");
+    throw new Refusal(422, "The builds have too many jobs to be made at once");
   }
 }

@@ -1,7 +1,7 @@
 import { type Actor, audit } from "../../accounts/audit.ts";
 import { requireStorage } from "../../accounts/storage.ts";
 import type { BuildRequest } from "../../builds/making/builds.ts";
-import { createFirst, lockNextRebuild } from "../../builds/making/rebuild.ts";
+import { createAllBuilds, lockNextRebuild } from "../../builds/making/rebuild.ts";
 import { auditSubject } from "../../builds/reading/require.ts";
 import { type Build, findBuildOfDelivery } from "../../builds/rows/build-store.ts";
 import type { Tx } from "../../db/database.ts";
@@ -51,9 +51,10 @@ export async function rebuildDelivery(
       ? await requireRequests(tx, services, { deliveryId: delivery.id, trigger: owner, reading })
       : [{ ...planBuild(owner), deliveryId: delivery.id }];
     const requests = plans.map((plan) => ({ ...plan, rebuild: next, creatorId: actor.userId }));
-    const created = await createFirst(tx, services, requests);
-    await audit(tx, actor, "created", auditSubject(created.build, pipeline));
-    return created;
+    const { builds, changed } = await createAllBuilds(tx, services, requests);
+    const build = builds[0] as Build;
+    await audit(tx, actor, "created", auditSubject(build, pipeline));
+    return { build, changed };
   };
   const { build, changed } = await writes.take(organizationId, () => db.transaction(make));
   events.publish([...changed, `trigger:${trigger.id}`]);
