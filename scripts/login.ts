@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import open from "open";
 import { systemClock } from "../shared/process/clock.ts";
 import { runLogin } from "./login/run.ts";
+import { readAddresses } from "./start/running.ts";
 
 const interrupted = new AbortController();
 // The first Ctrl-C aborts the wait, the second kills the process.
@@ -18,7 +19,7 @@ const hasBrowser =
 const openBrowser = (url: string) => void open(url).catch(() => {});
 
 process.exitCode = await runLogin(process.argv.slice(2), {
-  env: process.env,
+  env: { ...readAddresses(), ...process.env },
   columns: process.stdout.columns,
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),

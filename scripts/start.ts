@@ -60,10 +60,11 @@ async function start(args: string[]): Promise<void> {
 
   const waiting = { signal: stopSignal, say };
   const order = { listens: hasIngress(processes), given, compiles };
-  const prepared = await whileDiskIsFull(() => runPrepare(order), waiting);
-  process.env.PORT = String(prepared.port);
+  // Redis first: it tells a second start in this folder, which must not change the files of the one that runs.
   const redis = needsRedis ? await whileDiskIsFull(() => startPrivateRedis(say), waiting) : undefined;
   try {
+    const prepared = await whileDiskIsFull(() => runPrepare(order), waiting);
+    process.env.PORT = String(prepared.port);
     if (stopSignal.aborted) return;
     const equipped = equipAgents(giveMetricsPorts(processes, process.env), prepared);
     say(`Starting ${equipped.map(({ name }) => name).join(", ")}.`);

@@ -101,8 +101,9 @@ function untilLoaded(module: URL): Promise<void> {
   });
 }
 
-function addressesOf({ baseUrl, authUrl, webhookUrl, appUrl }: Config): Addresses {
-  return { BASE_URL: baseUrl, AUTH_URL: authUrl, WEBHOOK_URL: webhookUrl, APP_URL: appUrl };
+function addressesOf({ port, baseUrl, authUrl, webhookUrl, appUrl }: Config): Addresses {
+  const urls = { BASE_URL: baseUrl, AUTH_URL: authUrl, WEBHOOK_URL: webhookUrl, APP_URL: appUrl };
+  return { ...urls, PORT: String(port) };
 }
 
 function prepareDataFolder(): void {

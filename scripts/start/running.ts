@@ -1,11 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 
-// `npm start` tells the operator's command its public addresses, which may have a port of their own.
+// `npm start` tells commands on this machine its port and its public addresses, which may have a port of their own.
 
 const file = "data/addresses.json";
 
 /** By the names of settings. */
-export type Addresses = Record<"BASE_URL" | "AUTH_URL" | "WEBHOOK_URL" | "APP_URL", string>;
+export type Addresses = Record<"BASE_URL" | "AUTH_URL" | "WEBHOOK_URL" | "APP_URL" | "PORT", string>;
 
 /** @param pid of `npm start` */
 export function writeAddresses(addresses: Addresses, pid: number): void {

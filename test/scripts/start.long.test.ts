@@ -144,6 +144,24 @@ describe("npm start", { skip }, () => {
     );
   });
 
+  it("is refused a second time, and leaves the files of the one that runs", { skip: !hasRedis }, async () => {
+    const files = ["addresses.json", "demo.env", "demo.txt"].map((name) => join(folder, "data", name));
+    const read = () => files.map((file) => readFileSync(file, "utf8"));
+    const before = read();
+
+    const second = await run("npm", ["start"], { cwd: folder, env }).catch((error) => error);
+
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, /^npm start runs in this folder already\./m);
+    assert.deepEqual(read(), before);
+  });
+
+  it("tells a sign-in without an address where it runs", async () => {
+    const { AUTH_URL } = JSON.parse(readFileSync(join(folder, "data/addresses.json"), "utf8")).addresses;
+    const { stdout } = await run("npm", ["run", "-s", "login", "--", "--help"], { cwd: folder, env });
+    assert.match(stdout, new RegExp(`the server to sign in to\\s+\\(default:\\s+"${AUTH_URL}"\\)`));
+  });
+
   it("prints a command that signs a device in", async () => {
     const command = output.match(/(?<=^ {4})npm run login.*$/m)?.[0];
     const device = spawn("sh", ["-c", String(command)], { cwd: folder, env, detached: true });
