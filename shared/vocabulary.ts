@@ -139,6 +139,7 @@ export type DeliveryStatus = "build_created" | "not_run" | "failed";
 /** The reasons why an event of a source host makes no build, in the order in which they are looked at. */
 export const eventReasons = [
   "event_ignored",
+  "other_repository",
   "branch_deleted",
   "builds_of_branches_off",
   "builds_of_tags_off",

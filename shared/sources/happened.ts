@@ -98,16 +98,22 @@ export function leftOut(changes: readonly unknown[]): { leftOut?: number } {
 }
 
 /** The result of a parser: members that it needs may be missing or hostile. */
-export type Reading = { happened: Happened } | { problem: string };
+export type EventReading = { happened: Happened } | { problem: string };
+
+/** An event with the names that its host gives its repository. Only events that make no builds may have none. */
+export type Reading = { happened: Happened; repository: string[] } | { problem: string };
 
 /** @param label the one that was set or removed just now */
 export function requestEvent(
   action: RequestAction,
   request: PullRequest,
   label: string | null = null,
-): Reading {
+): EventReading {
   return { happened: { type: "pull_request", action, request, label, isPushedToo: !request.isFork } };
 }
 
 /** A parser of a host: pure. `event` is the value of the header that names the event. */
-export type ReadEvent = (event: string, body: unknown) => Reading;
+export type ReadEvent = (event: string, body: unknown) => EventReading;
+
+/** Reads the names of an event's repository: its path at the host, and its addresses. */
+export type ReadRepository = (body: unknown) => string[];

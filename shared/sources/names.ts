@@ -32,6 +32,15 @@ export function isCloneAddress(address: string): boolean {
   );
 }
 
+/** A name of a repository: the path of it at its host, or an address. Others count as absent. */
+const repositoryName = z.string().min(1).max(maxAddressLength).nullish().catch(null);
+
+/** Reads the names that the members of a payload's object give a repository. */
+export function namesOf(repository: unknown, members: readonly string[]): string[] {
+  const named = z.object(Object.fromEntries(members.map((member) => [member, repositoryName])));
+  return Object.values(named.safeParse(repository).data ?? {}).flatMap((name) => name ?? []);
+}
+
 function isPage(address: string): boolean {
   return (
     address.length <= maxAddressLength && address.isWellFormed() && /^https?:\/\/[^\s\p{Cc}]+$/u.test(address)

@@ -1,9 +1,9 @@
-import type { ReadEvent, Reading } from "./happened.ts";
-import { readBitbucketEvent } from "./hosts/bitbucket.ts";
-import { readBitbucketServerEvent } from "./hosts/bitbucket-server.ts";
+import type { ReadEvent, Reading, ReadRepository } from "./happened.ts";
+import { readBitbucketEvent, readBitbucketRepository } from "./hosts/bitbucket.ts";
+import { readBitbucketServerEvent, readBitbucketServerRepository } from "./hosts/bitbucket-server.ts";
 import { readGiteaEvent } from "./hosts/gitea.ts";
-import { readGithubEvent } from "./hosts/github.ts";
-import { readGitlabEvent } from "./hosts/gitlab.ts";
+import { readGithubEvent, readGithubRepository } from "./hosts/github.ts";
+import { readGitlabEvent, readGitlabRepository } from "./hosts/gitlab.ts";
 
 // The providers of pipelines: the source hosts of their repositories. Nothing else knows one by its name.
 
@@ -27,6 +27,7 @@ interface Provider {
   /** The id that agents know, if it is another: they fetch heads of requests as this one names them. */
   idForAgents?: string;
   read: ReadEvent;
+  readRepository: ReadRepository;
   /** A host's own word for a pull request. */
   request: string;
 }
@@ -37,12 +38,14 @@ export const providers: Record<ProviderId, Provider> = {
     host: "github.com",
     triggerType: "github",
     read: readGithubEvent,
+    readRepository: readGithubRepository,
     request: "pull request",
   },
   github_enterprise: {
     title: "GitHub Enterprise",
     triggerType: "github",
     read: readGithubEvent,
+    readRepository: readGithubRepository,
     request: "pull request",
   },
   gitlab: {
@@ -50,12 +53,14 @@ export const providers: Record<ProviderId, Provider> = {
     host: "gitlab.com",
     triggerType: "gitlab",
     read: readGitlabEvent,
+    readRepository: readGitlabRepository,
     request: "merge request",
   },
   gitlab_ee: {
     title: "GitLab, self-managed",
     triggerType: "gitlab",
     read: readGitlabEvent,
+    readRepository: readGitlabRepository,
     request: "merge request",
   },
   gitea: {
@@ -64,6 +69,7 @@ export const providers: Record<ProviderId, Provider> = {
     triggerType: "gitea",
     idForAgents: "github",
     read: readGiteaEvent,
+    readRepository: readGithubRepository,
     request: "pull request",
   },
   bitbucket: {
@@ -71,12 +77,14 @@ export const providers: Record<ProviderId, Provider> = {
     host: "bitbucket.org",
     triggerType: "bitbucket",
     read: readBitbucketEvent,
+    readRepository: readBitbucketRepository,
     request: "pull request",
   },
   bitbucket_server: {
     title: "Bitbucket Data Center",
     triggerType: "bitbucket",
     read: readBitbucketServerEvent,
+    readRepository: readBitbucketServerRepository,
     request: "pull request",
   },
 };
@@ -86,14 +94,35 @@ export const providers: Record<ProviderId, Provider> = {
  * @param event as the header names it
  */
 export function readEvent(triggerType: string, event: string, body: unknown): Reading {
-  const parsers = new Set(
-    providerIds.flatMap((id) => (providers[id].triggerType === triggerType ? providers[id].read : [])),
-  );
-  for (const read of parsers) {
+  for (const { read, readRepository } of providersOf(triggerType)) {
     const reading = read(event, body);
-    if ("problem" in reading || reading.happened.type !== "other") return reading;
+    if ("problem" in reading) return reading;
+    if (reading.happened.type === "other") continue;
+    const repository = readRepository(body);
+    return repository.length > 0
+      ? { ...reading, repository }
+      : { problem: "The event does not name its repository" };
   }
-  return { happened: { type: "other" } };
+  return { happened: { type: "other" }, repository: [] };
+}
+
+function providersOf(triggerType: string): Provider[] {
+  const all = providerIds.map((id) => providers[id]).filter((each) => each.triggerType === triggerType);
+  return [...Map.groupBy(all, ({ read }) => read).values()].flatMap(([first]) => first ?? []);
+}
+
+/**
+ * Says if a host means a repository by these names. Paths alone are compared: a host may have several names and ports.
+ * None of the hosts tells letters' cases apart.
+ * @param names as hosts write them. One with a slash at its beginning is the end of a path
+ */
+export function isRepository(address: string, names: string[]): boolean {
+  const path = pathOf(address)?.toLowerCase();
+  if (path === undefined) return false;
+  return names.some((name) => {
+    const named = (pathOf(name) ?? name).toLowerCase();
+    return name.startsWith("/") ? `/${path}`.endsWith(named) : path === named;
+  });
 }
 
 /** The host name of a repository's address, in lower case: of https, ssh, and `git@host:path`. Undefined without one. */

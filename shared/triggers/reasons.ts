@@ -3,6 +3,7 @@ import type { DeliveryReason } from "../vocabulary.ts";
 /** The reasons why deliveries make no build, in words. */
 export const reasonWords: Record<DeliveryReason, string> = {
   event_ignored: "its event makes no builds",
+  other_repository: "it is about another repository than the pipeline’s",
   branch_deleted: "it reports that a branch or tag was deleted",
   builds_of_branches_off: "builds of its branch are switched off",
   builds_of_tags_off: "builds of tags are switched off",

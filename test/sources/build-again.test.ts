@@ -1,34 +1,13 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { findPipelineFacts } from "../../shared/pipelines/store.ts";
-import { rebuildDelivery } from "../../shared/triggers/deliveries/rebuild.ts";
-import { listTriggersById } from "../../shared/triggers/store.ts";
-import { findDelivery } from "../helpers/builds.ts";
 import { describeWorld } from "../helpers/databases.ts";
 import { githubFork, githubPush, githubRequest } from "./github-payloads.ts";
 import { openHostWorld, type Provider } from "./host-world.ts";
 import { bitbucketChange, bitbucketPush, sha } from "./payloads.ts";
 
 describeWorld("building a host's delivery again", openHostWorld, (world) => {
-  const again = async ({ pipeline, trigger }: Provider, id: string, expected?: number) => {
-    const { services } = world.world;
-    const { db } = services;
-    const facts = await findPipelineFacts(db, {
-      organizationId: world.acme.id,
-      slug: pipeline.slug,
-    });
-    const [row] = await db.transaction((tx) => listTriggersById(tx, [trigger.id]));
-    const delivery = await findDelivery(world.world, id);
-    assert.ok(facts && row && delivery);
-    return rebuildDelivery(
-      services,
-      world.acme.operator,
-      { pipeline: facts, trigger: row, delivery },
-      expected,
-    );
-  };
   const refusal = async (provider: Provider, id: string) => {
-    const { message } = await again(provider, id).then(
+    const { message } = await world.again(provider, id).then(
       () => assert.fail("it was built"),
       (error: Error) => error,
     );
@@ -38,7 +17,7 @@ describeWorld("building a host's delivery again", openHostWorld, (world) => {
   it("takes the facts from the event, as the caller", async () => {
     const provider = await world.provider("github");
     const id = await provider.send("pull_request", githubRequest("opened"));
-    const build = await again(provider, id);
+    const build = await world.again(provider, id);
     const [first] = await world.buildsOf(id);
     assert.deepEqual([build.branch, build.commit, build.rebuild], ["faster", sha, 1]);
     assert.deepEqual(build.options, first?.options);
@@ -48,7 +27,7 @@ describeWorld("building a host's delivery again", openHostWorld, (world) => {
   it("passes filters, messages and earlier builds over", async () => {
     const provider = await world.provider("github", { filter_enabled: true, filter_condition: "false" });
     const id = await provider.send("push", githubPush({}, { message: "[skip ci]" }));
-    assert.equal((await again(provider, id)).branch, "main");
+    assert.equal((await world.again(provider, id)).branch, "main");
   });
 
   it("is refused where the event makes no build", async () => {
@@ -71,9 +50,9 @@ describeWorld("building a host's delivery again", openHostWorld, (world) => {
     const provider = await world.provider("bitbucket");
     const named = (name: string) => bitbucketChange({ new: { ...bitbucketChange().new, name } });
     const id = await provider.send("repo:push", bitbucketPush(named("a"), named("b")));
-    const build = await again(provider, id, 1);
+    const build = await world.again(provider, id, 1);
     assert.equal(build.branch, "a");
-    assert.equal((await again(provider, id, 1)).id, build.id);
+    assert.equal((await world.again(provider, id, 1)).id, build.id);
     assert.deepEqual(
       (await world.buildsOf(id)).map(({ branch, rebuild }) => `${branch} ${rebuild}`),
       ["a 0", "b 0", "a 1", "b 1"],

@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { asc, eq } from "drizzle-orm";
+import { findPipelineFacts } from "../../shared/pipelines/store.ts";
 import type { GivenSettings } from "../../shared/sources/settings.ts";
+import { rebuildDelivery } from "../../shared/triggers/deliveries/rebuild.ts";
+import { listTriggersById } from "../../shared/triggers/store.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
 import { findDelivery } from "../helpers/builds.ts";
 import type { TestDatabase } from "../helpers/databases.ts";
 import { openTriggerApi } from "../helpers/trigger-api.ts";
+
+/** The repository that payloads name, at any host. */
+const repository = "https://git.example.com/acme/app.git";
 
 export type HostWorld = Awaited<ReturnType<typeof openHostWorld>>;
 export type Provider = Awaited<ReturnType<HostWorld["provider"]>>;
@@ -27,7 +33,7 @@ export async function openHostWorld(database: TestDatabase) {
       await tx.update(triggers).set({ isProvider: true }).where(eq(triggers.id, trigger.id));
       await tx
         .update(pipelines)
-        .set({ providerSettings: settings as Record<string, boolean | string> })
+        .set({ providerSettings: settings as Record<string, boolean | string>, repository })
         .where(eq(pipelines.id, pipeline.id));
     });
     const post = (event: string, body: unknown) =>
@@ -57,6 +63,16 @@ export async function openHostWorld(database: TestDatabase) {
   return {
     ...api,
     provider,
+    /** Builds a delivery again, as a member. */
+    async again({ pipeline, trigger }: Provider, id: string, expected?: number) {
+      const facts = await findPipelineFacts(db, { organizationId: api.acme.id, slug: pipeline.slug });
+      const [row] = await db.transaction((tx) => listTriggersById(tx, [trigger.id]));
+      const delivery = await findDelivery(api.world, id);
+      assert.ok(facts && row && delivery);
+      const { services } = api.world;
+      const subject = { pipeline: facts, trigger: row, delivery };
+      return rebuildDelivery(services, api.acme.operator, subject, expected);
+    },
     buildsOf: (deliveryId: string) =>
       db.select().from(builds).where(eq(builds.deliveryId, deliveryId)).orderBy(asc(builds.number)),
     /** The branches and commits of the builds of a delivery, or why there are none. */

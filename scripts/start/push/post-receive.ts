@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 // The hook of the demo's repository: sends each push as Gitea does. Git runs it in the bare repository, with a line of
 // former commit, commit and ref for each change. What it prints appears at the person who pushes.
 
-const { webhookUrl, secret } = JSON.parse(readFileSync("webhook.json", "utf8"));
+const { repository, webhookUrl, secret } = JSON.parse(readFileSync("webhook.json", "utf8"));
 
 for (const line of readFileSync(0, "utf8").trim().split("\n")) {
   const [before = "", after = "", ref = ""] = line.split(" ");
@@ -14,7 +14,7 @@ for (const line of readFileSync(0, "utf8").trim().split("\n")) {
     before,
     after,
     ...facts(after),
-    repository: { full_name: "demo/greeting" },
+    repository: { full_name: "demo/greeting", clone_url: repository },
   });
   await send(body).then(
     (status) => say(status === 201 ? `Signalbox took the push of ${ref}.` : `Signalbox answered ${status}.`),

@@ -52,7 +52,7 @@ export async function preparePushDemo(
   if (pipeline.repository !== url) await updatePipeline(services, actor, pipeline, { repository: url });
   const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
   if (!webhook) return undefined;
-  connectRepository(openWebhook(services, webhook));
+  connectRepository({ repository: url, ...openWebhook(services, webhook) });
   return { port, secret, url, nextBuild: pipeline.lastBuildNumber + 1 };
 }
 

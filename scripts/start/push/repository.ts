@@ -11,8 +11,9 @@ export const repositoriesFolder = resolve("data/git");
 const name = "greeting.git";
 const hook = resolve(import.meta.dirname, "post-receive.ts");
 
-/** The address of the demo's webhook, and its secret. The hook reads them. */
+/** The address of the demo's webhook, and its secret, and that of the repository. The hook reads them. */
 export interface PushedTo {
+  repository: string;
   webhookUrl: string;
   secret: string | null;
 }

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import {
+  type EventReading,
   leftOut,
   maxChanges,
   type PullRequest,
   type ReadEvent,
-  type Reading,
+  type ReadRepository,
   type RefChange,
   type RequestAction,
   requestEvent,
@@ -97,7 +98,20 @@ export const readBitbucketServerEvent: ReadEvent = (event, body) => {
   return read(requested, body, (given) => readRequest(given, action));
 };
 
-function readPush({ actor, changes, toCommit }: z.output<typeof pushed>): Reading {
+const placed = z.object({ slug: z.string().max(500), project: z.object({ key: z.string().max(500) }) });
+const ofPush = z.object({ repository: placed }).transform(({ repository }) => repository);
+const ofRequest = z
+  .object({ pullRequest: z.object({ toRef: z.object({ repository: placed }) }) })
+  .transform(({ pullRequest }) => pullRequest.toRef.repository);
+
+/** Addresses of https have `scm/` before the path, perhaps behind a path of the host's own. */
+export const readBitbucketServerRepository: ReadRepository = (body) => {
+  const { data } = z.union([ofPush, ofRequest]).safeParse(body);
+  const path = data && `${data.project.key}/${data.slug}`;
+  return path ? [path, `/scm/${path}`] : [];
+};
+
+function readPush({ actor, changes, toCommit }: z.output<typeof pushed>): EventReading {
   const read: RefChange[] = [];
   for (const { refId, toHash, type } of changes.slice(0, maxChanges)) {
     const named = readRef(refId);
@@ -122,7 +136,7 @@ function readPush({ actor, changes, toCommit }: z.output<typeof pushed>): Readin
 function readRequest(
   { pullRequest: given, actor, previousTarget }: z.output<typeof requested>,
   named: RequestAction,
-): Reading {
+): EventReading {
   const { fromRef, toRef } = given;
   const address = fromRef.repository.links?.clone?.find(({ name }) => name.startsWith("http"))?.href ?? null;
   if (address !== null && !isCloneAddress(address))

@@ -1,16 +1,17 @@
 import { z } from "zod";
 import {
+  type EventReading,
   leftOut,
   maxChanges,
   type Person,
   type PullRequest,
   type ReadEvent,
-  type Reading,
+  type ReadRepository,
   type RefChange,
   type RequestAction,
   requestEvent,
 } from "../happened.ts";
-import { commit, message, page, refName, requestNumber, title, toPerson } from "../names.ts";
+import { commit, message, namesOf, page, refName, requestNumber, title, toPerson } from "../names.ts";
 import { read } from "./github.ts";
 
 // Bitbucket Cloud: https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/
@@ -78,8 +79,11 @@ export const readBitbucketEvent: ReadEvent = (event, body) => {
   return read(requested, body, (given) => readRequest(given, action));
 };
 
+export const readBitbucketRepository: ReadRepository = (body) =>
+  namesOf(z.object({ repository: z.unknown() }).safeParse(body).data?.repository, ["full_name"]);
+
 /** A change without `new` is a deletion. */
-function readPush({ push: { changes } }: z.output<typeof pushed>): Reading {
+function readPush({ push: { changes } }: z.output<typeof pushed>): EventReading {
   const read = changes.slice(0, maxChanges).flatMap(({ new: after, old: before, links }): RefChange[] => {
     const named = after ?? before;
     if (!named) return [];
@@ -97,7 +101,10 @@ function readPush({ push: { changes } }: z.output<typeof pushed>): Reading {
   return { happened: { type: "push", changes: read, ...leftOut(changes) } };
 }
 
-function readRequest({ pullrequest: given }: z.output<typeof requested>, action: RequestAction): Reading {
+function readRequest(
+  { pullrequest: given }: z.output<typeof requested>,
+  action: RequestAction,
+): EventReading {
   const { source, destination } = given;
   const isFork = source.repository?.full_name !== destination.repository.full_name;
   const request: PullRequest = {

@@ -1,8 +1,9 @@
 import { z } from "zod";
 import {
+  type EventReading,
   type PullRequest,
   type ReadEvent,
-  type Reading,
+  type ReadRepository,
   type RequestAction,
   requestEvent,
 } from "../happened.ts";
@@ -13,6 +14,7 @@ import {
   label,
   labels,
   message,
+  namesOf,
   page,
   person,
   problemOf,
@@ -107,11 +109,19 @@ export const readGithubEvent: ReadEvent = (event, body) => {
   }
 };
 
+/** That of a request is the one that it is opened at. */
+export const readGithubRepository: ReadRepository = (body) =>
+  namesOf(z.object({ repository: z.unknown() }).safeParse(body).data?.repository, [
+    "full_name",
+    "clone_url",
+    "ssh_url",
+  ]);
+
 export function read<Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
-  say: (given: z.output<Schema>) => Reading,
-): Reading {
+  say: (given: z.output<Schema>) => EventReading,
+): EventReading {
   const parsed = schema.safeParse(body);
   return parsed.success ? say(parsed.data) : { problem: problemOf(parsed.error) };
 }
@@ -124,7 +134,7 @@ export function readPush({
   compare_url,
   head_commit,
   pusher,
-}: z.output<typeof pushed>): Reading {
+}: z.output<typeof pushed>): EventReading {
   const named = readRef(ref);
   if (!named) return { happened: { type: "other" } };
   const name = refName.safeParse(named.name);
@@ -146,7 +156,7 @@ export function readPush({
 function readRequest(
   { action, pull_request, label, changes }: z.output<typeof requested>,
   actions: Record<string, RequestAction>,
-): Reading {
+): EventReading {
   const isBaseChanged = action === "edited" && changes?.base !== undefined;
   return requestOf(pull_request, {
     action: isBaseChanged ? "base_changed" : (actions[action] ?? "other"),
@@ -157,7 +167,7 @@ function readRequest(
 export function requestOf(
   { number, title, html_url, state, draft, user, labels, head, base }: z.output<typeof pullRequest>,
   { action, label }: { action: RequestAction; label: string | null },
-): Reading {
+): EventReading {
   const address = head.repo?.clone_url ?? null;
   if (address !== null && !isCloneAddress(address))
     return { problem: "head.repo.clone_url: is no address of https or ssh" };
@@ -181,7 +191,7 @@ export function requestOf(
   return requestEvent(action, request, label);
 }
 
-function readMergeGroup({ action, merge_group: group }: z.output<typeof merging>): Reading {
+function readMergeGroup({ action, merge_group: group }: z.output<typeof merging>): EventReading {
   if (action !== "checks_requested" && action !== "destroyed") return { happened: { type: "other" } };
   const [head, base] = [group.head_ref, group.base_ref].map((ref) => refName.safeParse(readRef(ref)?.name));
   if (!head?.success || !base?.success) return { problem: "merge_group: its refs are of no branches" };

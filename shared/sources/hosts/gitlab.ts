@@ -1,8 +1,9 @@
 import { z } from "zod";
 import {
+  type EventReading,
   type PullRequest,
   type ReadEvent,
-  type Reading,
+  type ReadRepository,
   type RequestAction,
   requestEvent,
 } from "../happened.ts";
@@ -12,6 +13,7 @@ import {
   isZero,
   labels,
   message,
+  namesOf,
   page,
   person,
   problemOf,
@@ -93,6 +95,13 @@ export const readGitlabEvent: ReadEvent = (_event, body) => {
   }
 };
 
+export const readGitlabRepository: ReadRepository = (body) =>
+  namesOf(z.object({ project: z.unknown() }).safeParse(body).data?.project, [
+    "path_with_namespace",
+    "git_http_url",
+    "git_ssh_url",
+  ]);
+
 function readPush({
   ref,
   before,
@@ -102,7 +111,7 @@ function readPush({
   project,
   commits,
   ...user
-}: z.output<typeof pushed>): Reading {
+}: z.output<typeof pushed>): EventReading {
   const named = readRef(ref);
   if (!named) return { happened: { type: "other" } };
   const name = refName.safeParse(named.name);
@@ -136,7 +145,7 @@ function actionOf({ object_attributes: { action, oldrev }, changes }: Requested)
   return changes?.title !== undefined || changes?.description !== undefined ? "edited" : "other";
 }
 
-function readRequest(given: Requested): Reading {
+function readRequest(given: Requested): EventReading {
   const { object_attributes: of, labels, changes, user } = given;
   const address = of.source?.git_http_url ?? null;
   if (address !== null && !isCloneAddress(address))

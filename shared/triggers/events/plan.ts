@@ -7,6 +7,7 @@ import { lockPipelines, type Pipeline } from "../../pipelines/store.ts";
 import type { Services } from "../../services/services.ts";
 import { type Decision, decide } from "../../sources/decide.ts";
 import type { Happened, Reading } from "../../sources/happened.ts";
+import { isRepository } from "../../sources/providers.ts";
 import type { DeliveryReason, DeliveryStatus } from "../../vocabulary.ts";
 import { planBuild } from "../columns.ts";
 import type { Trigger } from "../store.ts";
@@ -62,10 +63,10 @@ export async function planEvents(
   if (reports.length === 0) return new Map();
   const pipelines = new Map((await lockPipelines(tx, pipelineIds)).map((each) => [each.id, each]));
   const events = reports.flatMap((report): Event[] => {
+    const { reading } = report;
     const pipeline = pipelines.get(report.trigger.pipelineId);
-    return pipeline && "happened" in report.reading
-      ? [{ report, pipeline, happened: report.reading.happened }]
-      : [];
+    if (!pipeline || "problem" in reading || isOfOther(pipeline, reading)) return [];
+    return [{ report, pipeline, happened: reading.happened }];
   });
   const eventOf = new Map(events.map((event) => [event.report, event]));
   const findCreator = await readCreators(
@@ -103,10 +104,17 @@ function noBuilds({ trigger: { pipelineId } }: HostReport): Plan {
   return { pipelineId, requests: [], wasBuilt: false, goneBranches: [] };
 }
 
-function outcomeWithout(pipelines: Map<string, Pipeline>, { trigger }: HostReport): Plan["outcome"] {
-  return pipelines.has(trigger.pipelineId)
-    ? { status: "not_run", reason: "event_not_understood" }
-    : { status: "failed", reason: "build_creation_failed" };
+function outcomeWithout(pipelines: Map<string, Pipeline>, { trigger, reading }: HostReport): Plan["outcome"] {
+  if (!pipelines.has(trigger.pipelineId)) return { status: "failed", reason: "build_creation_failed" };
+  return { status: "not_run", reason: "problem" in reading ? "event_not_understood" : "other_repository" };
+}
+
+/** A webhook of a group or a whole host reports all repositories there. */
+function isOfOther(
+  { repository }: Pipeline,
+  { happened, repository: names }: Extract<Reading, { happened: Happened }>,
+): boolean {
+  return happened.type !== "other" && !isRepository(repository ?? "", names);
 }
 
 function planOf({ report, pipeline }: Event, decisions: Decision[], findCreator: FindCreator): Plan {

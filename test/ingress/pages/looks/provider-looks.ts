@@ -59,6 +59,10 @@ export async function exhibitProviders(pages: Pages): Promise<void> {
     await post(pages.url + new URL(webhookUrl).pathname, text, headers);
   };
   await send("ping", { zen: "Keep it logically awesome." });
-  await send("push", { ref: "refs/heads/main", before: "1".repeat(40), after: "2".repeat(40) });
+  await send("push", {
+    ref: "refs/heads/main",
+    after: "2".repeat(40),
+    repository: { full_name: "globex/app" },
+  });
   await send("push", { ref: "refs/heads/main" }, "another secret");
 }

@@ -7,7 +7,12 @@ import { startQueuePages } from "../../../helpers/pages.ts";
 import { signed } from "../../../pipelines/provider/provider-api.ts";
 
 const newPipeline = "/organizations/acme/new-pipeline";
-const push = JSON.stringify({ ref: "refs/heads/main", before: "1".repeat(40), after: "2".repeat(40) });
+const repository = "https://github.com/acme/app.git";
+const push = JSON.stringify({
+  ref: "refs/heads/main",
+  after: "2".repeat(40),
+  repository: { clone_url: repository },
+});
 
 describeInBrowser("setting up a source host in a browser", startQueuePages, (pages) => {
   const open = async (options: { javaScriptEnabled?: boolean } = {}) =>
@@ -29,7 +34,7 @@ describeInBrowser("setting up a source host in a browser", startQueuePages, (pag
 
   it("the page notices the first delivery, and keeps its button that copies the address", async () => {
     const page = await open();
-    const { url, secret } = await connect(page, "https://github.com/acme/noticed.git");
+    const { url, secret } = await connect(page, repository);
     await click(page, "Wait for the first delivery");
     assert.match(await text(page), /No delivery yet/);
 
@@ -41,7 +46,7 @@ describeInBrowser("setting up a source host in a browser", startQueuePages, (pag
 
   it("needs no JavaScript: loading the page again shows the delivery", async () => {
     const page = await open({ javaScriptEnabled: false });
-    const { url, secret } = await connect(page, "https://github.com/acme/reloaded.git");
+    const { url, secret } = await connect(page, repository);
     await click(page, "Wait for the first delivery");
     assert.match(await text(page), /Without JavaScript, load the page again/);
 

@@ -8,7 +8,8 @@ import { startQueuePages } from "../../../helpers/pages.ts";
 import { read } from "../triggers/trigger-pages.ts";
 
 const at = "/organizations/acme";
-const body = JSON.stringify({ ref: "refs/heads/main", after: "1".repeat(40), before: "2".repeat(40) });
+const push = { ref: "refs/heads/main", after: "1".repeat(40), repository: { full_name: "acme/app" } };
+const body = JSON.stringify(push);
 
 /** The values that a page shows to be copied. */
 function keysIn(answer: Answer): { url: string; secret: string | undefined } {
