@@ -9,6 +9,7 @@ import type { RefusalCounts } from "../../shared/triggers/deliveries/refusal-cou
 import { DeliveryRefusal, payloadTooLarge } from "../../shared/triggers/deliveries/refusals.ts";
 import type { RefusedRequests, RequestParts } from "../../shared/triggers/deliveries/refused-requests.ts";
 import { decodeBody, type EncodedBody } from "../../shared/triggers/payloads/codec.ts";
+import type { PayloadFormat } from "../../shared/triggers/payloads/form.ts";
 import { requireSignature } from "../../shared/triggers/types.ts";
 import type { Bodies } from "../http/body.ts";
 import { clientIp } from "../http/client-address.ts";
@@ -17,7 +18,7 @@ import { giveBackDelivery, limitDeliveries, showDeliveriesLimit } from "../http/
 import { isInNetworks } from "../http/network.ts";
 import { json, setHeader } from "../http/respond.ts";
 import { freeBuffers } from "../http/transfers/free-buffers.ts";
-import { readIdempotencyKey, readIndexed, requireJson, storedHeaders } from "./headers.ts";
+import { readIdempotencyKey, readIndexed, requireFormat, storedHeaders } from "./headers.ts";
 import { RefusedSenders } from "./refused-senders.ts";
 import { requestParts } from "./samples.ts";
 
@@ -26,7 +27,7 @@ import { requestParts } from "./samples.ts";
  *
  * 1. Check the token's form, without I/O.
  * 2. Find the trigger: 404, or 403 if it is disabled or does not take requests of this address.
- * 3. Check the content type: 415.
+ * 3. Check the content type: 415. Some senders may send forms.
  * 4. Read the body: 413, 408, 429, 503.
  * 5. Verify the signature: 401. Too many refusals of the steps 3 to 5: 429 in their place.
  * 6. Answer a repeated Idempotency-Key, or id of a signed message, with the first delivery.
@@ -104,13 +105,13 @@ class Posting {
     const known = intake.findCached(this.#token) ?? (await this.#readTrigger());
     const trigger = known.allowedAddresses === null ? known : await this.#requireAddress(known);
     this.#trigger = trigger;
-    const contentType = requireJson(this.#event.req.headers);
+    const type = requireFormat(this.#event.req.headers, trigger.type);
     const tenant = { organization: trigger.organizationId, trigger: trigger.id };
     const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge, tenant);
     this.#body = request.bytes;
     request.bytes = noBytes;
     try {
-      return await this.#check(trigger, contentType);
+      return await this.#check(trigger, type);
     } finally {
       request.release();
     }
@@ -135,7 +136,10 @@ class Posting {
     return row;
   }
 
-  async #check(known: EnabledTrigger, contentType: string): Promise<HTTPResponse> {
+  async #check(
+    known: EnabledTrigger,
+    { contentType, format }: ReturnType<typeof requireFormat>,
+  ): Promise<HTTPResponse> {
     const { services } = this.#door;
     const event = this.#event;
     let trigger = known;
@@ -161,16 +165,19 @@ class Posting {
       trigger = await this.#readRowIfCached(trigger, error);
       await limitDeliveries(services, event, trigger);
     }
-    const body = await this.#checkBody(trigger);
-    if (body.bytes !== this.#body) freeBuffers([this.#body]);
+    const body = await this.#checkBody(trigger, format);
+    // The signature is that of the form, which the JSON alone does not give back.
+    const form = format === "form" ? this.#body : undefined;
+    if (!form && body.bytes !== this.#body) freeBuffers([this.#body]);
     this.#body = noBytes;
-    return await this.#accept(trigger, { contentType, keys, body });
+    return await this.#accept(trigger, { contentType, keys, body }, form);
   }
 
   /** A full server does not count against the limit; a wrong payload, or too many at once, does. */
-  async #checkBody(trigger: EnabledTrigger): Promise<EncodedBody> {
+  async #checkBody(trigger: EnabledTrigger, format: PayloadFormat): Promise<EncodedBody> {
     try {
-      return await this.#door.intake.checkBody(trigger.organizationId, this.#body, this.#event.req);
+      const { checkBody } = this.#door.intake;
+      return await checkBody(trigger.organizationId, this.#body, this.#event.req, format);
     } catch (error) {
       if (error instanceof DeliveryRefusal && error.refusalCause === "busy")
         await giveBackDelivery(this.#door.services, trigger);
@@ -198,6 +205,7 @@ class Posting {
   async #accept(
     given: EnabledTrigger,
     content: Pick<Arrival, "contentType" | "keys" | "body">,
+    form: Buffer | undefined,
   ): Promise<HTTPResponse> {
     const { services, intake } = this.#door;
     const event = this.#event;
@@ -218,7 +226,7 @@ class Posting {
         if (acceptance.outcome === "replayed") return replayed(event, acceptance.id);
         isAccepted = acceptance.outcome === "accepted";
         if (acceptance.outcome === "accepted") return json(201, { id: acceptance.id });
-        this.#body = await decodeBody(content.body); // for the signature
+        this.#body = form ?? (await decodeBody(content.body)); // for the signature
         trigger = await this.#readRow();
       }
     } finally {

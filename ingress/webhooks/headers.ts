@@ -1,5 +1,7 @@
 import type { H3Event } from "h3";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
+import type { PayloadFormat } from "../../shared/triggers/payloads/form.ts";
+import type { TriggerType } from "../../shared/triggers/types.ts";
 import type { StoredHeader } from "../../shared/vocabulary.ts";
 import { hasUtf8Charset, mediaType } from "../http/content-type.ts";
 import { nodeRequest } from "../http/node.ts";
@@ -7,18 +9,27 @@ import { nodeRequest } from "../http/node.ts";
 const maxIdempotencyKeyLength = 255;
 const maxIndexedLength = 255;
 const jsonType = "application/json";
-const formTypes = ["application/x-www-form-urlencoded", "multipart/form-data"];
+const formType = "application/x-www-form-urlencoded";
+const formTypes = [formType, "multipart/form-data"];
 /** Values of headers with these names are never stored. */
 const secretName =
   /authorization|(^|-)auth(-|$)|cookie|token|secret|passw|credential|(api|auth|access|private|signing)-?key|signature/i;
 
-/** Returns the Content-Type header. @throws DeliveryRefusal 415 */
-export function requireJson(headers: Headers): string {
+/** Returns the Content-Type header, and the format that it names. @throws DeliveryRefusal 415 */
+export function requireFormat(
+  headers: Headers,
+  { takesForms }: Pick<TriggerType, "takesForms">,
+): { contentType: string; format: PayloadFormat } {
   const contentType = headers.get("content-type") ?? "";
-  if (contentType !== jsonType) requireJsonType(contentType);
+  const isForm =
+    takesForms &&
+    contentType !== jsonType &&
+    mediaType(contentType) === formType &&
+    hasUtf8Charset(contentType);
+  if (contentType !== jsonType && !isForm) requireJsonType(contentType);
   const encoding = headers.get("content-encoding") || "identity";
   if (encoding.trim().toLowerCase() !== "identity") throw new DeliveryRefusal("wrong_encoding");
-  return contentType;
+  return { contentType, format: isForm ? "form" : "json" };
 }
 
 function requireJsonType(contentType: string): void {

@@ -24,6 +24,8 @@ export interface TriggerType {
    * not signed.
    */
   signatures: Signature[];
+  /** Its payloads may come in forms too: the choice that its sender offers first. */
+  takesForms?: true;
   /** The trigger's owner chooses the signature, and deliveries are always verified. */
   isConfigurable?: true;
 }
@@ -59,6 +61,7 @@ export function triggerTypes(issueTracker: string): TriggerType[] {
       stored: "github",
       name: "github",
       title: "GitHub",
+      takesForms: true,
       deliveryIdHeader: "X-GitHub-Delivery",
       eventHeader: "X-GitHub-Event",
       sampleEvent: "push",

@@ -37,7 +37,7 @@ const github: HostSteps = {
     </>
   ),
   url: "Payload URL",
-  format: [["Content type", json]],
+  format: [["Content type", "either choice."]],
   secret: "Secret",
   events: ({ settings }) => (
     <>

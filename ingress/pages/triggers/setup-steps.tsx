@@ -39,14 +39,7 @@ const hosts: Partial<Record<TriggerType["stored"], Host>> = {
       </>
     ),
     url: "Payload URL",
-    format: [
-      [
-        "Content type",
-        <>
-          <code>application/json</code>. The other choice, a form, is refused with 415.
-        </>,
-      ],
-    ],
+    format: [["Content type", "either choice."]],
     secret: "Secret",
     events: "Which events",
     save: "Add webhook",

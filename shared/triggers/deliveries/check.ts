@@ -2,6 +2,7 @@ import { secondMs } from "../../durations.ts";
 import { Refusal } from "../../refusal.ts";
 import { threads } from "../../sharing/resources.ts";
 import { type EncodedBody, encodeBody } from "../payloads/codec.ts";
+import { type PayloadFormat, readFormPayload } from "../payloads/form.ts";
 import { describeInvalidJson, findPayloadProblem, sliceBytes } from "../payloads/problem.ts";
 import { busy, DeliveryRefusal } from "./refusals.ts";
 
@@ -13,6 +14,7 @@ export type BodyCheck = (
   organizationId: string,
   body: Buffer,
   request: { readonly signal: AbortSignal },
+  format?: PayloadFormat,
 ) => Promise<EncodedBody>;
 
 export interface BodyCheckOptions {
@@ -21,8 +23,14 @@ export interface BodyCheckOptions {
   maxWaitMs?: number;
 }
 
-/** @throws DeliveryRefusal 400 */
-export async function checkBody(body: Buffer, maxDepth: number): Promise<EncodedBody> {
+/** @returns the JSON. @throws DeliveryRefusal 400 */
+export async function checkBody(
+  given: Buffer,
+  maxDepth: number,
+  format: PayloadFormat = "json",
+): Promise<EncodedBody> {
+  const body = format === "form" ? await readFormPayload(given) : given;
+  if (!body) throw new DeliveryRefusal("invalid_json", { message: "The form has no parameter payload" });
   const problem = await findPayloadProblem(body, maxDepth);
   if (problem === "invalid_json")
     throw new DeliveryRefusal(problem, { message: `Payload ${describeInvalidJson(body)}` });
@@ -32,11 +40,11 @@ export async function checkBody(body: Buffer, maxDepth: number): Promise<Encoded
 
 /** Checks small bodies at once. Organizations take turns with bodies of more than one slice. */
 export function openBodyCheck({ maxDepth, maxWaitMs = 5 * secondMs }: BodyCheckOptions): BodyCheck {
-  const checkInTurn: BodyCheck = async (organizationId, body, request) => {
+  const checkInTurn: BodyCheck = async (organizationId, body, request, format) => {
     const deadline = AbortSignal.timeout(maxWaitMs);
     try {
       const signal = AbortSignal.any([request.signal, deadline]); // srvx makes the signal on demand
-      return await threads.take(organizationId, () => checkBody(body, maxDepth), signal);
+      return await threads.take(organizationId, () => checkBody(body, maxDepth, format), signal);
     } catch (error) {
       const isLate = deadline.aborted && error === deadline.reason;
       const isFull = error instanceof Refusal && !(error instanceof DeliveryRefusal);
@@ -44,6 +52,8 @@ export function openBodyCheck({ maxDepth, maxWaitMs = 5 * secondMs }: BodyCheckO
     }
   };
 
-  return (organizationId, body, request) =>
-    body.length <= sliceBytes ? checkBody(body, maxDepth) : checkInTurn(organizationId, body, request);
+  return (organizationId, body, request, format) =>
+    body.length <= sliceBytes
+      ? checkBody(body, maxDepth, format)
+      : checkInTurn(organizationId, body, request, format);
 }

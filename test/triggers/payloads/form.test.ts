@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { readFormPayload } from "../../../shared/triggers/payloads/form.ts";
+
+const read = async (form: string) => (await readFormPayload(Buffer.from(form)))?.toString();
+
+describe("the payload of a form", () => {
+  for (const [form, expected] of [
+    ["payload=%7B%22a%22%3A+1%7D", '{"a": 1}'],
+    ["payload={}&other=1", "{}"],
+    ["other=1&payload=%7b%7d", "{}"],
+    ["payload=1&payload=2", "1"],
+    ["payload=", ""],
+    ["payload=%", "%"],
+    ["payload=%7", "%7"],
+    ["payload=%7g%zz%%41", "%7g%zz%A"],
+    ["payload=%C3%A4ä", "ää"],
+    ["payload=a=b", "a=b"],
+    ["", undefined],
+    ["payload", undefined],
+    ["xpayload=1", undefined],
+    ["a=payload=1", undefined],
+    ["Payload=1", undefined],
+  ] as const)
+    it(`of ${form || "nothing"} is ${expected}`, async () => assert.equal(await read(form), expected));
+
+  it("is the same as others read it, over slices of the event loop too", async () => {
+    const text = JSON.stringify({ text: "%+& ä€😀\n".repeat(40_000), "a b": "=" });
+    for (const before of ["", "x=", "é", "%"]) {
+      const form = new URLSearchParams({ before, payload: text }).toString();
+      assert.equal(await read(form), text);
+    }
+  });
+});
