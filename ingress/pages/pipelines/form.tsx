@@ -21,10 +21,10 @@ import {
   draftOfSteps,
   editSteps,
   fieldOfStep,
-  newRow,
   readStepsDraft,
   type StepsDraft,
   toSteps,
+  uploadRow,
 } from "./steps.ts";
 import { StepsFields } from "./steps-fields.tsx";
 
@@ -40,7 +40,7 @@ export function newPipelineDraft(clusterId: string): PipelineDraft {
   return {
     members: draftOf(pipelineMembers, { clusterId, allowRebuilds: true }),
     replacesEnvironment: false,
-    steps: { as: "rows", rows: [newRow] },
+    steps: { as: "rows", rows: [uploadRow] },
   };
 }
 
@@ -90,7 +90,18 @@ export async function toNewPipeline(organizationId: string, draft: PipelineDraft
   const { name, repository = "" } = draft.members;
   const members = { ...draft.members, name: name || nameOfRepository(repository) };
   const parsed = await parse(newPipeline, { ...draft, members }, true);
+  if (!parsed.repository && takesStepsOfRepository(draft.steps)) throw validationFailed(noRepository);
   return { ...parsed, ...(await readGivenSteps(organizationId, parsed)) } as NewPipeline;
+}
+
+const noRepository = {
+  field: "steps.0.command",
+  message: "Command needs a repository to take the steps from: give the pipeline one, or another command",
+};
+
+/** Says if a step takes others from the repository, as that does with which the form begins. */
+function takesStepsOfRepository(draft: StepsDraft): boolean {
+  return draft.as === "rows" && draft.rows.some(({ command }) => command.trim() === uploadRow.command);
 }
 
 /** The last part of its path. */

@@ -4,7 +4,7 @@ import { maxStepNameLength } from "../../../shared/pipelines/step/common.ts";
 import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
 import { codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
-import { type StepRow, type StepsDraft, stepField } from "./steps.ts";
+import { type StepRow, type StepsDraft, stepField, uploadRow } from "./steps.ts";
 
 /** @param queues keys that the cluster has */
 export function StepsFields({
@@ -93,6 +93,9 @@ export function StepsFields({
   );
 }
 
+const uploadHint =
+  "Runs the steps of this file in the repository. Steps may stand here instead: write a command.";
+
 /** Sends the form without saving it. */
 function Act({ value, label, children }: { value: string; label?: string; children: string }) {
   return (
@@ -126,7 +129,14 @@ function Row({
       <input type="hidden" name={stepField(index, "kind")} value={row.kind} />
       {row.kind === "command" && (
         <>
-          <TextArea label="Command" rows={2} {...field("command")} {...codeField} {...focus} />
+          <TextArea
+            label="Command"
+            rows={2}
+            {...(row.command === uploadRow.command && { hint: uploadHint })}
+            {...field("command")}
+            {...codeField}
+            {...focus}
+          />
           <Field label="Label" maxLength={maxStepNameLength} {...field("label")} />
           <Field
             label="Queue"

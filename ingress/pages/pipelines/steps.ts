@@ -45,6 +45,12 @@ export const newRow: StepRow = {
   more: "",
 };
 
+/** The first step of a new pipeline: it adds those of a file in the repository (shared/pipelines/STEPS.md). */
+export const uploadRow: StepRow = {
+  ...newRow,
+  command: "buildkite-agent pipeline upload .buildkite/pipeline.yml",
+};
+
 /** @param configuration the YAML that the steps were made of */
 export function draftOfSteps(steps: Step[], configuration: string | null = null): StepsDraft {
   if (configuration !== null)

@@ -91,6 +91,22 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.deepEqual([event?.event.action, event?.actor], ["created", "Bob"]);
     });
 
+    it("begins with the step that takes the others from the repository", async () => {
+      const shown = { ...valuesOf(await pages.asBob.get(newPath)), cluster: pages.acme.cluster.id };
+      const command = "buildkite-agent pipeline upload .buildkite/pipeline.yml";
+      const first: Record<string, string> = shown;
+      assert.deepEqual([first.rows, first["step-0-command"]], ["1", command]);
+
+      const without = await pages.asBob.post(newPath, { ...shown, name: "Without a repository" });
+      const reason =
+        "Command needs a repository to take the steps from: give the pipeline one, or another command";
+      assertRefused(without, `${reason}.`);
+      assert.equal(valuesOf(without)["step-0-command"], command);
+      const repository = "git@example.com:acme/unasked.git";
+      assert.equal((await pages.asBob.post(newPath, { ...shown, repository })).status, 303);
+      assert.deepEqual((await find("unasked")).steps, [{ command }]);
+    });
+
     it("takes steps as JSON by the rules of REST", async () => {
       const { rows: _, ...rest } = fields({ name: "As JSON" });
       const steps = '\ufeff[{"commands": ["a", "b"], "id": "x"}, "wait", {"command": "c"}]';
