@@ -61,19 +61,26 @@ export function ConnectionFields({
   return <MemberFields members={connectionMembers} when={when} draft={draft} problems={problems} own={own} />;
 }
 
-/** The smallest rights of tokens. @param types default: all */
+/** The smallest rights of tokens, and whom they serve. @param types default: all */
 export function TokenRights({ types = connectionTypes }: { types?: readonly ConnectionType[] }) {
   return (
-    <dl class="facts">
-      {types.map((type) => {
-        const { statuses, webhooks } = connectionFacts[type].rights;
-        return [
-          <dt key={type}>{titleOfType(type)}</dt>,
-          <dd key={`${type} rights`}>
-            For statuses {statuses}. To make webhooks, besides: {webhooks}.
-          </dd>,
-        ];
-      })}
-    </dl>
+    <>
+      <p>
+        Members choose the repositories of pipelines. So they can have commit statuses and webhooks made at
+        each repository that the token reaches: let it reach those alone that all members may know of. A
+        webhook has the address of one pipeline only, and the audit log names its repository.
+      </p>
+      <dl class="facts">
+        {types.map((type) => {
+          const { statuses, webhooks } = connectionFacts[type].rights;
+          return [
+            <dt key={type}>{titleOfType(type)}</dt>,
+            <dd key={`${type} rights`}>
+              For statuses {statuses}. To make webhooks, besides: {webhooks}.
+            </dd>,
+          ];
+        })}
+      </dl>
+    </>
   );
 }

@@ -67,6 +67,7 @@ describeWorld("the webhook at the host of a pipeline", withSettings(startQueuePa
     const filter = { organizationId: pages.acme.id, subjects: { types: ["pipeline"], ids: [pipelineId] } };
     const [entry] = await listAuditEvents(pages.services.db, filter as never, 1);
     assert.equal(entry?.event.action, "made the webhook at the host of");
+    assert.deepEqual(entry?.event.changes, [{ field: "webhook", after: "github.com/acme/app" }]);
     await deleteConnection(pages.services, pages.actor, connection);
     await host.close();
   });
