@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { stripControls } from "../control-characters.ts";
+import { toStorable } from "../validation.ts";
 
 // The names that payloads bring. All of them reach agents, and some of them commands of git.
 
@@ -53,22 +55,30 @@ export const page = z
   .nullish()
   .transform((given) => (given && isPage(given) ? given : null));
 
+const maxMessageLength = 10_000;
+const maxTitleLength = 1000;
+const maxPersonLength = 255;
+
 /** Text of people: longer ones are cut, NUL is left out. Blank counts as absent. */
-export function peoplesText(maxLength: number) {
+export const message = z
+  .string()
+  .nullish()
+  .transform((given) => toStorable((given ?? "").slice(0, maxMessageLength)).trim() || null);
+
+/** A line of such text, without control characters. */
+function line(maxLength: number) {
   return z
     .string()
     .nullish()
-    .transform((given) => cleanText(given ?? "", maxLength) || null);
+    .transform((given) => cleanLine(given ?? "", maxLength) || null);
 }
 
-function cleanText(text: string, maxLength: number): string {
-  return text.slice(0, maxLength).replaceAll("\0", "").toWellFormed().trim();
+function cleanLine(text: string, maxLength: number): string {
+  return stripControls(text.slice(0, maxLength)).toWellFormed().trim();
 }
 
-export const message = peoplesText(10_000);
-export const title = peoplesText(1000);
-const maxPersonLength = 255;
-const shortText = peoplesText(maxPersonLength);
+export const title = line(maxTitleLength);
+const shortText = line(maxPersonLength);
 
 /** Somebody of whom hosts say some of these. */
 export const person = z
@@ -84,7 +94,7 @@ export function toPerson(given: {
   username?: string | null | undefined;
 }): { name?: string; email?: string; username?: string } | null {
   const known = Object.entries(given)
-    .map(([name, value]) => [name, cleanText(value ?? "", maxPersonLength)])
+    .map(([name, value]) => [name, cleanLine(value ?? "", maxPersonLength)])
     .filter(([, value]) => value !== "");
   return known.length > 0 ? Object.fromEntries(known) : null;
 }
@@ -104,7 +114,7 @@ const maxLabelLength = 255;
 export const label = z
   .object({ name: z.string() })
   .nullish()
-  .transform((given) => (given ? cleanText(given.name, maxLabelLength) || null : null));
+  .transform((given) => (given ? cleanLine(given.name, maxLabelLength) || null : null));
 
 /** Labels by their names. */
 export function labels(member: "name" | "title") {
@@ -112,7 +122,10 @@ export function labels(member: "name" | "title") {
     .array(z.object({ [member]: z.string() }))
     .nullish()
     .transform((given) =>
-      (given ?? []).slice(0, maxLabels).map((label) => cleanText(String(label[member]), maxLabelLength)),
+      (given ?? [])
+        .slice(0, maxLabels)
+        .map((label) => cleanLine(String(label[member]), maxLabelLength))
+        .filter((name) => name !== ""),
     );
 }
 

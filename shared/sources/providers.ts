@@ -103,6 +103,7 @@ export function readEvent(triggerType: string, event: string, body: unknown): Re
       ? { ...reading, repository }
       : { problem: "The event does not name its repository" };
   }
+  if (event === "") return { problem: "No header names the event" };
   return { happened: { type: "other" }, repository: [] };
 }
 

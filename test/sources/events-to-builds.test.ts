@@ -180,6 +180,12 @@ const table: [string, string, string, unknown, GivenSettings, string][] = [
   ["bitbucket", "pr:opened", "a request of Data Center", serverRequest("pr:opened"), {}, `faster ${at}`],
   ["bitbucket", "pr:opened", "a fork of Data Center", serverRequest("pr:opened", serverFork), {}, "fork"],
   ["bitbucket", "diagnostics:ping", "a ping", { test: true }, {}, "event_ignored"],
+  ["github", "", "no event", githubPush(), {}, "event_not_understood"],
+  ["bitbucket", "", "no event", bitbucketPush(bitbucketChange()), {}, "event_not_understood"],
+  ["gitlab", "", "no event", gitlabPush(), {}, `main ${at}`],
+  ["github", "push", "another host's", gitlabPush(), {}, "event_not_understood"],
+  ["gitlab", "Push Hook", "another host's", githubPush(), {}, "event_not_understood"],
+  ["bitbucket", "push", "another host's", giteaPush(), {}, "event_ignored"],
   ["github", "push", "no members", {}, {}, "event_not_understood"],
   ["github", "push", "a list", [1], {}, "event_not_understood"],
   ["github", "push", "no object", "null", {}, "event_not_understood"],
@@ -256,6 +262,18 @@ describeWorld("what hosts report", openHostWorld, (world) => {
     const { send, pipeline } = await world.provider("github");
     assert.equal((await world.send("POST", `/pipelines/${pipeline.slug}/archive`)).status, 200);
     assert.equal(await world.outcome(await send("push", githubPush())), "pipeline_archived");
+  });
+
+  it("is built while the storage of the organization is full, since hosts do not send again", async () => {
+    const { db } = world.world.services;
+    const setKept = (keptBytes: number) =>
+      db.transaction(async (tx) => void (await tx.update(tx.tables.organizations).set({ keptBytes })));
+    const provider = await world.provider("github");
+    await setKept(Number.MAX_SAFE_INTEGER);
+    const id = await provider.send("push", githubPush());
+    assert.equal(await world.outcome(id), `main ${at}`);
+    await assert.rejects(world.again(provider, id), /^Refusal: Organization has reached its limit/);
+    await setKept(0);
   });
 
   it("fails once the pipeline is deleted", async () => {

@@ -64,7 +64,11 @@ export async function openHostWorld(database: TestDatabase) {
     ...api,
     provider,
     /** Builds a delivery again, as a member. */
-    async again({ pipeline, trigger }: Provider, id: string, expected?: number) {
+    async again(
+      { pipeline, trigger }: { pipeline: { slug: string }; trigger: { id: string } },
+      id: string,
+      expected?: number,
+    ) {
       const facts = await findPipelineFacts(db, { organizationId: api.acme.id, slug: pipeline.slug });
       const [row] = await db.transaction((tx) => listTriggersById(tx, [trigger.id]));
       const delivery = await findDelivery(api.world, id);

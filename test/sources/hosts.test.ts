@@ -408,6 +408,25 @@ describe("hostile events", () => {
       assert.match(problemOf("gitlab", "", gitlabRequest({ source })), /git_http_url/);
     });
 
+  it("the texts of people are lines without control characters, but for messages", () => {
+    const wild = "a\u001b[31m\u202eb\n\t<i>c\u0007";
+    const user = { login: wild };
+    const pull = giteaRequest("opened", { title: wild, user, labels: [{ name: wild }, { name: "\u202e" }] });
+    const opened = read("gitea", "pull_request", pull);
+    assert.ok(opened.type === "pull_request");
+    const { title, author, labels } = opened.request;
+    assert.deepEqual([title, author, labels], ["ab<i>c", { username: "ab<i>c" }, ["ab<i>c"]]);
+    const author2 = { name: wild, email: wild };
+    const pushed = read(
+      "github",
+      "push",
+      giteaPush({ head_commit: { id: sha, message: "a\n\n\tb\0", author: author2 } }),
+    );
+    assert.ok(pushed.type === "push");
+    const [change] = pushed.changes;
+    assert.deepEqual([change?.message, change?.author], ["a\n\n\tb", { name: "ab<i>c", email: "ab<i>c" }]);
+  });
+
   for (const body of [
     null,
     1,
