@@ -7,17 +7,20 @@ import { withNotice } from "../ui/notices.ts";
 import { addListCrumb, connectionPath } from "./address.ts";
 import { ConnectionFields, TokenRights } from "./form.tsx";
 
-/** GET and POST …/repository_connections/new */
+/** GET and POST …/repository_connections/new {url} */
 export const newConnectionPage = formPage({
   members: connectionMembers,
   title: "New repository connection",
   section: "settings",
   button: "Create connection",
-  load: async (_services, request) => addListCrumb(request),
+  load: async (_services, request) => {
+    addListCrumb(request);
+    return { url: request.event.url.searchParams.get("url") ?? "" };
+  },
   heading: () => "New repository connection",
   path: ({ organization }) => pathTo(patterns.newConnectionPage, { org: organization.slug }),
   back: ({ organization }) => pathTo(patterns.connectionsPage, { org: organization.slug }),
-  draft: () => draftOf(connectionMembers),
+  draft: ({ url }) => draftOf(connectionMembers, { url }),
   fields: ({ draft, problems }) => (
     <>
       <ConnectionFields when="create" draft={draft} problems={problems} />

@@ -24,17 +24,19 @@ export async function loadDeliveryDetails(services: Services, request: MemberReq
   };
 }
 
+const noteworthy: Delivery["reason"][] = ["event_not_understood", "other_repository"];
+
 /** Reads the event of a provider anew, if there is something to say about it. The page needs no note. */
 async function noteOnEvent(
   services: Services,
   event: { organizationId: string; trigger: Trigger; delivery: Delivery; builds: BuildOfDelivery[] },
 ): Promise<string | undefined> {
   const { trigger, delivery, builds } = event;
-  const isNoteworthy = delivery.reason === "event_not_understood" || builds.length >= maxChanges;
-  if (!trigger.isProvider || !isNoteworthy) return undefined;
+  const hasNote = noteworthy.includes(delivery.reason) || builds.length >= maxChanges;
+  if (!trigger.isProvider || !hasNote) return undefined;
   const reading = await readDelivery(services, event).catch((error) => {
     if (!(error instanceof Refusal)) throw error;
     return undefined;
   });
-  return reading && describeReading(reading);
+  return reading && describeReading(reading, delivery.reason);
 }

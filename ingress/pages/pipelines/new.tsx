@@ -45,10 +45,10 @@ export const addPipeline = memberAction(async (services, request, form) => {
 /** Leads to the set-up of the source host, if there is a repository. */
 async function showCreated(
   services: Services,
-  { organization }: MemberRequest,
+  request: MemberRequest,
   pipeline: Pipeline,
 ): Promise<PageResult> {
-  const parameters = { org: organization.slug, slug: pipeline.slug };
+  const parameters = { org: request.organization.slug, slug: pipeline.slug };
   const provider = await providerIn(services.db, pipeline);
   const webhook = await findWebhook(services.db, { pipelineId: pipeline.id });
   const path = pathTo(patterns.providerPage, parameters);
@@ -57,8 +57,8 @@ async function showCreated(
       pipeline.repository === null ? pathTo(patterns.pipelinePage, parameters) : path,
       "pipeline_created",
     );
-  const shown = { title: `${pipeline.name} is created`, path };
-  return keysPage(shown, { pipeline, provider }, openWebhook(services, webhook));
+  const shown = { title: `${pipeline.name} is created`, pipeline, provider };
+  return keysPage(services, request, shown, openWebhook(services, webhook));
 }
 
 async function show(

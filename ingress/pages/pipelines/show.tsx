@@ -87,7 +87,14 @@ async function showPipeline(
           org={organization.slug}
           none={
             <>
-              No build yet. One is made for every webhook that a{" "}
+              No build yet.{" "}
+              {pipeline.repository !== null && (
+                <>
+                  A push makes one, once its host{" "}
+                  <a href={pathTo(patterns.providerPage, parameters)}>sends its webhooks here</a>.{" "}
+                </>
+              )}
+              One is made for every webhook that a{" "}
               <a href={pathTo(patterns.triggersPage, parameters)}>trigger of this pipeline</a> receives.
             </>
           }

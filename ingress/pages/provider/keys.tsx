@@ -1,5 +1,6 @@
+import { findHookProblem } from "../../../shared/connections/hook-at-host.ts";
 import { issueToken } from "../../../shared/crypto/tokens.ts";
-import { patterns } from "../../../shared/paths.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import {
   type OpenedWebhook,
   rotateWebhook,
@@ -7,34 +8,32 @@ import {
 } from "../../../shared/pipelines/provider/webhook.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { notFound } from "../../../shared/refusal.ts";
+import type { Services } from "../../../shared/services/services.ts";
 import { type ProviderId, providers } from "../../../shared/sources/providers.ts";
 import { type GivenSettings, withDefaults } from "../../../shared/sources/settings.ts";
 import { loadProvider, providerPath } from "../address/provider.ts";
 import { CopyField } from "../ui/copy-field.tsx";
 import { LinkButton, PostButton } from "../ui/form.tsx";
-import { memberAction, memberPage } from "../ui/member-page.ts";
+import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { confirmation, narrowPage } from "../ui/narrow-page.tsx";
 import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { Steps } from "./host-steps.tsx";
 import { loadProviderDetails } from "./load.ts";
 
-/**
- * Shows the address and the secret of a webhook, once.
- * @param path of the provider's page
- */
-export function keysPage(
-  { title, path }: { title: string; path: string },
-  {
-    pipeline,
-    provider,
-  }: { pipeline: Pick<PipelineFacts, "repository" | "providerSettings">; provider: ProviderId },
+/** Shows the address and the secret of a webhook, once. */
+export async function keysPage(
+  services: Services,
+  { organization }: MemberRequest,
+  { title, pipeline, provider }: { title: string; pipeline: PipelineFacts; provider: ProviderId },
   { webhookUrl, secret }: OpenedWebhook,
-): PageContent {
+): Promise<PageContent> {
   const host = providers[provider].title;
+  const parameters = { org: organization.slug, slug: pipeline.slug };
+  const canBeMade = (await findHookProblem(services, pipeline)) === undefined;
   return {
     title,
-    script: "copy.js",
+    script: ["once.js", "copy.js"],
     section: "pipelines",
     content: (
       <>
@@ -52,6 +51,14 @@ export function keysPage(
         </section>
         <section aria-labelledby="steps">
           <h2 id="steps">At {host}</h2>
+          {canBeMade && (
+            <>
+              <PostButton path={pathTo(patterns.createWebhookPage, parameters)}>
+                Make it at {host} for me
+              </PostButton>
+              <p>Or make it by hand:</p>
+            </>
+          )}
           <Steps
             provider={provider}
             repository={pipeline.repository ?? ""}
@@ -60,7 +67,7 @@ export function keysPage(
           />
         </section>
         <p class="actions">
-          <LinkButton href={path} text="Wait for the first delivery" />
+          <LinkButton href={pathTo(patterns.providerPage, parameters)} text="Wait for the first delivery" />
         </p>
       </>
     ),
@@ -114,8 +121,8 @@ export const changeProviderSecret = memberAction(async (services, request, form)
   const secret = form.get("do") === "remove" ? null : issueToken("webhookSecret");
   await setWebhookSecret(services, request.actor, pipeline, secret);
   if (secret === null) return withNotice(providerPath(request), "provider_unverified");
-  const shown = { title: "New secret", path: providerPath(request) };
-  return keysPage(shown, { pipeline, provider }, { webhookUrl: webhook.url, secret });
+  const shown = { title: "New secret", pipeline, provider };
+  return keysPage(services, request, shown, { webhookUrl: webhook.url, secret });
 });
 
 /** GET …/provider/rotate */
@@ -137,6 +144,5 @@ export const rotateProviderForm = memberAction(async (services, request) => {
   const { pipeline, provider } = await loadProvider(services, request);
   if (provider === null) throw notFound("provider");
   const opened = await rotateWebhook(services, request.actor, pipeline);
-  const shown = { title: "New address and secret", path: providerPath(request) };
-  return keysPage(shown, { pipeline, provider }, opened);
+  return keysPage(services, request, { title: "New address and secret", pipeline, provider }, opened);
 });

@@ -1,4 +1,4 @@
-import { patterns } from "../../../shared/paths.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { hostOf } from "../../../shared/sources/providers.ts";
 import { pipelinePath } from "../address/pipeline.ts";
@@ -19,13 +19,17 @@ export function privatePage(request: MemberRequest, { repository }: PipelineFact
         <p>
           {host === undefined
             ? "A push builds its commit once the pipeline has the address of its repository, by https or ssh."
-            : `Which kind of host ${host} is, nobody has said yet, so its webhooks cannot be read.`}
+            : `Pushes to ${host} make builds once the organization is connected to it, which says what kind of host it is.`}
+          {host !== undefined && request.role !== "admin" && " An admin of the organization can connect it."}
         </p>
         <p>
           A <a href={pipelinePath(request, patterns.triggersPage)}>trigger</a> takes webhooks of any sender
           instead. Its builds have the branch and commit that the trigger names.
         </p>
         <p class="actions">
+          {host !== undefined && request.role === "admin" && (
+            <LinkButton href={newConnectionPath(request, host)} text={`Connect ${host}`} />
+          )}
           <LinkButton
             kind="secondary"
             href={pipelinePath(request, patterns.editPipelinePage)}
@@ -35,4 +39,10 @@ export function privatePage(request: MemberRequest, { repository }: PipelineFact
       </>
     ),
   });
+}
+
+/** The form has the address of the host. */
+function newConnectionPath({ organization }: MemberRequest, host: string): string {
+  const query = new URLSearchParams({ url: `https://${host}` });
+  return `${pathTo(patterns.newConnectionPage, { org: organization.slug })}?${query}`;
 }

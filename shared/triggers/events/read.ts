@@ -1,5 +1,7 @@
+import { excerpt } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import { maxChanges, type Reading } from "../../sources/happened.ts";
+import type { DeliveryReason } from "../../vocabulary.ts";
 import type { Delivery } from "../deliveries/store.ts";
 import { openFilterEvaluator, readingOf, takeFilterTurn, toFilterInput } from "../filter/evaluator.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
@@ -27,10 +29,15 @@ export async function readDelivery(
   return takeFilterTurn(organizationId, delivery.size, read, signal);
 }
 
-/** What an event lacks, or which of its changes are not built: a sentence without its full stop. */
-export function describeReading(reading: Reading): string | undefined {
+/**
+ * What an event lacks, whose it is, or which of its changes are not built: a sentence without its full stop.
+ * @param reason why it made no build
+ */
+export function describeReading(reading: Reading, reason: DeliveryReason | null): string | undefined {
   if ("problem" in reading) return reading.problem;
-  const { happened } = reading;
+  const { happened, repository } = reading;
+  if (reason === "other_repository")
+    return `${excerpt(repository[0] ?? "")}. If that is its new name, change the repository of the pipeline, then build this delivery again`;
   if (happened.type !== "push" || !happened.leftOut) return undefined;
   return `Only the first ${maxChanges} of ${maxChanges + happened.leftOut} changes are built`;
 }

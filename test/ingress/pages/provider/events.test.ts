@@ -12,7 +12,8 @@ const at = "/organizations/acme";
 
 describeWorldOn(sqlite, "the page of a provider's delivery", startQueuePages, (pages) => {
   /** Delivers a push without a signature, and shows it. */
-  const show = async (slug: string, body: object) => {
+  const show = async (slug: string, push: object, name = `acme/${slug}`) => {
+    const body = { ...push, repository: { full_name: name } };
     const { db } = pages.services;
     const sent = { cluster: pages.acme.cluster.id, rows: "0", slug };
     const answer = await pages.asBob.post(`${at}/new-pipeline`, {
@@ -35,6 +36,11 @@ describeWorldOn(sqlite, "the page of a provider's delivery", startQueuePages, (p
 
   it("says what the event lacks", async () =>
     assert.match(await show("app", { push: {} }), /its event was not understood: push\.changes: /));
+
+  it("names another repository, and says what to do if it is the same", async () => {
+    const page = await show("old-name", bitbucketPush(bitbucketChange()), "acme/new-name");
+    assert.match(page, /another repository than the pipeline’s: acme\/new-name\. If that/);
+  });
 
   it("says which changes of a push are left out", async () => {
     const changes = Array.from({ length: 500 }, () => bitbucketChange());

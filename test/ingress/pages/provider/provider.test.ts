@@ -165,7 +165,11 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
   it("leads on where the host is not known, or there is no repository", async () => {
     const { answer, path } = await create("git@git.example.com:acme/app.git");
     assert.equal(answer.headers.get("location"), `${path}?notice=pipeline_created`);
-    assert.match(await show(path), /git\.example\.com/);
+    assert.match(await show(path), /git\.example\.com[\s\S]* An admin of the organization can connect it/);
+    const asAdmin = read(await pages.asAda.get(path));
+    const [, connect = ""] = /href="([^"]*)"[^>]*>Connect git\.example\.com</.exec(asAdmin) ?? [];
+    const form = read(await pages.asAda.get(connect.replaceAll("&amp;", "&")));
+    assert.match(form, /name="url"[^>]* value="https:\/\/git\.example\.com"/);
 
     const without = await create("", { name: "None" });
     assert.equal(
