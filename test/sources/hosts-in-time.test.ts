@@ -262,6 +262,30 @@ describeWorld("builds of what hosts report", openHostWorld, (world) => {
     assert.equal((await world.buildsOf(badId)).length, 1);
   });
 
+  it("are numbered in the order of their deliveries, also after a worker is killed that has the first", async () => {
+    const { post, builds } = await world.provider("github");
+    const { db } = services();
+    const { deliveries } = db.tables;
+    const branches = Array.from({ length: 30 }, (_, index) => `branch-${index}`);
+    const ids: string[] = [];
+    for (const branch of branches) ids.push(await post("push", pushTo(branch)));
+    const dueAt = new Date(Date.now() + 20_000);
+    await db.transaction((tx) =>
+      tx
+        .update(deliveries)
+        .set({ dueAt })
+        .where(eq(deliveries.id, ids[0] ?? "")),
+    );
+    await decideDue(services());
+    assert.deepEqual(await builds(), []);
+    const late = { ...services(), clock: { ...services().clock, now: () => new Date(Date.now() + 25_000) } };
+    await decideDue(late);
+    assert.deepEqual(
+      (await builds()).map(({ branch }) => branch),
+      branches,
+    );
+  });
+
   it("end with their branch, but not those of another or of a branch that is made again", async () => {
     const { post, send, builds } = await world.provider("github", { cancel_deleted_branch_builds: true });
     await send("push", pushTo("faster"));

@@ -28,16 +28,18 @@ export function openDueFilters(
   const { signal } = tasks;
 
   const serveSlices = async (organizationId: string) => {
-    let deciding: Promise<unknown> = Promise.resolve();
+    let deciding: { ids: string[]; done: Promise<unknown> } = { ids: [], done: Promise.resolve() };
     for (let next = { limit: firstSliceDeliveries, bytes: 0 }; ; ) {
       served.set(organizationId, false);
-      const evaluateNext = () => evaluateSlice(services, { organizationId, ...next, evaluate, signal });
+      const options = { organizationId, ...next, deciding: deciding.ids, evaluate, signal };
+      const evaluateNext = () => evaluateSlice(services, options);
       const slice = await takeFilterTurn(organizationId, next.bytes, evaluateNext, signal);
-      await deciding;
+      await deciding.done;
       if (slice) next = slice;
       else if (!served.get(organizationId)) return;
-      deciding = decide(slice?.evaluated ?? []);
-      deciding.catch(() => {}); // it is awaited once the next slice is evaluated
+      const evaluated = slice?.evaluated ?? [];
+      deciding = { ids: evaluated.map(({ id }) => id), done: decide(evaluated) };
+      deciding.done.catch(() => {}); // it is awaited once the next slice is evaluated
     }
   };
   const serve = async (organizationId: string) => {

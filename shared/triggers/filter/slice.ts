@@ -10,6 +10,7 @@ import {
   setDue,
 } from "../deliveries/due-store.ts";
 import type { Delivery } from "../deliveries/store.ts";
+import { inOrderOfProviders } from "../events/order.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import { isBackingOff, recordMiss, startRetry } from "./back-off.ts";
 import type { FilterOutcome } from "./compile.ts";
@@ -47,6 +48,8 @@ interface SliceOptions {
   limit: number;
   /** The size of the first delivery if it is large. */
   bytes: number;
+  /** Deliveries that this process decides meanwhile. */
+  deciding: readonly string[];
   evaluate: EvaluateFilters;
   signal: AbortSignal;
 }
@@ -79,11 +82,12 @@ export async function evaluateSlice(services: Services, options: SliceOptions): 
 /** Takes the first due deliveries, or none if the first is large and the turn is not for it. @returns the bytes of that */
 function take(
   { db, clock }: Services,
-  { organizationId, limit, bytes: expected }: SliceOptions,
+  { organizationId, limit, bytes: expected, deciding }: SliceOptions,
 ): Promise<{ taken: Delivery[]; bytes: number }> {
   const now = clock.now();
   return db.transaction(async (tx) => {
-    const due = await lockDue(tx, { organizationId, isFiltered: true, now, limit });
+    const locked = await lockDue(tx, { organizationId, isFiltered: true, now, limit });
+    const due = await inOrderOfProviders(tx, locked, { deciding, now });
     const { size = 0 } = due[0] ?? {};
     if (size > largeBytes && expected <= largeBytes) return { taken: [], bytes: size };
     let bytes = 0;
@@ -91,7 +95,7 @@ function take(
       bytes += size;
       return index === 0 || bytes <= largeBytes;
     };
-    const taken = due.filter(fits).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const taken = due.filter(fits);
     await setDue(tx, { ids: idsOf(taken), dueAt: new Date(now.getTime() + takenMs) });
     return { taken, bytes: 0 };
   });
@@ -166,16 +170,15 @@ async function giveBack(
     const ofTrigger = left.filter(({ triggerId }) => triggerId === misses.triggerId);
     overdue.push(...(await backOff(services, misses, ofTrigger)));
   }
-  await makeDue(
-    services,
-    left.filter(({ triggerId }) => !backingOff.has(triggerId)),
-  );
+  const others = left.filter(({ triggerId }) => !backingOff.has(triggerId));
+  const firstDue = Math.min(...others.map(({ dueAt }) => dueAt.getTime()));
+  await makeDue(services, others, new Date(firstDue)); // ahead of those that came after them
   return overdue;
 }
 
-async function makeDue({ db, clock }: Services, deliveries: Delivery[]): Promise<void> {
+async function makeDue({ db, clock }: Services, deliveries: Delivery[], dueAt = clock.now()): Promise<void> {
   if (deliveries.length === 0) return;
-  await db.transaction((tx) => setDue(tx, { ids: idsOf(deliveries), dueAt: clock.now() }));
+  await db.transaction((tx) => setDue(tx, { ids: idsOf(deliveries), dueAt }));
 }
 
 /** Delays deliveries of a trigger until its filter is tried again. @returns deliveries that have waited too long */
