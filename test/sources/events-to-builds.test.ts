@@ -9,6 +9,7 @@ import {
   bitbucketChange,
   bitbucketPush,
   bitbucketRequest,
+  giteaFork,
   giteaPush,
   giteaRequest,
   gitlabFork,
@@ -154,6 +155,8 @@ const table: [string, string, string, unknown, GivenSettings, string][] = [
   ["gitea", "push", "a tag", giteaPush({ ...tag, after: base }), { build_tags: true }, `v1 ${at}`],
   ["gitea", "pull_request", "opened", giteaRequest("opened"), {}, `faster ${at}`],
   ["gitea", "pull_request", "synchronized", giteaRequest("synchronized"), {}, "event_ignored"],
+  ["gitea", "pull_request", "a fork", giteaRequest("opened", giteaFork), {}, "fork"],
+  ["gitea", "pull_request", "a fork", giteaRequest("opened", giteaFork), forks, `eve:faster ${at}`],
   ["gitea", "issues", "an issue", { action: "opened" }, {}, "event_ignored"],
   ["bitbucket", "repo:push", "a branch", bitbucketPush(bitbucketChange()), {}, `main ${at}`],
   [

@@ -121,6 +121,7 @@ export function giteaPush(change: object = {}) {
 export function giteaRequest(action: string, change: object = {}, others: object = {}) {
   const repo = {
     id: 7,
+    owner: { id: 2, login: "acme", username: "acme" },
     full_name: "acme/app",
     clone_url: "https://git.example.com/acme/app.git",
     fork: false,
@@ -148,6 +149,22 @@ export function giteaRequest(action: string, change: object = {}, others: object
     ...others,
   };
 }
+
+export const giteaFork = {
+  head: {
+    label: "faster",
+    ref: "faster",
+    sha,
+    repo_id: 8,
+    repo: {
+      id: 8,
+      owner: { id: 3, login: "eve", username: "eve" },
+      full_name: "eve/app",
+      clone_url: "https://git.example.com/eve/app.git",
+      fork: true,
+    },
+  },
+};
 
 export function bitbucketChange(change: object = {}) {
   const side = (hash: string) => ({

@@ -38,11 +38,11 @@ export const pushed = z.object({
   pusher: person,
 });
 
-const repository = z.object({ id: z.number(), clone_url: z.string(), fork: z.boolean().nullish() });
 const user = z
   .object({ login: z.string() })
   .nullish()
   .transform((given) => given?.login ?? null);
+const repository = z.object({ id: z.number(), clone_url: z.string(), owner: user });
 
 export const pullRequest = z.object({
   number: requestNumber,
@@ -52,6 +52,7 @@ export const pullRequest = z.object({
   draft: z.boolean().nullish(),
   user,
   labels: labels("name"),
+  /** Gitea has no user here. */
   head: z.object({ ref: refName, sha: commit, user, repo: repository.nullish() }),
   base: z.object({ ref: refName, repo: repository }),
 });
@@ -182,7 +183,7 @@ export function requestOf(
     baseBranch: base.ref,
     repository: address,
     isFork,
-    forkOwner: isFork ? head.user : null,
+    forkOwner: isFork ? (head.user ?? head.repo?.owner ?? null) : null,
     isDraft: draft ?? false,
     isClosed: state !== "open",
     labels,
