@@ -12,6 +12,7 @@ import { fanOutPause } from "../shared/dispatch/fan-out.ts";
 import { secondMs } from "../shared/durations.ts";
 import * as contracts from "../shared/jobs/contracts.ts";
 import { type JobContract, type WorkQueue, workQueues } from "../shared/jobs/define.ts";
+import { openOutbox } from "../shared/outbox/outbox.ts";
 import { followProviders, followProvidersOfAll } from "../shared/pipelines/provider/follow.ts";
 import { countStoredBytes } from "../shared/retention/organizations.ts";
 import { recountRecords } from "../shared/retention/records.ts";
@@ -22,6 +23,7 @@ import { openTasks, type TaskHandlers } from "../shared/tasks/runner.ts";
 import { rebuildNext } from "../shared/triggers/bulk-rebuilds/run.ts";
 import { openDueDeliveries } from "../shared/triggers/deliveries/due.ts";
 import { evictPayloads } from "../shared/triggers/payloads/payloads.ts";
+import { messageKinds } from "./message-kinds.ts";
 import { purgeExpired } from "./purge-expired.ts";
 import { rollUpFigures } from "./roll-up-figures.ts";
 
@@ -51,7 +53,9 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
   const clockGuard = openClockGuard(services);
   const schedules = openDueSchedules(services, () => clockGuard.isRight());
   const tasks = openTasks(services, taskHandlers);
+  const outbox = openOutbox(services, messageKinds);
   const jobs = [
+    job(contracts.sendNewsJob, async () => outbox.wake()),
     job(contracts.createScheduledBuildsJob, async () => schedules.wake()),
     job(contracts.createBuildsJob, async () => deliveries.wake()),
     job(contracts.evictPayloadsJob, async () =>
@@ -100,13 +104,14 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
   const looking = [
     ...(queues.includes("deliveries") ? [deliveries] : []),
     ...(queues.includes("dispatch") ? [tasks, schedules] : []),
+    ...(queues.includes("notifications") ? [outbox] : []),
   ];
   const timer = setInterval(() => {
     for (const each of looking) each.wake();
   }, lookEveryMs);
   const close = async () => {
     clearInterval(timer);
-    await Promise.all([deliveries.close(), tasks.close(), schedules.close()]);
+    await Promise.all([deliveries.close(), tasks.close(), schedules.close(), outbox.close()]);
   };
   return { jobs, close };
 }

@@ -4,7 +4,7 @@ import { configurationFault } from "../shared/process/exit-codes.ts";
 import { runProcess } from "../shared/services/run.ts";
 import { startWorkers } from "./run.ts";
 
-/** `workers/main.ts deliveries maintenance dispatch`. Default: all work queues. */
+/** `workers/main.ts deliveries maintenance dispatch notifications`. Default: all work queues. */
 const given = process.argv.slice(2);
 const unknown = given.filter((name) => !(workQueues as readonly string[]).includes(name));
 if (unknown.length > 0) {

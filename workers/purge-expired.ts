@@ -12,6 +12,7 @@ import { waitFigures } from "../shared/dispatch/wait-figures.ts";
 import { oldFigures } from "../shared/figures/hours.ts";
 import { retiredSigningKeys } from "../shared/identity/rotation.ts";
 import { endedTokens } from "../shared/oauth/retention.ts";
+import { oldMessages } from "../shared/outbox/retention.ts";
 import { type Expiring, purgeAll } from "../shared/retention/expiring.ts";
 import type { Services } from "../shared/services/services.ts";
 import { oldOpenRequests } from "../shared/sources/open-requests.ts";
@@ -44,6 +45,7 @@ const expiring: Expiring[] = [
     ...queueFigures,
   ]),
   oldAuditEvents,
+  oldMessages,
   ...endedTokens,
   expiredSessions,
   expiredInvitations,

@@ -10,7 +10,12 @@ import { openWorkerJobs, type WorkerJob } from "./jobs.ts";
 import { startMeasuring } from "./measure/measure.ts";
 
 /** Jobs at once in one process. Each of "deliveries" carries up to 500 deliveries, and all share transactions. */
-const concurrency: Record<WorkQueue, number> = { deliveries: 10, maintenance: 3, dispatch: 4 };
+const concurrency: Record<WorkQueue, number> = {
+  deliveries: 10,
+  maintenance: 3,
+  dispatch: 4,
+  notifications: 1,
+};
 /** FLUSHALL deletes the schedules without notice. */
 const rescheduleEveryMs = 10 * secondMs;
 /** A job of a newer version waits for a worker that knows it, as long as an upgrade may take. */

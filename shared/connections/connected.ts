@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../db/database.ts";
 import { secondMs } from "../durations.ts";
+import { forgetHearers } from "../news/hearers.ts";
 import type { Services } from "../services/services.ts";
 import { rememberRecent } from "../sharing/recent.ts";
 import type { ProviderId } from "../sources/providers.ts";
@@ -38,6 +39,7 @@ export async function allowedAddressesOf(
 /** Call after a commit that changed them. */
 export function forgetConnected(organizationId: string): void {
   remembered.delete(organizationId);
+  forgetHearers(organizationId);
 }
 
 async function recall(db: Db, organizationId: string): Promise<Host[]> {

@@ -51,6 +51,9 @@ export const doTasksJob = defineWakeUp("do-tasks", "dispatch");
 /** Makes the builds of schedules that are due. */
 export const createScheduledBuildsJob = defineRecurringJob("create-scheduled-builds", "dispatch", minuteMs);
 
+/** Wakes a worker: a transaction wrote news or messages. */
+export const sendNewsJob = defineWakeUp("send-news", "notifications");
+
 /** Takes the jobs of lost agents back. */
 export const loseUnseenAgentsJob = defineRecurringJob("lose-unseen-agents", "dispatch", 5 * secondMs);
 

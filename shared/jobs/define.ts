@@ -1,4 +1,4 @@
-export const workQueues = ["deliveries", "maintenance", "dispatch"] as const;
+export const workQueues = ["deliveries", "maintenance", "dispatch", "notifications"] as const;
 export type WorkQueue = (typeof workQueues)[number];
 
 export interface JobContract {

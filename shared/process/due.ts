@@ -1,8 +1,8 @@
 import type { TaskKind } from "../vocabulary.ts";
 
-/** Work to do after a transaction: a row of `tasks` says the same. */
+/** Work to do after a transaction: a row of `tasks`, `news` or `outbox` says the same. */
 export interface Due {
-  kind: TaskKind;
+  kind: TaskKind | "news";
   subjectId: string;
   organizationId: string;
 }

@@ -513,6 +513,11 @@ const retention = {
     wholeNumber(1, 36_500).default(730),
     "Days until audit entries are purged",
   ),
+  outboxRetentionDays: setting(
+    "OUTBOX_RETENTION_DAYS",
+    wholeNumber(1, 36_500).default(14),
+    "Days until messages that were sent, failed or dropped are purged",
+  ),
 };
 
 /** By member of `Config`. */

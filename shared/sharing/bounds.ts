@@ -57,7 +57,7 @@ export interface SharesBound {
   setting?: keyof Config;
   shares: readonly ShareBound[];
   /** Default: 429. */
-  refusal?: number;
+  refusal?: number | "they wait";
   also?: string;
 }
 
@@ -130,6 +130,13 @@ export const shares = {
   /** One runs, and two wait. */
   filterTests: { what: "filter tests", max: 100, shares: [always("organization", 3)] },
   /** Each asks a source host for something, up to 10 seconds a request. */
+  /** Each has up to four requests at once. One that hangs keeps a place for 10 seconds, and then rests. */
+  receivers: {
+    what: "receivers that are sent to",
+    max: 128,
+    shares: [always("organization", 16)],
+    refusal: "they wait",
+  },
   talksToHosts: { what: "talks to source hosts", max: 100, shares: [always("organization", 3)] },
   heldReads: {
     what: "reads of a payload that are held for 6 seconds",

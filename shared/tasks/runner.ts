@@ -8,7 +8,7 @@
 
 import { restBetweenTransactions } from "../db/batches.ts";
 import { secondMs } from "../durations.ts";
-import { doTasksJob } from "../jobs/contracts.ts";
+import { doTasksJob, sendNewsJob } from "../jobs/contracts.ts";
 import type { Due } from "../process/due.ts";
 import type { Services } from "../services/services.ts";
 import { resources } from "../sharing/bounds.ts";
@@ -48,7 +48,9 @@ const maxOfOwner = 100;
 /** A worker does what comes beyond it. */
 const maxWaiting = 10_000;
 
-interface Running extends Due {
+type DueTask = Due & { kind: TaskKind };
+
+interface Running extends DueTask {
   isDueAgain: boolean;
   isStarted: boolean;
 }
@@ -109,11 +111,14 @@ class Runner implements TaskRunner {
   }
 
   #addDue(due: Due[]): void {
-    if (due.some(({ kind }) => isOfWorkers(kind))) void this.#services.jobs.send(doTasksJob);
-    for (const each of due) if (!isOfWorkers(each.kind)) this.#add(each);
+    const { jobs } = this.#services;
+    const tasks = due.filter((each): each is DueTask => each.kind !== "news");
+    if (tasks.length < due.length) void jobs.send(sendNewsJob);
+    if (tasks.some(({ kind }) => isOfWorkers(kind))) void jobs.send(doTasksJob);
+    for (const each of tasks) if (!isOfWorkers(each.kind)) this.#add(each);
   }
 
-  #add({ kind, subjectId, organizationId }: Due): void {
+  #add({ kind, subjectId, organizationId }: DueTask): void {
     const key = `${kind} ${subjectId}`;
     const known = this.#running.get(key);
     if (known) known.isDueAgain = true;
@@ -185,7 +190,7 @@ class Runner implements TaskRunner {
   }
 
   /** The more failures, the later the next try. */
-  async #delay(task: Due): Promise<void> {
+  async #delay(task: DueTask): Promise<void> {
     const { db, clock, log } = this.#services;
     const delay = db.transaction(async (tx) => {
       const failures = await countFailure(tx, task);

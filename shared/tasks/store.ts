@@ -4,7 +4,6 @@ import type { Tables } from "../db/schema.ts";
 import { publishAfterCommit } from "../db/transaction-guard.ts";
 import { minuteMs, secondMs } from "../durations.ts";
 import { newIds } from "../ids.ts";
-import type { Due } from "../process/due.ts";
 import type { TaskKind } from "../vocabulary.ts";
 
 export type Task = Tables["tasks"]["$inferSelect"];
@@ -32,7 +31,7 @@ export async function later(
   if (subjectIds.length === 0) return;
   const ids = newIds(tx.now, subjectIds.length);
   const dueAt = isOfWorkers(kind) ? tx.now : new Date(tx.now.getTime() + ownMs);
-  const due = subjectIds.map((subjectId): Due => ({ kind, subjectId, organizationId }));
+  const due = subjectIds.map((subjectId) => ({ kind, subjectId, organizationId }));
   const rows = due.map((each, index) => ({ ...each, id: ids[index] as string, dueAt, failures: 0 }));
   await tx.insertMany(tx.tables.tasks, rows);
   publishAfterCommit(due);

@@ -52,7 +52,7 @@ describeWorld("admin doctor", openAcme, (world, database) => {
   it("finds no problem while an ingress and a worker report", async () => {
     const another = await world.another();
     world.services.processes.report("ingress");
-    another.services.processes.report("worker:deliveries+maintenance+dispatch");
+    another.services.processes.report("worker:deliveries+maintenance+dispatch+notifications");
     await reported(2);
 
     const { healthy, findings, say } = await examine();
@@ -80,7 +80,7 @@ describeWorld("admin doctor", openAcme, (world, database) => {
 
     const [ingress, worker] = say("processes");
     assert.match(ingress ?? "", /problem: No ingress reports → Start one/);
-    assert.match(worker ?? "", /problem: No worker reports for deliveries, maintenance →/);
+    assert.match(worker ?? "", /problem: No worker reports for deliveries, maintenance, notifications →/);
   });
 
   it("looks at addresses and proxies", async () => {

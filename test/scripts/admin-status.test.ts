@@ -107,7 +107,12 @@ describeWorld("what operators see of an installation", openAcme, (world, databas
     await world.services.processes.close();
 
     assert.equal(status.processes[0].name, "ingress");
-    assert.deepEqual(Object.keys(status.background_jobs), ["deliveries", "maintenance", "dispatch"]);
+    assert.deepEqual(Object.keys(status.background_jobs), [
+      "deliveries",
+      "maintenance",
+      "dispatch",
+      "notifications",
+    ]);
     assert.equal(status.deliveries.undecided, 1);
     assert.equal(undecided.status, 201);
     assert.ok(Date.parse(status.deliveries.oldest_received_at) <= later);

@@ -42,7 +42,7 @@ describe("the Procfile", () => {
 
     assert.deepEqual(
       kinds.map(({ name }) => name),
-      ["ingress", "worker", "deliveries", "maintenance", "dispatch", "agent"],
+      ["ingress", "worker", "deliveries", "maintenance", "dispatch", "notifications", "agent"],
     );
   });
 });

@@ -1,13 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { minuteMs, secondMs, secondsBetween } from "../../shared/durations.ts";
 import { workQueues } from "../../shared/jobs/define.ts";
+import { countFailed, findOldestNews, findWaitingMessages } from "../../shared/outbox/list-store.ts";
 import { findSumOfTotals, findSumsOfOrganizations } from "../../shared/retention/totals-store.ts";
 import { measureEveryMs, takeMeasuring } from "../../shared/services/measuring.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { findWaiting } from "../../shared/triggers/deliveries/due-store.ts";
+import { messageKinds } from "../../shared/vocabulary.ts";
 import { measureQueues } from "./queues.ts";
 
 const maxDeliveries = 5000;
+const maxMessages = 5000;
 /** The totals of payloads, logs and artifacts change this often. */
 const measureTotalsEveryMs = 10 * minuteMs;
 
@@ -53,6 +56,7 @@ export function openMeasurement(services: Services): () => Promise<void> {
     await measureDeliveries(services);
     await measureQueues(services);
     await measureBackgroundJobs(services);
+    await measureOutbox(services);
     await measureTotals();
     await measureDatabase(services);
     metrics.installation.measuredAt.set(clock.now().getTime() / secondMs);
@@ -83,6 +87,19 @@ async function measureBackgroundJobs({ jobs, metrics }: Services): Promise<void>
   backgroundJobs.reset(); // a scrape must not come between
   for (const { queue, counts } of counted)
     for (const [state, count] of Object.entries(counts ?? {})) backgroundJobs.set({ queue, state }, count);
+}
+
+async function measureOutbox({ db, clock, metrics }: Services): Promise<void> {
+  const { waitingMessages, oldestMessage, failedMessages, oldestNews } = metrics.installation;
+  const ageOf = (time: Date | undefined) => (time ? secondsBetween(time, clock.now()) : 0);
+  const failed = await countFailed(db, maxMessages);
+  for (const kind of messageKinds) {
+    const { total, createdAt } = await findWaitingMessages(db, kind, maxMessages);
+    waitingMessages.set({ kind }, total);
+    oldestMessage.set({ kind }, ageOf(createdAt));
+    failedMessages.set({ kind }, failed.get(kind) ?? 0);
+  }
+  oldestNews.set(ageOf(await findOldestNews(db)));
 }
 
 async function measureStoredBytes({ db, config, metrics }: Services): Promise<void> {

@@ -34,6 +34,19 @@ export function createInstallationMetrics(registry: Registry) {
       "queue",
       "state",
     ]),
+    waitingMessages: gauge("outbox_waiting", "Messages that wait, by kind, counted up to 5,000", ["kind"]),
+    oldestMessage: gauge("outbox_oldest_seconds", "Age of the oldest message that waits; 0 if none waits", [
+      "kind",
+    ]),
+    failedMessages: gauge(
+      "outbox_failed",
+      "Messages that were given up and are still kept, by kind, counted up to 5,000 in all",
+      ["kind"],
+    ),
+    oldestNews: gauge(
+      "oldest_news_seconds",
+      "Age of the oldest change of which no message was made yet; 0 if there is none",
+    ),
     storedBytes: gauge(
       "stored_bytes",
       "Stored bytes of all organizations: payloads, logs, artifacts, what is kept (records, logs of running jobs), and all",

@@ -130,6 +130,12 @@ function createWorkMetrics(registry: Registry) {
       labelNames: ["kind", "outcome"] as const,
       registers,
     }),
+    messages: new Counter({
+      name: "signalbox_outbox_messages_total",
+      help: "Tries to send messages, by kind and outcome: sent, again (it failed, and is tried again), failed for good, or dropped",
+      labelNames: ["kind", "outcome"] as const,
+      registers,
+    }),
     clockDoubted: new Gauge({
       name: "signalbox_clock_doubted",
       help: "1 while a worker doubts its clock, and deletes nothing by age",

@@ -22,7 +22,7 @@ const minRecorded = 400;
 
 /** Their indexes have few rows: those that are paused, deleted, wait or are open. */
 const partialIndexes =
-  "queues_paused|pipelines_deleted|pipelines_deleted_ids|jobs_paused|deliveries_due|bulk_rebuilds_running|artifacts_open";
+  "queues_paused|pipelines_deleted|pipelines_deleted_ids|jobs_paused|deliveries_due|bulk_rebuilds_running|artifacts_open|outbox_failed";
 const scanOfGrowing = new RegExp(
   `(^|\\s)(SCAN|Seq Scan on) "?(${growingNames.join("|")})\\b(?! USING (COVERING )?INDEX (${partialIndexes})$)`,
   "m",
@@ -33,6 +33,7 @@ const knownScans = new RegExp(
   [
     "SCAN (tasks|jobs|queues) USING (COVERING )?INDEX (tasks_due|jobs_mark|sqlite_autoindex_queues_1)",
     "SCAN (payload|log|artifact)_totals USING INDEX",
+    "SCAN (news|outbox_receivers) USING (COVERING )?INDEX (news_order|outbox_receivers_due|sqlite_autoindex_\\w+)",
   ].join("|"),
 );
 /** Those of tests. */

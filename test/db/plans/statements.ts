@@ -24,6 +24,7 @@ import {
 } from "../../../shared/triggers/deliveries/store.ts";
 import { listOldestPayloads } from "../../../shared/triggers/payloads/store.ts";
 import { shared } from "./fill.ts";
+import { outboxStatements } from "./outbox-statements.ts";
 import { sourceStatements } from "./source-statements.ts";
 
 const time = new Date(Date.UTC(2026, 0, 1, 1));
@@ -131,6 +132,7 @@ export const statements: Record<string, Statement> = {
   ...buildLists(),
   ...deliveryLists(),
   ...sourceStatements,
+  ...outboxStatements,
 
   "an outdated mark": on(/jobs_mark/, (db) => findOutdatedMark(db, queue)),
   "an outdated mark of a resumed queue": on(/jobs_mark/, (db) =>

@@ -1,0 +1,73 @@
+import { and, asc, eq, gt, inArray, isNotNull } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+
+export type News = Tables["news"]["$inferSelect"];
+
+export async function insertNews(tx: Tx, rows: News[]): Promise<void> {
+  await tx.insertMany(tx.tables.news, rows);
+}
+
+/** Finds the next organization that has news. */
+export async function findNextOwner(
+  db: Db,
+  after: string | undefined,
+): Promise<Pick<News, "organizationId"> | undefined> {
+  const { organizationId } = db.tables.news;
+  const [next] = await db
+    .select({ organizationId })
+    .from(db.tables.news)
+    .where(after === undefined ? undefined : gt(organizationId, after))
+    .orderBy(asc(organizationId))
+    .limit(1);
+  return next;
+}
+
+/** News of an organization, oldest first. */
+export function listNews(tx: Tx, organizationId: string, limit: number): Promise<News[]> {
+  const { news } = tx.tables;
+  return tx
+    .select()
+    .from(news)
+    .where(eq(news.organizationId, organizationId))
+    .orderBy(asc(news.id))
+    .limit(limit);
+}
+
+export async function deleteNews(tx: Tx, ids: string[]): Promise<void> {
+  const { news } = tx.tables;
+  if (ids.length > 0) await tx.delete(news).where(inArray(news.id, ids));
+}
+
+/** Locks an organization for the transaction that makes messages of its news. @returns false if another one does */
+export async function lockOrganizationIfFree(tx: Tx, organizationId: string): Promise<boolean> {
+  const { organizations } = tx.tables;
+  return (await tx.lock(organizations, eq(organizations.id, organizationId), "if-free")).length > 0;
+}
+
+export type ServiceThatHears = Pick<Tables["notificationServices"]["$inferSelect"], "provider" | "events">;
+
+export function listServicesThatHear(tx: Tx, organizationId: string): Promise<ServiceThatHears[]> {
+  const { notificationServices: services } = tx.tables;
+  return tx
+    .select({ provider: services.provider, events: services.events })
+    .from(services)
+    .where(and(eq(services.organizationId, organizationId), eq(services.enabled, true)));
+}
+
+/** Says if the organization has a source host that shows statuses. */
+export async function hasHostThatHears(tx: Tx, organizationId: string): Promise<boolean> {
+  const { repositoryConnections: connections } = tx.tables;
+  const found = await tx
+    .select({ id: connections.id })
+    .from(connections)
+    .where(
+      and(
+        eq(connections.organizationId, organizationId),
+        eq(connections.publishStatuses, true),
+        isNotNull(connections.tokenSealed),
+      ),
+    )
+    .limit(1);
+  return found.length > 0;
+}

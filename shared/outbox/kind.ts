@@ -1,0 +1,64 @@
+import type { Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+import type { News } from "../news/store.ts";
+import type { OutgoingRequest } from "../outgoing/outgoing.ts";
+import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
+import type { Services } from "../services/services.ts";
+import type { MessageKindName } from "../vocabulary.ts";
+
+export type Message = Tables["outbox"]["$inferSelect"];
+
+/** A message to be written. What is left out is null. */
+export type NewMessage = Pick<Message, "receiver" | "event"> &
+  Partial<Pick<Message, "serviceId" | "connectionId" | "buildId" | "jobId" | "agentId" | "topic" | "target">>;
+
+/** What is special about messages of a kind. The outbox does the rest: order, shares, repetition, time. */
+export interface MessageKind {
+  /**
+   * Makes messages of news of an organization, oldest first. Reads rows and changes none: the transaction writes the
+   * messages and deletes the news. It may run again after a lost race.
+   */
+  messagesOf(tx: Tx, services: Services, news: News[]): Promise<NewMessage[]>;
+  /**
+   * Makes what is sent, from the present rows. It may run several times for a message.
+   * @returns undefined: nothing is left to say
+   */
+  prepare(services: Services, message: Message): Promise<Prepared | Rest | undefined>;
+  /** Says what an answer means. Default: `judge` of verdict.ts. */
+  judge?(answer: OutgoingAnswer, message: Message): Verdict;
+  /** Called for each try in the transaction that stores how it went. */
+  settled?(tx: Tx, message: Message, verdict: Verdict): Promise<void>;
+}
+
+export type MessageKinds = Partial<Record<MessageKindName, MessageKind>>;
+
+export type Prepared =
+  | {
+      request: OutgoingRequest;
+      /** Keeps the beginning of the body, for those who may see it. */
+      keepsBody?: true;
+    }
+  | Otherwise;
+
+/** A way of sending that is no request, such as mail. */
+export interface Otherwise {
+  /** Of the receiver. */
+  host: string;
+  send(): Promise<Verdict>;
+}
+
+/** Nothing is sent now: the receiver rests, and the message counts no try. */
+export interface Rest {
+  rest: Date;
+  problem: string;
+}
+
+/** What became of a try. A problem is a sentence for people, without secrets. */
+export type Verdict =
+  | { outcome: "sent" }
+  /** The receiver rests with all of its messages. */
+  | { outcome: "receiver_rests"; problem: string; until?: Date }
+  /** This message rests, and others go on. */
+  | { outcome: "message_rests"; problem: string; until?: Date }
+  /** It is not tried again by itself. */
+  | { outcome: "failed"; problem: string };

@@ -1,0 +1,129 @@
+import { stripControls } from "../control-characters.ts";
+import { minuteMs, secondMs } from "../durations.ts";
+import { OutgoingProblem } from "../outgoing/problem.ts";
+import type { Services } from "../services/services.ts";
+import { Outage } from "../sharing/gatherer.ts";
+import type { Message, MessageKinds, Otherwise, Prepared, Rest, Verdict } from "./kind.ts";
+import type { Receiver } from "./store.ts";
+import { judge } from "./verdict.ts";
+
+/** How a try went. Without a verdict: nothing was left to say. */
+export interface Try {
+  message: Message;
+  verdict?: Verdict;
+  /** Nothing was sent, and it counts as no failure. */
+  isUntried?: true;
+  change: Partial<Message>;
+}
+
+/** Builds whose messages are sent to a receiver at once. */
+const linesAtOnce = 4;
+/** The receiver is taken for 30 seconds, and the last request may take 10. */
+const startsWithinMs = 15 * secondMs;
+const maxAnswerCharacters = 1000;
+const maxKeptBody = 64 * 1024;
+/** A worker of another version knows the kind. */
+const unknownRestMs = minuteMs;
+
+/**
+ * Sends messages to a receiver: those of a build one after the other, those of several builds beside each other. It stops
+ * once the receiver has to rest.
+ */
+export async function sendInOrder(
+  services: Services,
+  kinds: MessageKinds,
+  { failures }: Receiver,
+  messages: Message[],
+): Promise<Try[]> {
+  const tries: Try[] = [];
+  const startedAt = performance.now();
+  let isResting = false;
+  const lines = Map.groupBy(messages, ({ buildId, agentId, id }) => buildId ?? agentId ?? id).values();
+  const sendLines = async () => {
+    for (const line of lines)
+      for (const message of line) {
+        if (isResting || performance.now() - startedAt > startsWithinMs) return;
+        const done = await attempt(services, kinds, message);
+        tries.push(done);
+        isResting ||= done.verdict?.outcome === "receiver_rests";
+      }
+  };
+  // One that failed is asked by one message first.
+  const atOnce = failures > 0 ? 1 : linesAtOnce;
+  await Promise.all(Array.from({ length: atOnce }, sendLines));
+  return tries;
+}
+
+async function attempt(services: Services, kinds: MessageKinds, message: Message): Promise<Try> {
+  const kind = kinds[message.kind];
+  const now = services.clock.now();
+  if (!kind)
+    return restOf(message, { rest: new Date(now.getTime() + unknownRestMs), problem: "Not known here" });
+  let prepared: Prepared | Rest | undefined;
+  try {
+    prepared = await kind.prepare(services, message);
+  } catch (error) {
+    if (error instanceof Outage) throw error;
+    services.log.error(
+      { err: error, messageId: message.id, kind: message.kind },
+      "a message could not be made",
+    );
+    const verdict: Verdict = { outcome: "message_rests", problem: "It could not be made" };
+    return { message, verdict, change: { answer: verdict.problem, answerStatus: null } };
+  }
+  if (!prepared) return { message, change: { answer: "Nothing was left to say" } };
+  if ("rest" in prepared) return restOf(message, prepared);
+  const startedAt = performance.now();
+  const done = await ("send" in prepared
+    ? sendOtherwise(message, prepared)
+    : sendRequest(services, message, { ...prepared, judge: kind.judge?.bind(kind) }));
+  const durationMs = Math.round(performance.now() - startedAt);
+  return { ...done, change: { ...done.change, durationMs } };
+}
+
+function restOf(message: Message, { rest, problem }: Rest): Try {
+  const verdict: Verdict = { outcome: "receiver_rests", problem, until: rest };
+  return { message, verdict, isUntried: true, change: {} };
+}
+
+async function sendOtherwise(message: Message, { host, send }: Otherwise): Promise<Try> {
+  const verdict = await send();
+  const answer = "problem" in verdict ? clean(verdict.problem) : null;
+  return { message, verdict, change: { request: { method: "SEND", host, bytes: 0 }, answer } };
+}
+
+type Judge = NonNullable<NonNullable<MessageKinds["status"]>["judge"]>;
+
+async function sendRequest(
+  services: Services,
+  message: Message,
+  {
+    request,
+    keepsBody,
+    judge: judgeAs,
+  }: Extract<Prepared, { request: unknown }> & { judge: Judge | undefined },
+): Promise<Try> {
+  const { outgoing, clock } = services;
+  const { method, url, body = "" } = request;
+  const kept = {
+    method,
+    host: URL.parse(url)?.host ?? "",
+    bytes: Buffer.byteLength(body),
+    ...(keepsBody && { body: body.slice(0, maxKeptBody) }),
+  };
+  try {
+    const answer = await outgoing.send(request);
+    const verdict = judgeAs ? judgeAs(answer, message) : judge(answer, clock.now());
+    const { status, text } = answer;
+    return { message, verdict, change: { request: kept, answerStatus: status, answer: clean(text) } };
+  } catch (error) {
+    if (!(error instanceof OutgoingProblem)) throw error;
+    const verdict: Verdict = { outcome: "receiver_rests", problem: error.message };
+    return { message, verdict, change: { request: kept, answerStatus: null, answer: clean(error.message) } };
+  }
+}
+
+/** Makes a line of the beginning of a text, which terminals and pages need not obey. */
+function clean(text: string): string {
+  return stripControls(text.slice(0, maxAnswerCharacters), " ").toWellFormed();
+}

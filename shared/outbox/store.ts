@@ -1,0 +1,234 @@
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+import type { Message } from "./kind.ts";
+
+export type Receiver = Tables["outboxReceivers"]["$inferSelect"];
+type ReceiverKey = Pick<Receiver, "organizationId" | "receiver">;
+
+const rowsOfStatement = 200;
+
+/** The indexes are partial: a parameter would not use them. */
+const isWaiting = ({ outbox }: Tables): SQL => sql`${outbox.state} = 'waiting'`;
+
+/** Makes receivers of new messages due, unless they failed. */
+export async function putReceivers(
+  tx: Tx,
+  organizationId: string,
+  receivers: string[],
+  now: Date,
+): Promise<void> {
+  const { outboxReceivers } = tx.tables;
+  const none = { takenUntil: null, failures: 0, failingSince: null, problem: null };
+  const { failures, dueAt } = outboxReceivers;
+  const isEarlier = sql`${failures} = 0 and excluded.due_at < ${dueAt}`;
+  for (let start = 0; start < receivers.length; start += rowsOfStatement) {
+    const some = receivers.slice(start, start + rowsOfStatement);
+    await tx
+      .insert(outboxReceivers)
+      .values(some.map((receiver) => ({ organizationId, receiver, dueAt: now, ...none })))
+      .onConflictDoUpdate({
+        target: [outboxReceivers.organizationId, outboxReceivers.receiver],
+        // Also if nothing changes, it locks the row: a process that ends its turn sees these messages.
+        set: { dueAt: sql`case when ${isEarlier} then excluded.due_at else ${dueAt} end` },
+      });
+  }
+}
+
+/** Writes messages. One about a topic that waits already is moved on. */
+export async function insertMessages(tx: Tx, rows: Message[]): Promise<void> {
+  const { outbox } = tx.tables;
+  const moved = Object.fromEntries(
+    (["serviceId", "connectionId", "buildId", "jobId", "agentId", "event", "target"] as const).map((name) => [
+      name,
+      sql.raw(`excluded.${outbox[name].name}`),
+    ]),
+  );
+  for (let start = 0; start < rows.length; start += rowsOfStatement) {
+    const some = rows.slice(start, start + rowsOfStatement);
+    await tx
+      .insert(outbox)
+      .values(some)
+      .onConflictDoUpdate({
+        target: [outbox.organizationId, outbox.receiver, outbox.topic],
+        targetWhere: sql`${sql.raw("state")} = 'waiting' and ${sql.raw("topic")} is not null`,
+        set: {
+          ...moved,
+          revision: sql`${outbox.revision} + 1`,
+          tries: 0,
+          dueAt: sql`excluded.due_at`,
+          createdAt: sql`excluded.created_at`,
+        },
+      });
+  }
+}
+
+/** Finds the next organization that has receivers with messages, due or not. */
+export async function findNextOwner(
+  db: Db,
+  after: string | undefined,
+): Promise<Pick<Receiver, "organizationId"> | undefined> {
+  const { outboxReceivers } = db.tables;
+  const { organizationId } = outboxReceivers;
+  const [next] = await db
+    .select({ organizationId })
+    .from(outboxReceivers)
+    .where(after === undefined ? undefined : gt(organizationId, after))
+    .orderBy(asc(organizationId))
+    .limit(1);
+  return next;
+}
+
+/** Receivers of an organization that are due and that no process has, those that wait longest first. */
+export function listDueReceivers(
+  db: Db,
+  {
+    organizationId,
+    now,
+    isFailing,
+    limit,
+  }: Pick<Receiver, "organizationId"> & { now: Date; isFailing: boolean; limit: number },
+): Promise<Receiver[]> {
+  const { outboxReceivers: table } = db.tables;
+  return db
+    .select()
+    .from(table)
+    .where(
+      and(
+        eq(table.organizationId, organizationId),
+        isDue(table, now),
+        isFailing ? gt(table.failures, 0) : eq(table.failures, 0),
+      ),
+    )
+    .orderBy(asc(table.dueAt))
+    .limit(limit);
+}
+
+function isDue({ dueAt, takenUntil }: Tables["outboxReceivers"], now: Date): SQL | undefined {
+  return and(lte(dueAt, now), or(isNull(takenUntil), lte(takenUntil, now)));
+}
+
+/** Of processes that take a receiver at once, one gets it. */
+export async function takeReceiverIfDue(
+  tx: Tx,
+  key: ReceiverKey,
+  { now, until }: { now: Date; until: Date },
+): Promise<Receiver | undefined> {
+  const { outboxReceivers: table } = tx.tables;
+  const [taken] = await tx
+    .update(table)
+    .set({ takenUntil: until })
+    .where(and(isReceiver(table, key), isDue(table, now)))
+    .returning();
+  return taken;
+}
+
+export async function lockReceiver(tx: Tx, key: ReceiverKey): Promise<Receiver | undefined> {
+  const { outboxReceivers: table } = tx.tables;
+  return (await tx.lock(table, isReceiver(table, key), "exclusive"))[0];
+}
+
+export async function updateReceiver(tx: Tx, key: ReceiverKey, change: Partial<Receiver>): Promise<void> {
+  const { outboxReceivers: table } = tx.tables;
+  await tx.update(table).set(change).where(isReceiver(table, key));
+}
+
+export async function deleteReceiver(tx: Tx, key: ReceiverKey): Promise<void> {
+  const { outboxReceivers: table } = tx.tables;
+  await tx.delete(table).where(isReceiver(table, key));
+}
+
+function isReceiver(table: Tables["outboxReceivers"], { organizationId, receiver }: ReceiverKey) {
+  return and(eq(table.organizationId, organizationId), eq(table.receiver, receiver));
+}
+
+/** Waiting messages of a receiver that are due, oldest first. */
+export function listDueMessages(db: Db, key: ReceiverKey, now: Date, limit: number): Promise<Message[]> {
+  const { outbox } = db.tables;
+  return db
+    .select()
+    .from(outbox)
+    .where(and(isWaitingAt(db.tables, key), lte(outbox.dueAt, now)))
+    .orderBy(asc(outbox.dueAt), asc(outbox.id))
+    .limit(limit);
+}
+
+/** Returns when the next message of a receiver is due. */
+export async function findNextDue(tx: Tx, key: ReceiverKey): Promise<Date | undefined> {
+  const { outbox } = tx.tables;
+  const [next] = await tx
+    .select({ dueAt: outbox.dueAt })
+    .from(outbox)
+    .where(isWaitingAt(tx.tables, key))
+    .orderBy(asc(outbox.dueAt))
+    .limit(1);
+  return next?.dueAt;
+}
+
+function isWaitingAt(tables: Tables, { organizationId, receiver }: ReceiverKey): SQL | undefined {
+  const { outbox } = tables;
+  return and(isWaiting(tables), eq(outbox.organizationId, organizationId), eq(outbox.receiver, receiver));
+}
+
+/** Stores how a try went, unless later news moved the message on meanwhile. */
+export async function updateMessageIfSame(
+  tx: Tx,
+  { id, revision }: Pick<Message, "id" | "revision">,
+  change: Partial<Message>,
+): Promise<void> {
+  const { outbox } = tx.tables;
+  const isSame = and(eq(outbox.id, id), eq(outbox.state, "waiting"), eq(outbox.revision, revision));
+  await tx.update(outbox).set(change).where(isSame);
+}
+
+/** Gives up messages of a receiver that have waited too long. @returns their kinds */
+export async function failOldMessages(
+  tx: Tx,
+  key: ReceiverKey,
+  { before, now, limit }: { before: Date; now: Date; limit: number },
+): Promise<Pick<Message, "kind">[]> {
+  const { outbox } = tx.tables;
+  const old = tx
+    .select({ id: outbox.id })
+    .from(outbox)
+    .where(and(isWaitingAt(tx.tables, key), lt(outbox.createdAt, before), lte(outbox.dueAt, now)))
+    .orderBy(asc(outbox.dueAt))
+    .limit(limit);
+  return tx
+    .update(outbox)
+    .set({ state: "failed", endedAt: now })
+    .where(inArray(outbox.id, old))
+    .returning({ kind: outbox.kind });
+}
+
+/** Rows that a turn may have left behind the last requests. */
+const maxForgotten = 100;
+
+/** Forgets the requests of a service that were sent before its last ones. */
+export async function forgetOldRequests(tx: Tx, serviceId: string, kept: number): Promise<void> {
+  const { outbox } = tx.tables;
+  const older = await tx
+    .select({ id: outbox.id })
+    .from(outbox)
+    .where(eq(outbox.serviceId, serviceId))
+    .orderBy(desc(outbox.id))
+    .offset(kept)
+    .limit(maxForgotten);
+  const ids = older.map(({ id }) => id);
+  const isSent = and(inArray(outbox.id, ids), eq(outbox.state, "sent"), isNotNull(outbox.request));
+  if (ids.length > 0) await tx.update(outbox).set({ request: null }).where(isSent);
+}
+
+/** @returns the number deleted */
+export async function deleteMessagesBefore(tx: Tx, time: Date, limit: number): Promise<number> {
+  const { outbox } = tx.tables;
+  const old = await tx.select({ id: outbox.id }).from(outbox).where(lt(outbox.endedAt, time)).limit(limit);
+  if (old.length > 0)
+    await tx.delete(outbox).where(
+      inArray(
+        outbox.id,
+        old.map(({ id }) => id),
+      ),
+    );
+  return old.length;
+}

@@ -1,0 +1,52 @@
+import { newId } from "../../../shared/ids.ts";
+import * as news from "../../../shared/news/store.ts";
+import * as lists from "../../../shared/outbox/list-store.ts";
+import * as outbox from "../../../shared/outbox/store.ts";
+import { shared } from "./fill.ts";
+import type { Statement } from "./statements.ts";
+
+const now = new Date(Date.UTC(2026, 0, 1, 0, 1));
+const { organization: organizationId } = shared;
+const key = { organizationId, receiver: "receiver 7" };
+const ids = [newId(now), newId(now)];
+const on = (plan: RegExp, run: Statement["run"]): Statement => ({ run, sqlite: plan, postgres: plan });
+
+/** The statements that make messages of news, and send them. */
+export const outboxStatements: Record<string, Statement> = {
+  "the next organization with news": on(/news_order/, (tx) =>
+    news.findNextOwner(tx as never, organizationId),
+  ),
+  "the oldest news of an organization": on(/news_order/, (tx) => news.listNews(tx, organizationId, 100)),
+  "news that became messages": on(/news_pkey|sqlite_autoindex_news_1/, (tx) => news.deleteNews(tx, ids)),
+  "services that hear": on(/notification_services_list/, (tx) =>
+    news.listServicesThatHear(tx, organizationId),
+  ),
+  "hosts that hear": on(/repository_connections_/, (tx) => news.hasHostThatHears(tx, organizationId)),
+  "the next organization with receivers": on(/outbox_receivers_/, (tx) =>
+    outbox.findNextOwner(tx as never, organizationId),
+  ),
+  "receivers that are due": on(/outbox_receivers_due/, (tx) =>
+    outbox.listDueReceivers(tx as never, { organizationId, now, isFailing: false, limit: 32 }),
+  ),
+  "a receiver": on(/outbox_receivers_/, (tx) => outbox.takeReceiverIfDue(tx, key, { now, until: now })),
+  "messages that are due": on(/outbox_due/, (tx) => outbox.listDueMessages(tx as never, key, now, 32)),
+  "the next message of a receiver": on(/outbox_due/, (tx) => outbox.findNextDue(tx, key)),
+  "messages that have waited too long": on(/outbox_due/, (tx) =>
+    outbox.failOldMessages(tx, key, { before: now, now, limit: 100 }),
+  ),
+  "older requests of a service": on(/outbox_service|outbox_pkey|sqlite_autoindex_outbox_1/, (tx) =>
+    outbox.forgetOldRequests(tx, shared.few[0] ?? "", 20),
+  ),
+  "old messages": on(/outbox_ended/, (tx) => outbox.deleteMessagesBefore(tx, now, 200)),
+  "messages that wait": on(/outbox_waiting/, (tx) =>
+    lists.listMessagesPage(tx as never, { organizationId, state: "waiting" }, { limit: 30, offset: 0 }),
+  ),
+  "messages that failed": on(/outbox_failed/, (tx) =>
+    lists.listMessagesPage(tx as never, { organizationId, state: "failed" }, { limit: 30, offset: 0 }),
+  ),
+  "the oldest failed messages": on(/outbox_failed/, (tx) => lists.listFailedIds(tx, organizationId, 200)),
+  "messages to send again": on(/outbox_pkey|sqlite_autoindex_outbox_1/, (tx) =>
+    lists.makeDueIfOpen(tx, organizationId, ids),
+  ),
+  "the oldest message of a kind": on(/outbox_age/, (tx) => lists.findWaitingMessages(tx, "status", 5000)),
+};

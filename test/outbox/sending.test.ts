@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
+import { oldMessages } from "../../shared/outbox/retention.ts";
+import { takeReceiverIfDue } from "../../shared/outbox/store.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { openOutboxWorld, postingKind } from "./world.ts";
+
+const numbered = (count: number) => Array.from({ length: count }, (_, at) => ({ event: `event ${at}` }));
+
+describeWorld("the outbox", openOutboxWorld, (outbox) => {
+  it("sends the messages of a build in their order, whatever workers look, each once", async () => {
+    const { url, received } = await outbox.newReceiver();
+    const [one, other] = [outbox.newBuildId(), outbox.newBuildId()];
+    const messages = numbered(60).map((each, at) => ({ ...each, buildId: at % 2 ? one : other }));
+    await outbox.put(url, messages);
+
+    await outbox.send(3);
+
+    for (const build of [one, other]) {
+      const events = received.filter(({ body }) => body.build === build).map(({ body }) => body.event);
+      assert.deepEqual(
+        events,
+        messages.filter(({ buildId }) => buildId === build).map(({ event }) => event),
+      );
+    }
+    const rows = await outbox.messages(url);
+    const [{ answer, answerStatus, request, tries, endedAt } = {} as (typeof rows)[number]] = rows;
+    assert.deepEqual(new Set(rows.map(({ state }) => state)), new Set(["sent"]));
+    assert.deepEqual([answer, answerStatus, tries], ["thanks", 200, 0]);
+    assert.deepEqual([request?.method, request?.host, endedAt !== null], ["POST", new URL(url).host, true]);
+    assert.equal(request?.body, JSON.stringify(received[0]?.body));
+    assert.deepEqual(await outbox.receivers(), []);
+  });
+
+  it("moves on a waiting message about the same topic, and sends one that was moved on meanwhile once more", async () => {
+    const receiver = await outbox.newReceiver();
+    const { url } = receiver;
+    const topic = "build 1";
+    for (const { event } of numbered(10)) await outbox.put(url, [{ event, topic }]);
+    await outbox.put(url, [
+      { event: "twice", topic: "build 2" },
+      { event: "twice again", topic: "build 2" },
+    ]);
+    let isFirst = true;
+    receiver.behave(async (response) => {
+      if (isFirst) {
+        isFirst = false;
+        await outbox.put(url, [{ event: "newer", topic }]);
+      }
+      response.end();
+    });
+
+    await outbox.send();
+
+    assert.deepEqual(receiver.events().sort(), ["event 9", "newer", "twice again"]);
+    assert.equal((await outbox.messages(url)).length, 2);
+  });
+
+  it("lets a receiver rest that fails, and gives its messages up after a day", async () => {
+    const receiver = await outbox.newReceiver();
+    const { clock } = outbox.world;
+    const { url } = receiver;
+    receiver.behave(500);
+    const build = outbox.newBuildId();
+    await outbox.put(url, [
+      { event: "first", buildId: build },
+      { event: "second", buildId: build },
+    ]);
+    const rests = [10 * secondMs, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, hourMs];
+    for (const [at, rest] of rests.entries()) {
+      await outbox.send();
+      assert.deepEqual(receiver.events(), Array(at + 1).fill("first"));
+      clock.advance(rest - secondMs);
+      await outbox.send();
+      assert.equal(receiver.received.length, at + 1, `it rests for ${rest} ms`);
+      clock.advance(2 * secondMs);
+    }
+    const [failing] = await outbox.receivers();
+    assert.deepEqual([failing?.problem, failing?.failures], ["It answered 500", rests.length]);
+
+    receiver.behave((response) => response.end());
+    await outbox.send();
+    assert.deepEqual(receiver.events().slice(-2), ["first", "second"]);
+    assert.deepEqual(new Set(receiver.received.map(({ body }) => body.id)).size, 2, "their ids repeat");
+
+    receiver.behave(503);
+    await outbox.put(url, numbered(3));
+    await outbox.send();
+    clock.advance(dayMs);
+    await outbox.send();
+    const rows = await outbox.messages(url);
+    assert.deepEqual(
+      rows.map(({ state }) => state),
+      ["sent", "sent", "failed", "failed", "failed"],
+    );
+    assert.deepEqual(await outbox.receivers(), []);
+  });
+
+  it("keeps a Retry-After, up to an hour", async () => {
+    const receiver = await outbox.newReceiver();
+    const { clock } = outbox.world;
+    const { url } = receiver;
+    await outbox.put(url, [{ event: "late" }]);
+    for (const [headerOf, waitMs] of [
+      [() => "120", 120 * secondMs],
+      [() => new Date(clock.now().getTime() + 10 * minuteMs).toUTCString(), 10 * minuteMs],
+      [() => "999999", hourMs],
+    ] as const) {
+      const header = headerOf();
+      receiver.behave(429, { "Retry-After": header });
+      const before = receiver.received.length;
+      await outbox.send();
+      clock.advance(waitMs - 10 * secondMs);
+      await outbox.send();
+      assert.equal(receiver.received.length, before + 1, header);
+      clock.advance(12 * secondMs);
+    }
+  });
+
+  it("lets a message rest that its receiver refuses, while others go on", async () => {
+    const receiver = await outbox.newReceiver();
+    const { clock } = outbox.world;
+    const { url } = receiver;
+    receiver.behave((response, { body }) => {
+      response.writeHead(body.event === "refused" ? 422 : 200).end();
+    });
+    const build = outbox.newBuildId();
+    await outbox.put(url, [
+      { event: "refused", buildId: build },
+      { event: "next", buildId: build },
+    ]);
+    await outbox.send();
+    assert.deepEqual(receiver.events(), ["refused", "next"]);
+    await outbox.put(url, [{ event: "another" }]);
+    await outbox.send();
+    assert.deepEqual(receiver.events(), ["refused", "next", "another"], "a new one does not wait for it");
+    clock.advance(11 * secondMs);
+    await outbox.send();
+    assert.deepEqual(receiver.events().slice(3), ["refused"]);
+    clock.advance(dayMs);
+    await outbox.send();
+    const [refused] = await outbox.messages(url);
+    assert.deepEqual([refused?.state, refused?.answerStatus, refused?.tries], ["failed", 422, 2]);
+  });
+
+  it("sends to others in time while some hang, close, redirect or answer a byte at a time", async () => {
+    const bad = await Promise.all(Array.from({ length: 8 }, () => outbox.newReceiver()));
+    const good = await outbox.newReceiver();
+    const behaviours = [
+      () => {},
+      (response: import("node:http").ServerResponse) => response.destroy(),
+      (response: import("node:http").ServerResponse) =>
+        response.writeHead(302, { Location: `${good.url}/redirected` }).end(),
+      async (response: import("node:http").ServerResponse) => {
+        response.writeHead(200);
+        while (!response.destroyed) {
+          response.write("x");
+          await sleep(100);
+        }
+      },
+    ];
+    for (const [at, receiver] of bad.entries()) receiver.behave(behaviours[at % 4] ?? (() => {}));
+    const measure = async () => {
+      const startedAt = performance.now();
+      const before = good.received.length;
+      await outbox.put(good.url, numbered(20));
+      await outbox.send();
+      const last = good.received.at(-1)?.at ?? 0;
+      assert.equal(good.received.length, before + 20);
+      return last - startedAt;
+    };
+    const undisturbed = await measure();
+    for (const receiver of bad) await outbox.put(receiver.url, numbered(3));
+    const disturbed = await measure();
+
+    assert.ok(disturbed < 1.5 * undisturbed + 1000, `${disturbed} ms after ${undisturbed} ms`);
+    assert.ok(good.received.every(({ path }) => path === "/"));
+    const problems = (await outbox.receivers()).map(({ problem }) => problem);
+    assert.equal(problems.length, 8);
+    for (const part of ["did not answer within", "could not be reached", "It answered 302"])
+      assert.ok(
+        problems.some((problem) => problem?.includes(part)),
+        `${part}: ${problems}`,
+      );
+    outbox.world.clock.advance(2 * dayMs);
+    await outbox.send();
+  });
+
+  it("sends again what a process may have sent that ended in the middle", async () => {
+    const receiver = await outbox.newReceiver();
+    const { clock, services } = outbox.world;
+    const { url } = receiver;
+    await outbox.put(url, [{ event: "perhaps" }]);
+    const now = clock.now();
+    const until = new Date(now.getTime() + 30 * secondMs);
+    const key = { organizationId: outbox.organizationId, receiver: url };
+    await services.db.transaction((tx) => takeReceiverIfDue(tx, key, { now, until }));
+    await outbox.put(url, [{ event: "later" }]);
+
+    await outbox.send();
+    assert.deepEqual(receiver.events(), [], "the other process has the receiver");
+    clock.advance(31 * secondMs);
+    await outbox.send();
+    assert.deepEqual(receiver.events(), ["perhaps", "later"]);
+  });
+
+  it("drops what has nothing left to say, and rests with a kind that another version knows", async () => {
+    const { url, received } = await outbox.newReceiver();
+    await outbox.put(url, [{ event: "gone" }]);
+    await outbox.send(1, { service: { ...postingKind, prepare: async () => undefined } });
+    const [gone] = await outbox.messages(url);
+    assert.deepEqual([gone?.state, received.length], ["dropped", 0]);
+
+    await outbox.put(url, [{ event: "newer" }]);
+    await outbox.send(1, {});
+    const [, kept] = await outbox.messages(url);
+    assert.deepEqual([kept?.state, kept?.tries], ["waiting", 0]);
+    outbox.world.clock.advance(2 * minuteMs);
+    await outbox.send();
+    assert.equal(received.length, 1);
+  });
+
+  it("keeps the last 20 requests of a service", async () => {
+    const { url } = await outbox.newReceiver();
+    const serviceId = outbox.newBuildId();
+    await outbox.put(
+      url,
+      numbered(50).map((each) => ({ ...each, serviceId })),
+    );
+    await outbox.send();
+    const rows = await outbox.messages(url);
+    assert.deepEqual(
+      rows.map(({ request }) => request !== null),
+      rows.map((_, at) => at >= 30),
+    );
+    assert.ok(rows.every(({ answerStatus }) => answerStatus === 200));
+  });
+
+  it("keeps ended messages for as long as OUTBOX_RETENTION_DAYS says", async () => {
+    const { url } = await outbox.newReceiver();
+    await outbox.put(url, [{ event: "old" }]);
+    await outbox.send();
+    outbox.world.clock.advance(13 * dayMs);
+    await oldMessages.purge(outbox.world.services);
+    assert.equal((await outbox.messages(url)).length, 1);
+    outbox.world.clock.advance(2 * dayMs);
+    await oldMessages.purge(outbox.world.services);
+    assert.equal((await outbox.messages(url)).length, 0);
+  });
+});

@@ -1,0 +1,4 @@
+import type { MessageKinds } from "../shared/outbox/kind.ts";
+
+/** What the outbox sends. */
+export const messageKinds: MessageKinds = {};
