@@ -3,6 +3,7 @@ import { cancelJobsIfUnfinished, findJob, lockBuilds } from "../builds/rows/prog
 import type { Db, Tx } from "../db/database.ts";
 import { minuteMs } from "../durations.ts";
 import { isId } from "../ids.ts";
+import { tellOfAgents } from "../news/tell.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { isPaused } from "./hand-out/hand-out.ts";
@@ -35,12 +36,13 @@ export async function stopAgent(
     action: "stopped",
     fields: { stopRequestedAt: agent.stopRequestedAt ?? now, stopRequestedById: controller?.userId ?? null },
     also: async (tx) => {
+      if (!agent.stopRequestedAt) await tellOfAgents(tx, [agent], "agent.stopping");
       const job = isForced && agent.jobId ? await findJob(tx, agent.jobId) : undefined;
       if (!job) return;
-      await lockBuilds(tx, [job.buildId]);
+      const [build] = await lockBuilds(tx, [job.buildId]);
       const present = await findJob(tx, job.id);
-      if (present?.agentId === agent.id && present.acceptedAt)
-        await cancelJobsIfUnfinished(tx, { buildId: job.buildId, jobId: job.id }, now);
+      if (build && present?.agentId === agent.id && present.acceptedAt)
+        await cancelJobsIfUnfinished(tx, { build, jobId: job.id }, now);
     },
   });
   await giveUpReserved(services, stopped);

@@ -2,10 +2,12 @@ import { deleteOldJobTokens, insertJobToken } from "../builds/meta-data/meta-dat
 import { settleBuild } from "../builds/progress/progress.ts";
 import { isSoftFailure } from "../builds/progress/promises.ts";
 import { retryIfRuled } from "../builds/retry.ts";
+import { startBuildIfNot } from "../builds/rows/build-states-store.ts";
 import type { Build } from "../builds/rows/build-store.ts";
 import { completeJob, type Job, type JobFacts, type JobRow } from "../builds/rows/job-store.ts";
 import { refreshPausesOf } from "../builds/rows/pause-store.ts";
-import { findJob, startBuildIfNot } from "../builds/rows/progress-store.ts";
+import { findJob } from "../builds/rows/progress-store.ts";
+import { tellOfChangedJobs } from "../builds/rows/told-jobs.ts";
 import { buildTopics } from "../builds/rows/topics.ts";
 import { hashToken, issueToken } from "../crypto/tokens.ts";
 import type { Tx } from "../db/database.ts";
@@ -222,6 +224,7 @@ export async function startJob(
     if (minutes !== undefined)
       await setTimesOutAt(tx, { id: job.id, timesOutAt: new Date(now.getTime() + minutes * minuteMs) });
     await startBuildIfNot(tx, { id: build.id, now });
+    await tellOfChangedJobs(tx, build, [job]);
     return { build, job };
   });
   report(services, build, [job]);
@@ -332,7 +335,8 @@ async function settleEnded(tx: Tx, build: Build, row: JobRow, now: Date): Promis
     ended.softFailed = true;
   }
   await closeLog(tx, { jobId: ended.id, attempt: ended.attempt });
-  const retry = build.state === "canceling" ? undefined : await retryIfRuled(tx, ended, now);
+  await tellOfChangedJobs(tx, build, [ended]);
+  const retry = build.state === "canceling" ? undefined : await retryIfRuled(tx, build, ended, now);
   const scheduled = await settleBuild(tx, build, now);
   return [ended, ...(retry ? [retry] : []), ...scheduled];
 }
@@ -372,6 +376,7 @@ export async function takeJobBack(
     const requeued = await requeueIfLeased(tx, lease);
     if (!requeued) return [];
     await refreshPausesOf(tx, [requeued]);
+    await tellOfChangedJobs(tx, build, [requeued]);
     await closeLog(tx, { jobId: job.id, attempt: job.attempt });
     const isMended = job.promisedAt !== null; // the next attempt has promised nothing
     return [requeued, ...(isMended ? await settleBuild(tx, build, now) : [])];

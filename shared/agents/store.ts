@@ -18,10 +18,12 @@ import {
 import type { Db, Tx } from "../db/database.ts";
 import { findBy, isOneOf, listBy, prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
+import { tellOfAgents } from "../news/tell.ts";
 import { uncount } from "../retention/records.ts";
 import { type AgentState, agentStates } from "../vocabulary.ts";
 
 export type Agent = Tables["agents"]["$inferSelect"];
+type ToldAgent = Pick<Agent, "id" | "organizationId">;
 
 export async function insertAgents(tx: Tx, agents: Agent[]): Promise<void> {
   await tx.insertMany(tx.tables.agents, agents);
@@ -111,7 +113,13 @@ export async function clearLostJobs(tx: Tx, ids: string[]): Promise<void> {
 }
 
 /** registered, lost → connected. */
-export const connectIfNot = prepared<{ ids: string[]; now: Date }, { id: string }, Tx>((tx) => {
+export async function connectIfNot(tx: Tx, given: { ids: string[]; now: Date }): Promise<ToldAgent[]> {
+  const connected = await connect(tx, given);
+  await tellOfAgents(tx, connected, "agent.connected");
+  return connected;
+}
+
+const connect = prepared<{ ids: string[]; now: Date }, ToldAgent, Tx>((tx) => {
   const { agents } = tx.tables;
   return tx
     .update(agents)
@@ -122,7 +130,7 @@ export const connectIfNot = prepared<{ ids: string[]; now: Date }, { id: string 
       lostAt: null,
     })
     .where(and(isOneOf(agents.id, "ids"), inArray(agents.state, ["registered", "lost"])))
-    .returning({ id: agents.id });
+    .returning({ id: agents.id, organizationId: agents.organizationId });
 });
 
 /** registered, connected, lost → disconnected, while it has the job that it was read with. */
@@ -137,6 +145,10 @@ export async function disconnectIfPresent(
     .set({ state: "disconnected", disconnectedAt: now, jobId: null })
     .where(and(eq(agents.id, id), ne(agents.state, "disconnected"), hasJob(tx, jobId)))
     .returning();
+  if (!gone) return undefined;
+  // Who was asked to stop has done so by now.
+  if (gone.stopRequestedAt) await tellOfAgents(tx, [gone], "agent.stopped");
+  await tellOfAgents(tx, [gone], "agent.disconnected");
   return gone;
 }
 
@@ -154,6 +166,7 @@ export async function loseIfUnseen(
       and(eq(agents.id, id), eq(agents.state, "connected"), lt(agents.seenAt, seenBefore), hasJob(tx, jobId)),
     )
     .returning();
+  if (lost) await tellOfAgents(tx, [lost], "agent.lost");
   return lost;
 }
 

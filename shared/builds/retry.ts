@@ -1,6 +1,7 @@
 import { type Actor, audit } from "../accounts/audit.ts";
 import type { Tx } from "../db/database.ts";
 import { newIds } from "../ids.ts";
+import type { BuildOfToldJobs } from "../news/tell.ts";
 import { maxJobBytes, maxJobsOfBuild } from "../pipelines/steps.ts";
 import type { PipelineFacts } from "../pipelines/store.ts";
 import { findQueueById, listQueuesById } from "../queues/store.ts";
@@ -12,18 +13,14 @@ import { newScriptJob } from "./making/jobs.ts";
 import { settleBuild } from "./progress/progress.ts";
 import { isRetryRuled } from "./progress/retry-rules.ts";
 import { auditSubject } from "./reading/require.ts";
+import { reopenIfFinished } from "./rows/build-states-store.ts";
 import { type Build, measureJobs } from "./rows/build-store.ts";
 import { dueOfScheduled } from "./rows/due-of-jobs.ts";
 import { hasWaitingBefore, putGraph, readGraph, reopenFailedWaits } from "./rows/graph-store.ts";
 import { insertJobs, type Job } from "./rows/job-store.ts";
-import {
-  findJob,
-  listFailedJobs,
-  lockBuilds,
-  markRetriedIfNot,
-  reopenIfFinished,
-} from "./rows/progress-store.ts";
+import { findJob, listFailedJobs, lockBuilds, markRetriedIfNot } from "./rows/progress-store.ts";
 import { findQueuesAgain, isQueueless } from "./rows/queue-again.ts";
+import { tellOfChangedJobs } from "./rows/told-jobs.ts";
 import { buildTopics } from "./rows/topics.ts";
 import { isCanceledWithStep } from "./triggered/pass-on-cancel.ts";
 
@@ -114,7 +111,7 @@ async function retryJobs(
     if (!present) throw notFound("job");
     const chosen = await choose(tx, present);
     if (chosen.length === 0) return [];
-    const made = await insertRetries(tx, chosen, actor.userId, now);
+    const made = await insertRetries(tx, present, chosen, { userId: actor.userId, now });
     await reopenFailedWaits(tx, build.id);
     await reopenIfFinished(tx, build.id);
     const hasGraph = present.hasGraph || (await storeGraphIfAhead(tx, present, chosen));
@@ -186,14 +183,24 @@ async function hasRoomForRetries(tx: Tx, retried: Job[]): Promise<boolean> {
  * Retries a job that failed or timed out, if its step has a rule for it and its build has room.
  * @returns the new job
  */
-export async function retryIfRuled(tx: Tx, job: Job, now: Date): Promise<Job | undefined> {
+export async function retryIfRuled(
+  tx: Tx,
+  build: BuildOfToldJobs,
+  job: Job,
+  now: Date,
+): Promise<Job | undefined> {
   if (!(await isRetryRuled(tx, job)) || !(await hasRoomForRetries(tx, [job]))) return undefined;
-  const [retry] = await insertRetries(tx, [job], null, now);
+  const [retry] = await insertRetries(tx, build, [job], { userId: null, now });
   return retry;
 }
 
 /** Call with the build locked. @param userId null: rules of their steps retry them */
-async function insertRetries(tx: Tx, jobs: Job[], userId: string | null, now: Date): Promise<Job[]> {
+async function insertRetries(
+  tx: Tx,
+  build: BuildOfToldJobs,
+  jobs: Job[],
+  { userId, now }: { userId: string | null; now: Date },
+): Promise<Job[]> {
   const retryType: RetryType = userId === null ? "automatic" : "manual";
   const ids = newIds(now, jobs.length);
   const retries = jobs.map((job, index): Job => {
@@ -216,6 +223,7 @@ async function insertRetries(tx: Tx, jobs: Job[], userId: string | null, now: Da
   });
   await insertJobs(tx, retries);
   await dueOfScheduled(tx, retries);
+  await tellOfChangedJobs(tx, build, retries);
   const marked = await markRetriedIfNot(tx, jobs, userId);
   if (marked < jobs.length) throw new Refusal(422, "Job was retried already");
   return retries;

@@ -28,7 +28,7 @@ export async function cancelStep(
     const [build] = await lockBuilds(tx, [buildId]);
     const stepId = build && (await findStepId(tx, buildId, step));
     if (!build || stepId === undefined) throw notFound("step");
-    const canceled = await cancelJobsIfUnfinished(tx, { buildId, stepId, reason }, now);
+    const canceled = await cancelJobsIfUnfinished(tx, { build, stepId, reason }, now);
     if (graceSeconds !== undefined) {
       const endsAt = new Date(now.getTime() + graceSeconds * secondMs);
       await setEndsAtIfCanceling(tx, { buildId, stepId }, endsAt);

@@ -4,6 +4,7 @@ import type { Build } from "../../builds/rows/build-store.ts";
 import { isOfFork } from "../../builds/rows/facts.ts";
 import type { JobFacts } from "../../builds/rows/job-store.ts";
 import { lockBuilds } from "../../builds/rows/progress-store.ts";
+import { tellOfChangedJobs } from "../../builds/rows/told-jobs.ts";
 import { buildTopics } from "../../builds/rows/topics.ts";
 import type { Tx } from "../../db/database.ts";
 import { maxStepNameLength } from "../../pipelines/step/common.ts";
@@ -65,8 +66,11 @@ async function apply(tx: Tx, place: StepPlace, update: StepUpdate, build: Build)
   else if (attribute.startsWith("notify.")) await setCheckOutput(tx, place, update);
   else if (appends) throw new Refusal(422, "append is for label and notify only");
   else if (attribute === "priority") return setPriority(tx, place, build, priorityOf(value));
-  else if (attribute === "parallelism") return raiseParallelism(tx, place, value);
-  else throw new Refusal(422, "attribute must be label, priority, parallelism or notify");
+  else if (attribute === "parallelism") {
+    const added = await raiseParallelism(tx, place, value);
+    await tellOfChangedJobs(tx, build, added);
+    return added;
+  } else throw new Refusal(422, "attribute must be label, priority, parallelism or notify");
   return [];
 }
 

@@ -7,6 +7,7 @@ import { hasMissingKeys, isActiveJob } from "../../graph/progress.ts";
 import { problemOfEntries, problemOfTree } from "../../graph/sound.ts";
 import { isList } from "../../graph/tree.ts";
 import { newId, newIds } from "../../ids.ts";
+import { tellOfBuilds, tellOfJobs } from "../../news/tell.ts";
 import { maxAgentRulesBytes } from "../../pipelines/agent-rules.ts";
 import { sealEnvironment } from "../../pipelines/environment.ts";
 import { interpolateSteps, maxAddedCharacters, namesVariables } from "../../pipelines/interpolate.ts";
@@ -22,7 +23,13 @@ import { lockPipelines, type Pipeline, takeBuildNumbers } from "../../pipelines/
 import { firstWarnings, warningsOf } from "../../pipelines/warnings.ts";
 import type { Topic } from "../../redis/events.ts";
 import { exactSize, type Problem } from "../../refusal.ts";
-import { finishedBuildStates, type UnwantedReason } from "../../vocabulary.ts";
+import {
+  type BuildEvent,
+  type BuildState,
+  blockedBuildStates,
+  finishedBuildStates,
+  type UnwantedReason,
+} from "../../vocabulary.ts";
 import { haveGroups, insertEntriesOfBuilds, limitNewJobs } from "../groups/entries.ts";
 import { settleBuild } from "../progress/progress.ts";
 import type { Build } from "../rows/build-store.ts";
@@ -31,6 +38,7 @@ import { dueOfScheduled } from "../rows/due-of-jobs.ts";
 import { requestNumberOf } from "../rows/facts.ts";
 import type { BuildGraph } from "../rows/graph-store.ts";
 import { insertJobs, type Job } from "../rows/job-store.ts";
+import { toldOf } from "../rows/told-jobs.ts";
 import { queueTopics } from "../rows/topics.ts";
 import { type ConditionReader, hasConditions, noFacts, readStoredFacts } from "./condition-facts.ts";
 import { begin, newJobs } from "./jobs.ts";
@@ -124,6 +132,7 @@ export async function createBuilds(
   await dueOfBranches(tx, pipelines, builds);
   await dueOfScheduled(tx, jobs);
   await insertEntriesOfBuilds(tx, made);
+  await tellOfMade(tx, made);
   for (const { build } of made.filter(mayHoldItselfBack)) await settleBuild(tx, build, now);
   return {
     builds,
@@ -135,6 +144,24 @@ export async function createBuilds(
       ...queueTopics(jobs),
     ],
   };
+}
+
+async function tellOfMade(tx: Tx, made: NewBuild[]): Promise<void> {
+  const byState = Map.groupBy(
+    made.map(({ build }) => build),
+    ({ state }) => state,
+  );
+  for (const [state, builds] of byState) await tellOfBuilds(tx, builds, eventOfNew(state));
+  await tellOfJobs(
+    tx,
+    made.flatMap(({ build, jobs }) => toldOf(build, jobs.filter(isActiveJob))),
+  );
+}
+
+/** A build may wait for people, or be at its end, from its beginning. */
+function eventOfNew(state: BuildState): BuildEvent {
+  if (finishedBuildStates.includes(state)) return "build.finished";
+  return blockedBuildStates.includes(state) ? "build.blocked" : "build.scheduled";
 }
 
 /** @returns the requests that were taken out, with the reasons */

@@ -6,9 +6,10 @@ import { notFound, Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import { finishedBuildStates } from "../../vocabulary.ts";
 import { auditSubject, requireBuild } from "../reading/require.ts";
+import { cancelBuildIfRunning } from "../rows/build-states-store.ts";
 import type { Build, BuildKey } from "../rows/build-store.ts";
 import type { JobFacts } from "../rows/job-store.ts";
-import { cancelBuildIfRunning, cancelJobsIfUnfinished, findJob, lockBuilds } from "../rows/progress-store.ts";
+import { cancelJobsIfUnfinished, findJob, lockBuilds } from "../rows/progress-store.ts";
 import { buildTopics } from "../rows/topics.ts";
 import { settleBuild } from "./progress.ts";
 
@@ -60,7 +61,7 @@ export async function cancelIfUnfinished(
   reason?: string,
 ): Promise<JobFacts[] | undefined> {
   if (finishedBuildStates.includes(build.state)) return undefined;
-  const jobs = await cancelJobsIfUnfinished(tx, { buildId: build.id, ...(reason && { reason }) }, now);
+  const jobs = await cancelJobsIfUnfinished(tx, { build, ...(reason && { reason }) }, now);
   await cancelBuildIfRunning(tx, { id: build.id, reason: reason ?? null });
   await settleBuild(tx, { ...build, state: "canceling" }, now);
   return jobs;
@@ -88,7 +89,7 @@ export async function cancelJob(
     const job = await findJob(tx, jobId);
     if (!present || job?.buildId !== build.id || !isCancelable(job)) throw notFound("job");
     if (job.state === "canceling") return [job];
-    const jobs = await cancelJobsIfUnfinished(tx, { buildId: build.id, jobId, reason }, now);
+    const jobs = await cancelJobsIfUnfinished(tx, { build: present, jobId, reason }, now);
     if (jobs.length === 0) throw new Refusal(422, "Job cannot be canceled: it has finished already");
     await audit(tx, actor, "canceled a job of", auditSubject(build, pipeline));
     return [...jobs, ...(await settleBuild(tx, present, now))];

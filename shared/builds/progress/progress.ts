@@ -10,6 +10,13 @@ import {
   setUnblockable,
   waitIfBlocked,
 } from "../rows/blocked-store.ts";
+import {
+  blockBuildIfUnfinished,
+  failBuildIfRunning,
+  finishBuildIfUnfinished,
+  mendBuildIfFailing,
+  resumeBuildIfBlocked,
+} from "../rows/build-states-store.ts";
 import type { Build } from "../rows/build-store.ts";
 import { dueIfQuiet, dueOfScheduled } from "../rows/due-of-jobs.ts";
 import {
@@ -23,15 +30,8 @@ import {
 } from "../rows/graph-store.ts";
 import type { JobFacts } from "../rows/job-store.ts";
 import { refreshPauses, refreshPausesOf } from "../rows/pause-store.ts";
-import {
-  blockBuildIfUnfinished,
-  cancelJobsIfUnfinished,
-  failBuildIfRunning,
-  findStanding,
-  finishBuildIfUnfinished,
-  mendBuildIfFailing,
-  resumeBuildIfBlocked,
-} from "../rows/progress-store.ts";
+import { cancelJobsIfUnfinished, findStanding } from "../rows/progress-store.ts";
+import { tellOfChangedJobs } from "../rows/told-jobs.ts";
 import { blockedState } from "./blocked.ts";
 import { hasPromisedFailure } from "./promises.ts";
 
@@ -85,7 +85,7 @@ async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]>
     const canceled = isFailing && build.state !== "failing" ? await cancelOnFailing(tx, build, now) : [];
     if (canceled.length > 0) return canceled;
     const state = blockedState(await listBlockedStates(tx, build.id), { isFailing });
-    await blockBuildIfUnfinished(tx, { id: build.id, state });
+    await blockBuildIfUnfinished(tx, build, state);
   } else {
     const state = finalState(build, { isFailing, hasCommand });
     await finishBuildIfUnfinished(tx, { id: build.id, state, now });
@@ -97,7 +97,7 @@ async function settleSteps(tx: Tx, build: Build, now: Date): Promise<JobFacts[]>
 /** Cancels the jobs that need not run in a build that fails anyway. @returns the changed jobs */
 async function cancelOnFailing(tx: Tx, build: Build, now: Date): Promise<JobFacts[]> {
   const reason = "The build was failing";
-  const canceled = await cancelJobsIfUnfinished(tx, { buildId: build.id, isOnFailing: true, reason }, now);
+  const canceled = await cancelJobsIfUnfinished(tx, { build, isOnFailing: true, reason }, now);
   return canceled.length > 0 ? [...canceled, ...(await settleBuild(tx, build, now))] : [];
 }
 
@@ -118,13 +118,15 @@ async function advance(tx: Tx, build: Build, now: Date): Promise<Advance> {
   const progress = decideProgress(tree, jobs, heldBack);
   const { reached, failed, blockedFailed, waitsForPeople } = progress;
   const these = (steps: Set<string>) => ({ buildId, stepIds: [...steps], now });
-  if (failed.size > 0) await failIfWaiting(tx, these(failed));
-  if (blockedFailed.size > 0) await failIfBlocked(tx, these(blockedFailed));
+  if (failed.size > 0) await tellOfChangedJobs(tx, build, await failIfWaiting(tx, these(failed)));
+  if (blockedFailed.size > 0)
+    await tellOfChangedJobs(tx, build, await failIfBlocked(tx, these(blockedFailed)));
   await changeBlocked(tx, buildId, progress);
   const hasNewFailure = failed.size + blockedFailed.size > 0;
   if (reached.size === 0) return { scheduled: [], hasNewFailure, waitsForPeople };
   await passIfWaiting(tx, these(reached));
   const scheduled = [...(await scheduleIfWaiting(tx, these(reached)))];
+  await tellOfChangedJobs(tx, build, scheduled);
   return { scheduled, hasNewFailure, waitsForPeople };
 }
 

@@ -1,9 +1,12 @@
 import { and, eq, isNull } from "drizzle-orm";
 import type { Tx } from "../../db/database.ts";
-import { isTrueByStep } from "../rows/job-store.ts";
+import { isTrueByStep, type JobFacts } from "../rows/job-store.ts";
 
 /** scheduled → failed, of all jobs of a build that have no queue. They have the reason since they were made. */
-export async function failQueuelessIfScheduled(tx: Tx, buildId: string): Promise<{ id: string }[]> {
+export async function failQueuelessIfScheduled(
+  tx: Tx,
+  buildId: string,
+): Promise<Pick<JobFacts, "id" | "type" | "state">[]> {
   const { jobs } = tx.tables;
   return tx
     .update(jobs)
@@ -16,5 +19,5 @@ export async function failQueuelessIfScheduled(tx: Tx, buildId: string): Promise
         isNull(jobs.queueId),
       ),
     )
-    .returning({ id: jobs.id });
+    .returning({ id: jobs.id, type: jobs.type, state: jobs.state });
 }

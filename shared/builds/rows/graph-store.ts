@@ -199,6 +199,7 @@ export interface StepsOfBuild {
 }
 
 type StepsAt = StepsOfBuild & { now: Date };
+type EndedJob = Pick<JobFacts, "id" | "type" | "state">;
 
 /** waiting, blocked → scheduled, of the commands and triggers among some steps. */
 export const scheduleIfWaiting = prepared<StepsAt, JobFacts, Tx>((tx) => {
@@ -215,15 +216,15 @@ export const scheduleIfWaiting = prepared<StepsAt, JobFacts, Tx>((tx) => {
 });
 
 /** waiting, blocked → passed, of the waits among some steps. */
-export const passIfWaiting = prepared<StepsAt, { id: string }, Tx>((tx) =>
+export const passIfWaiting = prepared<StepsAt, EndedJob, Tx>((tx) =>
   endWaiting(tx, "passed", eq(tx.tables.jobs.type, "waiter")),
 );
 
 /** waiting, blocked → waiting_failed, of some steps. */
-export const failIfWaiting = prepared<StepsAt, { id: string }, Tx>((tx) => endWaiting(tx, "waiting_failed"));
+export const failIfWaiting = prepared<StepsAt, EndedJob, Tx>((tx) => endWaiting(tx, "waiting_failed"));
 
 /** waiting, blocked → blocked_failed, of some steps. */
-export const failIfBlocked = prepared<StepsAt, { id: string }, Tx>((tx) => endWaiting(tx, "blocked_failed"));
+export const failIfBlocked = prepared<StepsAt, EndedJob, Tx>((tx) => endWaiting(tx, "blocked_failed"));
 
 function endWaiting(tx: Tx, state: JobState, condition?: SQL) {
   const { jobs } = tx.tables;
@@ -231,7 +232,7 @@ function endWaiting(tx: Tx, state: JobState, condition?: SQL) {
     .update(jobs)
     .set({ state, finishedAt: valueFor(jobs.finishedAt, "now"), unblockable: false })
     .where(and(isWaitingOf(tx), condition))
-    .returning({ id: jobs.id });
+    .returning({ id: jobs.id, type: jobs.type, state: jobs.state });
 }
 
 export function isWaitingOf(tx: Tx): SQL | undefined {

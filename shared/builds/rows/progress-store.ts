@@ -13,20 +13,16 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Reader, Tx } from "../../db/database.ts";
-import { isOneOf, prepared, preparedRow, valueFor } from "../../db/prepared.ts";
+import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
 import { countRows } from "../../db/rows.ts";
+import type { BuildOfToldJobs } from "../../news/tell.ts";
 import {
   activeJobStates,
-  type BuildState,
-  blockedBuildStates,
   type Failure,
-  finishedBuildStates,
   hardFailures,
   type JobState,
   leasedJobStates,
-  unfinishedBuildStates,
   unfinishedJobStates,
   waitingJobStates,
 } from "../../vocabulary.ts";
@@ -41,6 +37,7 @@ import {
   selectJobs,
   wholeJob,
 } from "./job-store.ts";
+import { tellOfChangedJobs } from "./told-jobs.ts";
 
 const lockBuildsById = prepared<{ ids: string[] }, Build, Tx>((tx) => {
   const { builds } = tx.tables;
@@ -157,121 +154,9 @@ export async function findStanding(tx: Tx, buildId: string): Promise<Standing> {
   return found ?? nothing;
 }
 
-/** scheduled → running. A build that was failing before its first job started is so still. */
-export const startBuildIfNot = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
-  const { builds } = tx.tables;
-  const { state, startedAt } = builds;
-  return tx
-    .update(builds)
-    .set({
-      state: sql`case when ${state} = 'scheduled' then 'running' else ${state} end`,
-      startedAt: valueFor(startedAt, "now"),
-    })
-    .where(
-      and(eq(builds.id, sql.placeholder("id")), isNull(startedAt), inArray(state, ["scheduled", "failing"])),
-    )
-    .returning({ id: builds.id });
-});
-
-/** scheduled, running, failing, blocked → canceling. */
-export const cancelBuildIfRunning = preparedRow<{ id: string; reason: string | null }, { id: string }, Tx>(
-  (tx) => {
-    const { builds } = tx.tables;
-    return tx
-      .update(builds)
-      .set({ state: "canceling", cancelReason: valueFor(builds.cancelReason, "reason") })
-      .where(
-        and(
-          eq(builds.id, sql.placeholder("id")),
-          inArray(builds.state, ["scheduled", "running", "failing", ...blockedBuildStates]),
-        ),
-      )
-      .returning({ id: builds.id });
-  },
-);
-
-/** scheduled, running → failing. The first time stays. */
-export const failBuildIfRunning = preparedRow<{ id: string; now: Date }, { id: string }, Tx>((tx) => {
-  const { builds } = tx.tables;
-  return tx
-    .update(builds)
-    .set({
-      state: "failing",
-      failingAt: sql`coalesce(${builds.failingAt}, ${valueFor(builds.failingAt, "now")})`,
-    })
-    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running"])))
-    .returning({ id: builds.id });
-});
-
-/** failing → running, or scheduled if it had not started. */
-export const mendBuildIfFailing = preparedRow<{ id: string }, { id: string }, Tx>((tx) => {
-  const { builds } = tx.tables;
-  return tx
-    .update(builds)
-    .set({ state: asBefore(builds.startedAt) })
-    .where(and(eq(builds.id, sql.placeholder("id")), eq(builds.state, "failing")))
-    .returning({ id: builds.id });
-});
-
-/** An unfinished build → blocked. */
-export const blockBuildIfUnfinished = preparedRow<{ id: string; state: BuildState }, { id: string }, Tx>(
-  (tx) => {
-    const { builds } = tx.tables;
-    return tx
-      .update(builds)
-      .set({ state: valueFor(builds.state, "state"), pausedQueueId: null, isPaused: false })
-      .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
-      .returning({ id: builds.id });
-  },
-);
-
-/** blocked → scheduled, or running if it had started. */
-export async function resumeBuildIfBlocked(tx: Tx, id: string): Promise<void> {
-  const { builds } = tx.tables;
-  await tx
-    .update(builds)
-    .set({ state: asBefore(builds.startedAt) })
-    .where(and(eq(builds.id, id), inArray(builds.state, blockedBuildStates)));
-}
-
-function asBefore(startedAt: SQLiteColumn): SQL<BuildState> {
-  return sql`case when ${startedAt} is null then 'scheduled' else 'running' end`;
-}
-
-/** An unfinished build → finished. */
-export const finishBuildIfUnfinished = preparedRow<
-  { id: string; state: BuildState; now: Date },
-  { id: string },
-  Tx
->((tx) => {
-  const { builds } = tx.tables;
-  return tx
-    .update(builds)
-    .set({
-      state: valueFor(builds.state, "state"),
-      finishedAt: valueFor(builds.finishedAt, "now"),
-      pausedQueueId: null,
-      isPaused: false,
-    })
-    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
-    .returning({ id: builds.id });
-});
-
-/** A finished build → scheduled, or running if it had started. */
-export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {
-  const { builds } = tx.tables;
-  await tx
-    .update(builds)
-    .set({
-      state: asBefore(builds.startedAt),
-      finishedAt: null,
-    })
-    .where(and(eq(builds.id, id), inArray(builds.state, finishedBuildStates)));
-}
-
 /** Jobs of a build, of a step of it, or one of them. */
 interface JobsToCancel {
-  buildId: string;
+  build: BuildOfToldJobs;
   stepId?: string;
   jobId?: string;
   /** Only jobs whose step is to be canceled once its build fails. */
@@ -287,12 +172,12 @@ interface JobsToCancel {
  */
 export async function cancelJobsIfUnfinished(
   tx: Tx,
-  { buildId, stepId, jobId, isOnFailing, reason }: JobsToCancel,
+  { build, stepId, jobId, isOnFailing, reason }: JobsToCancel,
   now: Date,
 ): Promise<JobFacts[]> {
   const { jobs } = tx.tables;
   const these = and(
-    eq(jobs.buildId, buildId),
+    eq(jobs.buildId, build.id),
     stepId === undefined ? undefined : eq(jobs.stepId, stepId),
     jobId === undefined ? undefined : eq(jobs.id, jobId),
     isOnFailing && isTrueByStep(tx, "cancel_on_build_failing"),
@@ -323,6 +208,7 @@ export async function cancelJobsIfUnfinished(
     .where(and(these, inArray(jobs.state, unfinishedJobStates), isNull(jobs.acceptedAt)))
     .returning(factColumns(tx));
   await dueOfCanceled(tx, ended);
+  await tellOfChangedJobs(tx, build, ended);
   return [...stopping, ...ended];
 }
 

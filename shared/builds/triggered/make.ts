@@ -8,11 +8,13 @@ import { writes } from "../../sharing/resources.ts";
 import { deleteTasks } from "../../tasks/store.ts";
 import { createOneBuild } from "../making/rebuild.ts";
 import { settleBuild } from "../progress/progress.ts";
+import { startBuildIfNot } from "../rows/build-states-store.ts";
 import type { Build } from "../rows/build-store.ts";
 import type { Job } from "../rows/job-store.ts";
-import { findJob, lockBuilds, startBuildIfNot } from "../rows/progress-store.ts";
+import { findJob, lockBuilds } from "../rows/progress-store.ts";
+import { tellOfChangedJobs } from "../rows/told-jobs.ts";
 import { buildTopics } from "../rows/topics.ts";
-import { endingOf } from "./ending.ts";
+import { endingOf, type TriggerEnding } from "./ending.ts";
 import { requestOf, rootOf } from "./request.ts";
 import { countBuildsOfRoot, findBuildOfJobById, moveTriggerIfStill } from "./store.ts";
 
@@ -52,11 +54,11 @@ async function makeIn(
 
   const made = await tryToMake(tx, services, { build, job });
   const isMade = "build" in made;
-  await moveTriggerIfStill(
-    tx,
-    job,
-    isMade ? endingOf(job, made.build) : { state: "failed", reason: made.refused },
-  );
+  const ending: TriggerEnding = isMade
+    ? endingOf(job, made.build)
+    : { state: "failed", reason: made.refused };
+  await moveTriggerIfStill(tx, job, ending);
+  await tellOfChangedJobs(tx, build, [{ ...job, state: ending.state }]);
   if (isMade) await startBuildIfNot(tx, { id: build.id, now: tx.now });
   const scheduled = await settleBuild(tx, build, tx.now);
   return [...buildTopics(build, scheduled), ...(isMade ? made.changed : [])];

@@ -9,6 +9,7 @@ import { openApi } from "../../helpers/api.ts";
 import { openSettling } from "../../helpers/builds.ts";
 import { describeOnBothDatabases, type TestDatabase } from "../../helpers/databases.ts";
 import { repeat } from "../../helpers/run-mode.ts";
+import { hearAll, openNewsCheck } from "../../news/check.ts";
 import { type ModelBuild, type ModelJob, openModel, type Rows } from "./model.ts";
 import { randomPipelines, stepOf } from "./pipelines.ts";
 
@@ -46,6 +47,8 @@ async function liveOnce(database: TestDatabase, seed: number): Promise<void> {
     return now();
   };
   const { settle, close } = openSettling(services);
+  await hearAll(services, { organizationId: api.acme.id, userId: api.admin.id });
+  const news = openNewsCheck(services);
   const { pipelines, groups } = randomPipelines(random);
   const model = openModel(pipelines, groups);
   const queue = await api.newQueue();
@@ -89,9 +92,10 @@ async function liveOnce(database: TestDatabase, seed: number): Promise<void> {
       .map(({ id, state }) => `${id} ${state}`)
       .sort();
   const statesOfModel = () => statesOf(model.builds, model.allJobs());
-  const compare = (rows: Awaited<ReturnType<typeof read>>) => {
+  const compare = async (rows: Awaited<ReturnType<typeof read>>) => {
     const told = `${story.slice(-12).join("\n")}\n`;
     assert.deepEqual(statesOf(rows.builds, rows.jobs), statesOfModel(), told);
+    await news.check(rows.builds, rows.jobs, told);
   };
   /** Sends a request about a build or a job, and does the same in the model if it may be. */
   const act = async (
@@ -107,7 +111,7 @@ async function liveOnce(database: TestDatabase, seed: number): Promise<void> {
     assert.equal(sent.status === 200, may, `${words}: ${sent.status} ${sent.text}\n${story.join("\n")}`);
     const rows = await read();
     if (may) apply(rows);
-    compare(rows);
+    await compare(rows);
   };
 
   const makeBuild = async () => {
@@ -119,7 +123,7 @@ async function liveOnce(database: TestDatabase, seed: number): Promise<void> {
     const made = rows.builds.find(({ id, triggeredByJobId }) => !known.has(id) && triggeredByJobId === null);
     story.push(`pipeline ${place} is built: ${made?.id}`);
     model.created(rows, made?.id ?? "", place);
-    compare(rows);
+    await compare(rows);
   };
   /** A free agent asks for a job: it gets one if there is one. */
   const take = async () => {
@@ -136,7 +140,7 @@ async function liveOnce(database: TestDatabase, seed: number): Promise<void> {
     busy.push({ agent, job, token: (await agent.begin(job.id)).token });
     const rows = await read();
     model.taken(rows, job);
-    compare(rows);
+    await compare(rows);
   };
   const end = async (exitStatus: number) => {
     const [ended] = busy.splice(random(busy.length), 1);
@@ -147,7 +151,7 @@ async function liveOnce(database: TestDatabase, seed: number): Promise<void> {
     story.push(`${nameOf(job)} ends with ${exitStatus}`);
     const rows = await read();
     model.ended(rows, job, exitStatus);
-    compare(rows);
+    await compare(rows);
   };
   const unblock = async (isSure: boolean) => {
     const manual = model.allJobs().filter(({ shape: { type } }) => type === "block" || type === "input");

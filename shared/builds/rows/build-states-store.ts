@@ -1,0 +1,174 @@
+import { and, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Tx } from "../../db/database.ts";
+import { preparedRow, valueFor } from "../../db/prepared.ts";
+import { type ToldBuild, tellOfBuilds } from "../../news/tell.ts";
+import {
+  type BuildEvent,
+  type BuildState,
+  blockedBuildStates,
+  finishedBuildStates,
+  unfinishedBuildStates,
+} from "../../vocabulary.ts";
+import type { Build } from "./build-store.ts";
+
+// Each change of a build's state, in one statement, and the news of it. Call with the build locked.
+
+/** Tells of a build if it has changed, and returns it. */
+async function tell(
+  tx: Tx,
+  changed: ToldBuild | undefined,
+  event: BuildEvent,
+): Promise<ToldBuild | undefined> {
+  if (changed) await tellOfBuilds(tx, [changed], event);
+  return changed;
+}
+
+function toldColumns({ tables: { builds } }: Tx) {
+  const { id, organizationId, notify } = builds;
+  return { id, organizationId, notify };
+}
+
+const start = preparedRow<{ id: string; now: Date }, ToldBuild, Tx>((tx) => {
+  const { builds } = tx.tables;
+  const { state, startedAt } = builds;
+  return tx
+    .update(builds)
+    .set({
+      state: sql`case when ${state} = 'scheduled' then 'running' else ${state} end`,
+      startedAt: valueFor(startedAt, "now"),
+    })
+    .where(
+      and(eq(builds.id, sql.placeholder("id")), isNull(startedAt), inArray(state, ["scheduled", "failing"])),
+    )
+    .returning(toldColumns(tx));
+});
+
+/** scheduled → running. A build that was failing before its first job started is so still. */
+export async function startBuildIfNot(tx: Tx, given: { id: string; now: Date }): Promise<void> {
+  await tell(tx, await start(tx, given), "build.running");
+}
+
+const cancel = preparedRow<{ id: string; reason: string | null }, ToldBuild, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({ state: "canceling", cancelReason: valueFor(builds.cancelReason, "reason") })
+    .where(
+      and(
+        eq(builds.id, sql.placeholder("id")),
+        inArray(builds.state, ["scheduled", "running", "failing", ...blockedBuildStates]),
+      ),
+    )
+    .returning(toldColumns(tx));
+});
+
+/** scheduled, running, failing, blocked → canceling. */
+export async function cancelBuildIfRunning(
+  tx: Tx,
+  given: { id: string; reason: string | null },
+): Promise<void> {
+  await tell(tx, await cancel(tx, given), "build.changed");
+}
+
+const fail = preparedRow<{ id: string; now: Date }, ToldBuild, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({
+      state: "failing",
+      failingAt: sql`coalesce(${builds.failingAt}, ${valueFor(builds.failingAt, "now")})`,
+    })
+    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, ["scheduled", "running"])))
+    .returning(toldColumns(tx));
+});
+
+/** scheduled, running → failing. The first time stays. */
+export async function failBuildIfRunning(tx: Tx, given: { id: string; now: Date }): Promise<boolean> {
+  return (await tell(tx, await fail(tx, given), "build.failing")) !== undefined;
+}
+
+const mend = preparedRow<{ id: string }, ToldBuild, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({ state: asBefore(builds.startedAt) })
+    .where(and(eq(builds.id, sql.placeholder("id")), eq(builds.state, "failing")))
+    .returning(toldColumns(tx));
+});
+
+/** failing → running, or scheduled if it had not started. */
+export async function mendBuildIfFailing(tx: Tx, given: { id: string }): Promise<void> {
+  await tell(tx, await mend(tx, given), "build.changed");
+}
+
+const block = preparedRow<{ id: string; state: BuildState }, ToldBuild, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({ state: valueFor(builds.state, "state"), pausedQueueId: null, isPaused: false })
+    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
+    .returning(toldColumns(tx));
+});
+
+/** An unfinished build → blocked. It may be so already. */
+export async function blockBuildIfUnfinished(
+  tx: Tx,
+  { id, state: before }: Pick<Build, "id" | "state">,
+  state: BuildState,
+): Promise<void> {
+  const blocked = await block(tx, { id, state });
+  if (before !== state) await tell(tx, blocked, "build.blocked");
+}
+
+/** blocked → scheduled, or running if it had started. */
+export async function resumeBuildIfBlocked(tx: Tx, id: string): Promise<void> {
+  const { builds } = tx.tables;
+  const [changed] = await tx
+    .update(builds)
+    .set({ state: asBefore(builds.startedAt) })
+    .where(and(eq(builds.id, id), inArray(builds.state, blockedBuildStates)))
+    .returning(toldColumns(tx));
+  await tell(tx, changed, "build.changed");
+}
+
+function asBefore(startedAt: SQLiteColumn): SQL<BuildState> {
+  return sql`case when ${startedAt} is null then 'scheduled' else 'running' end`;
+}
+
+const finish = preparedRow<{ id: string; state: BuildState; now: Date }, ToldBuild, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .update(builds)
+    .set({
+      state: valueFor(builds.state, "state"),
+      finishedAt: valueFor(builds.finishedAt, "now"),
+      pausedQueueId: null,
+      isPaused: false,
+    })
+    .where(and(eq(builds.id, sql.placeholder("id")), inArray(builds.state, unfinishedBuildStates)))
+    .returning(toldColumns(tx));
+});
+
+/** An unfinished build → finished. */
+export async function finishBuildIfUnfinished(
+  tx: Tx,
+  given: { id: string; state: BuildState; now: Date },
+): Promise<void> {
+  const event = given.state === "skipped" ? "build.skipped" : "build.finished";
+  await tell(tx, await finish(tx, given), event);
+}
+
+/** A finished build → scheduled, or running if it had started. */
+export async function reopenIfFinished(tx: Tx, id: string): Promise<void> {
+  const { builds } = tx.tables;
+  const [changed] = await tx
+    .update(builds)
+    .set({
+      state: asBefore(builds.startedAt),
+      finishedAt: null,
+    })
+    .where(and(eq(builds.id, id), inArray(builds.state, finishedBuildStates)))
+    .returning(toldColumns(tx));
+  await tell(tx, changed, "build.changed");
+}
