@@ -58,6 +58,13 @@ import { auditPage } from "./organization/audit.tsx";
 import { auditFile } from "./organization/audit-file.ts";
 import { home } from "./organization/home.tsx";
 import { saveSettings, settingsPage } from "./organization/settings.tsx";
+import {
+  dropMessage,
+  outboxPage,
+  redirectToOutbox,
+  retryFailedMessages,
+  retryMessage,
+} from "./outbox/list.tsx";
 import { archivePipelineForm, unarchivePipelineForm } from "./pipelines/archive.ts";
 import { deletePipelinePage } from "./pipelines/delete.tsx";
 import { editPipelinePage, savePipeline } from "./pipelines/edit.tsx";
@@ -226,6 +233,10 @@ function routes({ isClosing }: Parts) {
     [patterns.removeMemberPage]: removeMemberPage,
     [patterns.invitationsPage]: { GET: redirectToMembers, POST: createInvitation },
     [patterns.revokeInvitationPage]: { GET: redirectToMembers, POST: revokeInvitationForm },
+    [patterns.outboxPage]: { GET: outboxPage },
+    [patterns.retryMessagesPage]: { GET: redirectToOutbox, POST: retryFailedMessages },
+    [patterns.retryMessagePage]: { GET: redirectToOutbox, POST: retryMessage },
+    [patterns.dropMessagePage]: { GET: redirectToOutbox, POST: dropMessage },
     [patterns.connectionsPage]: { GET: connectionsPage },
     [patterns.newConnectionPage]: newConnectionPage,
     [patterns.connectionPage]: { GET: connectionPage, POST: saveConnection },

@@ -18,7 +18,7 @@ import { type Finding, type FindingState, problem, warning } from "./doctor/find
 import { checkMachine } from "./doctor/machine.ts";
 import { checkClocks, checkRedisParts } from "./doctor/redis.ts";
 import { checkSecrets, missingKey } from "./doctor/secrets.ts";
-import { checkFailedJobs, checkProcesses, checkStoredBytes } from "./doctor/work.ts";
+import { checkFailedJobs, checkNews, checkProcesses, checkStoredBytes } from "./doctor/work.ts";
 
 export function doctorCommand(terminal: Terminal): Command {
   return new Command("doctor")
@@ -76,6 +76,7 @@ async function checkParts(services: Services, { fault, hasKey, onRead }: Parts):
     addresses: () => checkAddresses(services),
     processes: () => checkProcesses(services),
     "background jobs": () => checkFailedJobs(services),
+    messages: () => checkNews(services),
     "store of artifacts": () => checkArtifacts(services),
     "bytes of artifacts": async () => (onRead ? await checkChecksums(services, onRead) : []),
     "stored bytes": () => checkStoredBytes(services),

@@ -19,6 +19,7 @@ import { jobsCommand } from "./jobs.ts";
 import { secretCommands } from "./keys/secrets.ts";
 import { signingKeyCommands } from "./keys/signing-keys.ts";
 import { memberCommands } from "./members.ts";
+import { outboxCommand } from "./outbox.ts";
 import { pipelineCommands } from "./pipelines.ts";
 import { queueCommands } from "./queues.ts";
 import { settingsCommand } from "./settings.ts";
@@ -56,6 +57,7 @@ export async function runAdmin(args: string[], terminal: Terminal): Promise<numb
     ...workCommands(act),
     ...applicationCommands(act),
     jobsCommand(act),
+    outboxCommand(act),
     statusCommand(terminal),
     clockCommand(act),
     ...secretCommands(act, (text) => terminal.isWatched && terminal.writeError(text)),

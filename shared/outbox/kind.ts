@@ -8,6 +8,10 @@ import type { MessageKindName } from "../vocabulary.ts";
 
 export type Message = Tables["outbox"]["$inferSelect"];
 
+/** States of messages that operators may change. */
+export const openStates = ["waiting", "failed"] as const;
+export type OpenState = (typeof openStates)[number];
+
 /** A message to be written. What is left out is null. */
 export type NewMessage = Pick<Message, "receiver" | "event"> &
   Partial<Pick<Message, "serviceId" | "connectionId" | "buildId" | "jobId" | "agentId" | "topic" | "target">>;

@@ -3,11 +3,7 @@ import type { Db, Reader, Tx } from "../db/database.ts";
 import { capTotal, countUpTo, type ListedRows, type ListPage, listedRows } from "../db/list-page.ts";
 import type { Tables } from "../db/schema.ts";
 import type { MessageKindName } from "../vocabulary.ts";
-import type { Message } from "./kind.ts";
-
-/** States of messages that operators may change. */
-export const openStates = ["waiting", "failed"] as const;
-export type OpenState = (typeof openStates)[number];
+import { type Message, type OpenState, openStates } from "./kind.ts";
 
 /** Literals, because a parameter does not select the partial indexes. */
 function isIn({ outbox }: Tables, state: OpenState): SQL {

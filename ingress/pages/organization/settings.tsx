@@ -108,6 +108,10 @@ function show(request: MemberRequest, draft: SettingsDraft, problems?: FormProbl
           <a href={pathTo(patterns.connectionsPage, { org: organization.slug })}>Repository connections</a>{" "}
           say which source hosts are your own, and hold the tokens by which commits get statuses.
         </p>
+        <p>
+          <a href={pathTo(patterns.outboxPage, { org: organization.slug })}>Messages</a> that wait or have
+          failed: statuses of commits, requests of notification services, notices and mails.
+        </p>
       </>
     ),
   });

@@ -5,6 +5,8 @@ const notices = {
   signed_out: "You have signed out.",
   password_changed: "Your password is changed. You are signed out everywhere else.",
   joined: "You have joined. Welcome!",
+  message_retried: "It is sent now.",
+  message_dropped: "The message is dropped. It is not sent.",
   settings_saved: "The settings are saved.",
   role_changed: "The role is changed.",
   member_removed: "The member is removed.",

@@ -3,13 +3,16 @@ import {
   listOrganizationsStoring,
 } from "../../../shared/accounts/organization-store.ts";
 import { nearlyFull, storageOf } from "../../../shared/accounts/storage.ts";
+import { minuteMs } from "../../../shared/durations.ts";
 import { workQueues } from "../../../shared/jobs/define.ts";
+import { countFailed, findOldestNews } from "../../../shared/outbox/list-store.ts";
 import { listOrganizationsToEvict } from "../../../shared/retention/totals-store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { showBytes } from "./bytes.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const maxNamed = 5;
+const maxFailedMessages = 1000;
 
 export async function checkProcesses({ processes }: Services): Promise<Finding[]> {
   const check = "processes";
@@ -53,6 +56,34 @@ export async function checkFailedJobs({ jobs }: Services): Promise<Finding[]> {
       "npm run -s admin -- jobs list names them, and the workers' logs say why",
     ),
   ];
+}
+
+/** Changes become messages at once. Messages themselves may wait for their receivers. */
+export async function checkNews({ db, clock }: Services): Promise<Finding[]> {
+  const check = "messages";
+  const oldest = await findOldestNews(db);
+  const failed = [...(await countFailed(db, maxFailedMessages)).values()].reduce(
+    (sum, each) => sum + each,
+    0,
+  );
+  const findings: Finding[] = [];
+  if (oldest && clock.now().getTime() - oldest.getTime() > minuteMs)
+    findings.push(
+      problem(
+        check,
+        `Nobody is told of changes since ${oldest.toISOString()}`,
+        "Start a worker: npm run worker -- notifications. Its log says what fails",
+      ),
+    );
+  if (failed > 0)
+    findings.push(
+      warning(
+        check,
+        `${failed === maxFailedMessages ? `${failed} or more have` : `${failed} have`} failed`,
+        "npm run -s admin -- outbox list --org SLUG says why; outbox retry sends them again",
+      ),
+    );
+  return findings.length > 0 ? findings : [ok(check, "All changes were told, and no message has failed")];
 }
 
 /** Above a cap an organization loses its oldest. */

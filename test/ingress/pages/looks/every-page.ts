@@ -21,6 +21,7 @@ import { exhibitArtifacts } from "./artifact-looks.ts";
 import { connectionLooks, exhibitConnections } from "./connection-looks.ts";
 import { exhibitQueue, exhibitUse } from "./figures.ts";
 import { exhibitHosts, hostLooks } from "./host-looks.ts";
+import { exhibitMessages, outboxLooks } from "./outbox-looks.ts";
 import { exhibitProviders, providerLooks } from "./provider-looks.ts";
 import { exhibitSecrets, secretLooks } from "./secret-looks.ts";
 import { exhibitSteps, stepLooks } from "./step-looks.ts";
@@ -281,6 +282,7 @@ export const everyPage: Look[] = [
   { name: "editing a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/edit`) },
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
   ...connectionLooks,
+  ...outboxLooks,
   ...providerLooks,
   ...secretLooks,
   ...stepLooks,
@@ -300,6 +302,7 @@ export async function exhibit(pages: Pages) {
     steps: await exhibitSteps(pages),
     secrets: await exhibitSecrets(pages),
     connections: await exhibitConnections(pages),
+    outbox: await exhibitMessages(pages),
     artifacts: await exhibitArtifacts(pages, "passed"),
     app: await connectedApp(pages),
     token: await ownToken(pages),
