@@ -108,6 +108,7 @@ const foundations = [
     "jobs",
     "blobs",
     "outgoing",
+    "mail",
     "sealing",
     "services",
   ],
@@ -240,6 +241,7 @@ describe("the import rules", () => {
     [["bullmq"], /^(shared\/jobs\/|workers\/run\.ts$|scripts\/bench\/)/],
     [["h3", "srvx"], /^(ingress\/|scripts\/bench\/)/],
     [["preact", "preact-render-to-string"], /^ingress\/(pages\/|logs\/|docs\/page\.tsx$)/],
+    [["nodemailer"], /^shared\/mail\//],
     // Loaded only if traces are on.
     [["@opentelemetry"], /^shared\/process\/tracing\/otlp\.ts$/],
     [["drizzle-kit"], /^shared\/db\/[a-z]+\.config\.ts$/],

@@ -8,6 +8,7 @@ import { openWriteHealth, type WriteHealth } from "../db/health/writes.ts";
 import { isSqliteUrl, openDatabase } from "../db/open.ts";
 import { secondMs } from "../durations.ts";
 import { type JobSender, openJobSender } from "../jobs/sender.ts";
+import { type Mailer, openMailer } from "../mail/mailer.ts";
 import { type Outgoing, openOutgoing } from "../outgoing/outgoing.ts";
 import { type Clock, systemClock } from "../process/clock.ts";
 import { type DueEvents, openDueEvents } from "../process/due.ts";
@@ -45,6 +46,8 @@ export interface Services {
   blobs: Blobs;
   /** Sends requests to addresses that people gave. */
   outgoing: Outgoing;
+  /** Sends mails. Undefined: SMTP is not set. */
+  mailer: Mailer | undefined;
   rateLimiter: RateLimiter;
   pacing: Pacing;
   usage: Usage;
@@ -174,6 +177,7 @@ export function openServices(options: {
     due,
     blobs,
     outgoing: openOutgoing(config.outboundAllowedNetworks),
+    mailer: openMailer(config),
     rateLimiter,
     pacing,
     usage,

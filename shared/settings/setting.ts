@@ -72,4 +72,21 @@ export const networks = z
   .transform((list) => list.split(",").map((part) => part.trim()))
   .refine((list) => list.every(isNetwork), "must be a comma-separated list of CIDR ranges");
 
+/** A server of SMTP. */
+export const mailServer = z
+  .url({ protocol: /^smtps?$/, error: "must be smtp://… or smtps://…" })
+  .refine((url) => URL.parse(url)?.hostname, "must name a host");
+
+/** `Name <address>`, or the address. */
+export const sender = z
+  .string()
+  .refine(
+    (given) => /^[^<>\p{Cc}]*$/u.test(given) || /^[^<>\p{Cc}]+ <[^<>\p{Cc}]+>$/u.test(given),
+    "must be an address, or Name <address>",
+  )
+  .refine(
+    (given) => z.email().safeParse(/<(.*)>$/.exec(given)?.[1] ?? given).success,
+    "must have an email address",
+  );
+
 export const secret = z.string().min(32, "must be at least 32 characters");

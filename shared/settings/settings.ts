@@ -9,11 +9,13 @@ import { findRedisAddressProblem } from "../redis/address.ts";
 import { privateRedisSocket } from "./private-redis.ts";
 import {
   address,
+  mailServer,
   networks,
   type OtherSettings,
   proxies,
   type Setting,
   secret,
+  sender,
   setting,
   wholeNumber,
 } from "./setting.ts";
@@ -187,6 +189,26 @@ const names = {
       .transform((url) => url.replace(/\/+$/, ""))
       .optional(),
     "Address that takes OpenTelemetry traces by OTLP over HTTP, such as `http://localhost:4318`: a trace for each delivery, whose id is that of the delivery. `OTEL_EXPORTER_OTLP_HEADERS` works too. Off unless set",
+  ),
+};
+
+const mail = {
+  smtpUrl: setting(
+    "SMTP_URL",
+    mailServer.optional(),
+    "The server that takes mails: `smtp://user:password@host:587`, which turns to TLS if the server can, or `smtps://…` on port 465. `?tls.rejectUnauthorized=false` accepts any certificate. Unset: no mail is sent",
+  ),
+  mailFrom: setting(
+    "MAIL_FROM",
+    sender.optional(),
+    "Sender of mails: an address, or `Name <address>`. Default: `Signalbox <signalbox@…>` with the host of `PUBLIC_URL`",
+    (given, { PUBLIC_URL }) =>
+      given ?? `Signalbox <signalbox@${URL.parse(PUBLIC_URL ?? "")?.hostname ?? "localhost"}>`,
+  ),
+  mailsPerHour: setting(
+    "MAILS_PER_HOUR",
+    wholeNumber(10, 1_000_000).default(500),
+    "Mails of an organization in any hour, and a tenth as many to one address. More wait",
   ),
 };
 
@@ -525,6 +547,7 @@ export const settings = {
   ...addresses,
   ...storage,
   ...names,
+  ...mail,
   ...requests,
   ...limits,
   ...agents,
@@ -535,6 +558,7 @@ export const settingGroups: { title: string; settings: Setting<unknown, unknown>
   { title: "Addresses", settings: listOf(addresses) },
   { title: "Storage and secrets", settings: listOf(storage) },
   { title: "Names and log", settings: listOf(names) },
+  { title: "Mail", settings: listOf(mail) },
   { title: "Requests", settings: listOf(requests) },
   { title: "Limits", settings: listOf(limits) },
   { title: "Agents", settings: listOf(agents) },

@@ -190,6 +190,9 @@ export const windows = {
   "pipeline-uploads": inAnyMinute("pipeline uploads", "job", 60),
   "identity-tokens": inAnyFifth("calls for identity tokens", "job", 20),
   registrations: inAnyMinute("registrations of agents", "organization", 1000),
+  /** Those that come later wait. */
+  mails: inAnyHour("mails; more wait", "organization", "mailsPerHour"),
+  "mails-to": inAnyHour("mails; more wait", "address", "mailsPerHour", 1 / 10),
   /** Proxies of source hosts fetch badges for all of their readers, and keep them for 30 seconds. */
   badges: inAnyMinute("badges", "wide network", 1200),
   "device-ip": inAnyMinute("device codes", "network", "deviceAuthorizationsPerMinute"),
