@@ -291,6 +291,36 @@ export interface StepOptions {
   concurrency_method?: "eager";
   /** Its unfinished jobs are canceled once the build fails. */
   cancel_on_build_failing?: boolean;
+  notify?: Notice[];
+}
+
+/** The kinds of notices. Those of steps may be the notice of a build, too. */
+export const noticeKinds = [
+  "email",
+  "webhook",
+  "slack",
+  "basecamp_campfire",
+  "pagerduty_change_event",
+  "github_commit_status",
+  "github_check",
+] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
+
+/** Somebody who hears of a build or a step: one kind, and a condition that is evaluated at each event. */
+export interface Notice {
+  if?: string;
+  /** An address. */
+  email?: string;
+  /** A URL. */
+  webhook?: string;
+  /** Channels: `#name`, `workspace#name`, `@user` or an id. */
+  slack?: string | { channels: string[]; message?: string };
+  /** A URL. */
+  basecamp_campfire?: string;
+  /** The key of an integration. */
+  pagerduty_change_event?: string;
+  github_commit_status?: { context?: string; blocked_builds_as_pending?: boolean };
+  github_check?: { name?: string; output?: Record<string, unknown> };
 }
 
 /** As agents get it. */
@@ -339,6 +369,7 @@ export interface MatrixAdjustment {
 export interface GroupStep extends CommonStep {
   type: "group";
   skip?: boolean | string;
+  notify?: Notice[];
   steps: PlainStep[];
 }
 

@@ -66,6 +66,7 @@ const capabilities: Record<string, string[]> = {
   ],
   artifacts: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
   annotations: ["artifacts", "agents", "builds"],
+  messages: ["builds", "pipelines", "accounts"],
   dispatch: ["figures", "builds", "pipelines", "queues", "clusters", "accounts"],
   secrets: ["conditions", "builds", "pipelines", "queues", "clusters", "accounts"],
   agents: [

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { dirname, normalize } from "node:path";
 import { describe, it } from "node:test";
 import { parseConfiguration } from "../shared/pipelines/configuration/parse.ts";
-import { warningsOf } from "../shared/pipelines/warnings.ts";
+import { ineffectiveMembers, warningsOf } from "../shared/pipelines/warnings.ts";
 import { parsePolicy } from "../shared/secrets/policy.ts";
 
 const pages = globSync(["*.md", "{.github,ingress,scripts,shared,test,workers}/**/*.md"]);
@@ -29,7 +29,7 @@ describe("the pages", () => {
       const parsed = parseConfiguration(yaml);
       if ("problems" in parsed) assert.fail(`${page}: ${JSON.stringify(parsed.problems)}\n${yaml}`);
       const { steps, others = {} } = parsed.pipeline;
-      assert.deepEqual(warningsOf(steps, Object.keys(others)), [], page);
+      assert.deepEqual(warningsOf(steps, ineffectiveMembers(others)), [], page);
     }
   });
 

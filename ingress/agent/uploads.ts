@@ -3,12 +3,7 @@ import { findUploadState, uploadPipeline } from "../../shared/agents/upload.ts";
 import { isId, lowerCaseId } from "../../shared/ids.ts";
 import { patterns } from "../../shared/paths.ts";
 import { readUploadAhead, uploadedPipeline } from "../../shared/pipelines/pipeline-document.ts";
-import {
-  firstWarnings,
-  ineffectiveMembers,
-  maxWarnings,
-  warningsOf,
-} from "../../shared/pipelines/warnings.ts";
+import { maxWarnings } from "../../shared/pipelines/warnings.ts";
 import * as field from "../../shared/presenters/fields.ts";
 import { notFound, unprocessable } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
@@ -31,9 +26,9 @@ const upload = z.object({
     .meta({ description: "True first cancels the jobs of the build that have not started" }),
 });
 const state = z.literal("applied");
-const warnings = z
-  .array(field.stepWarning)
-  .meta({ description: `Members of the steps that have no effect here, ${maxWarnings} at most` });
+const warnings = z.array(field.stepWarning).meta({
+  description: `Members of the steps without the effect that their author may expect, ${maxWarnings} at most`,
+});
 const applied = answer(z.object({ state }), "The steps are added");
 const appliedWithWarnings = answer(z.object({ state, warnings }), "The steps are added");
 
@@ -65,9 +60,7 @@ export function uploadOperations(services: Services): Operation[] {
         await limitJob(services, "pipeline-uploads", lease.jobId);
         const { uuid, pipeline, replace } = await readBody();
         const upload = { id: uuid, pipeline, isReplacing: replace ?? false };
-        await uploadPipeline(services, { build, job, lease }, upload);
-        const warnings = warningsOf(pipeline.steps, ineffectiveMembers(pipeline.others));
-        return { state: "applied", warnings: firstWarnings(warnings) };
+        return { state: "applied", warnings: await uploadPipeline(services, { build, job, lease }, upload) };
       },
     }),
     operation({

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, gte, inArray, isNotNull, isNull, max, sql } from "drizzle-orm";
+import type { Build } from "../builds/rows/build-store.ts";
 import { factColumns, type JobFacts } from "../builds/rows/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { selectCountUpTo } from "../db/list-page.ts";
@@ -161,6 +162,16 @@ export async function replaceIfNotStarted(tx: Tx, buildId: string): Promise<JobF
 export async function setUploadedEnvironment(tx: Tx, buildId: string, sealed: string | null): Promise<void> {
   const { builds } = tx.tables;
   await tx.update(builds).set({ uploadedEnvironmentSealed: sealed }).where(eq(builds.id, buildId));
+}
+
+/** Sets whom a build tells of itself, and that its steps tell of theirs. */
+export async function setNotices(
+  tx: Tx,
+  buildId: string,
+  notices: Partial<Pick<Build, "notify" | "tellsOfJobs">>,
+): Promise<void> {
+  const { builds } = tx.tables;
+  await tx.update(builds).set(notices).where(eq(builds.id, buildId));
 }
 
 export async function setHasMembers(tx: Tx, buildId: string): Promise<void> {

@@ -19,13 +19,15 @@ import { tellOfChangedJobs } from "../builds/rows/told-jobs.ts";
 import { buildTopics } from "../builds/rows/topics.ts";
 import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
+import type { StepWarning } from "../db/schema/builds.ts";
 import { evaluateAhead, openConditions } from "../graph/conditions.ts";
-import { expandSteps, type TestCondition } from "../graph/expand.ts";
+import { expandSteps, type GroupOfJob, type TestCondition } from "../graph/expand.ts";
 import type { JobStanding } from "../graph/progress.ts";
 import { problemOfTree } from "../graph/sound.ts";
 import { withoutSteps, withUpload } from "../graph/tree.ts";
 import { newId } from "../ids.ts";
 import { type Environment, environmentSchema, sealEnvironment } from "../pipelines/environment.ts";
+import { haveNotices } from "../pipelines/notify/notices.ts";
 import { matrixLimits } from "../pipelines/step-limits.ts";
 import { resolveStepQueues, stepProblems } from "../pipelines/step-queues.ts";
 import {
@@ -36,7 +38,7 @@ import {
   type UploadedPipeline,
 } from "../pipelines/steps.ts";
 import { findPipelineFactsById } from "../pipelines/store.ts";
-import { firstWarnings, ineffectiveMembers, warningsOf } from "../pipelines/warnings.ts";
+import { firstWarnings } from "../pipelines/warnings.ts";
 import { findQueueById } from "../queues/store.ts";
 import { exactSize, notFound, Refusal, unprocessable } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
@@ -44,6 +46,7 @@ import { writes } from "../sharing/resources.ts";
 import { problemsOf } from "../validation.ts";
 import type { JobState } from "../vocabulary.ts";
 import { requireStayInPipeline } from "./inside/fork-uploads.ts";
+import { addNotices, readyUpload } from "./inside/upload-notices.ts";
 import type { Lease } from "./lease-store.ts";
 import {
   findPositionAfterStep,
@@ -53,6 +56,7 @@ import {
   moveJobs,
   replaceIfNotStarted,
   setHasMembers,
+  setNotices,
   setUploadedEnvironment,
 } from "./upload-store.ts";
 
@@ -66,19 +70,21 @@ export interface PipelineUpload {
 
 /**
  * Adds steps to a build, directly after the step of the job that uploads them. The same upload again changes nothing.
+ * @returns what has no effect in it
  * @throws Refusal 422, 404 of a stale lease
  */
 export async function uploadPipeline(
   services: Services,
   { build: known, job, lease }: { build: Build; job: JobFacts; lease: Lease },
   upload: PipelineUpload,
-): Promise<void> {
+): Promise<StepWarning[]> {
   const { config, db, events, log } = services;
   const { id: buildId } = known;
   const problems = matrixLimits(config, upload.pipeline.steps);
   if (problems.length > 0) throw unprocessable(...problems);
   const clusterId = await findClusterOfJob(db, job);
-  const ahead = await evaluateConditions(services, known, upload.pipeline);
+  const { pipeline, warnings } = await readyUpload(services, known, upload.pipeline);
+  const ahead = await evaluateConditions(services, known, pipeline);
   const add = async (tx: Tx) => {
     await lockClusterOfJobs(tx, clusterId);
     const [build] = await lockBuilds(tx, [buildId]);
@@ -91,13 +97,13 @@ export async function uploadPipeline(
     await requireStorage(tx, config, build.organizationId);
     const graph = await readGraph(tx, build.id);
     const replaced = upload.isReplacing ? await replaceSteps(tx, build, graph) : [];
-    const { pipeline } = upload;
     const { jobs: added, graph: changedGraph } = await makeJobs(tx, services, {
       build,
       job,
       clusterId,
       graph,
       pipeline,
+      warnings,
       ahead,
     });
     await insertJobs(tx, added);
@@ -106,16 +112,21 @@ export async function uploadPipeline(
     await insertUpload(tx, { jobId: job.id, id: upload.id, ...made });
     const hasMembers = build.hasMembers || haveGroups(added);
     if (hasMembers && !build.hasMembers) await setHasMembers(tx, build.id);
-    const changedBuild = { ...build, hasGraph: true, hasMembers };
+    const notify = addNotices(build.notify, pipeline.notify ?? []);
+    const tellsOfJobs = build.tellsOfJobs || haveNotices(pipeline.steps);
+    if (notify !== build.notify || tellsOfJobs !== build.tellsOfJobs)
+      await setNotices(tx, build.id, { notify, tellsOfJobs });
+    const changedBuild = { ...build, hasGraph: true, hasMembers, notify, tellsOfJobs };
     const scheduled = await settleBuild(tx, changedBuild, tx.now);
     return { build, replaced, added, changed: [...replaced, ...added, ...scheduled] };
   };
   const uploaded = await writes.take(known.organizationId, () => db.transaction(add));
-  if (!uploaded) return;
+  if (!uploaded) return firstWarnings(warnings);
   const { build, replaced, added, changed } = uploaded;
   events.publish(buildTopics(build, changed));
   const counts = { added: added.length, replaced: replaced.length };
   log.info({ build: buildId, job: lease.jobId, ...counts }, "job uploaded steps");
+  return firstWarnings(warnings);
 }
 
 async function findClusterOfJob(db: Db, { queueId }: JobFacts): Promise<string> {
@@ -153,7 +164,8 @@ async function makeJobs(
     job,
     clusterId,
     graph,
-    pipeline: { steps, env, others },
+    pipeline: { steps, env },
+    warnings,
     ahead,
   }: {
     build: Build;
@@ -161,6 +173,7 @@ async function makeJobs(
     clusterId: string;
     graph: WholeGraph;
     pipeline: UploadedPipeline;
+    warnings: StepWarning[];
     ahead: Evaluated;
   },
 ): Promise<{ jobs: Job[]; graph: WholeGraph }> {
@@ -182,7 +195,7 @@ async function makeJobs(
   if (problem !== undefined) throw new Refusal(422, problem);
   if (env) await addEnvironment(tx, services, build, env);
 
-  const group = job.options?.group;
+  const group = withoutNoticesOf(job.options?.group);
   const drafted = group ? expansion.jobs.map((each) => ({ group, ...each })) : expansion.jobs;
   const arrivedAt = job.arrivedAt ?? job.scheduledAt;
   const jobs = newJobs(build, drafted, queueOf, { clusterId, position, arrivedAt, createdAt: tx.now });
@@ -190,8 +203,14 @@ async function makeJobs(
   const move = { buildId: build.id, position, by: jobs.length };
   await moveJobs(tx, move);
   if (build.hasMembers) await moveEntries(tx, move);
-  const warnings = firstWarnings([...graph.warnings, ...warningsOf(steps, ineffectiveMembers(others))]);
-  return { jobs, graph: { tree, warnings } };
+  return { jobs, graph: { tree, warnings: firstWarnings([...graph.warnings, ...warnings]) } };
+}
+
+/** The first job of a group has its notices already. */
+function withoutNoticesOf(group: GroupOfJob | undefined): GroupOfJob | undefined {
+  if (!group) return undefined;
+  const { notify: _, ...rest } = group;
+  return rest;
 }
 
 /** @throws Refusal 422 */

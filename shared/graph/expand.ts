@@ -11,6 +11,7 @@ import {
   isTriggerStep,
   type Matrix,
   type Node,
+  type Notice,
   type PlainStep,
   type Step,
   type StepNode,
@@ -46,6 +47,8 @@ export interface GroupOfJob {
   id: string;
   key?: string;
   label: string | null;
+  /** Of its first job only. */
+  notify?: Notice[];
 }
 
 export interface Expansion {
@@ -68,7 +71,7 @@ export function expandSteps(
   const expandStep = (
     step: PlainStep,
     place: string,
-    group?: { step: GroupStep; ofJobs: GroupOfJob },
+    group?: { step: GroupStep; ofJobs: GroupOfJob; isFirst: boolean },
   ): Node => {
     const whole = [...(group ? [group.step] : []), step];
     const { reason: broken, problem } = leaveOut(whole, branch, test);
@@ -80,7 +83,13 @@ export function expandSteps(
       ...(group && { group: group.ofJobs }),
       ...(broken !== undefined && { broken }),
     };
-    for (const job of made) jobs.push({ ...job, ...common });
+    const notify = group?.isFirst ? group.step.notify : undefined;
+    for (const job of made)
+      jobs.push({
+        ...job,
+        ...common,
+        ...(job === first && group && notify && { group: { ...group.ofJobs, notify } }),
+      });
     return { id: first.id, ...waitingOf(step), ...(broken === undefined && barrierOf(step)) };
   };
   const tree = steps.map((step, index): Node => {
@@ -88,7 +97,9 @@ export function expandSteps(
     if (!isGroupStep(step)) return expandStep(step, place);
     const { key, label = null } = step;
     const ofJobs = { id: newId(), ...(key !== undefined && { key }), label };
-    const inner = step.steps.map((each, at) => expandStep(each, `${place}.steps[${at}]`, { step, ofJobs }));
+    const inner = step.steps.map((each, at) =>
+      expandStep(each, `${place}.steps[${at}]`, { step, ofJobs, isFirst: at === 0 }),
+    );
     return { id: ofJobs.id, label, ...waitingOf(step), steps: inner };
   });
   return problems.length > 0 ? { problems } : { tree, jobs };

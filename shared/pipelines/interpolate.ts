@@ -5,15 +5,17 @@ import {
   isCommandStep,
   isGroupStep,
   isTriggerStep,
+  type Notice,
   type PlainStep,
   type Step,
   type TriggerStep,
 } from "../vocabulary.ts";
 import type { Environment } from "./environment.ts";
+import { noticesOf } from "./notify/notices.ts";
 import { maxStepNameLength } from "./step/common.ts";
 
-// Stored steps may name variables of their build in labels, keys, dependencies, agents, concurrency groups and in what
-// they trigger: `$BUILDKITE_BRANCH`, `${BUILDKITE_COMMIT:0:7}`, `${BUILDKITE_TAG:-none}`. Commands and `env` are left to
+// Stored steps may name variables of their build in labels, keys, dependencies, agents, concurrency groups, notices and in
+// what they trigger: `$BUILDKITE_BRANCH`, `${BUILDKITE_COMMIT:0:7}`, `${BUILDKITE_TAG:-none}`. Commands and `env` are left to
 // the shell. Agents replace variables in what they upload themselves.
 
 type Read = (name: string) => string | null;
@@ -23,10 +25,16 @@ export function namesVariables(steps: Step[]): boolean {
   return steps.some(
     (step) =>
       [step.label, step.key, ...(step.depends_on ?? []).map((each) => each.step)].some(hasDollar) ||
+      noticesNameVariables(noticesOf(step)) ||
       (isCommandStep(step) && namesVariablesOfCommand(step)) ||
       (isTriggerStep(step) && hasDollar(JSON.stringify([step.trigger, step.build]))) ||
       (isGroupStep(step) && namesVariables(step.steps)),
   );
+}
+
+/** Conditions read variables themselves. */
+export function noticesNameVariables(notices: Notice[]): boolean {
+  return notices.some(({ if: _, ...said }) => hasDollar(JSON.stringify(said)));
 }
 
 function namesVariablesOfCommand({ agents = {}, concurrency_group }: CommandStep): boolean {
@@ -101,12 +109,34 @@ export function estimateAddedCharacters(steps: Step[]): number {
   return Math.min(places * maxLength, maxAddedCharacters);
 }
 
+/** As `interpolateSteps`, of notices. */
+export function interpolateNotices(notices: Notice[], read: Read): Notice[] | undefined {
+  return unlessTooLong((counted) => inNotices(notices, counted(read)));
+}
+
 function all(steps: Step[], read: Read): Step[] {
   return steps.map((step) =>
     isGroupStep(step)
-      ? { ...step, ...common(step, read), steps: step.steps.map((each) => plain(each, read)) }
+      ? {
+          ...step,
+          ...common(step, read),
+          ...notifying(step, read),
+          steps: step.steps.map((each) => plain(each, read)),
+        }
       : plain(step, read),
   );
+}
+
+function notifying(step: Step, read: Read): { notify?: Notice[] } {
+  const notices = noticesOf(step);
+  return notices.length > 0 ? { notify: inNotices(notices, read) } : {};
+}
+
+function inNotices(notices: Notice[], read: Read): Notice[] {
+  return notices.map(({ if: condition, ...said }) => ({
+    ...interpolateDeep(said, read),
+    ...(condition !== undefined && { if: condition }),
+  }));
 }
 
 function plain(step: PlainStep, read: Read): PlainStep {
@@ -116,6 +146,7 @@ function plain(step: PlainStep, read: Read): PlainStep {
   return {
     ...step,
     ...common(step, read),
+    ...notifying(step, read),
     ...(agents && { agents: tags(agents, read) }),
     ...(concurrency_group !== undefined && { concurrency_group: interpolate(concurrency_group, read) }),
   };
@@ -130,6 +161,7 @@ function triggered({ trigger, build }: TriggerStep, read: Read): Partial<Trigger
 
 function interpolateDeep<Value>(value: Value, read: Read): Value {
   if (typeof value === "string") return interpolate(value, read) as Value;
+  if (Array.isArray(value)) return value.map((each) => interpolateDeep(each, read)) as Value;
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]) => [name, interpolateDeep(inner, read)]);
   return Object.fromEntries(entries);

@@ -1,4 +1,4 @@
-import type { CommandStep, Matrix, MatrixAdjustment, StepOptions } from "../vocabulary.ts";
+import type { CommandStep, Matrix, MatrixAdjustment, Notice, StepOptions } from "../vocabulary.ts";
 
 // A step with a matrix becomes a job for each combination of values.
 
@@ -148,9 +148,21 @@ function mapTexts<Mapped extends Partial<CommandStep>>(
 ): Mapped {
   const entries = Object.entries(step).map(([name, value]) => [
     name,
-    unchanged.has(name) ? value : mapDeep(value, change, name === "plugins"),
+    unchanged.has(name)
+      ? value
+      : name === "notify"
+        ? mapNotices(value as Notice[], change)
+        : mapDeep(value, change, name === "plugins"),
   ]);
   return Object.fromEntries(entries);
+}
+
+/** Their conditions decide: they keep tokens. */
+function mapNotices(notices: Notice[] | undefined, change: (text: string) => string): Notice[] | undefined {
+  return notices?.map(({ if: condition, ...said }) => ({
+    ...(mapDeep(said, change, false) as Notice),
+    ...(condition !== undefined && { if: condition }),
+  }));
 }
 
 /** @param withNames names of members too: the source of a plugin is one */

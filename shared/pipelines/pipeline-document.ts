@@ -1,9 +1,12 @@
 import { z } from "zod";
-import { isMap } from "../collections.ts";
+import { isMap, type ProblemAt } from "../collections.ts";
+import { namesInBuildNotify } from "../conditions/names.ts";
 import { type CommandStep, isCommandStep, isGroupStep, type Step, type StepSecret } from "../vocabulary.ts";
 import { environmentSchema } from "./environment.ts";
+import { type GivenNotices, givenNotices } from "./notify/given.ts";
 import { agentsProblem, givenRules, namesSeveralQueues, toTags } from "./step/agents.ts";
 import { type GivenCheckout, givenCheckout, mergeCheckouts } from "./step/checkout.ts";
+import { conditionChecker, unescapeDollars } from "./step/conditions.ts";
 import { nullable, oneOf, scalarsToText } from "./step/forms.ts";
 import { commandMembers } from "./step/members.ts";
 import { givenSecrets, mergeSecrets } from "./step/secrets.ts";
@@ -21,7 +24,8 @@ import {
 
 type Defaults = Pick<CommandStep, "agents" | "priority" | "image" | "secrets" | "checkout">;
 
-function documentOf(steps: typeof uploadedSteps) {
+/** @param readCondition makes the text of a condition that is evaluated */
+function documentOf(steps: typeof uploadedSteps, readCondition: (text: string) => string) {
   const object = z
     .object({
       steps,
@@ -39,9 +43,11 @@ function documentOf(steps: typeof uploadedSteps) {
       checkout: givenCheckout("checkout").meta({
         description: "Of all steps; members of a step's own win. Each step names its ssh_secret itself",
       }),
-      notify: z.unknown().optional(),
+      notify: givenNotices("notify", "build"),
     })
     .transform(({ steps, env, agents, checkout: given, notify, ...members }, context): UploadedPipeline => {
+      for (const problem of conditionProblems(notify, readCondition))
+        context.addIssue({ code: "custom", ...problem });
       if (namesSeveralQueues([agents])) context.addIssue("agents names more than one queue");
       const { checkout, others: ofCheckout } = inherited(given);
       const { priority, image, secrets } = members;
@@ -55,17 +61,31 @@ function documentOf(steps: typeof uploadedSteps) {
       if (agentsOf(all).some((step) => agentsProblem(step)))
         context.addIssue("agents are too large: the rules of a step have over 2,000 bytes");
       if (all !== steps && jobBytes(all) > maxJobBytes) context.addIssue(tooLarge);
-      const others = Object.entries({ checkout: ofCheckout, notify }).filter(
-        ([, value]) => value !== undefined && value !== null,
+      const others = Object.entries({ checkout: ofCheckout, notify: notify?.others }).filter(
+        ([, value]) => value !== undefined && Object.keys(value).length > 0,
       );
       return {
         steps: all,
         ...(env && Object.keys(env).length > 0 && { env }),
+        ...(notify && notify.known.length > 0 && { notify: notify.known }),
         ...(others.length > 0 && { others: Object.fromEntries(others) }),
       };
     });
   const list = steps.transform((steps): UploadedPipeline => ({ steps }));
   return oneOf({ object, list }, "pipeline must be an object with steps");
+}
+
+function conditionProblems(
+  { known = [] }: Partial<GivenNotices> = {},
+  readCondition: (text: string) => string,
+): ProblemAt[] {
+  const problemOf = conditionChecker(namesInBuildNotify);
+  return known.flatMap(({ if: condition }, index) => {
+    const problem = condition === undefined ? undefined : problemOf(readCondition(condition));
+    return problem === undefined
+      ? []
+      : [{ path: ["notify", index, "if"], message: `notify[${index}].if: ${problem}` }];
+  });
 }
 
 /** Parts the checkout of a document into that of its steps, all but the SSH key, and members without effect. */
@@ -106,7 +126,7 @@ function agentsOf(steps: Step[]): CommandStep[] {
 }
 
 /** The pipeline that a job uploads. */
-export const uploadedPipeline = documentOf(uploadedSteps);
+export const uploadedPipeline = documentOf(uploadedSteps, (text) => text);
 
 /** Call before `uploadedPipeline` parses it: others have the event loop between two steps. */
 export function readUploadAhead(given: unknown): Promise<void> {
@@ -114,4 +134,4 @@ export function readUploadAhead(given: unknown): Promise<void> {
 }
 
 /** The document of a stored pipeline. */
-export const storedPipeline = documentOf(pipelineSteps);
+export const storedPipeline = documentOf(pipelineSteps, unescapeDollars);

@@ -9,12 +9,14 @@ import {
   isGroupStep,
   isManualStep,
   isTriggerStep,
+  type Notice,
   type PlainStep,
   type Step,
 } from "../vocabulary.ts";
 import type { Environment } from "./environment.ts";
 import { combinationsOf, countCombinations, tokensOf } from "./matrix.ts";
-import { conditionChecker, unescapeDollars } from "./step/conditions.ts";
+import { noticesOf } from "./notify/notices.ts";
+import { conditionChecker, stepNoticeChecker, unescapeDollars } from "./step/conditions.ts";
 import { formatChecker, formatOf } from "./step/formats.ts";
 import { anyStep, readStep } from "./step/step.ts";
 
@@ -30,6 +32,8 @@ export interface UploadedPipeline {
   steps: Step[];
   /** Variables of jobs that have not started, of earlier documents too. */
   env?: Environment;
+  /** Who hears of the build. */
+  notify?: Notice[];
   /** Members that have no effect here, as they came. */
   others?: Record<string, unknown>;
 }
@@ -149,6 +153,7 @@ function placeOf(path: PropertyKey[]): string {
 function* problemsAmong(steps: Step[], readCondition = (text: string) => text): Pieces<ProblemAt[]> {
   const problems: ProblemAt[] = [];
   const conditionProblem = conditionChecker();
+  const ofNotices = stepNoticeChecker();
   const formatProblem = formatChecker();
   const keys = new Set<string>();
   for (const [at, step] of placesOf(steps)) {
@@ -162,6 +167,10 @@ function* problemsAmong(steps: Step[], readCondition = (text: string) => text): 
         message: `The key "${excerpt(key)}" has already been used by another step in this build`,
       });
     if (key !== undefined) keys.add(key);
+    for (const [index, { if: asked }] of noticesOf(step).entries()) {
+      const message = asked === undefined ? undefined : ofNotices(readCondition(asked));
+      if (message !== undefined) problems.push({ path: [...at, "notify", index, "if"], message });
+    }
     for (const [index, field] of (isManualStep(step) ? (step.fields ?? []) : []).entries()) {
       const format = formatOf(field);
       const ofFormat = format === undefined ? undefined : formatProblem(format);

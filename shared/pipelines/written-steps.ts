@@ -25,5 +25,7 @@ function withOthers({ others, ...members }: Step): WrittenStep {
   // Of its members, some may be read and some not.
   if (isMap(others?.checkout) && isMap(written.checkout))
     written.checkout = mergeCheckouts(others.checkout, written.checkout);
+  if (Array.isArray(others?.notify) && "notify" in members && members.notify)
+    written.notify = [...members.notify, ...others.notify];
   return written;
 }

@@ -23,6 +23,9 @@ export const stepWarning = z
       .nullable()
       .meta({ description: "The label or key of the step, or its place. Null: the document" }),
     member: z.string(),
+    reason: z.string().optional().meta({
+      description: "Why it has none, or another effect than its author may expect",
+    }),
     more: z.int().optional().meta({
       description: "Of the last one only, if the list was cut: how many others there are",
     }),

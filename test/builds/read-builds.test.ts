@@ -129,18 +129,22 @@ describeWorld("GET builds and pipelines", withSettings(openAcme, settings), (wor
       assert.deepEqual([wrong.status, wrong.body], [422, { message }]);
     });
 
-    it("names members of its steps that have no effect", async () => {
+    it("names members of its steps that have no effect, with the reason", async () => {
       const pipeline = await createPipeline(world.services, world.acme.operator, {
         clusterId: world.acme.cluster.id,
         slug: "warned",
         name: "Warned",
-        steps: pipelineSteps.parse([{ command: "a", label: "A", notify: [] }]),
+        steps: pipelineSteps.parse([{ command: "a", label: "A", ofOthers: 1, notify: [{ slack: "#a" }] }]),
       });
       await build({ ...world.acme, pipeline }, 1);
 
       const { body } = await acmeGet("/pipelines/warned/builds/1");
 
-      assert.deepEqual(body.warnings, [{ step: "A", member: "notify" }]);
+      const reason = "The organization has no notification service for Slack";
+      assert.deepEqual(body.warnings, [
+        { step: "A", member: "ofOthers" },
+        { step: "A", member: "notify", reason },
+      ]);
       await deletePipelineAndBuilds(pipeline.id);
     });
 

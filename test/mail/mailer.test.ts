@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { openMailer } from "../../shared/mail/mailer.ts";
-import { type MailServer, openMailServer } from "../helpers/mail-server.ts";
+import { type MailServer, openMailServer } from "./mail-server.ts";
 
 describe("mail by SMTP", () => {
   let server: MailServer;

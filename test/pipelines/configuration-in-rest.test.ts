@@ -89,7 +89,8 @@ describeWorldOn(sqlite, "the configuration of a pipeline", openApi, (api) => {
       build.jobs.map(({ state }: { state: string }) => state),
       ["scheduled", "waiting", "waiting"],
     );
-    assert.deepEqual(build.warnings, [{ step: null, member: "notify" }]);
+    const reason = "The organization has no notification service for Slack";
+    assert.deepEqual(build.warnings, [{ step: null, member: "notify", reason }]);
     const registration = await agentTokenOf(api.world, api.acme.cluster);
     const agent = await startAgent(api.world.url, registration, { meta_data: [`queue=${key}`] });
     const waiting = await api.send("GET", `/pipelines/${slug}/builds/1/jobs/${build.jobs[2].id}/env`);

@@ -210,6 +210,7 @@ describe("the tokens of a matrix", () => {
       image: token,
       skip: token,
       retry: { manual: { allowed: false, permit_on_passed: false, reason: token } },
+      notify: [{ slack: { channels: [token], message: token }, if: token }],
     };
     const kept = {
       key: token,
@@ -217,7 +218,7 @@ describe("the tokens of a matrix", () => {
       branches: token,
       depends_on: [{ step: token }],
       signature: { value: token },
-      others: { notify: token },
+      others: { notice: token },
     };
     assert.deepEqual(stepFiller({ ...step, ...kept })({ "": "a" }), {
       command: "a",
@@ -228,6 +229,7 @@ describe("the tokens of a matrix", () => {
       image: "a",
       skip: "a",
       retry: { manual: { allowed: false, permit_on_passed: false, reason: "a" } },
+      notify: [{ slack: { channels: ["a"], message: "a" }, if: token }],
       ...kept,
     });
   });

@@ -347,7 +347,7 @@ describe("the members of a step", () => {
   });
 
   it("others are kept, but for null and empty text", () => {
-    const others = { checkouts: "x", notify: [], cache: {}, wait: "x" };
+    const others = { checkouts: "x", cache: {}, wait: "x" };
     for (const type of ["script", "command", "commands", null])
       assert.deepEqual(parsed({ command, type, ...others, unknown: null, blank: "" }), { command, others });
     for (const type of ["deploy", 7])
@@ -428,7 +428,7 @@ describe("a group", () => {
 
   it("keeps what holds for its steps, and what does nothing", () => {
     const given = { key: "k", if: "true", depends_on: [], skip: "never", allow_dependency_failure: true };
-    const others = { agents: { queue: "q" }, env: { A: 1 }, concurrency: 1, command: "x", notify: [] };
+    const others = { agents: { queue: "q" }, env: { A: 1 }, concurrency: 1, command: "x" };
     assert.deepEqual(parsed({ type: "group", ...given, ...others, steps: [] }), {
       type: "group",
       ...given,
@@ -536,7 +536,11 @@ describe("a list of steps", () => {
         command,
         matrix: { setup: { os: [], v: [1] }, adjustments: [{ with: { os: "a", v: 2 }, soft_fail: false }] },
       },
-      { group: "G", key: "g", agents: { a: 1 }, steps: [{ command, notify: [] }, "wait"] },
+      { group: "G", key: "g", agents: { a: 1 }, steps: [{ command, others: 1 }, "wait"] },
+      {
+        command,
+        notify: ["github_check", { slack: "#a", irc: "b", if: "true" }, { email: "a@example.com" }],
+      },
     ]);
     assert.deepEqual(pipelineSteps.parse(JSON.parse(JSON.stringify(writeSteps(steps)))), steps);
   });
@@ -593,7 +597,7 @@ describe("an uploaded pipeline", () => {
   });
 
   it("keeps what would change its steps and has no effect", () => {
-    const others = { checkout: { ssh_secret: "KEY" }, notify: [] };
+    const others = { checkout: { ssh_secret: "KEY" }, notify: ["irc"] };
     assert.deepEqual(uploaded({ steps, ...others, cache: {} }).data, { steps, others });
     assert.deepEqual(uploaded({ steps, secrets: null }).data, { steps });
   });

@@ -34,7 +34,7 @@ export function PausedQueues({
 
 const maxWarnings = 50;
 
-/** Members of the steps that change nothing here, though their author may rely on them. */
+/** Members of the steps that do nothing here, or not what their author may rely on. */
 export function Warnings({ warnings }: { warnings: PlacedGraph["warnings"] }) {
   if (warnings.length === 0) return null;
   const total = countWarnings(warnings);
@@ -43,13 +43,14 @@ export function Warnings({ warnings }: { warnings: PlacedGraph["warnings"] }) {
     <details class="fold" id="warnings">
       <summary>
         {total === 1
-          ? "One member of the steps has no effect"
-          : `${total.toLocaleString("en")} members of the steps have no effect`}
+          ? "One warning about the steps"
+          : `${total.toLocaleString("en")} warnings about the steps`}
       </summary>
       <ul>
-        {warnings.slice(0, maxWarnings).map(({ step, member }) => (
-          <li key={`${step} ${member}`}>
+        {warnings.slice(0, maxWarnings).map(({ step, member, reason }) => (
+          <li key={`${step} ${member} ${reason}`}>
             <code>{member}</code> {step === null ? "of the document" : `of ${step}`}
+            {reason === undefined ? " has no effect" : `: ${reason}`}
           </li>
         ))}
         {more > 0 && <li>and {more.toLocaleString("en")} more</li>}

@@ -1,12 +1,12 @@
 import { listJobsOfStep, type StepPlace } from "../../builds/reading/step-store.ts";
 import type { Tx } from "../../db/database.ts";
 import type { JobOptions } from "../../db/schema/builds.ts";
-import { exactSize, Refusal } from "../../refusal.ts";
-import { isStorableDeep } from "../../validation.ts";
+import { givenNotices, maxNotifyBytes, reasonsOfOthers } from "../../pipelines/notify/given.ts";
+import { stepNoticeChecker } from "../../pipelines/step/conditions.ts";
+import { exactSize, Refusal, unprocessable } from "../../refusal.ts";
+import type { Notice } from "../../vocabulary.ts";
+import { setNotices } from "../upload-store.ts";
 import { setOwnOptions } from "./step-store.ts";
-
-/** Of the notices of a step. */
-const maxNotifyBytes = 16 * 1024;
 
 interface Given {
   attribute: string;
@@ -16,17 +16,26 @@ interface Given {
 
 /** Sets the notices of a step, or adds to them. @throws Refusal 422 */
 export async function appendNotify(tx: Tx, place: StepPlace, { value, appends }: Given): Promise<void> {
-  const given = listOf(value);
+  const given = readNotices(value);
+  await setNotices(tx, place.buildId, { tellsOfJobs: true });
   await change(tx, place, ({ notify = [] }) => ({ notify: appends ? [...notify, ...given] : given }));
 }
 
-function listOf(value: string): unknown[] {
-  const parsed = parse(value);
-  if (!isStorableDeep(parsed))
-    throw new Refusal(422, "notify must be text without NUL, nested at most 100 levels");
-  if (Array.isArray(parsed)) return parsed;
-  if (typeof parsed === "object" && parsed !== null) return [parsed];
-  throw new Refusal(422, "notify must be a list");
+const stepNotices = givenNotices("notify", "step");
+
+/** The job that sets them hears at once what is wrong: what nothing sends is refused, too. */
+function readNotices(value: string): Notice[] {
+  const { data, error } = stepNotices.safeParse(parse(value));
+  if (error) throw unprocessable(...error.issues.map(({ message }) => ({ field: "value", message })));
+  const { known, others } = data ?? { known: [], others: [] };
+  const problemOf = stepNoticeChecker();
+  const ofConditions = known.flatMap(({ if: condition }, index) => {
+    const problem = condition === undefined ? undefined : problemOf(condition);
+    return problem === undefined ? [] : [`notify[${index}].if: ${problem}`];
+  });
+  const messages = [...(others.length > 0 ? reasonsOfOthers(others, "step") : []), ...ofConditions];
+  if (messages.length > 0) throw unprocessable(...messages.map((message) => ({ field: "value", message })));
+  return known;
 }
 
 function parse(value: string): unknown {

@@ -10,7 +10,15 @@ import { newId, newIds } from "../../ids.ts";
 import { tellOfBuilds, tellOfJobs } from "../../news/tell.ts";
 import { maxAgentRulesBytes } from "../../pipelines/agent-rules.ts";
 import { sealEnvironment } from "../../pipelines/environment.ts";
-import { interpolateSteps, maxAddedCharacters, namesVariables } from "../../pipelines/interpolate.ts";
+import {
+  interpolateNotices,
+  interpolateSteps,
+  maxAddedCharacters,
+  namesVariables,
+  noticesNameVariables,
+} from "../../pipelines/interpolate.ts";
+import { haveNotices } from "../../pipelines/notify/notices.ts";
+import { readyNotices } from "../../pipelines/notify/ready.ts";
 import { maxGroupNameLength } from "../../pipelines/step/concurrency.ts";
 import { unescapeDollars } from "../../pipelines/step/conditions.ts";
 import {
@@ -20,7 +28,7 @@ import {
   storedStepProblems,
 } from "../../pipelines/step-queues.ts";
 import { lockPipelines, type Pipeline, takeBuildNumbers } from "../../pipelines/store.ts";
-import { firstWarnings, warningsOf } from "../../pipelines/warnings.ts";
+import { firstWarnings, ineffectiveOf, warningsOf } from "../../pipelines/warnings.ts";
 import type { Topic } from "../../redis/events.ts";
 import { exactSize, type Problem } from "../../refusal.ts";
 import {
@@ -198,11 +206,11 @@ interface NewBuild {
 
 /** Takes a quarter of the time of another expansion. */
 function copyOf({ build: model, jobs, ...rest }: NewBuild, build: Build): NewBuild {
-  const { state, finishedAt, hasMembers } = model;
+  const { state, finishedAt, hasMembers, notify, tellsOfJobs } = model;
   const ids = new Map<string, string>();
   return {
     ...rest,
-    build: { ...build, state, finishedAt, hasMembers },
+    build: { ...build, state, finishedAt, hasMembers, notify, tellsOfJobs },
     jobs: jobs.map((job): Job => {
       const id = newId(build.createdAt);
       ids.set(job.id, id);
@@ -218,12 +226,21 @@ async function makeBuild(
 ): Promise<NewBuild | { problems: Problem[] }> {
   const { id, branch, createdAt } = build;
   const { clusterId, document } = pipeline;
+  const given = document?.notify ?? [];
   const hasVariables = namesVariables(pipeline.steps);
-  const isAsking = hasVariables || hasConditions(pipeline.steps);
+  const isAsking = hasVariables || hasConditions(pipeline.steps) || noticesNameVariables(given);
   const conditions = isAsking ? await readStoredFacts(tx, reader, { build, pipeline }) : noFacts;
-  const steps =
+  const interpolated =
     conditions && hasVariables ? interpolateSteps(pipeline.steps, conditions.env) : pipeline.steps;
-  if (!conditions || !steps) return { problems: [{ field: "steps", message: tooMuchOfVariables }] };
+  const notify = conditions && interpolateNotices(given, conditions.env);
+  if (!conditions || !interpolated || !notify)
+    return { problems: [{ field: "steps", message: tooMuchOfVariables }] };
+  const ready = await readyNotices(tx, reader.config, {
+    build,
+    pipeline: { steps: interpolated, notify },
+    readCondition: unescapeDollars,
+  });
+  const { steps } = ready;
   const test = openConditions(conditions, unescapeDollars);
   const expansion = expandSteps(steps, { branch, test }, () => newId(createdAt));
   if ("problems" in expansion) return expansion;
@@ -244,11 +261,19 @@ async function makeBuild(
   if (ofVariables !== undefined) return { problems: [{ field: "steps", message: ofVariables }] };
   const finishedAt = state && finishedBuildStates.includes(state) ? createdAt : null;
   return {
-    build: { ...build, hasGraph, hasMembers: haveGroups(jobs), finishedAt, ...(state && { state }) },
+    build: {
+      ...build,
+      hasGraph,
+      hasMembers: haveGroups(jobs),
+      notify: orNull(ready.notify),
+      tellsOfJobs: haveNotices(steps),
+      finishedAt,
+      ...(state && { state }),
+    },
     jobs: limitNewJobs(jobs),
     graph: {
       tree: hasGraph ? tree : null,
-      warnings: orNull(firstWarnings(warningsOf(steps, document?.ineffective))),
+      warnings: orNull(firstWarnings([...warningsOf(steps, ineffectiveOf(document)), ...ready.warnings])),
     },
     isModel: !isAsking && !hasGraph,
   };

@@ -18,7 +18,7 @@ import { type Build, listBuildNumbers } from "../rows/build-store.ts";
 import { givenEnvironment } from "../rows/environment.ts";
 import { isOfFork, pullRequestOf, tagOf } from "../rows/facts.ts";
 
-export type ConditionReader = { cipher: Cipher; config: Pick<Config, "agentEnvPrefix"> };
+export type ConditionReader = { cipher: Cipher; config: Pick<Config, "agentEnvPrefix" | "smtpUrl"> };
 
 /** No condition asks for these. */
 export const noFacts: Facts = { values: {}, env: () => null };

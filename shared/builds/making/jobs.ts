@@ -71,7 +71,7 @@ function membersOf(
   }
   const { env, timeout_in_minutes, soft_fail, retry, plugins, image, signature } = step;
   const { concurrency, concurrency_group, concurrency_method, cancel_on_build_failing } = step;
-  const { artifact_paths, secrets, checkout } = step;
+  const { artifact_paths, secrets, checkout, notify } = step;
   const queueId = queueOf(clusterId, step);
   const options = {
     key,
@@ -89,6 +89,7 @@ function membersOf(
     artifact_paths,
     secrets,
     checkout,
+    notify,
     parallel,
     matrix,
     signed,

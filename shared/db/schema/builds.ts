@@ -9,6 +9,7 @@ import type {
   ManualOptions,
   ManualType,
   Node,
+  Notice,
   RetryType,
   StepOptions,
   TriggerOptions,
@@ -70,16 +71,15 @@ export interface JobOptions extends StepOptions {
   matrix?: Record<string, string>;
   /** The step as it was signed, without the values of the matrix. */
   signed?: Pick<CommandStep, "command" | "env" | "plugins" | "matrix" | "secrets">;
-  group?: { id: string; key?: string; label: string | null };
+  /** The first job of a group has its notices. */
+  group?: { id: string; key?: string; label: string | null; notify?: Notice[] };
   /** For a waiter only. */
   continue_on_failure?: boolean;
   /** For a manual job only. */
   manual?: ManualOptions & { type: ManualType };
   /** For the job of a trigger step only. */
   trigger?: TriggerOptions;
-  /** Kept for those who ask for it: a job of the build set it. */
-  notify?: unknown[];
-  /** The same, of `notify.github_check.output.…`. */
+  /** What checks of a commit show of the step: jobs of the build set it. */
   check_output?: Record<string, string>;
   /** For a job without a queue only: the key that its step names. Empty: the default queue of the cluster. */
   queue?: string;
@@ -136,6 +136,8 @@ export interface StepWarning {
   /** The label or key of the step, or its place. Null: the document. */
   step: string | null;
   member: string;
+  /** A sentence without its full stop. Absent: the member has no effect here. */
+  reason?: string;
   /** Of the last one of a list that was cut: how many others it had. */
   more?: number;
 }
@@ -200,7 +202,7 @@ export function defineBuildsTables(
       scheduleId: uuid("schedule_id"),
       scheduledFor: time("scheduled_for"),
       /** Whom its documents want to be told of it. Null: nobody. */
-      notify: json<unknown[]>(),
+      notify: json<Notice[]>(),
       /** News of its jobs are told, since somebody wants to be told of each. */
       tellsOfJobs: boolean("tells_of_jobs").notNull().default(false),
       cancelReason: text("cancel_reason"),

@@ -1,5 +1,5 @@
 import { isNotNull, isNull } from "drizzle-orm";
-import type { Step } from "../../vocabulary.ts";
+import type { Notice, Step } from "../../vocabulary.ts";
 import type { Kit } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { ClustersTables } from "./clusters.ts";
@@ -8,8 +8,10 @@ import { sealingKey } from "./sealing-key.ts";
 export interface PipelineDocument {
   /** Variables of its jobs, as if the first of them had uploaded the document. */
   env?: Record<string, string>;
-  /** Members that have no effect here. */
-  ineffective?: string[];
+  /** Who hears of its builds. */
+  notify?: Notice[];
+  /** Members that have no effect here. Text: the name of one, without a reason. */
+  ineffective?: (string | { member: string; reason?: string })[];
 }
 
 export function definePipelinesTables(

@@ -31,9 +31,13 @@ export async function readGivenSteps(
   if (configuration === undefined) return { steps };
   const read = await threads.take(organizationId, () => parseInThread(configuration));
   if ("problems" in read) throw validationFailed(...read.problems);
-  const { env, others, steps: ofDocument } = read.pipeline;
+  const { env, notify, others, steps: ofDocument } = read.pipeline;
   const ineffective = ineffectiveMembers(others);
-  const document = { ...(env && { env }), ...(ineffective.length > 0 && { ineffective }) };
+  const document = {
+    ...(env && { env }),
+    ...(notify && { notify }),
+    ...(ineffective.length > 0 && { ineffective }),
+  };
   const hasMore = Object.keys(document).length > 0;
   return { steps: ofDocument, configuration, ...(hasMore && { document }) };
 }

@@ -3,6 +3,7 @@ import { record } from "../../collections.ts";
 import * as validation from "../../validation.ts";
 import type { CommandStep, GroupStep, Step, StepOptions, WaitStep } from "../../vocabulary.ts";
 import { environmentSchema } from "../environment.ts";
+import { notify } from "../notify/member.ts";
 import { givenRules, toTags } from "./agents.ts";
 import { checkout } from "./checkout.ts";
 import { commonMembers, maxStepNameLength, parallelism, skip } from "./common.ts";
@@ -152,6 +153,7 @@ export const commandMembers: Members<Omit<CommandStep, "others">> = {
     stored: z.boolean(),
     words: () => "canceled once the build fails",
   }),
+  notify,
 };
 
 export const waitMembers: Members<Omit<WaitStep, "type" | "others">> = {
@@ -179,6 +181,7 @@ export const groupMembers: Members<Omit<GroupStep, "type" | "steps" | "others">>
     stored: z.string(),
   }),
   skip,
+  notify,
 };
 
 const members: Record<string, Member<unknown>> = {

@@ -12,6 +12,7 @@ import type {
   TriggerStep,
   WaitStep,
 } from "../../vocabulary.ts";
+import type { GivenNotices } from "../notify/given.ts";
 import { agentsProblem, namesSeveralQueues } from "./agents.ts";
 import type { GivenCheckout } from "./checkout.ts";
 import { type Given, givenBy, parseMembers } from "./declaration.ts";
@@ -199,15 +200,17 @@ function refuseAlone(step: object, context: Context, [one, other]: [string, stri
 }
 
 const empty: unknown[] = [undefined, null, ""];
+/** Members of which some parts may be read, and others not. */
+const divided = ["checkout", "notify"];
 
 /** Members that nothing reads. Null and empty text count as absent: clients send all members that they know. */
 function othersOf(given: Given, schema: { in: z.ZodObject }): { others?: Given } {
   const entries = Object.entries(given).filter(
     ([name, value]) => !Object.hasOwn(schema.in.shape, name) && !empty.includes(value),
   );
-  const ofCheckout = Object.hasOwn(schema.in.shape, "checkout")
-    ? (given.checkout as GivenCheckout | undefined)?.others
-    : undefined;
-  if (ofCheckout && Object.keys(ofCheckout).length > 0) entries.push(["checkout", ofCheckout]);
+  for (const name of divided.filter((each) => Object.hasOwn(schema.in.shape, each))) {
+    const { others } = (given[name] ?? {}) as Partial<GivenCheckout | GivenNotices>;
+    if (others && Object.keys(others).length > 0) entries.push([name, others]);
+  }
   return entries.length > 0 ? { others: Object.fromEntries(entries) } : {};
 }

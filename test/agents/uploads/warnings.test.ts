@@ -21,18 +21,27 @@ describeWorldOn(sqlite, "the answer to a pipeline upload", openApi, (api) => {
       });
   });
 
-  it("names the members that have no effect, and so does the build", async () => {
+  it("names the members without their effect, with reasons, and so does the build", async () => {
     const pipeline = {
-      notify: ["slack"],
+      notify: [{ email: "ada@example.com" }, { irc: "#a", if: "true" }],
       steps: [
-        { command: "a", label: "A", notify: ["log/*"], cache: "node_modules" },
-        { group: "G", steps: [{ command: "b", notify: ["slack"] }] },
+        { command: "a", label: "A", notify: ["log/*", { slack: "#a" }], cache: "node_modules" },
+        { group: "G", steps: [{ command: "b", notify: [{ email: "ada@example.com" }] }] },
+        { block: "C", notify: [{ slack: "#a" }] },
       ],
     };
+    const member = "notify";
     const warnings = [
-      { step: null, member: "notify" },
-      { step: "A", member: "notify" },
-      { step: "steps[1].steps[0]", member: "notify" },
+      { step: null, member, reason: 'Nothing is sent to "irc", which is no kind of notice here' },
+      { step: "A", member, reason: 'Nothing is sent to "log/*", which is no kind of notice here' },
+      {
+        step: "steps[1].steps[0]",
+        member,
+        reason: "email is for builds: write it in the notify beside steps",
+      },
+      { step: "C", member },
+      { step: null, member, reason: "SMTP is not set: the operator sets SMTP_URL" },
+      { step: "A", member, reason: "The organization has no notification service for Slack" },
     ];
     const uuid = randomUUID();
 
@@ -47,6 +56,14 @@ describeWorldOn(sqlite, "the answer to a pipeline upload", openApi, (api) => {
       [
         [{ command: "a" }, { command: "b", parallelism: -1 }],
         "steps[1].parallelism: Step parallelism must be a whole number from 0 to 100",
+      ],
+      [
+        [{ command: "a", notify: [{ slack: "#a", if: "build.state == 'failed'" }] }],
+        "notify[0].if: build.state cannot be used here, at line 1, column 1",
+      ],
+      [
+        [{ command: "a" }, { command: "b", notify: [{ slack: { channels: [1, {}] } }] }],
+        "steps[1].notify[0].slack.channels[1]: Step notify: channels must be text or a list of text",
       ],
       [
         [{ group: "G", steps: [{ command: "b", if: "build." }] }],

@@ -241,7 +241,7 @@ async function uploads(story: Story, id: string) {
 
   const uuid = randomUUID();
   const deploy = { label: "Deploy", command: "./deploy.sh", notify: [{ slack: "#deployments" }] };
-  await recorder.send("uploadPipeline", "A step behind a wait, with a member that has no effect", {
+  await recorder.send("uploadPipeline", "A step behind a wait, which tells a chat that is not there", {
     token,
     path: { id },
     json: { uuid, pipeline: { env: { STAGE: "beta" }, steps: ["wait", deploy] } },

@@ -89,13 +89,13 @@ describeWorldOn(sqlite, "the stages on the page of a build", startQueuePages, (p
     assert.match(text, /None a skipped Skipped default/);
   });
 
-  it("stand below the members that have no effect", async () => {
-    const others = { notify: "*.log", cache: "node_modules" };
+  it("stand below the warnings about members", async () => {
+    const others = { colour: "red", cache: "node_modules" };
     const steps: Step[] = [{ label: "Build", command: "a", others }, { command: "b" }];
 
     const text = textOf((await pages.asBob.get(await make({ name: "Warned", steps }))).text);
 
-    assert.match(text, /One member of the steps has no effect notify of Build/);
+    assert.match(text, /One warning about the steps colour of Build has no effect/);
   });
 
   it("can all be reached, some at a time", async () => {

@@ -280,7 +280,7 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         },
         { type: "wait", continue_on_failure: true, depends_on: [], others: { blocked: true } },
         { command: "b", env: { LINES: "1\n2" } },
-        { command: "c", agents: { queue: "default", os: ["a", "b"], gpu: "*" }, others: { notify: [] } },
+        { command: "c", agents: { queue: "default", os: ["a", "b"], gpu: "*" }, others: { colour: [] } },
         { command: "d", agents: { os: "linux" }, matrix: { setup: ["a"] }, depends_on: [{ step: "k" }] },
         { command: "", label: "None" },
       ];
