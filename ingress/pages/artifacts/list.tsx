@@ -1,13 +1,13 @@
 import { listArtifactsByJob } from "../../../shared/artifacts/browse-store.ts";
 import type { Artifact } from "../../../shared/artifacts/store.ts";
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
+import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { buildPath, jobPath, loadBuild } from "../address/build.ts";
 import { sizeInWords } from "../builds/payload.tsx";
-import { placeInWords, titleOf } from "../job-facts/titles.ts";
 import { State } from "../states/state.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";

@@ -1,11 +1,11 @@
 import { addressOfArtifact, deleteArtifact } from "../../../shared/artifacts/artifacts.ts";
 import type { Artifact } from "../../../shared/artifacts/store.ts";
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
+import { titleOf } from "../../../shared/builds/reading/titles.ts";
 import { patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { buildPath, jobPath } from "../address/build.ts";
 import { sizeInWords } from "../builds/payload.tsx";
-import { titleOf } from "../job-facts/titles.ts";
 import { FormError, PostButton } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { withNotice } from "../ui/notices.ts";

@@ -1,12 +1,12 @@
 import { isWaitingAgain, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import type { ListedJob, RetriedJob } from "../../../shared/builds/reading/job-list-store.ts";
+import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { type JobState, unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { agentPath } from "../address/agent.ts";
 import { jobPath } from "../address/build.ts";
-import { placeInWords, titleOf } from "../job-facts/titles.ts";
 import { Triggered } from "../job-facts/triggered.tsx";
 import { WaitsFor } from "../job-facts/waiting.tsx";
 import { brokenInWords } from "../states/kinds.ts";

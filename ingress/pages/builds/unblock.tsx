@@ -1,9 +1,9 @@
 import type { GivenAnswers } from "../../../shared/builds/meta-data/answers.ts";
 import { isForAdmins } from "../../../shared/builds/progress/unblock.ts";
+import { titleOf } from "../../../shared/builds/reading/titles.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { jobPath } from "../address/build.ts";
-import { titleOf } from "../job-facts/titles.ts";
 import { CsrfField, FormError } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import type { FormProblems } from "../ui/problems.ts";

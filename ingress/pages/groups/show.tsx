@@ -1,6 +1,7 @@
 import type { Group } from "../../../shared/builds/groups/entries-store.ts";
 import { findGroup, type ListedEntry, listEntries } from "../../../shared/builds/groups/list-store.ts";
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
+import { titleOf } from "../../../shared/builds/reading/titles.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
@@ -9,7 +10,6 @@ import type { Services } from "../../../shared/services/services.ts";
 import type { EntryStanding } from "../../../shared/vocabulary.ts";
 import { type NumberedList, readPageOf, readWithin } from "../../http/number-pager.ts";
 import { groupPath, groupsPath } from "../address/group.ts";
-import { titleOf } from "../job-facts/titles.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
 import { NumberPager } from "../ui/pager.tsx";

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
+import { titleOf } from "../../../shared/builds/reading/titles.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
@@ -8,7 +9,6 @@ import { groupPath } from "../address/group.ts";
 import { queuePath } from "../address/queue.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CodeList } from "../ui/tables.tsx";
-import { titleOf } from "./titles.ts";
 
 /** Why a job waits, in words, for all pages. */
 export function WaitsFor({

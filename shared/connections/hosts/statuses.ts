@@ -111,8 +111,8 @@ function within(text: string, maxLength: number): string {
 }
 
 /** Long contexts that differ get keys that differ. */
-function keyWithin(context: string, maxLength: number): string {
+export function keyWithin(context: string, maxLength: number): string {
   if (context.length <= maxLength) return context;
   const hash = createHash("sha256").update(context).digest("hex").slice(0, 8);
-  return `${context.slice(0, maxLength - 9)}-${hash}`;
+  return `${context.slice(0, maxLength - 9).toWellFormed()}-${hash}`;
 }

@@ -1,6 +1,6 @@
+import { placeInWords, titleOf } from "../../../../shared/builds/reading/titles.ts";
 import type { Job } from "../../../../shared/builds/rows/job-store.ts";
 import { buildPath, jobPath } from "../../address/build.ts";
-import { placeInWords, titleOf } from "../../job-facts/titles.ts";
 import { brokenInWords, countKinds, countsInWords, kindOf, type StateKind } from "../../states/kinds.ts";
 import { StateIcon, stateInWords } from "../../states/state.tsx";
 import type { MemberRequest } from "../../ui/member-page.ts";

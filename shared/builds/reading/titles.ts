@@ -1,4 +1,4 @@
-import type { Job } from "../../../shared/builds/rows/job-store.ts";
+import type { Job } from "../rows/job-store.ts";
 
 type Titled = Pick<Job, "type" | "label" | "command" | "options">;
 

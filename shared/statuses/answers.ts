@@ -1,0 +1,67 @@
+import { hourMs, secondMs } from "../durations.ts";
+import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
+
+// What a host's answer to a status means.
+
+export type Meaning =
+  | { type: "done" }
+  /** The host wants no requests of this token before then. */
+  | { type: "slow_down"; until: Date; problem: string }
+  /** The token, or its right to this repository, is refused. */
+  | { type: "refused"; isToken: boolean; problem: string }
+  /** This status is not taken. Others may be. */
+  | { type: "not_taken"; problem: string }
+  /** The host has a fault of its own. */
+  | { type: "faulty"; problem: string };
+
+/** A host that names no time, or a time far away, is asked again after an hour at most. */
+const longestRestMs = hourMs;
+const shortestRestMs = 10 * secondMs;
+
+/** Reads an answer. The problem repeats nothing of its text, since hosts repeat what they were sent. */
+export function meaningOf({ status, headers, text }: OutgoingAnswer, now: Date): Meaning {
+  if (status >= 200 && status < 300) return { type: "done" };
+  if (status === 400 && /cannot transition status/i.test(text)) return { type: "done" }; // GitLab: it has that state
+  const said = `The host answered ${status}`;
+  if (status === 429 || (status === 403 && isLimited(headers)))
+    return { type: "slow_down", until: endOfLimit(headers, now), problem: `${said}: too many requests` };
+  if (status === 401)
+    return { type: "refused", isToken: true, problem: `${said}: the token is wrong or was revoked` };
+  if (status === 403 || status === 404)
+    return {
+      type: "refused",
+      isToken: false,
+      problem: `${said}: the token may not set statuses in this repository, or there is no such repository or commit`,
+    };
+  if (status >= 500 || status === 408) return { type: "faulty", problem: said };
+  if (status >= 300 && status < 400)
+    return { type: "not_taken", problem: `${said}: the repository has another address now` };
+  return { type: "not_taken", problem: said };
+}
+
+type Headers = OutgoingAnswer["headers"];
+
+/** GitHub refuses with 403, too: by the hour, and for a while if requests come too fast. */
+function isLimited(headers: Headers): boolean {
+  return headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"] === "0";
+}
+
+function endOfLimit(headers: Headers, now: Date): Date {
+  const given = readRetryAfter(headers["retry-after"], now) ?? readReset(headers);
+  const restMs = given === undefined ? longestRestMs / 60 : given - now.getTime();
+  return new Date(now.getTime() + Math.min(Math.max(restMs, shortestRestMs), longestRestMs));
+}
+
+/** Seconds, or a date. */
+function readRetryAfter(given: string | undefined, now: Date): number | undefined {
+  if (given === undefined) return undefined;
+  if (/^\d{1,9}$/.test(given)) return now.getTime() + Number(given) * secondMs;
+  const at = Date.parse(given);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** The second at which GitHub's, Gitea's or GitLab's window ends. */
+function readReset(headers: Headers): number | undefined {
+  const given = headers["x-ratelimit-reset"] ?? headers["ratelimit-reset"];
+  return typeof given === "string" && /^\d{10}$/.test(given) ? Number(given) * secondMs : undefined;
+}
