@@ -1,42 +1,75 @@
 import { sealedPlaces } from "../crypto/sealed-places.ts";
-import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
+import type { Tx } from "../db/database.ts";
+import type { OutgoingRequest } from "../outgoing/outgoing.ts";
 import type { Services } from "../services/services.ts";
-import { pathOf } from "../sources/providers.ts";
+import { hostOf, pathOf } from "../sources/providers.ts";
 import type { HostApi, HostRequest } from "./hosts/api.ts";
 import { hostApis } from "./hosts/apis.ts";
-import type { Connection } from "./store.ts";
+import { type Connection, findConnectionOfHost } from "./store.ts";
 import { apiUrlOf, type ConnectionType } from "./types.ts";
 
 /** A repository at its host, and how to call it. */
 export interface Target {
+  connection: Connection;
+  type: ConnectionType;
   api: HostApi;
   /** As the host's paths name it. */
   repository: string;
-  /** @throws OutgoingProblem */
-  send(request: HostRequest): Promise<OutgoingAnswer>;
+  /** The request with the token of the connection. */
+  requestOf(request: HostRequest): OutgoingRequest;
+}
+
+/** A repository of a pipeline. */
+export interface OwnedRepository {
+  organizationId: string;
+  /** Its address. */
+  repository: string | null;
+}
+
+/** Finds the connection of a repository's host, or the reason why there is none that can be called. */
+export async function findTarget(
+  { db, cipher }: Pick<Services, "cipher"> & { db: Services["db"] | Tx },
+  { organizationId, repository }: OwnedRepository,
+): Promise<{ target: Target } | { reason: string }> {
+  const host = repository === null ? undefined : hostOf(repository);
+  if (repository === null || !host) return { reason: "The pipeline has no repository at a host" };
+  const connection = await findConnectionOfHost(db, organizationId, host);
+  if (!connection || connection.tokenSealed === null)
+    return { reason: `There is no repository connection with a token for ${host}` };
+  const target = targetOf(cipher, connection, repository);
+  return target ? { target } : { reason: `The address names no repository of ${host}` };
+}
+
+/** The same, for commit statuses: a connection may send none. */
+export async function findStatusTarget(
+  services: Parameters<typeof findTarget>[0],
+  repository: OwnedRepository,
+): Promise<{ target: Target } | { reason: string }> {
+  const found = await findTarget(services, repository);
+  if ("reason" in found || found.target.connection.publishStatuses) return found;
+  return { reason: `The repository connection of ${found.target.connection.host} sends no statuses` };
 }
 
 /** Undefined without a token, and for an address that names no repository of the host. */
-export function targetOf(
-  { outgoing, cipher }: Pick<Services, "outgoing" | "cipher">,
-  connection: Connection,
-  address: string,
-): Target | undefined {
+function targetOf(cipher: Services["cipher"], connection: Connection, address: string): Target | undefined {
   const { id, tokenSealed } = connection;
-  const api = hostApis[connection.type as ConnectionType];
+  const type = connection.type as ConnectionType;
+  const api = hostApis[type];
   const repository = api.repository(pathWithin(connection, address));
   if (tokenSealed === null || repository === undefined) return undefined;
   return {
+    connection,
+    type,
     api,
     repository,
-    async send({ method, path, body }) {
+    requestOf({ method, path, body }) {
       const headers = api.headers(cipher.open(tokenSealed, sealedPlaces.tokenOfConnection(id)));
-      return outgoing.send({
+      return {
         method,
         url: apiUrlOf(connection) + path,
         headers: { ...headers, ...(body && { "Content-Type": "application/json" }) },
         ...(body && { body: JSON.stringify(body) }),
-      });
+      };
     },
   };
 }

@@ -4,11 +4,9 @@ import { Refusal, tooMany, unavailable } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { shares } from "../sharing/bounds.ts";
 import { Shares } from "../sharing/shares.ts";
-import { hostOf } from "../sources/providers.ts";
-import { type Target, targetOf } from "./calls.ts";
-import { hooksPerPage, type PresentHook, type WantedHook } from "./hosts/api.ts";
-import { findConnectionOfHost } from "./store.ts";
-import { type ConnectionType, connectionFacts } from "./types.ts";
+import { findTarget, type OwnedRepository, type Target } from "./calls.ts";
+import { type HostRequest, hooksPerPage, type PresentHook, type WantedHook } from "./hosts/api.ts";
+import { connectionFacts } from "./types.ts";
 
 const maxPages = 10;
 const talks = new Shares(shares.talksToHosts);
@@ -24,8 +22,10 @@ export async function makeHook(
 ): Promise<void> {
   const found = await findTarget(services, repository);
   if ("reason" in found) throw notSupported(found.reason);
-  const rights = `The token needs, besides others: ${connectionFacts[found.type].rights.webhooks}`;
-  await inShare(repository.organizationId, () => makeAt(found.target, hook, rights));
+  const { target } = found;
+  const rights = `The token needs, besides others: ${connectionFacts[target.type].rights.webhooks}`;
+  const send: Send = (request) => services.outgoing.send(target.requestOf(request));
+  await inShare(repository.organizationId, () => makeAt({ ...target, send }, hook, rights));
 }
 
 /** Says why no webhook can be made for a repository. Undefined: it can be tried. */
@@ -37,28 +37,10 @@ export async function findHookProblem(
   return "reason" in found ? found.reason : undefined;
 }
 
-/** A repository of a pipeline. */
-interface OwnedRepository {
-  organizationId: string;
-  /** Its address. */
-  repository: string | null;
-}
+type Send = (request: HostRequest) => Promise<OutgoingAnswer>;
+type CalledTarget = Target & { send: Send };
 
-async function findTarget(
-  services: Services,
-  { organizationId, repository }: OwnedRepository,
-): Promise<{ target: Target; type: ConnectionType } | { reason: string }> {
-  const host = repository === null ? undefined : hostOf(repository);
-  if (repository === null || !host) return { reason: "The pipeline has no repository at a host" };
-  const connection = await findConnectionOfHost(services.db, organizationId, host);
-  if (!connection || connection.tokenSealed === null)
-    return { reason: `There is no repository connection with a token for ${host}` };
-  const target = targetOf(services, connection, repository);
-  if (!target) return { reason: `The address names no repository of ${host}` };
-  return { target, type: connection.type as ConnectionType };
-}
-
-async function makeAt(target: Target, hook: WantedHook, rights: string): Promise<void> {
+async function makeAt(target: CalledTarget, hook: WantedHook, rights: string): Promise<void> {
   const { api, repository, send } = target;
   try {
     const present = await findHook(target, hook.url, rights);
@@ -71,7 +53,7 @@ async function makeAt(target: Target, hook: WantedHook, rights: string): Promise
 }
 
 async function findHook(
-  { api, repository, send }: Target,
+  { api, repository, send }: CalledTarget,
   url: string,
   rights: string,
 ): Promise<PresentHook | undefined> {
