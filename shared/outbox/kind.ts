@@ -29,9 +29,9 @@ export interface MessageKind {
    */
   prepare(services: Services, message: Message): Promise<Prepared | Rest | undefined>;
   /** Says what an answer means. Default: `judge` of verdict.ts. */
-  judge?(answer: OutgoingAnswer, message: Message): Verdict;
-  /** Called for each try in the transaction that stores how it went. */
-  settled?(tx: Tx, message: Message, verdict: Verdict): Promise<void>;
+  judge?(answer: OutgoingAnswer, now: Date): Verdict;
+  /** Called for each try that was answered, in the transaction that stores how it went. */
+  answered?(tx: Tx, message: Message, answer: OutgoingAnswer): Promise<void>;
 }
 
 export type MessageKinds = Partial<Record<MessageKindName, MessageKind>>;

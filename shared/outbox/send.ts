@@ -1,6 +1,7 @@
 import { stripControls } from "../control-characters.ts";
 import { minuteMs, secondMs } from "../durations.ts";
 import { OutgoingProblem } from "../outgoing/problem.ts";
+import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
 import type { Services } from "../services/services.ts";
 import { Outage } from "../sharing/gatherer.ts";
 import type { Message, MessageKinds, Otherwise, Prepared, Rest, Verdict } from "./kind.ts";
@@ -11,6 +12,8 @@ import { judge } from "./verdict.ts";
 export interface Try {
   message: Message;
   verdict?: Verdict;
+  /** Absent: there was none. */
+  answer?: OutgoingAnswer;
   /** Nothing was sent, and it counts as no failure. */
   isUntried?: true;
   change: Partial<Message>;
@@ -113,9 +116,9 @@ async function sendRequest(
   };
   try {
     const answer = await outgoing.send(request);
-    const verdict = judgeAs ? judgeAs(answer, message) : judge(answer, clock.now());
+    const verdict = (judgeAs ?? judge)(answer, clock.now());
     const { status, text } = answer;
-    return { message, verdict, change: { request: kept, answerStatus: status, answer: clean(text) } };
+    return { message, verdict, answer, change: { request: kept, answerStatus: status, answer: clean(text) } };
   } catch (error) {
     if (!(error instanceof OutgoingProblem)) throw error;
     const verdict: Verdict = { outcome: "receiver_rests", problem: error.message };

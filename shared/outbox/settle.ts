@@ -69,11 +69,11 @@ function restOf({ verdict, isUntried }: Try, taken: Receiver, now: Date): Partia
 async function settleTry(
   tx: Tx,
   kinds: MessageKinds,
-  { message, verdict, isUntried, change }: Try,
+  { message, verdict, answer, isUntried, change }: Try,
 ): Promise<Settled> {
   const { now } = tx;
   const { kind } = message;
-  if (verdict && !isUntried) await kinds[kind]?.settled?.(tx, message, verdict);
+  if (answer) await kinds[kind]?.answered?.(tx, message, answer);
   const end = (state: "sent" | "failed" | "dropped"): Promise<void> =>
     updateMessageIfSame(tx, message, { ...change, state, endedAt: now });
   if (!verdict) {

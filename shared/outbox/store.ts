@@ -1,6 +1,8 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "../db/database.ts";
 import type { Tables } from "../db/schema.ts";
+import { publishAfterCommit } from "../db/transaction-guard.ts";
 import type { Message } from "./kind.ts";
 
 export type Receiver = Tables["outboxReceivers"]["$inferSelect"];
@@ -231,4 +233,29 @@ export async function deleteMessagesBefore(tx: Tx, time: Date, limit: number): P
       ),
     );
   return old.length;
+}
+
+/** Lets receivers whose keys begin so rest no longer, nor their messages. */
+export async function wakeReceivers(tx: Tx, organizationId: string, beginning: string): Promise<void> {
+  const { outbox, outboxReceivers } = tx.tables;
+  const { now } = tx;
+  const ofReceivers = and(
+    eq(outboxReceivers.organizationId, organizationId),
+    beginsWith(outboxReceivers.receiver, beginning),
+    gt(outboxReceivers.dueAt, now),
+  );
+  await tx.update(outboxReceivers).set({ dueAt: now }).where(ofReceivers);
+  const ofMessages = and(
+    eq(outbox.organizationId, organizationId),
+    beginsWith(outbox.receiver, beginning),
+    isWaiting(tx.tables),
+    gt(outbox.dueAt, now),
+  );
+  await tx.update(outbox).set({ dueAt: now }).where(ofMessages);
+  publishAfterCommit([{ kind: "news", subjectId: organizationId, organizationId }]);
+}
+
+/** Compares without an order of characters, which databases have in several ways. */
+export function beginsWith(column: SQLiteColumn, beginning: string): SQL {
+  return sql`substr(${column}, 1, ${beginning.length}) = ${beginning}`;
 }
