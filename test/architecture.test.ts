@@ -50,7 +50,8 @@ const capabilities: Record<string, string[]> = {
   sources: ["conditions", "accounts"],
   news: [],
   outbox: ["news"],
-  connections: ["news", "sources", "accounts"],
+  connections: ["outbox", "news", "sources", "accounts"],
+  statuses: ["outbox", "news", "builds", "connections", "sources"],
   pipelines: ["connections", "sources", "conditions", "queues", "clusters", "accounts"],
   graph: ["conditions", "pipelines"],
   builds: [

@@ -1,4 +1,5 @@
 import type { MessageKinds } from "../shared/outbox/kind.ts";
+import { statusKind } from "../shared/statuses/kind.ts";
 
 /** What the outbox sends. */
-export const messageKinds: MessageKinds = {};
+export const messageKinds: MessageKinds = { status: statusKind };

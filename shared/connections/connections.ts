@@ -5,6 +5,7 @@ import { sealedPlaces } from "../crypto/sealed-places.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { isId, newId } from "../ids.ts";
 import { auditedColumns, changedColumns, newColumns } from "../members/rows.ts";
+import { wakeReceivers } from "../outbox/store.ts";
 import { notFound, type Problem, validationFailed } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
 import { stored } from "../sharing/bounds.ts";
@@ -13,6 +14,7 @@ import { providerIds, providers } from "../sources/providers.ts";
 import { later } from "../tasks/store.ts";
 import { forgetConnected } from "./connected.ts";
 import { type ConnectionChange, connectionMembers, type NewConnection } from "./members.ts";
+import { receiversOf } from "./receivers.ts";
 import {
   type Connection,
   countConnections,
@@ -115,6 +117,7 @@ export async function updateConnection(
     const after = { ...before, ...columns };
     const { organizationId } = before;
     if (after.host !== before.host) await later(tx, "providers", organizationId, [organizationId]);
+    if (token !== undefined) await wakeReceivers(tx, organizationId, receiversOf(id));
     const changes = changesOf({ before, after, ...auditedColumns<Connection>(connectionMembers) });
     if (token !== undefined) changes.push({ field: "token" });
     await audit(tx, actor, "updated", auditSubject(after), changes);

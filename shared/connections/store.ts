@@ -1,8 +1,8 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { countUpTo, listCreated } from "../db/list-page.ts";
 import { prepared, preparedRow } from "../db/prepared.ts";
-import { findRow } from "../db/rows.ts";
+import { countRows, findRow } from "../db/rows.ts";
 import type { Tables } from "../db/schema.ts";
 import type { ConnectionType } from "./types.ts";
 
@@ -76,6 +76,12 @@ export async function listHosts(db: Db | Tx, organizationId: string): Promise<Ho
 export function countConnections(tx: Tx, organizationId: string, limit: number): Promise<number> {
   const { repositoryConnections: connections } = tx.tables;
   return countUpTo(tx, connections, eq(connections.organizationId, organizationId), limit);
+}
+
+/** Of all organizations. */
+export function countFailingConnections(db: Db): Promise<number> {
+  const { repositoryConnections: connections } = db.tables;
+  return countRows(db, connections, isNotNull(connections.failingSince));
 }
 
 export async function insertConnection(tx: Tx, connection: Connection): Promise<void> {

@@ -155,7 +155,7 @@ const names = {
       .string()
       .regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and hyphens")
       .default("service"),
-    "Prefix of reserved meta-data keys (`service:webhook`) and the realm of `WWW-Authenticate`",
+    "Prefix of reserved meta-data keys (`service:webhook`) and of the contexts of commit statuses (`service/web`), and the realm of `WWW-Authenticate`",
   ),
   agentEnvPrefix: setting(
     "AGENT_ENV_PREFIX",

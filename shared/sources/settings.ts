@@ -258,6 +258,12 @@ export function withDefaults(stored: GivenSettings): ProviderSettings {
   return { trigger_mode: "code", ...defaults, ...stored } as ProviderSettings;
 }
 
+/** Says if each step has a status at the host. */
+export function showsSteps(stored: GivenSettings): boolean {
+  const { publish_commit_status, publish_commit_status_per_step } = withDefaults(stored);
+  return publish_commit_status && publish_commit_status_per_step;
+}
+
 /** The settings of a provider, as answers show them. */
 export function shownSettings(provider: ProviderId, stored: GivenSettings): Record<string, unknown> {
   const own = Object.entries(withDefaults(stored)).filter(

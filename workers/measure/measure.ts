@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { countFailingConnections } from "../../shared/connections/store.ts";
 import { minuteMs, secondMs, secondsBetween } from "../../shared/durations.ts";
 import { workQueues } from "../../shared/jobs/define.ts";
 import { countFailed, findOldestNews, findWaitingMessages } from "../../shared/outbox/list-store.ts";
@@ -11,7 +12,7 @@ import { measureQueues } from "./queues.ts";
 
 const maxDeliveries = 5000;
 const maxMessages = 5000;
-/** The totals of payloads, logs and artifacts change this often. */
+/** Totals that change slowly, or that read many rows. */
 const measureTotalsEveryMs = 10 * minuteMs;
 
 /**
@@ -49,6 +50,7 @@ export function openMeasurement(services: Services): () => Promise<void> {
     const now = performance.now();
     if (now < totalsDueAt) return;
     await measureStoredBytes(services);
+    metrics.installation.failingConnections.set(await countFailingConnections(db));
     totalsDueAt = now + measureTotalsEveryMs;
   };
   const measure = async () => {

@@ -4,6 +4,7 @@ import type { Connection } from "../../../shared/connections/store.ts";
 import { apiUrlOf, type ConnectionType, titleOfConnection } from "../../../shared/connections/types.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import { listFailures } from "../../../shared/statuses/store.ts";
 import { confirmPage } from "../resources/confirm-page.tsx";
 import { type Draft, draftOf, fieldNamesOf, parseDraft, readDraft } from "../resources/draft.ts";
 import { LinkButton, PostForm } from "../ui/form.tsx";
@@ -13,10 +14,12 @@ import { withNotice } from "../ui/notices.ts";
 import type { PageContent } from "../ui/page.ts";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
 import { Fact } from "../ui/tables.tsx";
-import { Time } from "../ui/times.tsx";
 import { connectionPath, loadConnection } from "./address.ts";
+import { Failing } from "./failing.tsx";
 import { ConnectionFields, TokenRights } from "./form.tsx";
 
+/** Pipelines that are named. */
+const maxFailures = 20;
 const fieldNames = fieldNamesOf(connectionMembers);
 
 /** GET …/repository_connections/:connection */
@@ -55,15 +58,16 @@ export const deleteConnectionPage = confirmPage({
 });
 
 async function show(
-  { outgoing }: Services,
+  { outgoing, db }: Services,
   request: MemberRequest,
   connection: Connection,
   { draft, problems }: { draft?: Draft; problems?: FormProblems } = {},
 ): Promise<PageContent> {
-  const { url, tokenSealed, failingSince } = connection;
+  const { url, tokenSealed } = connection;
   const api = apiUrlOf(connection);
   const hasToken = tokenSealed !== null;
   const outside = hasToken ? await outgoing.findProblem(api) : undefined;
+  const failures = await listFailures(db, connection, maxFailures);
   return narrowPage({
     title: titleOfConnection(connection),
     problems,
@@ -75,12 +79,7 @@ async function show(
           <Fact name="Its API" value={<code>{api}</code>} />
           <Fact name="Token" value={hasToken ? "stored, encrypted" : "none: the host is never called"} />
         </dl>
-        {failingSince && (
-          <p class="warning">
-            The host refuses the token since <Time at={failingSince} />. Give it the rights below, or another
-            token.
-          </p>
-        )}
+        <Failing connection={connection} failures={failures} request={request} />
         {outside && <p class="warning">Requests to the host fail: {outside.message}.</p>}
         <PostForm path={connectionPath(request, connection)} problems={problems} button="Save">
           <ConnectionFields
@@ -90,6 +89,12 @@ async function show(
             hasToken={hasToken}
           />
         </PostForm>
+        <h2>What it does</h2>
+        <p>
+          {hasToken && connection.publishStatuses
+            ? "Commits that pipelines build get a status at the host: pending, then success or failure. Each pipeline says so on the page of its provider, and can switch it off."
+            : "Commits get no statuses at the host."}
+        </p>
         <h2>The smallest rights of its token</h2>
         <TokenRights types={[connection.type as ConnectionType]} />
         <p class="actions">

@@ -62,7 +62,7 @@ function Entry({ connection, request }: { connection: Connection; request: Membe
         </p>
         {failingSince && (
           <p>
-            The host refuses its token since <Time at={failingSince} />.
+            The host has refused statuses since <Time at={failingSince} />.
           </p>
         )}
       </div>

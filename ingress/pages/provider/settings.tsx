@@ -21,22 +21,24 @@ import { type FormProblems, tryForm } from "../ui/problems.ts";
 
 type Name = keyof typeof declaredSettings;
 
+/** They act on what hosts show of builds. */
+const isOfStatuses = (name: Name) => /status|publish/.test(name);
+
 /** A group has the settings that it matches, and that no group before it has. */
 const groups: [title: string, has: (name: Name) => boolean][] = [
+  ["Commit statuses", isOfStatuses],
   ["Merge queue", (name) => name.includes("merge_group")],
   ["Pull requests", (name) => name.includes("pull_request")],
   ["Filter", (name) => name.startsWith("filter")],
   ["Pushes", () => true],
 ];
-/** They act on what builds report to hosts. */
-const isOfStatuses = (name: Name) => /status|publish/.test(name);
 
 /** The settings of a provider that pages show. Settings that cannot be switched on are left out. */
 function shownOf(provider: ProviderId): Name[] {
   return (Object.keys(declaredSettings) as Name[]).filter((name) => {
     const declared = declaredSettings[name];
     const isOwn = (declared.of as readonly ProviderId[]).includes(provider);
-    return isOwn && !("missing" in declared) && !isOfStatuses(name);
+    return isOwn && !("missing" in declared);
   });
 }
 
@@ -45,12 +47,30 @@ function aboutOf(provider: ProviderId, name: Name): string {
   return declaredSettings[name].about.replaceAll("pull request", providers[provider].request);
 }
 
-/** The sentences of the settings that are on. */
-export function settingsInWords(provider: ProviderId, settings: ProviderSettings): string[] {
+/** What the settings build: the sentences of those that are on. */
+export function buildsInWords(provider: ProviderId, settings: ProviderSettings): string[] {
   const isOfForks = (name: Name) => name === "prefix_pull_request_fork_branch_names";
+  return inWords(provider, settings, (name) => !isOfStatuses(name))
+    .filter(([name]) => settings.build_pull_request_forks || !isOfForks(name))
+    .map(([, words]) => words);
+}
+
+/** What the settings show at the host. */
+export function statusesInWords(provider: ProviderId, settings: ProviderSettings): string[] {
+  const isOfSteps = (name: Name) => name === "use_step_key_as_commit_status";
+  return inWords(provider, settings, isOfStatuses)
+    .filter(([name]) => settings.publish_commit_status_per_step || !isOfSteps(name))
+    .map(([, words]) => words);
+}
+
+function inWords(
+  provider: ProviderId,
+  settings: ProviderSettings,
+  isAsked: (name: Name) => boolean,
+): [Name, string][] {
   return shownOf(provider)
-    .filter((name) => settings[name] === true && (settings.build_pull_request_forks || !isOfForks(name)))
-    .map((name) => aboutOf(provider, name));
+    .filter((name) => isAsked(name) && settings[name] === true)
+    .map((name) => [name, aboutOf(provider, name)]);
 }
 
 /** GET …/provider/settings */

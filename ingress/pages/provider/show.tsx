@@ -17,7 +17,8 @@ import { Time } from "../ui/times.tsx";
 import { Steps } from "./host-steps.tsx";
 import { type LoadedWebhook, loadProviderDetails } from "./load.ts";
 import { privatePage } from "./private.tsx";
-import { settingsInWords } from "./settings.tsx";
+import { buildsInWords } from "./settings.tsx";
+import { type LoadedStatuses, loadStatuses, Statuses } from "./statuses.tsx";
 
 /** GET …/pipelines/:slug/provider: how to set up the webhook of the source host, and its last deliveries. */
 export const providerPage = memberPage((services, request) => showProvider(services, request));
@@ -32,7 +33,8 @@ export async function showProvider(
   if (provider === null) return privatePage(request, pipeline);
   if (!webhook) return unmadePage(request, pipeline, provider);
   const hookProblem = await findHookProblem(services, pipeline);
-  return show(request, { pipeline, provider, webhook, hookProblem, refusal });
+  const statuses = await loadStatuses(services, pipeline);
+  return show(request, { pipeline, provider, webhook, hookProblem, refusal, statuses });
 }
 
 interface Connected {
@@ -42,10 +44,11 @@ interface Connected {
   /** Why it cannot be made at the host. */
   hookProblem: string | undefined;
   refusal: string | undefined;
+  statuses: LoadedStatuses;
 }
 
 function show(request: MemberRequest, connected: Connected): PageContent {
-  const { pipeline, provider, webhook, hookProblem, refusal } = connected;
+  const { pipeline, provider, webhook, hookProblem, refusal, statuses } = connected;
   const { row, deliveries, builds } = webhook;
   const parameters = { org: request.organization.slug, slug: pipeline.slug, trigger: row.id };
   const path = (pattern: PatternWith<"org" | "slug">) => providerPath(request, pattern);
@@ -103,6 +106,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
           </details>
         </Webhook>
         <Built pipeline={pipeline} provider={provider} />
+        <Statuses statuses={statuses} provider={provider} request={request} />
         {deliveries.length > 0 && (
           <section aria-labelledby="deliveries">
             <h2 id="deliveries">Last deliveries</h2>
@@ -156,7 +160,7 @@ function Arrival({
 
 function Built({ pipeline, provider }: { pipeline: PipelineFacts; provider: ProviderId }) {
   const settings = settingsOf(pipeline);
-  const words = settings.trigger_mode === "none" ? [] : settingsInWords(provider, settings);
+  const words = settings.trigger_mode === "none" ? [] : buildsInWords(provider, settings);
   return (
     <section aria-labelledby="built">
       <h2 id="built">What it does</h2>

@@ -31,6 +31,7 @@ import { lockPipelines, type Pipeline, takeBuildNumbers } from "../../pipelines/
 import { firstWarnings, ineffectiveOf, warningsOf } from "../../pipelines/warnings.ts";
 import type { Topic } from "../../redis/events.ts";
 import { exactSize, type Problem } from "../../refusal.ts";
+import { type GivenSettings, showsSteps } from "../../sources/settings.ts";
 import {
   type BuildEvent,
   type BuildState,
@@ -266,7 +267,7 @@ async function makeBuild(
       hasGraph,
       hasMembers: haveGroups(jobs),
       notify: orNull(ready.notify),
-      tellsOfJobs: haveNotices(steps),
+      tellsOfJobs: build.tellsOfJobs || haveNotices(steps),
       finishedAt,
       ...(state && { state }),
     },
@@ -350,7 +351,7 @@ export function newBuild(
     scheduleId: request.scheduledBy?.scheduleId ?? null,
     scheduledFor: request.scheduledBy?.scheduledFor ?? null,
     notify: null,
-    tellsOfJobs: false,
+    tellsOfJobs: showsSteps((pipeline.providerSettings ?? {}) as GivenSettings),
     cancelReason: null,
     failingAt: null,
     pausedQueueId: null,

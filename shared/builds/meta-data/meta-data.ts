@@ -1,6 +1,7 @@
 import { hashToken, issueToken, isWellFormedToken } from "../../crypto/tokens.ts";
 import type { Tx } from "../../db/database.ts";
 import { hourMs } from "../../durations.ts";
+import { tellOfBuilds } from "../../news/tell.ts";
 import { excerpt, Refusal } from "../../refusal.ts";
 import type { Services } from "../../services/services.ts";
 import type { Config } from "../../settings/config.ts";
@@ -109,7 +110,10 @@ export async function setMetaData(
   const commit = findResolvedCommit(entries, commitKey(config));
   const build = await changeBuild(async (tx, build) => {
     await addMetaData(tx, build.id, entries);
-    if (commit && !isFullCommit(build.commit)) await resolveCommitIfStill(tx, build, commit);
+    if (commit && !isFullCommit(build.commit)) {
+      await resolveCommitIfStill(tx, build, commit);
+      await tellOfBuilds(tx, [build], "build.changed");
+    }
     return build;
   });
   if (commit && commit !== build.commit) events.publish(buildTopics(build, []));

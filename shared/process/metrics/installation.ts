@@ -54,6 +54,10 @@ export function createInstallationMetrics(registry: Registry) {
     ),
     storedBytesMax: gauge("largest_stored_bytes", "Stored bytes of the organization that has most", ["kind"]),
     storedBytesLimit: gauge("stored_bytes_limit", "Stored bytes that an organization may have", ["kind"]),
+    failingConnections: gauge(
+      "failing_repository_connections",
+      "Repository connections whose host refuses the statuses of commits",
+    ),
     databaseBytes: gauge("database_bytes", "Size of the database"),
     databaseLogBytes: gauge(
       "database_log_bytes",

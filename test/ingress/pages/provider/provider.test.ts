@@ -119,12 +119,18 @@ describeWorldOn(sqlite, "the page of a pipeline's provider", startQueuePages, (p
     const form = await show(`${path}/settings`);
     assert.match(form, /name="build_branches"[^>]* checked/);
     assert.match(form, /name="build_merge_group_checks_requested"/);
-    assert.doesNotMatch(form, /name="build_release_published"|name="publish_commit_status"/);
+    assert.match(form, /name="publish_commit_status"[^>]* checked/);
+    assert.doesNotMatch(form, /name="build_release_published"/);
     const { answer } = await create("https://bitbucket.org/acme/app.git");
     assert.match(read(answer), /View requests/);
     assert.doesNotMatch(await show(`${at}/pipelines/app-${made}/provider/settings`), /merge_group/);
 
-    const settings = { build_tags: "1", filter_condition: 'build.branch == "main"', filter_enabled: "1" };
+    const settings = {
+      build_tags: "1",
+      filter_condition: 'build.branch == "main"',
+      filter_enabled: "1",
+      publish_commit_status: "1",
+    };
     const saved = await pages.asBob.post(`${path}/settings`, { trigger_mode: "none", ...settings });
 
     assert.equal(saved.status, 303, saved.text);

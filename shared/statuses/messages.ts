@@ -1,0 +1,58 @@
+import type { Job } from "../builds/rows/job-store.ts";
+import type { Tx } from "../db/database.ts";
+import type { News } from "../news/store.ts";
+import type { NewMessage } from "../outbox/kind.ts";
+import type { Services } from "../services/services.ts";
+import { listAnnouncedJobs, listJobs, listSpokenBuilds } from "./store.ts";
+import { contextOf, contextOfStep, findShown, messageOf, type Shown } from "./target.ts";
+
+/** Of a build whose commit became known after they began: the statuses of so many steps follow. */
+const maxJobsAtOnce = 500;
+
+/** Makes messages of news: a status of the build, and of each step where the pipeline wants that. */
+export async function messagesOf(tx: Tx, services: Services, news: News[]): Promise<NewMessage[]> {
+  const shown = await listShown(tx, services, news);
+  const jobs = new Map((await listJobs(tx, jobsToRead(news, shown))).map((job) => [job.id, job]));
+  const messages: NewMessage[] = [];
+  for (const { event, buildId, jobId } of news) {
+    const about = shown.get(buildId ?? "");
+    if (!about?.settings.publish_commit_status) continue;
+    if (jobId === null)
+      messages.push(messageOf(about, event, { context: contextOf(services, about), of: "build" }));
+    if (!about.settings.publish_commit_status_per_step) continue;
+    const own = jobId === null ? await jobsAtOnce(tx, event, about) : [jobs.get(jobId)];
+    for (const job of own) if (job && hasStatus(job)) messages.push(ofStep(services, about, event, job));
+  }
+  return messages;
+}
+
+async function listShown(tx: Tx, services: Services, news: News[]): Promise<Map<string, Shown>> {
+  const ids = [...new Set(news.flatMap(({ buildId }) => buildId ?? []))];
+  const shown = new Map<string, Shown>();
+  for (const spoken of await listSpokenBuilds(tx, ids)) {
+    const found = await findShown({ cipher: services.cipher, db: tx }, spoken);
+    if (found) shown.set(spoken.build.id, found);
+  }
+  return shown;
+}
+
+function jobsToRead(news: News[], shown: Map<string, Shown>): string[] {
+  const isByStep = (buildId: string | null) =>
+    shown.get(buildId ?? "")?.settings.publish_commit_status_per_step === true;
+  return [...new Set(news.flatMap(({ buildId, jobId }) => (jobId && isByStep(buildId) ? jobId : [])))];
+}
+
+/** Jobs began while nobody knew the commit: it has become a full hash. */
+async function jobsAtOnce(tx: Tx, event: string, { spoken }: Shown): Promise<Job[]> {
+  return event === "build.changed" ? listAnnouncedJobs(tx, spoken.build.id, maxJobsAtOnce) : [];
+}
+
+/** Waits and steps for people have none. */
+function hasStatus({ type }: Job): boolean {
+  return type === "script" || type === "trigger";
+}
+
+function ofStep(services: Services, shown: Shown, event: string, job: Job): NewMessage {
+  const context = contextOfStep(services, shown, job);
+  return messageOf(shown, event, { context, of: "step", id: job.stepId }, job.id);
+}

@@ -1,0 +1,186 @@
+import { and, asc, eq, getTableColumns, inArray, isNotNull, isNull, ne, notInArray, sql } from "drizzle-orm";
+import { type Job, selectJobs, wholeJob } from "../builds/rows/job-store.ts";
+import { receiverOf, receiversOf } from "../connections/receivers.ts";
+import type { Connection } from "../connections/store.ts";
+import type { Db, Tx } from "../db/database.ts";
+import type { Tables } from "../db/schema.ts";
+import { beginsWith } from "../outbox/store.ts";
+import type { GivenSettings } from "../sources/settings.ts";
+import type { JobState } from "../vocabulary.ts";
+
+type BuildRow = Tables["builds"]["$inferSelect"];
+type PipelineRow = Tables["pipelines"]["$inferSelect"];
+
+/** A build with what its statuses name. */
+export interface SpokenBuild {
+  build: Pick<
+    BuildRow,
+    | "id"
+    | "organizationId"
+    | "pipelineId"
+    | "number"
+    | "state"
+    | "commit"
+    | "options"
+    | "startedAt"
+    | "finishedAt"
+  >;
+  pipeline: Pick<PipelineRow, "id" | "slug" | "repository"> & { providerSettings: GivenSettings | null };
+  organization: { slug: string };
+}
+
+/** Builds of pipelines that are not deleted. */
+export async function listSpokenBuilds(db: Db | Tx, ids: string[]): Promise<SpokenBuild[]> {
+  if (ids.length === 0) return [];
+  const { builds, pipelines, organizations } = db.tables;
+  const { id, organizationId, pipelineId, number, state, commit, options, startedAt, finishedAt } =
+    getTableColumns(builds);
+  const rows = await db
+    .select({
+      build: { id, organizationId, pipelineId, number, state, commit, options, startedAt, finishedAt },
+      pipeline: {
+        id: pipelines.id,
+        slug: pipelines.slug,
+        repository: pipelines.repository,
+        providerSettings: pipelines.providerSettings,
+      },
+      organization: { slug: organizations.slug },
+    })
+    .from(builds)
+    .innerJoin(pipelines, and(eq(pipelines.id, builds.pipelineId), isNull(pipelines.deletedAt)))
+    .innerJoin(organizations, eq(organizations.id, builds.organizationId))
+    .where(inArray(builds.id, ids));
+  return rows as SpokenBuild[];
+}
+
+export async function listJobs(tx: Tx, ids: string[]): Promise<Job[]> {
+  if (ids.length === 0) return [];
+  const found = await selectJobs(tx).where(inArray(tx.tables.jobs.id, ids));
+  return found.map(wholeJob);
+}
+
+const unannounced: JobState[] = ["waiting", "blocked", "broken", "skipped"];
+
+/** The first jobs of a build that need or needed an agent, or make builds. */
+export async function listAnnouncedJobs(tx: Tx, buildId: string, limit: number): Promise<Job[]> {
+  const { jobs } = tx.tables;
+  const found = await selectJobs(tx)
+    .where(
+      and(
+        eq(jobs.buildId, buildId),
+        inArray(jobs.type, ["script", "trigger"]),
+        notInArray(jobs.state, unannounced),
+        isNull(jobs.retriedInJobId),
+      ),
+    )
+    .orderBy(asc(jobs.position), asc(jobs.id))
+    .limit(limit);
+  return found.map(wholeJob);
+}
+
+/** The host refuses the connection since now, unless it does so already. */
+export async function failConnection(tx: Tx, id: string, restsUntil: Date | null): Promise<void> {
+  const { repositoryConnections: connections } = tx.tables;
+  await tx
+    .update(connections)
+    .set({
+      failingSince: sql`coalesce(${connections.failingSince}, ${sql.param(tx.now, connections.failingSince)})`,
+      ...(restsUntil && { restsUntil }),
+    })
+    .where(eq(connections.id, id));
+}
+
+export async function restConnection(tx: Tx, id: string, restsUntil: Date): Promise<void> {
+  const { repositoryConnections: connections } = tx.tables;
+  await tx.update(connections).set({ restsUntil }).where(eq(connections.id, id));
+}
+
+/** A receiver of a connection has taken a status: the connection is sound again, unless the host still refuses another one. */
+export async function mendConnectionIfFailing(
+  tx: Tx,
+  connection: Pick<Connection, "id" | "organizationId">,
+  receiver: string,
+): Promise<void> {
+  const { repositoryConnections: connections, outboxReceivers } = tx.tables;
+  const [failing] = await tx
+    .select({ id: connections.id })
+    .from(connections)
+    .where(and(eq(connections.id, connection.id), isNotNull(connections.failingSince)));
+  if (!failing) return;
+  const others = await tx
+    .select({ receiver: outboxReceivers.receiver })
+    .from(outboxReceivers)
+    .where(and(isFailingReceiver(tx, connection), ne(outboxReceivers.receiver, receiver)))
+    .limit(1);
+  if (others.length > 0) return;
+  await tx.update(connections).set({ failingSince: null }).where(eq(connections.id, connection.id));
+}
+
+/** Statuses of a pipeline that a host does not take. */
+export interface StatusFailure {
+  failingSince: Date;
+  problem: string;
+  /** The next try. */
+  dueAt: Date;
+}
+
+/** Finds why a host does not take the statuses of a pipeline at present. */
+export async function findFailure(
+  db: Db,
+  connection: Pick<Connection, "id" | "organizationId">,
+  pipelineId: string,
+): Promise<StatusFailure | undefined> {
+  const { outboxReceivers } = db.tables;
+  const { receiver, failingSince, problem, dueAt } = outboxReceivers;
+  const [found] = await db
+    .select({ failingSince, problem, dueAt })
+    .from(outboxReceivers)
+    .where(and(isFailingReceiver(db, connection), eq(receiver, receiverOf(connection.id, pipelineId))));
+  return found && failureOf(found);
+}
+
+/** The first pipelines whose statuses a connection's host does not take. */
+export async function listFailures(
+  db: Db,
+  connection: Pick<Connection, "id" | "organizationId">,
+  limit: number,
+): Promise<(StatusFailure & { pipeline: Pick<PipelineRow, "slug" | "name"> })[]> {
+  const { outboxReceivers, pipelines } = db.tables;
+  const { receiver, failingSince, problem, dueAt } = outboxReceivers;
+  const failing = await db
+    .select({ receiver, failingSince, problem, dueAt })
+    .from(outboxReceivers)
+    .where(isFailingReceiver(db, connection))
+    .orderBy(asc(receiver))
+    .limit(limit);
+  if (failing.length === 0) return [];
+  const byId = new Map(failing.map((row) => [row.receiver.slice(receiversOf(connection.id).length), row]));
+  const { id, slug, name } = pipelines;
+  const rows = await db
+    .select({ id, slug, name })
+    .from(pipelines)
+    .where(and(inArray(id, [...byId.keys()]), isNull(pipelines.deletedAt)));
+  return rows.flatMap(({ id: pipelineId, ...pipeline }) => {
+    const row = byId.get(pipelineId);
+    return row ? [{ ...failureOf(row), pipeline }] : [];
+  });
+}
+
+function failureOf({
+  failingSince,
+  problem,
+  dueAt,
+}: Pick<Tables["outboxReceivers"]["$inferSelect"], "failingSince" | "problem" | "dueAt">): StatusFailure {
+  return { failingSince: failingSince as Date, problem: problem ?? "", dueAt };
+}
+
+function isFailingReceiver(
+  { tables: { outboxReceivers } }: Db | Tx,
+  { id, organizationId }: Pick<Connection, "id" | "organizationId">,
+) {
+  return and(
+    eq(outboxReceivers.organizationId, organizationId),
+    beginsWith(outboxReceivers.receiver, receiversOf(id)),
+    isNotNull(outboxReceivers.failingSince),
+  );
+}

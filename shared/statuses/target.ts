@@ -1,0 +1,75 @@
+import { isFullCommit } from "../builds/meta-data/meta-data.ts";
+import type { Job } from "../builds/rows/job-store.ts";
+import { findStatusTarget, type Target } from "../connections/calls.ts";
+import { receiverOf } from "../connections/receivers.ts";
+import type { Tx } from "../db/database.ts";
+import type { NewMessage } from "../outbox/kind.ts";
+import type { Services } from "../services/services.ts";
+import { type ProviderSettings, withDefaults } from "../sources/settings.ts";
+import { contextOfBuild, contextOfJob } from "./contexts.ts";
+import type { SpokenBuild } from "./store.ts";
+
+/** What a message of a status is about, beside its build. */
+export interface StatusTarget {
+  context: string;
+  of: "build" | "step" | "group";
+  /** The step or group. */
+  id?: string;
+  /** Asked for by `notify` of a document, and not by the settings of the pipeline. */
+  notice?: StatusNotice;
+}
+
+export interface StatusNotice {
+  /** Of a build. */
+  blockedAsPending?: boolean;
+  /** Of a step that is a matrix: a job of the combination that it is about. */
+  jobId?: string;
+}
+
+/** A build that its host can show. */
+export interface Shown {
+  spoken: SpokenBuild;
+  settings: ProviderSettings;
+  target: Target;
+}
+
+/** Finds where the statuses of a build go. Undefined: nowhere, or not yet. */
+export async function findShown(
+  services: Pick<Services, "cipher"> & { db: Services["db"] | Tx },
+  spoken: SpokenBuild,
+): Promise<Shown | undefined> {
+  const { build, pipeline } = spoken;
+  if (!isFullCommit(build.commit)) return undefined;
+  const { organizationId } = build;
+  const found = await findStatusTarget(services, { organizationId, repository: pipeline.repository });
+  if ("reason" in found) return undefined;
+  return { spoken, settings: withDefaults(pipeline.providerSettings ?? {}), target: found.target };
+}
+
+/** Writes a message. Later news of the same status take its place while it waits. */
+export function messageOf(
+  { spoken: { build, pipeline }, target: { connection } }: Shown,
+  event: string,
+  target: StatusTarget,
+  jobId: string | null = null,
+): NewMessage {
+  return {
+    receiver: receiverOf(connection.id, pipeline.id),
+    connectionId: connection.id,
+    buildId: build.id,
+    jobId,
+    event,
+    topic: `${build.id}:${target.context}`,
+    target,
+  };
+}
+
+/** The context of the status of its build. */
+export function contextOf(services: Pick<Services, "config">, { spoken, settings }: Shown): string {
+  return contextOfBuild(services.config, spoken.pipeline, spoken.build, settings);
+}
+
+/** The context of the status of a job's step. */
+export function contextOfStep(services: Pick<Services, "config">, shown: Shown, job: Job): string {
+  return contextOfJob(contextOf(services, shown), job, shown.settings);
+}
