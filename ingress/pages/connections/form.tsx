@@ -32,7 +32,7 @@ export function ConnectionFields({
           label={type.field.label}
           name="type"
           value={draft.type ?? ""}
-          options={connectionTypes.map(titleOption)}
+          options={[["", "Choose one"], ...connectionTypes.map(titleOption)]}
           required
         />
       ),

@@ -164,19 +164,11 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
   } as const;
   const { label, name, hint } = pipelineMembers.clusterId.field;
   const options = clusters.map((cluster) => [cluster.id, cluster.name] as const);
-  return (
+  const others = (
     <>
-      <DefaultButton />
       <MemberFields
         {...form}
-        columns={[
-          ...["repository", "name", "slug", "clusterId", "description"],
-          ...["emoji", "tags", "defaultBranch", "branchConfiguration"],
-        ]}
-        own={{
-          clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} />,
-          ...(!variables && { name: <NameOfNew value={draft.members.name} problems={problems} /> }),
-        }}
+        columns={["description", "emoji", "tags", "defaultBranch", "branchConfiguration"]}
       />
       {variables ? (
         <EnvironmentChoice names={variables} isReplaced={draft.replacesEnvironment} {...environment} />
@@ -199,8 +191,45 @@ export function PipelineFields({ draft, clusters, queues, problems, variables }:
         {...form}
         columns={["allowRebuilds", "defaultTimeoutInMinutes", "maximumTimeoutInMinutes"]}
       />
-      <StepsFields draft={draft.steps} queues={queues} problems={problems} />
     </>
+  );
+  const steps = <StepsFields draft={draft.steps} queues={queues} problems={problems} />;
+  return (
+    <>
+      <DefaultButton />
+      <MemberFields
+        {...form}
+        columns={["repository", "name", "slug", "clusterId"]}
+        own={{
+          clusterId: <Select {...{ label, name, hint, options, problems }} value={clusterId} />,
+          ...(!variables && { name: <NameOfNew value={draft.members.name} problems={problems} /> }),
+        }}
+      />
+      {variables ? (
+        <>
+          {others}
+          {steps}
+        </>
+      ) : (
+        <>
+          {steps}
+          <details id="others" class="fold" open={problems !== undefined || hasOthers(draft)}>
+            <summary>More settings</summary>
+            {others}
+          </details>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Says if a setting of a new pipeline was filled in that its first form folds. */
+function hasOthers({ members }: PipelineDraft): boolean {
+  const first = ["repository", "name", "slug", "clusterId"];
+  // A box that is not ticked is false once the form was sent.
+  const textOf = (value = "") => (value === "false" ? "" : value);
+  return Object.entries(newPipelineDraft("").members).some(
+    ([column, blank]) => !first.includes(column) && textOf(members[column]) !== blank,
   );
 }
 

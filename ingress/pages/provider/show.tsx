@@ -79,7 +79,7 @@ function show(request: MemberRequest, connected: Connected): PageContent {
           {refusal && <FormError>{refusal}</FormError>}
           {hookProblem ? (
             <p class="quiet">
-              Signalbox can make it at the host for you. {hookProblem}
+              Signalbox cannot make it at the host for you yet. {hookProblem}
               {request.role === "admin" && (
                 <>
                   : see{" "}
@@ -207,10 +207,7 @@ function Webhook({
           Requests are not verified: whoever knows the address can make builds of any commit.
         </p>
       ) : (
-        <p>
-          Each request is verified by the secret. It was shown when it was made; if it is lost, make a new
-          one.
-        </p>
+        <p>Each request is verified by the secret. It is shown only when it is made: change it to see one.</p>
       )}
       <p class="actions">
         <LinkButton

@@ -37,6 +37,8 @@ const notices = {
   pipeline_archived: "The pipeline is archived. It makes no builds until you unarchive it.",
   pipeline_unarchived: "The pipeline makes builds again.",
   pipeline_deleted: "The pipeline is deleted. The URLs of its triggers answer 404 from now on.",
+  repository_connection_created:
+    "The repository connection is created. Pipelines at this host have a webhook now: open the provider of each.",
   trigger_enabled: "The trigger is enabled.",
   trigger_disabled: "The trigger is disabled. It refuses deliveries from now on.",
   refused_bodies_kept: "Refused requests are kept with their bodies for an hour.",

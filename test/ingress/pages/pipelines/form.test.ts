@@ -107,6 +107,16 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.deepEqual((await find("unasked")).steps, [{ command }]);
     });
 
+    it("folds the settings that few need, unless one was filled in or something is wrong", async () => {
+      const isOpen = (answer: Answer) => /<details id="others"[^>]* open/.test(read(answer));
+      const first = await pages.asBob.get(newPath);
+      assert.equal(isOpen(first), false);
+      const adding = { ...valuesOf(first), ...fields({ name: "Folded" }), do: "add" };
+      assert.equal(isOpen(await pages.asBob.post(newPath, adding)), false);
+      assert.equal(isOpen(await pages.asBob.post(newPath, { ...adding, description: "x" })), true);
+      assert.equal(isOpen(await pages.asBob.post(newPath, fields({ name: "" }))), true);
+    });
+
     it("takes steps as JSON by the rules of REST", async () => {
       const { rows: _, ...rest } = fields({ name: "As JSON" });
       const steps = '\ufeff[{"commands": ["a", "b"], "id": "x"}, "wait", {"command": "c"}]';
