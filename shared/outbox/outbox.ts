@@ -6,10 +6,11 @@
 // | `outbox`, waiting   | a message that is sent once its receiver and itself are due                    |
 // | `outbox_receivers`  | the receiver has messages waiting; when it is due, and which process has it    |
 //
-// A process that ends in the middle leaves the receiver to others after half a minute. They send again what it may have
+// A process that ends in the middle leaves the receiver to others after a minute. They send again what it may have
 // sent: each message arrives at least once.
 
-import { secondMs } from "../durations.ts";
+import { minuteMs } from "../durations.ts";
+import { putMailIsSent } from "../news/hearers.ts";
 import { findNextOwner as findNextWithNews } from "../news/store.ts";
 import type { Services } from "../services/services.ts";
 import { shares } from "../sharing/bounds.ts";
@@ -37,7 +38,8 @@ export interface Outbox {
   close(): Promise<void>;
 }
 
-const takenMs = 30 * secondMs;
+/** The last message of a turn begins within 15 seconds, and a mail may take 30. */
+const takenMs = minuteMs;
 const messagesOfTurn = 32;
 /** Of an organization: those that failed before hold no more places of it. */
 const maxFailing = 4;
@@ -101,7 +103,18 @@ export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
     return true;
   };
 
+  /** Whether mails are sent is known to those who send them. */
+  let isMailSaid = false;
+  const sayIfMailIsSent = async () => {
+    if (isMailSaid) return;
+    await db.transaction((tx) =>
+      putMailIsSent(tx, kinds.mail !== undefined && services.mailer !== undefined),
+    );
+    isMailSaid = true;
+  };
+
   const look = async () => {
+    await sayIfMailIsSent();
     await visitNews(async ({ organizationId }) => {
       if (making.has(organizationId)) return "go on";
       making.add(organizationId);

@@ -21,7 +21,7 @@ export interface Try {
 
 /** Builds whose messages are sent to a receiver at once. */
 const linesAtOnce = 4;
-/** The receiver is taken for 30 seconds, and the last request may take 10. */
+/** The receiver is taken for a minute, and the last message may take half of it. */
 const startsWithinMs = 15 * secondMs;
 const maxAnswerCharacters = 1000;
 const maxKeptBody = 64 * 1024;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { forgetHearers } from "../../shared/news/hearers.ts";
 import { tellOfBuilds } from "../../shared/news/tell.ts";
 import type { MessageKind } from "../../shared/outbox/kind.ts";
 import { describeWorld } from "../helpers/databases.ts";
@@ -18,6 +19,23 @@ describeWorld("news", openOutboxWorld, (outbox) => {
   it("of what nobody hears has no row", async () => {
     await tell(outbox.newBuildId(), null);
     assert.deepEqual(await newsRows(), []);
+  });
+
+  it("of a build that finished is heard by mail, once a worker sends mail", async () => {
+    const sendsMail = (mailer: typeof outbox.services.mailer) =>
+      outbox.send(1, { mail: postingKind }, { mailer });
+    const heard = async () => {
+      forgetHearers(outbox.organizationId);
+      await tell(outbox.newBuildId(), null);
+      const { length } = await newsRows();
+      const { db } = outbox.services;
+      await db.transaction(async (tx) => void (await tx.delete(tx.tables.news)));
+      return length;
+    };
+    await sendsMail({ send: async () => {} });
+    assert.equal(await heard(), 1);
+    await sendsMail(undefined);
+    assert.equal(await heard(), 0);
   });
 
   it("becomes messages in its order, each once, whatever workers look", async () => {

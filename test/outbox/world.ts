@@ -61,8 +61,12 @@ export async function openOutboxWorld(database: TestDatabase) {
       await db.transaction((tx) => putMessages(tx, owner, rows));
     },
     /** Sends what is due. */
-    async send(workers = 1, kinds: MessageKinds = { service: postingKind }): Promise<void> {
-      const opened = Array.from({ length: workers }, () => openOutbox(services, kinds));
+    async send(
+      workers = 1,
+      kinds: MessageKinds = { service: postingKind },
+      other: Partial<Services> = {},
+    ): Promise<void> {
+      const opened = Array.from({ length: workers }, () => openOutbox({ ...services, ...other }, kinds));
       for (const each of opened) each.wake();
       await Promise.all(opened.map((each) => each.idle()));
       await Promise.all(opened.map((each) => each.close()));
