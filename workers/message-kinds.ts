@@ -1,5 +1,6 @@
+import { serviceMessages } from "../shared/notifications/message-kind.ts";
 import type { MessageKinds } from "../shared/outbox/kind.ts";
 import { statusKind } from "../shared/statuses/kind.ts";
 
 /** What the outbox sends. */
-export const messageKinds: MessageKinds = { status: statusKind };
+export const messageKinds: MessageKinds = { status: statusKind, service: serviceMessages };

@@ -16,6 +16,7 @@ import { jobListOperations } from "./jobs/list.ts";
 import { logOperations } from "./jobs/logs.ts";
 import { uploadOperations } from "./jobs/uploads.ts";
 import { metaOperations } from "./meta.ts";
+import { notificationServiceOperations } from "./notifications/services.ts";
 import { memberOperations } from "./organizations/members.ts";
 import { organizationOperations } from "./organizations/organizations.ts";
 import { pipelineOperations } from "./pipelines.ts";
@@ -36,6 +37,7 @@ export function restOperations(services: Services): Operation[] {
     ...memberOperations(services),
     ...auditOperations(services),
     ...connectionOperations(services),
+    ...notificationServiceOperations(services),
     ...clusterOperations(services),
     ...queueOperations(services),
     ...agentTokenOperations(services),

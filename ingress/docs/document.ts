@@ -19,6 +19,7 @@ const tagDescriptions: Record<string, string> = {
   "Access token": "The access token of the request.",
   Organizations: "The organization of an access token.",
   "Repository connections": "Source hosts of an organization, and the tokens by which they are called.",
+  "Notification services": "Receivers outside that are told of builds, jobs and agents.",
   Clusters: "Groups of queues.",
   Queues: "Queues of jobs, with dispatch pause.",
   Pipelines: "The steps of builds.",

@@ -4,19 +4,24 @@ import { isId } from "../../shared/ids.ts";
 import { Refusal } from "../../shared/refusal.ts";
 import { defaultPerPage, maxPerPage } from "./number-pager.ts";
 
-/** Reads `per_page`, `after` and `before` of the API. @throws Refusal 400 */
-export function readCursorPage(event: H3Event): CursorPage {
+/**
+ * Reads `per_page`, `after` and `before` of the API.
+ * @param isOldestFirst the order of the list
+ * @throws Refusal 400
+ */
+export function readCursorPage(event: H3Event, isOldestFirst = false): CursorPage {
   const { per_page = String(defaultPerPage), after, before } = getQuery(event);
   const limit = typeof per_page === "string" && /^\d{1,3}$/.test(per_page) ? Number(per_page) : 0;
   if (limit < 1 || limit > maxPerPage)
     throw new Refusal(400, `per_page must be a number from 1 to ${maxPerPage}`);
   if (after !== undefined && before !== undefined)
     throw new Refusal(400, "after and before cannot be used together");
-  return {
-    limit,
-    ...(after === undefined ? {} : { olderThan: decodeCursor("after", after) }),
-    ...(before === undefined ? {} : { newerThan: decodeCursor("before", before) }),
-  };
+  const [later, earlier] = [
+    after === undefined ? undefined : decodeCursor("after", after),
+    before === undefined ? undefined : decodeCursor("before", before),
+  ];
+  const [olderThan, newerThan] = isOldestFirst ? [earlier, later] : [later, earlier];
+  return { limit, ...(olderThan && { olderThan }), ...(newerThan && { newerThan }), isOldestFirst };
 }
 
 /** The parameters of a web page that carry ids. */

@@ -54,6 +54,15 @@ import { changeRole, redirectToMembers, removeMemberPage } from "./members/act.t
 import { createInvitation, revokeInvitationForm } from "./members/invite.tsx";
 import { joinForm, joinPage } from "./members/join.tsx";
 import { membersPage } from "./members/list.tsx";
+import {
+  deleteServicePage,
+  saveService,
+  sendRequestAgain,
+  servicePage,
+  switchService,
+} from "./notifications/edit.tsx";
+import { servicesPage } from "./notifications/list.tsx";
+import { createService, newServicePage } from "./notifications/new.tsx";
 import { auditPage } from "./organization/audit.tsx";
 import { auditFile } from "./organization/audit-file.ts";
 import { home } from "./organization/home.tsx";
@@ -237,6 +246,12 @@ function routes({ isClosing }: Parts) {
     [patterns.retryMessagesPage]: { GET: redirectToOutbox, POST: retryFailedMessages },
     [patterns.retryMessagePage]: { GET: redirectToOutbox, POST: retryMessage },
     [patterns.dropMessagePage]: { GET: redirectToOutbox, POST: dropMessage },
+    [patterns.servicesPage]: { GET: servicesPage },
+    [patterns.newServicePage]: { GET: newServicePage, POST: createService },
+    [patterns.servicePage]: { GET: servicePage, POST: saveService },
+    [patterns.switchServicePage]: { POST: switchService },
+    [patterns.sendAgainPage]: { POST: sendRequestAgain },
+    [patterns.deleteServicePage]: deleteServicePage,
     [patterns.connectionsPage]: { GET: connectionsPage },
     [patterns.newConnectionPage]: newConnectionPage,
     [patterns.connectionPage]: { GET: connectionPage, POST: saveConnection },

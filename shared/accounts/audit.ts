@@ -23,6 +23,7 @@ export const auditSubjectTypes = [
   "agent_token",
   "secret",
   "repository_connection",
+  "notification_service",
   "application",
   "access_token",
   "grant",

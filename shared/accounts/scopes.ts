@@ -65,6 +65,7 @@ export const usedScopes: readonly Scope[] = [
   "read_audit_events",
   "read_organizations",
   "read_organization_repository_connections",
+  "read_notification_services",
   "read_user",
   "write_pipelines",
   "write_builds",
@@ -74,6 +75,7 @@ export const usedScopes: readonly Scope[] = [
   "write_clusters",
   "write_secrets",
   "write_organization_repository_connections",
+  "write_notification_services",
 ];
 
 const adminScopes: readonly string[] = [
@@ -82,6 +84,7 @@ const adminScopes: readonly string[] = [
   "write_organization_settings",
   "write_organization_invitations",
   "write_organization_repository_connections",
+  "write_notification_services",
   "write_teams",
 ] satisfies Scope[];
 

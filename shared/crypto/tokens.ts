@@ -16,6 +16,7 @@ const tokenPrefixes = {
   trigger: "sbtr_",
   webhook: "sbwh_",
   webhookSecret: "sbws_",
+  service: "sbns_",
   job: "sbjt_",
   agentRegistration: "sbct_",
   agentSession: "sbag_",

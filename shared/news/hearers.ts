@@ -35,8 +35,6 @@ export async function putMailIsSent(tx: Tx, isSent: boolean): Promise<void> {
   if ((await findSharedValue(tx, mailIsSent)) !== value) await putSharedValue(tx, mailIsSent, value);
 }
 
-/** Chats and addresses hear of builds alone. */
-function eventsOf({ provider, events }: ServiceThatHears): readonly NewsEvent[] {
-  if (provider !== "webhook") return buildEvents;
+function eventsOf({ events }: ServiceThatHears): readonly NewsEvent[] {
   return events ? allEvents.filter((event) => events.includes(event)) : allEvents;
 }

@@ -45,12 +45,12 @@ export async function lockOrganizationIfFree(tx: Tx, organizationId: string): Pr
   return (await tx.lock(organizations, eq(organizations.id, organizationId), "if-free")).length > 0;
 }
 
-export type ServiceThatHears = Pick<Tables["notificationServices"]["$inferSelect"], "provider" | "events">;
+export type ServiceThatHears = Pick<Tables["notificationServices"]["$inferSelect"], "events">;
 
 export function listServicesThatHear(tx: Tx, organizationId: string): Promise<ServiceThatHears[]> {
   const { notificationServices: services } = tx.tables;
   return tx
-    .select({ provider: services.provider, events: services.events })
+    .select({ events: services.events })
     .from(services)
     .where(and(eq(services.organizationId, organizationId), eq(services.enabled, true)));
 }

@@ -426,6 +426,11 @@ const limits = {
     wholeNumber(1, 1_000_000).default(30),
     "Repository connections of an organization",
   ),
+  notificationServicesPerOrganization: setting(
+    "NOTIFICATION_SERVICES_PER_ORGANIZATION",
+    wholeNumber(1, 1_000).default(20),
+    "Notification services of an organization",
+  ),
   connectedAppsPerMember: setting(
     "CONNECTED_APPS_PER_MEMBER",
     wholeNumber(1, 1_000_000).default(200),

@@ -30,6 +30,8 @@ export const api = {
     baseUrl + pathTo(patterns.secret, address),
   connection: ({ baseUrl }: Config, org: string, connection: string) =>
     baseUrl + pathTo(patterns.connection, { org, connection }),
+  service: ({ baseUrl }: Config, org: string, service: string) =>
+    baseUrl + pathTo(patterns.service, { org, service }),
   agent: ({ baseUrl }: Config, org: string, agent: string) =>
     baseUrl + pathTo(patterns.agent, { org, agent }),
   pipeline: ({ baseUrl }: Config, pipeline: PipelineAddress) => baseUrl + pathTo(patterns.pipeline, pipeline),

@@ -252,6 +252,12 @@ export const stored = {
     { "repository connections": "connectionsPerOrganization" },
     "delete one",
   ),
+  /** News make a message for each that wants them. */
+  notificationServices: counted(
+    "organization",
+    { "notification services": "notificationServicesPerOrganization" },
+    "delete one",
+  ),
   triggers: counted("pipeline", { triggers: 10 }),
   schedules: counted("pipeline", { schedules: "schedulesPerPipeline" }, "delete one"),
   /** An approval counts at once: a device that was approved always gets its token. */

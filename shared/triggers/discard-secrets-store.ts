@@ -5,9 +5,9 @@ import type { SealedColumn } from "../db/sealed-store.ts";
 
 type Owner = AuditSubject & { organizationId: string };
 
-/** Pipelines, triggers, builds, secrets or repository connections, as subjects of the audit log. Signing keys are of no organization. */
+/** Pipelines, triggers, builds, secrets, repository connections or notification services, as subjects of the audit log. Signing keys are of no organization. */
 export async function listOwnersOfSealed(tx: Tx, column: SealedColumn, ids: string[]): Promise<Owner[]> {
-  const { pipelines, triggers, builds, secrets, repositoryConnections } = tx.tables;
+  const { pipelines, triggers, builds, secrets, repositoryConnections, notificationServices } = tx.tables;
   if (column === "signingKeys.privateKeySealed") return [];
   if (column === "secrets.valueSealed") {
     const { id, key: name, organizationId } = secrets;
@@ -21,6 +21,18 @@ export async function listOwnersOfSealed(tx: Tx, column: SealedColumn, ids: stri
       .from(repositoryConnections)
       .where(inArray(id, ids));
     return rows.map((row) => ({ ...row, type: "repository_connection" }));
+  }
+  if (column === "notificationServices.secretSealed") {
+    const { id, description, provider, organizationId } = notificationServices;
+    const rows = await tx
+      .select({ id, description, provider, organizationId })
+      .from(notificationServices)
+      .where(inArray(id, ids));
+    return rows.map(({ description, provider, ...row }) => ({
+      ...row,
+      name: description || provider,
+      type: "notification_service",
+    }));
   }
   if (column === "pipelines.environmentSealed") {
     const { id, name, organizationId } = pipelines;

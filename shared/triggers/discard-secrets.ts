@@ -80,5 +80,6 @@ function actionOf(column: SealedColumn): string {
   if (column === "triggers.secretSealed") return "discarded the lost secret of, and disabled,";
   if (column === "triggers.tokenSealed") return "discarded the lost address of";
   if (column === "repositoryConnections.tokenSealed") return "discarded the lost token of";
+  if (column === "notificationServices.secretSealed") return "discarded the lost secret of";
   return "discarded the lost variables of";
 }

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { createConnection } from "../../shared/connections/connections.ts";
 import { newConnection } from "../../shared/connections/members.ts";
+import { newNotificationService } from "../../shared/notifications/members.ts";
+import { createNotificationService } from "../../shared/notifications/notification-services.ts";
 import { createPipeline } from "../../shared/pipelines/pipelines.ts";
 import { openWebhook, requireWebhook, rotateWebhook } from "../../shared/pipelines/provider/webhook.ts";
 import { checkSecretKey, WrongSecretKey } from "../../shared/sealing/secret-key-check.ts";
@@ -32,6 +34,11 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
     await buildWebhook(world, plain.path, "{}");
     const connected = newConnection.parse({ type: "github", token: "hunter2" });
     await createConnection(world.services, { organization: acme, userId: acme.user.id }, connected);
+    const chat = newNotificationService.parse({
+      provider: "slack",
+      settings: { url: "https://chat.example.com/hooks/hunter2" },
+    });
+    await createNotificationService(world.services, { organization: acme, userId: acme.user.id }, chat);
     const services = openServices({ config: { ...world.config, secretKey: newKey }, log, clock });
     const counts = {
       variables_of_pipelines: 0,
@@ -39,7 +46,7 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
       secrets_of_triggers: 1,
       addresses_of_webhooks: 0,
       tokens_of_connections: 1,
-      secrets_of_notification_services: 0,
+      secrets_of_notification_services: 1,
       variables_of_builds: 1,
       secrets_of_clusters: 0,
       signing_keys: 0,
@@ -68,6 +75,7 @@ describeOnBothDatabases("secrets of a lost key", (database) => {
     const users = await db.select().from(db.tables.users);
     assert.deepEqual(events.map(({ subjectType }) => subjectType).sort(), [
       "build",
+      "notification_service",
       "repository_connection",
       "trigger",
       "trigger",

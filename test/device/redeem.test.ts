@@ -111,7 +111,7 @@ describeWorld("POST /oauth/token, device grant", withSettings(openDevices, setti
         "organization_invitations",
         "organization_repository_connections",
       ];
-      const dropped = [...beyondMembers, "teams"].map((name) => `write_${name}`);
+      const dropped = [...beyondMembers, "notification_services", "teams"].map((name) => `write_${name}`);
       assert.equal(ofAdmin.scope, all);
       assert.equal(ofMember.scope, scopes.filter((scope) => !dropped.includes(scope)).join(" "));
       const { body } = await get(`${world.url}/v2/access-token`, ofMember.access_token);

@@ -44,6 +44,8 @@ const allScopes: Scope[] = [
   "write_secrets",
   "read_organization_repository_connections",
   "write_organization_repository_connections",
+  "read_notification_services",
+  "write_notification_services",
   "read_artifacts",
   "write_artifacts",
 ];
@@ -105,6 +107,7 @@ export async function openApi(database: TestDatabase, settings: Record<string, s
       token: unknownId,
       secret: unknownId,
       connection: unknownId,
+      service: unknownId,
       agent: unknownId,
       job: unknownId,
       artifact: unknownId,

@@ -24,10 +24,11 @@ export async function openResources(database: TestDatabase) {
     REGISTRATION_TOKENS_PER_CLUSTER: "1000",
     PIPELINES_PER_ORGANIZATION: "5000",
     REPOSITORY_CONNECTIONS_PER_ORGANIZATION: "1000",
+    NOTIFICATION_SERVICES_PER_ORGANIZATION: "1000",
   });
   const token = await pages.acme.token(
     ...(["read_clusters", "write_clusters", "read_secrets_details", "write_secrets"] as const),
-    ...(["read_pipelines", "write_pipelines"] as const),
+    ...(["read_pipelines", "write_pipelines", "write_builds"] as const),
     ...(["read_organization_repository_connections", "write_organization_repository_connections"] as const),
   );
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };

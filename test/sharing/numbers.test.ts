@@ -7,6 +7,8 @@ import { listClusters } from "../../shared/clusters/store.ts";
 import { createConnection } from "../../shared/connections/connections.ts";
 import { newConnection } from "../../shared/connections/members.ts";
 import { newId } from "../../shared/ids.ts";
+import { newNotificationService } from "../../shared/notifications/members.ts";
+import { createNotificationService } from "../../shared/notifications/notification-services.ts";
 import { createPipeline, defaultStep } from "../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../shared/queues/queues.ts";
 import { Refusal } from "../../shared/refusal.ts";
@@ -111,7 +113,21 @@ const things: Record<string, Thing> = {
     rest: () => ["/repository_connections", sourceHost()],
     page: ({ paths }) => [`${paths.connections}/new`, sourceHost()],
   },
+  "notification services": {
+    limit: "notificationServicesPerOrganization",
+    message:
+      "Organization has reached its limit of 3 notification services: delete one, or ask the operator to raise NOTIFICATION_SERVICES_PER_ORGANIZATION",
+    create: (services, { actor }) =>
+      createNotificationService(services, actor, newNotificationService.parse(hook)),
+    rest: () => ["/services", hook],
+    page: () => [
+      "/organizations/acme/services/new",
+      { provider: "webhook", scope: "all", token_mode: "token", event: "ping", ...hook.settings },
+    ],
+  },
 };
+
+const hook = { provider: "webhook", settings: { url: "https://example.com/hook" } };
 
 let nextHost = 0;
 
@@ -130,6 +146,7 @@ const settings = {
   REGISTRATION_TOKENS_PER_CLUSTER: "3",
   SECRETS_PER_CLUSTER: "3",
   REPOSITORY_CONNECTIONS_PER_ORGANIZATION: "3",
+  NOTIFICATION_SERVICES_PER_ORGANIZATION: "3",
   PIPELINES_PER_ORGANIZATION: "3",
   CLUSTERS_PER_ORGANIZATION: "3",
   QUEUES_PER_CLUSTER: "3",
@@ -143,10 +160,10 @@ describeWorld("the limit of", withSettings(startQueuePages, settings), (pages) =
     second = (await pages.another()).services;
     const scopes = [
       ...["write_clusters", "write_pipelines", "write_secrets"],
-      "write_organization_repository_connections",
+      ...["write_organization_repository_connections", "write_notification_services"],
     ];
     const of = { email: pages.ada.email, organization: "acme", description: "" };
-    for (const name of ["registration tokens", "secrets", "repository connections"])
+    for (const name of ["registration tokens", "secrets", "repository connections", "notification services"])
       await things[name]?.create(second, pages);
     ({ token } = await createAccessToken(pages.services, { ...of, scopes }));
   });

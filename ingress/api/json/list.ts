@@ -21,10 +21,10 @@ export const pageQuery = {
 
 export const cursorQuery = {
   per_page: perPage,
-  after: z.string().meta({ description: "Cursor from a link: the page of older items" }),
+  after: z.string().meta({ description: "Cursor from a link: the page after it in the list" }),
   before: z
     .string()
-    .meta({ description: "Cursor from a link: the page of newer items. Not together with after" }),
+    .meta({ description: "Cursor from a link: the page before it in the list. Not together with after" }),
 };
 
 export function cursorPageSchema(item: z.ZodType) {
@@ -72,6 +72,7 @@ export function presentCursorPage<Row extends { id: string }, Item>(
   { base, present }: { base: string; present: (row: Row) => Item },
 ) {
   const { rows, isFirst, newer, older } = splitPage(page, found, ({ id }) => id);
+  const [prev, next] = page.isOldestFirst ? [older, newer] : [newer, older];
   const path = `${base}${event.url.pathname}`;
   const address = (cursor: Record<string, string>) => {
     const query = new URLSearchParams(event.url.search);
@@ -85,8 +86,8 @@ export function presentCursorPage<Row extends { id: string }, Item>(
     links: {
       self: event.url.searchParams.size > 0 ? `${path}?${event.url.searchParams}` : path,
       ...(isFirst ? {} : { first: address({}) }),
-      ...(newer ? { prev: address({ before: encodeCursor(newer) }) } : {}),
-      ...(older ? { next: address({ after: encodeCursor(older) }) } : {}),
+      ...(prev ? { prev: address({ before: encodeCursor(prev) }) } : {}),
+      ...(next ? { next: address({ after: encodeCursor(next) }) } : {}),
     },
   };
 }

@@ -2,6 +2,7 @@ import { agentTokenMembers } from "../../../shared/agents/members.ts";
 import { clusterMembers } from "../../../shared/clusters/members.ts";
 import { connectionMembers } from "../../../shared/connections/members.ts";
 import type { AnyMembers } from "../../../shared/members/member.ts";
+import { notificationServiceMembers } from "../../../shared/notifications/members.ts";
 import { pipelineMembers } from "../../../shared/pipelines/members.ts";
 import { queueMembers } from "../../../shared/queues/members.ts";
 import { scheduleMembers } from "../../../shared/schedules/members.ts";
@@ -18,4 +19,5 @@ export const documentedResources: Record<string, AnyMembers> = {
   schedules: scheduleMembers,
   triggers: triggerMembers,
   "repository connections": connectionMembers,
+  "notification services": notificationServiceMembers,
 };

@@ -24,6 +24,7 @@ import { Jobs } from "./jobs.tsx";
 import { admitPayload, type LoadedBuild, loadBuildDetails } from "./load.ts";
 import { PayloadGone, PayloadView, payloadDownload } from "./payload.tsx";
 import { Environment, isEnvironmentShown, PausedQueues, Warnings } from "./sections.tsx";
+import { loadSent, SentMessages } from "./sent.tsx";
 import { Stages } from "./stages/stages.tsx";
 import { type RefusedUnblocking, Unblocks } from "./unblock.tsx";
 
@@ -55,6 +56,7 @@ export async function showBuild(
   const isInForm = data.unblockable.some(({ id }) => id === unblocking?.jobId);
   const org = organization.slug;
   const annotations = await loadAnnotations(services, build);
+  const sent = await loadSent(services, organization.id, build.id);
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
   return {
     title: `Build #${build.number}`,
@@ -85,6 +87,7 @@ export async function showBuild(
         <NoAgents data={data} request={request} />
         <Facts data={data} request={request} />
         <Warnings warnings={data.warnings} />
+        <SentMessages sent={sent} request={request} />
         <Annotations annotations={annotations} request={request} />
         {data.stages && <Stages shown={data.stages} named={data.named} request={request} />}
         <h2 id="jobs">Jobs</h2>

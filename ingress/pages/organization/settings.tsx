@@ -112,6 +112,10 @@ function show(request: MemberRequest, draft: SettingsDraft, problems?: FormProbl
           <a href={pathTo(patterns.outboxPage, { org: organization.slug })}>Messages</a> that wait or have
           failed: statuses of commits, requests of notification services, notices and mails.
         </p>
+        <p>
+          <a href={pathTo(patterns.servicesPage, { org: organization.slug })}>Notification services</a> tell
+          programs, chats and addresses of builds, jobs and agents.
+        </p>
       </>
     ),
   });

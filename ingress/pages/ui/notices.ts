@@ -44,6 +44,9 @@ const notices = {
   refused_bodies_kept: "Refused requests are kept with their bodies for an hour.",
   refused_bodies_dropped: "Refused requests are kept without their bodies.",
   trigger_deleted: "The trigger is deleted. Its URL answers 404 from now on.",
+  service_enabled: "The service is enabled.",
+  service_disabled: "The service is disabled. It is told of nothing from now on.",
+  request_sent_again: "The request is sent again.",
   cluster_deleted: "The cluster is deleted, and its queues and secrets with it.",
 } as const;
 

@@ -18,6 +18,7 @@ import {
   freshBulkRebuild,
   freshConnection,
   freshSecret,
+  freshService,
   freshToken,
   pathOf,
   pushToProvider,
@@ -56,11 +57,13 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       QUEUES_PER_CLUSTER: "1000",
       CLUSTERS_PER_ORGANIZATION: "1000",
       REPOSITORY_CONNECTIONS_PER_ORGANIZATION: "1000",
+      NOTIFICATION_SERVICES_PER_ORGANIZATION: "1000",
       OUTBOUND_ALLOWED_NETWORKS: "127.0.0.0/8",
     });
     await api.build(api.acme.pipeline.id);
     Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));
     Object.assign(api.present, await freshSecret(api), await freshAgent(api), await freshConnection(api));
+    Object.assign(api.present, await freshService(api));
     Object.assign(api.present, await pushToProvider(api, api.present.slug));
     const { body: build } = await api.send("GET", `/pipelines/${api.present.slug}/builds/1`);
     api.present.job = build.jobs[0].id;
@@ -120,6 +123,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       token: "No cluster token found",
       secret: "No secret found",
       connection: "No repository connection found",
+      service: "No notification service found",
       annotation: "No annotation found",
       upload: "No step upload found",
       slug: "No pipeline found",

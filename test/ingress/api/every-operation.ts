@@ -16,6 +16,7 @@ export const tags = [
   "Clusters",
   "Queues",
   "Repository connections",
+  "Notification services",
   "Pipelines",
   "Builds",
   "Agents",
@@ -50,6 +51,8 @@ const bulkRebuild = `${trigger}/rebuilds/:rebuild`;
 
 const token = `${cluster}/tokens/:token`;
 const connection = "/repository_connections/:connection";
+const service = "/services/:service";
+const hook = { provider: "webhook", settings: { url: "https://example.com/hook" } };
 const secret = `${cluster}/secrets/:secret`;
 
 export const freshSecret = async ({ send, present }: Api) => {
@@ -64,6 +67,9 @@ export const freshToken = async ({ send, present }: Api) => {
 export const freshConnection = async ({ send }: Api) => {
   const body = { type: "gitea", url: `https://${unique("git")}.example.com` };
   return { connection: (await send("POST", "/repository_connections", { body })).body.id as string };
+};
+export const freshService = async ({ send }: Api) => {
+  return { service: (await send("POST", "/services", { body: hook })).body.id as string };
 };
 const freshQueue = async ({ newQueue }: Api) => ({ queue: (await newQueue()).id });
 const freshPipeline = async ({ newPipeline }: Api) => ({ slug: (await newPipeline()).slug });
@@ -231,6 +237,13 @@ const rows: Row[] = [
   ["getRepositoryConnection", "GET", connection, "read_organization_repository_connections", "admin", 200, { prepare: freshConnection }],
   ["updateRepositoryConnection", "PUT", connection, "write_organization_repository_connections", "admin", 200, { body: () => ({ publish_statuses: false }), prepare: freshConnection }],
   ["updateRepositoryConnectionByPatch", "PATCH", connection, "write_organization_repository_connections", "admin", 200, { body: () => ({ token: "t" }), prepare: freshConnection }],
+  ["listNotificationServices", "GET", "/services", "read_notification_services", "admin", 200],
+  ["createNotificationService", "POST", "/services", "write_notification_services", "admin", 201, { body: () => hook }],
+  ["getNotificationService", "GET", service, "read_notification_services", "admin", 200, { prepare: freshService }],
+  ["updateNotificationService", "PATCH", service, "write_notification_services", "admin", 200, { body: () => ({ description: "Chat" }), prepare: freshService }],
+  ["deleteNotificationService", "DELETE", service, "write_notification_services", "admin", 204, { prepare: freshService }],
+  ["enableNotificationService", "PUT", `${service}/enable`, "write_notification_services", "admin", 200, { prepare: freshService }],
+  ["disableNotificationService", "PUT", `${service}/disable`, "write_notification_services", "admin", 200, { prepare: freshService }],
   ["deleteRepositoryConnection", "DELETE", connection, "write_organization_repository_connections", "admin", 204, { prepare: freshConnection }],
 
   ["listPipelines", "GET", "/pipelines", "read_pipelines", "member", 200],

@@ -10,6 +10,7 @@ import { clustersAndQueues } from "./clusters-and-queues.ts";
 import { connections } from "./connections.ts";
 import { oauth } from "./oauth.ts";
 import { pipelines } from "./pipelines.ts";
+import { services } from "./services.ts";
 import { triggersAndBuilds } from "./triggers-and-builds.ts";
 
 /** Calls every operation once or more, as clients do. Returns the recorded exchanges. */
@@ -24,6 +25,7 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
   await recorder.send("getRoot", "A greeting", { status: 200 });
   await accounts(story);
   await connections(story);
+  await services(story);
   await clustersAndQueues(story);
   await pipelines(story);
   await triggersAndBuilds(story);
@@ -61,6 +63,8 @@ async function newToken({ world, acme }: TriggerApi): Promise<string> {
       "write_secrets",
       "read_organization_repository_connections",
       "write_organization_repository_connections",
+      "read_notification_services",
+      "write_notification_services",
       "read_pipelines",
       "write_pipelines",
       "read_builds",

@@ -24,6 +24,7 @@ import { exhibitHosts, hostLooks } from "./host-looks.ts";
 import { exhibitMessages, outboxLooks } from "./outbox-looks.ts";
 import { exhibitProviders, providerLooks } from "./provider-looks.ts";
 import { exhibitSecrets, secretLooks } from "./secret-looks.ts";
+import { exhibitServices, serviceLooks } from "./service-looks.ts";
 import { exhibitSteps, stepLooks } from "./step-looks.ts";
 import { exhibitTriggers, triggerLooks } from "./trigger-looks.ts";
 
@@ -283,6 +284,7 @@ export const everyPage: Look[] = [
   { name: "deleting a queue", as: "ada", visit: (page, { queues }) => page.goto(`${queues.hosted}/delete`) },
   ...connectionLooks,
   ...outboxLooks,
+  ...serviceLooks,
   ...providerLooks,
   ...secretLooks,
   ...stepLooks,
@@ -303,6 +305,7 @@ export async function exhibit(pages: Pages) {
     secrets: await exhibitSecrets(pages),
     connections: await exhibitConnections(pages),
     outbox: await exhibitMessages(pages),
+    services: await exhibitServices(pages),
     artifacts: await exhibitArtifacts(pages, "passed"),
     app: await connectedApp(pages),
     token: await ownToken(pages),

@@ -1,0 +1,161 @@
+import type { Organization } from "../accounts/organization-store.ts";
+import { listUsersById } from "../accounts/user-store.ts";
+import { listAgentsById } from "../agents/list-store.ts";
+import { type AnsweredJob, listAnsweredJobs } from "../builds/reading/answer-store.ts";
+import { findBuildById } from "../builds/triggered/store.ts";
+import { listLargeUnparsedPipelines } from "../pipelines/answer-store.ts";
+import { presentAgents } from "../presenters/load-agents.ts";
+import { type PresentedBuild, presentBuilds } from "../presenters/load-builds.ts";
+import { jobPresenter } from "../presenters/load-jobs.ts";
+import { presentOrganization } from "../presenters/organization.ts";
+import { writePipeline } from "../presenters/pipeline.ts";
+import { loadProviders } from "../presenters/provider.ts";
+import type { Services } from "../services/services.ts";
+import { findRetrier } from "./retrier-store.ts";
+import type { NotificationService } from "./store.ts";
+
+/** What a request tells of. */
+export interface Subject {
+  event: string;
+  buildId: string | null;
+  jobId: string | null;
+  agentId: string | null;
+}
+
+export interface Sender {
+  id: string;
+  name: string;
+}
+
+/** A body in parts of JSON, by member. */
+type Members = [name: string, json: string][];
+
+/**
+ * Writes the body of a webhook from the present rows: a build may be further than its event says.
+ * @returns undefined if what it tells of was deleted
+ */
+export async function writeBody(
+  services: Services,
+  organization: Organization,
+  service: NotificationService,
+  subject: Subject,
+): Promise<string | undefined> {
+  const members = await membersOf(services, organization, service, subject);
+  return members && join(subject, members, await senderOf(services, service));
+}
+
+/** As `writeBody`, of a build or a job, for a sender who has no service. */
+export async function writeBodyOfBuild(
+  services: Services,
+  organization: Organization,
+  subject: Subject & { buildId: string },
+  sender: Sender,
+): Promise<string | undefined> {
+  const members = await ofBuild(services, organization, subject.buildId, subject);
+  return members && join(subject, members, sender);
+}
+
+function join({ event }: Subject, members: Members, sender: Sender): string {
+  const all: Members = [
+    ["event", JSON.stringify(eventNameOf(event))],
+    ...members,
+    ["sender", JSON.stringify(sender)],
+  ];
+  return `{${all.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(",")}}`;
+}
+
+/** The event as receivers know it: a build that is blocked has finished, until somebody unblocks it. */
+export function eventNameOf(event: string): string {
+  return event === "build.blocked" ? "build.finished" : event;
+}
+
+async function membersOf(
+  services: Services,
+  organization: Organization,
+  service: NotificationService,
+  subject: Subject,
+): Promise<Members | undefined> {
+  if (subject.agentId !== null) return ofAgent(services, organization, subject.agentId, subject.event);
+  if (subject.buildId !== null) return ofBuild(services, organization, subject.buildId, subject);
+  return ofPing(services, organization, service);
+}
+
+function ofPing(services: Services, organization: Organization, service: NotificationService): Members {
+  const { id, provider, settings } = service;
+  const url = settings?.url;
+  return [
+    ["service", JSON.stringify({ id, provider, settings: { url } })],
+    ["organization", JSON.stringify(presentOrganization(services.config, organization))],
+  ];
+}
+
+async function ofAgent(
+  services: Services,
+  organization: Organization,
+  id: string,
+  event: string,
+): Promise<Members | undefined> {
+  const agent = (await listAgentsById(services.db, [id])).get(id);
+  if (!agent) return undefined;
+  const [presented] = await presentAgents(services, organization, [agent]);
+  const blocked: Members = event === "agent.blocked" ? [["blocked_ip", JSON.stringify(agent.ip)]] : [];
+  return [...blocked, ["agent", JSON.stringify(presented)]];
+}
+
+async function ofBuild(
+  services: Services,
+  organization: Organization,
+  buildId: string,
+  { event, jobId }: Subject,
+): Promise<Members | undefined> {
+  const { db } = services;
+  const found = await findWithPipeline(services, organization, buildId);
+  if (!found) return undefined;
+  const { head, pipeline } = found;
+  const [job] = jobId === null ? [] : await listAnsweredJobs(db, { ids: [jobId] });
+  if (jobId !== null && !job) return undefined;
+  const ofJob: Members = job ? [["job", await writeJob(services, organization, head, job)]] : [];
+  // Agents promise a status without a reason.
+  const reason: Members =
+    event === "job.promised_exit_status" ? [["promised_exit_status_reason", "null"]] : [];
+  return [...ofJob, ["build", JSON.stringify(head.members)], ["pipeline", pipeline], ...reason];
+}
+
+async function writeJob(
+  services: Services,
+  organization: Organization,
+  head: PresentedBuild,
+  job: AnsweredJob,
+): Promise<string> {
+  const present = await jobPresenter(services, organization, [{ head, jobs: [job] }]);
+  const { retry_source, ...members } = present(job, head);
+  const retriedBy = retry_source && (await findRetrier(services.db, retry_source.job_id));
+  const source = retry_source && { ...retry_source, retried_by: retriedBy ?? null };
+  return JSON.stringify({ ...members, retry_source: source });
+}
+
+/** A build without its pipeline, which stands beside it, and without its jobs. */
+async function findWithPipeline(
+  services: Services,
+  organization: Organization,
+  buildId: string,
+): Promise<{ head: PresentedBuild; pipeline: string } | undefined> {
+  const { db, config, cipher } = services;
+  const build = await findBuildById(db, buildId);
+  const [pipeline] = build ? await listLargeUnparsedPipelines(db, { ids: [build.pipelineId] }) : [];
+  if (!pipeline) return undefined;
+  const heads = await presentBuilds(services, organization, [{ id: buildId }], () => pipeline.slug);
+  const head = heads.get(buildId);
+  if (!head) return undefined;
+  const users = await listUsersById(db, [pipeline.createdById]);
+  // Who knows the address of its webhook can make builds: no receiver gets it.
+  const providers = await loadProviders(services, organization.id, []);
+  const parts = await writePipeline({ config, cipher, users, providers }, organization, pipeline);
+  return { head, pipeline: parts.join("") };
+}
+
+/** Who made the service. */
+async function senderOf({ db }: Services, { createdById }: NotificationService): Promise<Sender> {
+  const user = (await listUsersById(db, [createdById])).get(createdById);
+  return { id: createdById, name: user?.name ?? "" };
+}

@@ -1,0 +1,51 @@
+import { eq, inArray } from "drizzle-orm";
+import type { Tx } from "../db/database.ts";
+import type { News } from "../news/store.ts";
+import type { BuildState } from "../vocabulary.ts";
+
+/** What services choose builds by. */
+export interface HeardBuild {
+  id: string;
+  pipelineId: string;
+  clusterId: string | null;
+  branch: string;
+  state: BuildState;
+  number: number;
+}
+
+/** What services choose news by. */
+export interface Facts {
+  builds: ReadonlyMap<string, HeardBuild>;
+  /** The clusters of agents. */
+  clusters: ReadonlyMap<string, string>;
+}
+
+export async function findFacts(tx: Tx, news: readonly News[]): Promise<Facts> {
+  const { agents, builds, pipelines } = tx.tables;
+  const buildIds = idsOf(news.map(({ buildId }) => buildId));
+  const agentIds = idsOf(news.map(({ agentId }) => agentId));
+  const { id, pipelineId, branch, state, number } = builds;
+  const ofBuilds =
+    buildIds.length === 0
+      ? []
+      : await tx
+          .select({ id, pipelineId, clusterId: pipelines.clusterId, branch, state, number })
+          .from(builds)
+          .innerJoin(pipelines, eq(pipelines.id, pipelineId))
+          .where(inArray(id, buildIds));
+  const ofAgents =
+    agentIds.length === 0
+      ? []
+      : await tx
+          .select({ id: agents.id, clusterId: agents.clusterId })
+          .from(agents)
+          .where(inArray(agents.id, agentIds));
+  return {
+    builds: new Map(ofBuilds.map((build) => [build.id, build])),
+    clusters: new Map(ofAgents.map((agent) => [agent.id, agent.clusterId])),
+  };
+}
+
+function idsOf(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids)].filter((id) => id !== null);
+}
