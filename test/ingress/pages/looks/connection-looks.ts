@@ -13,6 +13,7 @@ interface Exhibits {
 
 const refused = async (page: Page, { connections }: Exhibits) => {
   await page.goto(`${connections.list}/new`);
+  await page.getByLabel("Kind of host").selectOption("gitea");
   await page.getByLabel("Address", { exact: true }).fill("git.example.com");
   await page.getByLabel("Networks").fill("10");
   await press(page, "Create connection");
