@@ -51,6 +51,7 @@ export const patterns = {
   membersPage: "/organizations/:org/members",
   memberRolePage: "/organizations/:org/members/:member/role",
   removeMemberPage: "/organizations/:org/members/:member/remove",
+  buildMailsPage: "/organizations/:org/mails",
   invitationsPage: "/organizations/:org/invitations",
   revokeInvitationPage: "/organizations/:org/invitations/:invitation/revoke",
   connectionsPage: "/organizations/:org/repository_connections",

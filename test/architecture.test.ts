@@ -68,6 +68,10 @@ const capabilities: Record<string, string[]> = {
   artifacts: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
   annotations: ["artifacts", "agents", "builds"],
   messages: ["outbox", "builds", "pipelines", "accounts"],
+  notices: [
+    ...(["messages", "outbox", "news", "presenters"] as const),
+    ...(["builds", "conditions", "pipelines", "accounts"] as const),
+  ],
   dispatch: ["figures", "builds", "pipelines", "queues", "clusters", "accounts"],
   secrets: ["conditions", "builds", "pipelines", "queues", "clusters", "accounts"],
   agents: [

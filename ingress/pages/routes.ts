@@ -3,6 +3,7 @@ import type { Services } from "../../shared/services/services.ts";
 import type { Bodies } from "../http/body.ts";
 import type { Handlers } from "../http/routing.ts";
 import { accessTokensPage, revokeAccessTokenPage, revokeOwnAccessToken } from "./account/access-tokens.tsx";
+import { buildMailsPage, saveBuildMails } from "./account/build-mails.tsx";
 import {
   connectedAppPage,
   revokeApplication,
@@ -256,6 +257,7 @@ function routes({ isClosing }: Parts) {
     [patterns.newConnectionPage]: newConnectionPage,
     [patterns.connectionPage]: { GET: connectionPage, POST: saveConnection },
     [patterns.deleteConnectionPage]: deleteConnectionPage,
+    [patterns.buildMailsPage]: { GET: buildMailsPage, POST: saveBuildMails },
     [patterns.settingsPage]: { GET: settingsPage, POST: saveSettings },
     [patterns.auditPage]: { GET: auditPage },
     [patterns.auditFile]: { GET: auditFile },

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, ne, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import {
   capTotal,
@@ -10,7 +10,7 @@ import {
 } from "../db/list-page.ts";
 import { findBy, isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
-import type { Role } from "../vocabulary.ts";
+import type { BuildMails, Role } from "../vocabulary.ts";
 import type { Organization } from "./organization-store.ts";
 import type { User } from "./user-store.ts";
 
@@ -28,6 +28,62 @@ export async function findRole(
     .from(members)
     .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)));
   return found?.role;
+}
+
+/** Undefined: the user is no member. */
+export async function findBuildMails(
+  db: Db,
+  organizationId: string,
+  userId: string,
+): Promise<BuildMails | undefined> {
+  const { members } = db.tables;
+  const [found] = await db
+    .select({ buildMails: members.buildMails })
+    .from(members)
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)));
+  return found?.buildMails;
+}
+
+export async function setBuildMailsOfMember(
+  tx: Tx,
+  { organizationId, userId }: MemberId,
+  buildMails: BuildMails,
+): Promise<void> {
+  const { members } = tx.tables;
+  await tx
+    .update(members)
+    .set({ buildMails })
+    .where(and(eq(members.organizationId, organizationId), eq(members.userId, userId)));
+}
+
+/** A member who gets mail. */
+export interface MailedMember {
+  userId: string;
+  email: string;
+  buildMails: BuildMails;
+}
+
+/** Active members among these users and addresses who get mail of some builds. */
+export async function listMailedMembers(
+  db: Db | Tx,
+  organizationId: string,
+  { userIds, emails }: { userIds: string[]; emails: string[] },
+): Promise<MailedMember[]> {
+  if (userIds.length === 0 && emails.length === 0) return [];
+  const { members, users } = db.tables;
+  return db
+    .select({ userId: users.id, email: users.email, buildMails: members.buildMails })
+    .from(users)
+    .innerJoin(members, eq(members.userId, users.id))
+    .where(
+      and(
+        or(inArray(users.id, userIds), inArray(users.email, emails)),
+        isNull(users.deactivatedAt),
+        isNull(users.operatorOfId),
+        eq(members.organizationId, organizationId),
+        ne(members.buildMails, "none"),
+      ),
+    );
 }
 
 const findUserById = findBy<User>(({ users }) => users.id);

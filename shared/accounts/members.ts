@@ -1,11 +1,17 @@
 import type { Tx } from "../db/database.ts";
 import { notFound, Refusal, unprocessable, validationFailed } from "../refusal.ts";
 import type { Services } from "../services/services.ts";
-import type { Role } from "../vocabulary.ts";
+import type { BuildMails, Role } from "../vocabulary.ts";
 import { revokeTokensOfMember } from "./access-token-store.ts";
 import { type Actor, audit } from "./audit.ts";
 import { joinOrganization } from "./join.ts";
-import { deleteMember, findRole, hasOtherAdmin, setRoleIfMember } from "./member-store.ts";
+import {
+  deleteMember,
+  findRole,
+  hasOtherAdmin,
+  setBuildMailsOfMember,
+  setRoleIfMember,
+} from "./member-store.ts";
 import { lockOrganization } from "./organization-store.ts";
 import { auditAsOperator, requireOrganization } from "./organizations.ts";
 import { publishAccessEnd, requireUser } from "./users.ts";
@@ -117,4 +123,13 @@ async function changeMember<T extends Omit<Membership, "role">>(
     await auditAsOperator(tx, organization.id, action, { type: "member", id: user.id, name: user.email });
   });
   return input;
+}
+
+/** A member chooses of which of their own builds they get mail. */
+export async function chooseBuildMails(
+  { db }: Services,
+  member: { organizationId: string; userId: string },
+  choice: BuildMails,
+): Promise<void> {
+  await db.transaction((tx) => setBuildMailsOfMember(tx, member, choice));
 }

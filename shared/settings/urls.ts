@@ -68,6 +68,7 @@ export const api = {
 /** The `web_url` members of JSON: pages. */
 export const web = {
   organization: ({ appUrl }: Config, org: string) => appUrl + pathTo(patterns.organizationPage, { org }),
+  buildMails: ({ appUrl }: Config, org: string) => appUrl + pathTo(patterns.buildMailsPage, { org }),
   cluster: ({ appUrl }: Config, org: string, cluster: string) =>
     appUrl + pathTo(patterns.clusterPage, { org, cluster }),
   queue: ({ appUrl }: Config, queue: QueueAddress) => appUrl + pathTo(patterns.queuePage, queue),

@@ -73,7 +73,11 @@ function Layout(props: PageProps) {
             <img src={assetPath("icon.svg")} alt="" width="28" height="28" />
             Signalbox
           </a>
-          {visitor?.user ? <SignedIn visitor={visitor} /> : visitor && <a href={patterns.signIn}>Sign in</a>}
+          {visitor?.user ? (
+            <SignedIn visitor={visitor} organization={within?.organization} />
+          ) : (
+            visitor && <a href={patterns.signIn}>Sign in</a>
+          )}
         </header>
         {within && <OrganizationBar {...within} role={props.role} memberships={props.memberships} />}
         <Trail crumbs={trail} />
@@ -157,7 +161,7 @@ function Switch({
   );
 }
 
-function SignedIn({ visitor }: { visitor: Visitor }) {
+function SignedIn({ visitor, organization }: { visitor: Visitor; organization: Organization | undefined }) {
   const { name = "", email = "" } = visitor.user ?? {};
   return (
     <>
@@ -173,6 +177,9 @@ function SignedIn({ visitor }: { visitor: Visitor }) {
           <p class="quiet">{email}</p>
           <a href={patterns.connectedApps}>Connected apps</a>
           <a href={patterns.accessTokens}>API access tokens</a>
+          {organization && (
+            <a href={pathTo(patterns.buildMailsPage, { org: organization.slug })}>Mails about builds</a>
+          )}
           <a href={patterns.password}>Change password</a>
           <a href={patterns.docs}>REST API</a>
           <form method="post" action={patterns.signOut}>

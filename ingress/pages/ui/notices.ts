@@ -7,6 +7,7 @@ const notices = {
   joined: "You have joined. Welcome!",
   message_retried: "It is sent now.",
   message_dropped: "The message is dropped. It is not sent.",
+  build_mails_saved: "Your choice is saved.",
   settings_saved: "The settings are saved.",
   role_changed: "The role is changed.",
   member_removed: "The member is removed.",

@@ -225,6 +225,7 @@ export const everyPage: Look[] = [
   { name: "members, for a member", as: "bob", visit: at("/organizations/acme/members") },
   { name: "an invitation, created", as: "ada", visit: newInvitation },
   { name: "an invitation, opened", as: "ada", visit: openInvitation },
+  { name: "mails about builds", as: "ada", visit: at("/organizations/globex/mails") },
   { name: "settings", as: "ada", visit: at("/organizations/globex/settings") },
   { name: "settings, refused", as: "ada", visit: wrongSettings },
   { name: "new token, scopes of a preset", as: "ada", visit: presetOfScopes },

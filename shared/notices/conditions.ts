@@ -1,0 +1,113 @@
+import { type ConditionReader, readConditionFacts } from "../builds/making/condition-facts.ts";
+import { findNewestOfBranch } from "../builds/outdated/known-store.ts";
+import type { Build } from "../builds/rows/build-store.ts";
+import { type Budget, newBudget } from "../conditions/budget.ts";
+import { evaluateCondition } from "../conditions/evaluate.ts";
+import { type Facts, namesInBuildNotify, namesInStepNotify } from "../conditions/names.ts";
+import { parseCondition } from "../conditions/parse.ts";
+import type { Tx } from "../db/database.ts";
+import { findPipelineFactsById } from "../pipelines/store.ts";
+import { type BuildEvent, isBlocked } from "../vocabulary.ts";
+import type { DueNotice } from "./due-notice.ts";
+import type { NoticeEvent } from "./events.ts";
+import type { Unit } from "./units.ts";
+
+// The conditions of notices are evaluated at each event, by the present rows and the state that the event tells.
+
+/** Of all conditions of a transaction, which holds locks meanwhile. Honest ones take microseconds. */
+const maxMs = 300;
+
+/** Keeps the notices whose condition holds. One that cannot be evaluated does not. */
+export function noticeTester(
+  tx: Tx,
+  reader: ConditionReader,
+): (happened: DueNotice[]) => Promise<DueNotice[]> {
+  const ofBuilds = new Map<string, Facts | undefined>();
+  const readFacts = async (build: Build) => {
+    if (!ofBuilds.has(build.id)) ofBuilds.set(build.id, await factsOf(tx, reader, build));
+    return ofBuilds.get(build.id);
+  };
+  const budgets = new Map<string, Budget>();
+  const budgetOf = ({ id }: Build) => {
+    const budget = budgets.get(id) ?? newBudget();
+    budgets.set(id, budget);
+    return budget;
+  };
+  return async (happened) => {
+    let spentMs = 0;
+    const due: DueNotice[] = [];
+    for (const each of happened) {
+      const { notice, build, unit, event } = each;
+      if (notice.if === undefined) {
+        due.push(each);
+        continue;
+      }
+      const parsed = parseCondition(notice.if, unit ? namesInStepNotify : namesInBuildNotify);
+      const facts = "problem" in parsed ? undefined : await readFacts(build);
+      if ("problem" in parsed || !facts) continue;
+      const values = {
+        ...facts.values,
+        ...(unit ? valuesOfUnit(unit, event) : await valuesOfBuild(tx, build, event, notice.if)),
+      };
+      if (spentMs > maxMs) continue;
+      const begin = performance.now();
+      const evaluated = evaluateCondition(parsed.condition, { ...facts, values }, budgetOf(build));
+      spentMs += performance.now() - begin;
+      if ("result" in evaluated && evaluated.result) due.push(each);
+    }
+    return due;
+  };
+}
+
+async function factsOf(tx: Tx, reader: ConditionReader, build: Build): Promise<Facts | undefined> {
+  const pipeline = await findPipelineFactsById(tx, { id: build.pipelineId });
+  return pipeline && (await readConditionFacts(tx, reader, { build, pipeline })).facts;
+}
+
+function valuesOfUnit({ id, key, label, type, state, outcome }: Unit, event: NoticeEvent): Facts["values"] {
+  return {
+    "step.id": id,
+    "step.key": key,
+    "step.label": label,
+    "step.type": type,
+    "step.state": event === "step.failing" ? "failing" : state,
+    "step.outcome": outcome,
+  };
+}
+
+const statesOfEvents: Partial<Record<NoticeEvent, string>> = {
+  "build.scheduled": "scheduled",
+  "build.running": "running",
+  "build.failing": "failing",
+  "build.blocked": "blocked",
+  "build.skipped": "skipped",
+} satisfies Partial<Record<BuildEvent, string>>;
+
+async function valuesOfBuild(
+  tx: Tx,
+  build: Build,
+  event: NoticeEvent,
+  condition: string,
+): Promise<Facts["values"]> {
+  const state = statesOfEvents[event] ?? (isBlocked(build.state) ? "blocked" : build.state);
+  const values = { "build.state": state };
+  if (!condition.includes("started_")) return values;
+  const before = await findResultBefore(tx, build);
+  return {
+    ...values,
+    "pipeline.started_failing": before === "passed" && (state === "failed" || state === "failing"),
+    "pipeline.started_passing": before === "failed" && state === "passed",
+  };
+}
+
+/** The result of the last build of the branch before this one that passed or failed. */
+async function findResultBefore(
+  tx: Tx,
+  { pipelineId, branch, number: below }: Build,
+): Promise<"passed" | "failed" | undefined> {
+  const newest = async (state: "passed" | "failed") =>
+    (await findNewestOfBranch(tx, { pipelineId, branch, state, below }))?.number ?? 0;
+  const [passed, failed] = [await newest("passed"), await newest("failed")];
+  if (passed === failed) return undefined;
+  return passed > failed ? "passed" : "failed";
+}

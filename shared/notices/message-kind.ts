@@ -1,0 +1,174 @@
+import type { Build } from "../builds/rows/build-store.ts";
+import { findBuildById } from "../builds/triggered/store.ts";
+import { sealedPlaces } from "../crypto/sealed-places.ts";
+import { chatBody } from "../messages/chat.ts";
+import { mailOf } from "../messages/mail.ts";
+import { mailing } from "../messages/mailing.ts";
+import { receiverOfAddress } from "../messages/receiver.ts";
+import { tellBuild, tellStep } from "../messages/tell.ts";
+import type { Told, ToldStep } from "../messages/told.ts";
+import type { Message, MessageKind, NewMessage, Prepared, Rest } from "../outbox/kind.ts";
+import type { OutgoingRequest } from "../outgoing/outgoing.ts";
+import { kindOf } from "../pipelines/notify/kinds.ts";
+import type { Services } from "../services/services.ts";
+import { finishedBuildStates, type Notice } from "../vocabulary.ts";
+import { campfireBody, changeEventBody, changeEventsUrl } from "./bodies.ts";
+import { type Chat, reachedChats } from "./chats.ts";
+import { findSealedAddress, listChats } from "./chats-store.ts";
+import { findDueNotices } from "./due.ts";
+import type { DueNotice } from "./due-notice.ts";
+import { findJobById } from "./store.ts";
+import { eventNameOf, writeWebhookBody } from "./webhook.ts";
+
+/** Statuses of commits are messages of their own. */
+const sentHere = ["email", "webhook", "slack", "basecamp_campfire", "pagerduty_change_event"] as const;
+type SentKind = (typeof sentHere)[number];
+
+/** What a message needs beside rows. The notice may be secret. */
+interface Target {
+  notice: Notice;
+  /** Of a step or a group. */
+  step?: Pick<ToldStep, "outcome"> & { label: string | null };
+  /** The channels of the notice, which no service has: the chat stands in for them. */
+  instead?: string;
+}
+
+/** What `notify` of documents and steps asks for. */
+export const noticeMessages: MessageKind = {
+  async messagesOf(tx, services, news) {
+    const due = await findDueNotices(tx, services, news, sentHere);
+    const [first] = due;
+    if (!first) return [];
+    const isOfChats = due.some(({ notice }) => notice.slack !== undefined);
+    const chats = isOfChats ? await listChats(tx, first.build.organizationId) : [];
+    return due.flatMap((each) => messagesOf(services, each, chats));
+  },
+
+  async prepare(services, message) {
+    const { notice, step, instead } = message.target as Target;
+    const build = message.buildId === null ? undefined : await findBuildById(services.db, message.buildId);
+    if (!build || isOver(build, message)) return undefined;
+    const told = await tell(services, build, message, step);
+    if (!told) return undefined;
+    return prepareFor[kindOf(notice) as SentKind](services, { notice, build, told, message, instead });
+  },
+};
+
+function messagesOf(
+  { config }: Services,
+  { news, build, notice, unit, event, place }: DueNotice,
+  chats: Chat[],
+): NewMessage[] {
+  const kind = kindOf(notice);
+  const outcome = event === "step.failing" ? "failing" : unit?.outcome;
+  const target: Target = {
+    notice,
+    ...(unit && outcome && { step: { outcome, label: unit.type === "group" ? unit.label : null } }),
+  };
+  const message = {
+    event,
+    buildId: build.id,
+    jobId: news.jobId,
+    target,
+    // A build that fails and ends within a moment is told of once. Receivers of webhooks get each event.
+    topic: kind === "webhook" ? null : `notify ${build.id} ${place}`,
+  };
+  const to = (receiver: string): NewMessage[] => [{ ...message, receiver }];
+  switch (kind as SentKind) {
+    case "email":
+      return config.smtpUrl === undefined
+        ? []
+        : to(receiverOfAddress("mail", (notice.email as string).toLowerCase()));
+    case "slack":
+      return reachedChats(notice, chats).map(({ serviceId, instead }) => ({
+        ...message,
+        // That of the service's own messages: they rest together.
+        receiver: `service:${serviceId}`,
+        serviceId,
+        target: { ...target, ...(instead !== undefined && { instead }) },
+      }));
+    case "webhook":
+      return to(receiverOfAddress("notify", notice.webhook as string));
+    case "basecamp_campfire":
+      return to(receiverOfAddress("notify", notice.basecamp_campfire as string));
+    case "pagerduty_change_event":
+      return to(receiverOfAddress("notify", notice.pagerduty_change_event as string));
+  }
+}
+
+/** The build runs again, and will end again. */
+function isOver({ state }: Build, { event }: Message): boolean {
+  return event === "build.finished" && !finishedBuildStates.includes(state) && !state.startsWith("blocked");
+}
+
+async function tell(
+  services: Services,
+  build: Build,
+  { jobId }: Message,
+  step: Target["step"],
+): Promise<Told | undefined> {
+  const toldBuild = await tellBuild(services, build);
+  if (!toldBuild) return undefined;
+  const { address, ...told } = toldBuild;
+  if (!step) return { build: told };
+  const job = jobId === null ? undefined : await findJobById(services.db, jobId);
+  if (!job) return undefined;
+  const ofJob = tellStep(services, address, job, step.outcome);
+  return { build: told, step: step.label === null ? ofJob : { ...ofJob, name: step.label } };
+}
+
+interface Preparing {
+  notice: Notice;
+  build: Build;
+  told: Told;
+  message: Message;
+  instead: string | undefined;
+}
+type Prepare = (services: Services, preparing: Preparing) => Promise<Prepared | Rest | undefined>;
+
+const prepareFor: Record<SentKind, Prepare> = {
+  email: async (services, { notice, told, message }) => {
+    const { subject, text, html } = mailOf(told, {
+      reason: "You get it because the notify of its pipeline names this address.",
+    });
+    return mailing(services, {
+      organizationId: message.organizationId,
+      mail: { to: notice.email as string, subject, text, html, id: message.id },
+    });
+  },
+  slack: async (services, { notice, told, message, instead }) => {
+    const serviceId = message.serviceId ?? "";
+    const sealed = await findSealedAddress(services.db, serviceId);
+    if (sealed === undefined) return undefined;
+    const url = services.cipher.open(sealed, sealedPlaces.secretOfService(serviceId));
+    const above = typeof notice.slack === "string" ? undefined : notice.slack?.message;
+    const note = instead && `No notification service has the channel ${instead}`;
+    return { request: postOf(url, chatBody(url, told, { message: above, note })) };
+  },
+  webhook: async (services, { notice, build, message }) => {
+    const body = await writeWebhookBody(services, build, message.event);
+    if (body === undefined) return undefined;
+    const headers = {
+      "Content-Type": "application/json",
+      "X-Buildkite-Event": eventNameOf(message.event),
+      "X-Buildkite-Request": message.id,
+    };
+    return { request: { method: "POST", url: notice.webhook as string, headers, body } };
+  },
+  basecamp_campfire: async (_services, { notice, told }) => ({
+    request: postOf(notice.basecamp_campfire as string, campfireBody(told)),
+  }),
+  pagerduty_change_event: async ({ config }, { notice, told }) => ({
+    request: postOf(
+      changeEventsUrl,
+      changeEventBody(told, {
+        key: notice.pagerduty_change_event as string,
+        source: new URL(config.appUrl).host,
+      }),
+    ),
+  }),
+};
+
+function postOf(url: string, body: object): OutgoingRequest {
+  return { method: "POST", url, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+}

@@ -1,0 +1,87 @@
+import { and, asc, eq, gt, inArray, isNotNull, or, sql } from "drizzle-orm";
+import type { Build } from "../builds/rows/build-store.ts";
+import { type Job, selectJobs, wholeJob } from "../builds/rows/job-store.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { finishedBuildStates, type Notice } from "../vocabulary.ts";
+
+/** What decides whose build it is. */
+export type EndedBuild = Pick<Build, "id" | "state" | "creatorId" | "author" | "options">;
+
+/** Those of builds that have notices, or whose steps do. */
+export async function listSpeakingBuilds(tx: Tx, ids: string[]): Promise<Map<string, Build>> {
+  const { builds } = tx.tables;
+  if (ids.length === 0) return new Map();
+  const found = await tx
+    .select()
+    .from(builds)
+    .where(and(inArray(builds.id, ids), or(isNotNull(builds.notify), eq(builds.tellsOfJobs, true))));
+  return new Map(found.map((build) => [build.id, build]));
+}
+
+export async function listEndedBuilds(tx: Tx, ids: string[]): Promise<Map<string, EndedBuild>> {
+  const { builds } = tx.tables;
+  if (ids.length === 0) return new Map();
+  const { id, state, creatorId, author, options } = builds;
+  const found = await tx
+    .select({ id, state, creatorId, author, options })
+    .from(builds)
+    .where(and(inArray(id, ids), inArray(state, finishedBuildStates)));
+  return new Map(found.map((build) => [build.id, build]));
+}
+
+export async function listJobsById(tx: Tx, ids: string[]): Promise<Map<string, Job>> {
+  if (ids.length === 0) return new Map();
+  const found = await selectJobs(tx).where(inArray(tx.tables.jobs.id, ids));
+  return new Map(found.map((row) => [row.job.id, wholeJob(row)]));
+}
+
+export async function findJobById(db: Db, id: string): Promise<Job | undefined> {
+  const [found] = await selectJobs(db).where(eq(db.tables.jobs.id, id));
+  return found && wholeJob(found);
+}
+
+/** The notices of a group, which its first job has: ids rise, and its own comes just before. */
+export async function findNoticesOfGroup(
+  tx: Tx,
+  { buildId, groupId }: { buildId: string; groupId: string },
+): Promise<Notice[]> {
+  const { jobs } = tx.tables;
+  const [first] = await tx
+    .select({ options: jobs.ownOptions })
+    .from(jobs)
+    .where(and(eq(jobs.buildId, buildId), gt(jobs.id, groupId)))
+    .orderBy(asc(jobs.id))
+    .limit(1);
+  const group = first?.options?.group;
+  return (group?.id === groupId && group.notify) || [];
+}
+
+export async function listJobsOfGroup(
+  db: Db | Tx,
+  { buildId, groupId }: { buildId: string; groupId: string },
+): Promise<Job[]> {
+  const { jobs } = db.tables;
+  const steps = await db
+    .select({ id: jobs.stepId })
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.buildId, buildId),
+        eq(jobs.id, jobs.stepId),
+        sql`${jobs.ownOptions} -> 'group' ->> 'id' = ${groupId}`,
+      ),
+    );
+  if (steps.length === 0) return [];
+  const found = await selectJobs(db)
+    .where(
+      and(
+        eq(jobs.buildId, buildId),
+        inArray(
+          jobs.stepId,
+          steps.map(({ id }) => id),
+        ),
+      ),
+    )
+    .orderBy(asc(jobs.id));
+  return found.map(wholeJob);
+}
