@@ -51,7 +51,7 @@ const capabilities: Record<string, string[]> = {
   news: [],
   outbox: ["news"],
   connections: ["outbox", "news", "sources", "accounts"],
-  statuses: ["outbox", "news", "builds", "connections", "sources"],
+  statuses: ["notices", "outbox", "news", "builds", "connections", "sources"],
   pipelines: ["connections", "sources", "conditions", "queues", "clusters", "accounts"],
   graph: ["conditions", "pipelines"],
   builds: [

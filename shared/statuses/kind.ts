@@ -5,6 +5,7 @@ import { listJobsOfStep } from "../builds/reading/step-store.ts";
 import type { Job } from "../builds/rows/job-store.ts";
 import { type CommitStatus, statusRequests } from "../connections/hosts/statuses.ts";
 import { hourMs } from "../durations.ts";
+import { listJobsOfGroup } from "../notices/store.ts";
 import type { MessageKind, Verdict } from "../outbox/kind.ts";
 import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
 import type { Services } from "../services/services.ts";
@@ -79,12 +80,15 @@ async function statusOf(
 async function listJobsOf(
   services: Services,
   shown: Shown,
-  { context, id = "", notice }: StatusTarget,
+  { context, of, id = "", notice }: StatusTarget,
 ): Promise<Job[]> {
-  const jobs = await listJobsOfStep(services.db, { buildId: shown.spoken.build.id, stepId: id });
+  const { db } = services;
+  const buildId = shown.spoken.build.id;
+  if (of === "group") return listJobsOfGroup(db, { buildId, groupId: id });
+  const jobs = await listJobsOfStep(db, { buildId, stepId: id });
   if (!notice) return jobs.filter((job) => contextOfStep(services, shown, job) === context);
-  const of = jobs.find((job) => job.id === notice.jobId);
-  return of ? jobs.filter(({ options }) => isDeepStrictEqual(options?.matrix, of.options?.matrix)) : jobs;
+  const one = jobs.find((job) => job.id === notice.jobId);
+  return one ? jobs.filter(({ options }) => isDeepStrictEqual(options?.matrix, one.options?.matrix)) : jobs;
 }
 
 function verdictOf(answer: OutgoingAnswer, now: Date): Verdict {

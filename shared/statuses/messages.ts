@@ -3,13 +3,14 @@ import type { Tx } from "../db/database.ts";
 import type { News } from "../news/store.ts";
 import type { NewMessage } from "../outbox/kind.ts";
 import type { Services } from "../services/services.ts";
+import { messagesOfNotices } from "./noticed.ts";
 import { listAnnouncedJobs, listJobs, listSpokenBuilds } from "./store.ts";
 import { contextOf, contextOfStep, findShown, messageOf, type Shown } from "./target.ts";
 
 /** Of a build whose commit became known after they began: the statuses of so many steps follow. */
 const maxJobsAtOnce = 500;
 
-/** Makes messages of news: a status of the build, and of each step where the pipeline wants that. */
+/** Makes messages of news: a status of the build, of each step where the pipeline wants that, and what `notify` asks for. */
 export async function messagesOf(tx: Tx, services: Services, news: News[]): Promise<NewMessage[]> {
   const shown = await listShown(tx, services, news);
   const jobs = new Map((await listJobs(tx, jobsToRead(news, shown))).map((job) => [job.id, job]));
@@ -23,7 +24,7 @@ export async function messagesOf(tx: Tx, services: Services, news: News[]): Prom
     const own = jobId === null ? await jobsAtOnce(tx, event, about) : [jobs.get(jobId)];
     for (const job of own) if (job && hasStatus(job)) messages.push(ofStep(services, about, event, job));
   }
-  return messages;
+  return [...messages, ...(await messagesOfNotices(tx, services, news, shown))];
 }
 
 async function listShown(tx: Tx, services: Services, news: News[]): Promise<Map<string, Shown>> {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
-import { chooseBuildMails } from "../../shared/accounts/members.ts";
-import { removeMember } from "../../shared/accounts/members.ts";
+import { chooseBuildMails, removeMember } from "../../shared/accounts/members.ts";
 import type { User } from "../../shared/accounts/user-store.ts";
 import { forgetHearers, putMailIsSent } from "../../shared/news/hearers.ts";
 import type { buildMails } from "../../shared/vocabulary.ts";

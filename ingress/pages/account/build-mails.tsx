@@ -1,5 +1,5 @@
-import { chooseBuildMails } from "../../../shared/accounts/members.ts";
 import { findBuildMails } from "../../../shared/accounts/member-store.ts";
+import { chooseBuildMails } from "../../../shared/accounts/members.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { type BuildMails, buildMails } from "../../../shared/vocabulary.ts";
 import { PostForm, Select } from "../ui/form.tsx";

@@ -1,0 +1,46 @@
+import type { Tx } from "../db/database.ts";
+import type { News } from "../news/store.ts";
+import { findDueNotices } from "../notices/due.ts";
+import type { DueNotice } from "../notices/due-notice.ts";
+import type { NewMessage } from "../outbox/kind.ts";
+import type { Services } from "../services/services.ts";
+import { withinLength } from "./contexts.ts";
+import { contextOf, contextOfStep, messageOf, type Shown, type StatusTarget } from "./target.ts";
+
+// Statuses that `notify` of a build, a step or a group asks for, whatever the settings of the pipeline say.
+
+/** Makes messages of the notices that speak at news. */
+export async function messagesOfNotices(
+  tx: Tx,
+  services: Services,
+  news: News[],
+  shown: ReadonlyMap<string, Shown>,
+): Promise<NewMessage[]> {
+  if (shown.size === 0) return [];
+  const due = await findDueNotices(tx, services, news, ["github_commit_status", "github_check"]);
+  return due.flatMap((notice) => {
+    const about = shown.get(notice.build.id);
+    const jobId = notice.unit?.job.id ?? null;
+    return about ? messageOf(about, notice.news.event, targetOf(services, about, notice), jobId) : [];
+  });
+}
+
+function targetOf(services: Services, shown: Shown, { notice, unit }: DueNotice): StatusTarget {
+  const { context, blocked_builds_as_pending } = notice.github_commit_status ?? {};
+  const given = context ?? notice.github_check?.name;
+  const ofBuild = contextOf(services, shown);
+  if (!unit) {
+    const blockedAsPending = blocked_builds_as_pending ?? false;
+    return { context: withinLength(given ?? ofBuild), of: "build", notice: { blockedAsPending } };
+  }
+  if (unit.type === "group") {
+    const name = unit.label ?? unit.key ?? "group";
+    return { context: withinLength(given ?? `${ofBuild}/${name}`), of: "group", id: unit.id, notice: {} };
+  }
+  return {
+    context: withinLength(given ?? contextOfStep(services, shown, unit.job)),
+    of: "step",
+    id: unit.job.stepId,
+    notice: unit.isCombination ? { jobId: unit.id } : {},
+  };
+}
