@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { findProgram } from "../../find-program.ts";
 
 // The bare repository of the demo, to which people push.
@@ -9,6 +9,7 @@ import { findProgram } from "../../find-program.ts";
 /** Holds bare repositories. */
 export const repositoriesFolder = resolve("data/git");
 const name = "greeting.git";
+const folderOfDemo = join(repositoriesFolder, name);
 const hook = resolve(import.meta.dirname, "post-receive.ts");
 
 /** The address of the demo's webhook, and its secret, and that of the repository. The hook reads them. */
@@ -24,7 +25,7 @@ export function repositoryProblem(): string | undefined {
 }
 
 export function hasRepository(): boolean {
-  return existsSync(join(repositoriesFolder, name));
+  return existsSync(folderOfDemo);
 }
 
 /** The first part of the paths of the repositories, which stays the same. */
@@ -42,9 +43,8 @@ export function repositoryUrl({ port, secret }: { port: number; secret: string }
 }
 
 /** Makes the repository, with a first commit. */
-export function makeRepository(): void {
-  const folder = join(repositoriesFolder, name);
-  mkdirSync(repositoriesFolder, { recursive: true });
+export function makeRepository(folder = folderOfDemo): void {
+  mkdirSync(dirname(folder), { recursive: true });
   run(["init", "--quiet", "--bare", folder]);
   run(["-C", folder, "symbolic-ref", "HEAD", "refs/heads/main"]);
   run(["-C", folder, "config", "http.receivepack", "true"]);
@@ -57,8 +57,7 @@ export function makeRepository(): void {
 const author = ["-c", "user.name=Demo", "-c", "user.email=demo@example.com"];
 
 /** Lets pushes make builds. Addresses may be others at each start. */
-export function connectRepository(pushedTo: PushedTo): void {
-  const folder = join(repositoriesFolder, name);
+export function connectRepository(pushedTo: PushedTo, folder = folderOfDemo): void {
   const file = join(folder, "webhook.json");
   writeFileSync(file, JSON.stringify(pushedTo), { mode: 0o600 });
   const script = join(folder, "hooks/post-receive");
