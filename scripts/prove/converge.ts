@@ -5,7 +5,7 @@ import { isSoon } from "../scratch/wait.ts";
 import type { Reachable } from "./installation/installation.ts";
 import { checkOf } from "./ledger/discrepancy.ts";
 import { checkFanOut } from "./ledger/dispatch.ts";
-import { countUnfinished, countWaiting } from "./ledger/read.ts";
+import { countUnfinished, countUntold, countWaiting } from "./ledger/read.ts";
 
 /** Milliseconds after the last fault, by what was waited for. Undefined: not within the patience. */
 export type Convergence = Map<string, number | undefined>;
@@ -56,6 +56,7 @@ export async function awaitConvergence(
     "every delivery is decided": isDecided,
     "jobs match the pauses of their queues": async () =>
       (await isDecided()) && checkFanOut(await readFanOut()).length === 0,
+    "everybody is told": async () => (await isDecided()) && (await countUntold(db)) === 0,
     "every job has ended": async () => (await isDecided()) && (await countUnfinished(db)) === 0,
   };
   const withinMs = startedAt + patienceMs - performance.now();

@@ -12,6 +12,7 @@ import { readRuns } from "./installation/marks.ts";
 import { startProcesses } from "./installation/subject.ts";
 import { checkComparisons } from "./ledger/artifacts.ts";
 import { checkLedger } from "./ledger/ledger.ts";
+import { checkNews } from "./ledger/news.ts";
 import { readLedger, sweepArtifacts } from "./ledger/read.ts";
 import { listOverAttempts } from "./ledger/stale.ts";
 import { checkTraffic, isEnough, measureTraffic } from "./ledger/traffic.ts";
@@ -103,6 +104,7 @@ export async function prove(scratch: Scratch, options: ProveOptions) {
     agentDeaths: commands?.countDeaths() ?? 0,
     discrepancies: [
       checkLedger(observed, ledger, runs),
+      checkNews(installation.told, ledger),
       checkTraffic(through, minutes),
       checkComparisons(ledger.jobs, minutes),
       outliving,

@@ -9,6 +9,7 @@ import type { Timeline } from "../timeline.ts";
 import { openClocks, openDisk } from "./machine.ts";
 import { createProveOrganization, type ProveOrganization } from "./organization.ts";
 import { planOwnProcesses, runProcesses } from "./processes.ts";
+import { openReceiver } from "./receiver.ts";
 import { createDatabase, planPostgres, planRedis } from "./servers.ts";
 import { generousSettings } from "./settings.ts";
 import { tag } from "./steps.ts";
@@ -24,6 +25,8 @@ export interface Reachable {
   urls: string[];
   /** Each command leaves a file in it. */
   marksFolder: string;
+  /** The last state of each build that a receiver was told. Undefined: it has none. */
+  told?: ReadonlyMap<string, string>;
 }
 
 /** A connection of the installation's network, which faults can disturb. */
@@ -66,8 +69,9 @@ export async function startInstallation(
   const installed = await install(scratch, redis, given);
   const marksFolder = join(scratch.dir, "marks");
   mkdirSync(marksFolder);
+  const receiver = await openReceiver(scratch);
   const organization = await withServices(installed, (services) =>
-    createProveOrganization(services, marksFolder),
+    createProveOrganization(services, marksFolder, receiver.url),
   );
 
   const links: Link[] = [];
@@ -127,5 +131,6 @@ export async function startInstallation(
     urls,
     metricsPorts,
     marksFolder,
+    told: receiver.told,
   };
 }

@@ -1,5 +1,7 @@
 import { startSession } from "../../../shared/accounts/sessions.ts";
 import { createAgentToken } from "../../../shared/agents/tokens.ts";
+import { createNotificationService } from "../../../shared/notifications/notification-services.ts";
+import { webhookEvents } from "../../../shared/notifications/settings.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
@@ -41,8 +43,11 @@ const triggers: (Omit<ProveTrigger, "token"> & { pipeline: number; input: Partia
 ];
 const scopes = ["read_clusters", "write_clusters", "read_builds", "write_builds"];
 
-/** Makes pipelines, triggers of each kind, and what agents, devices and people need. */
-export async function createProveOrganization(services: Services, marksFolder: string) {
+/**
+ * Makes pipelines, triggers of each kind, and what agents, devices and people need.
+ * @param receiverUrl the address of a receiver of builds
+ */
+export async function createProveOrganization(services: Services, marksFolder: string, receiverUrl?: string) {
   const { operator, cluster, organization } = await createFilteringOrganization(services, slug);
   const queueIds: string[] = [];
   for (const key of ["linux", "mac"])
@@ -58,6 +63,17 @@ export async function createProveOrganization(services: Services, marksFolder: s
     const whole = { type: "webhook", label: name, ...input };
     const built = pipelines[pipeline] as (typeof pipelines)[number];
     made.push({ name, signature, token: (await createTrigger(services, operator, built, whole)).token });
+  }
+  if (receiverUrl !== undefined) {
+    const settings = {
+      url: receiverUrl,
+      events: webhookEvents.filter((event) => event.startsWith("build.")),
+    };
+    await createNotificationService(services, operator, {
+      provider: "webhook",
+      description: "prove",
+      settings,
+    });
   }
   const { user, apiToken } = await createAdmin(services, slug, scopes);
   const flags = { confidential: false, deviceFlow: true, refreshTokens: false };

@@ -13,4 +13,5 @@ export const generousSettings = {
   AGENT_PING_SECONDS: "1",
   AGENT_STATUS_SECONDS: "1",
   AGENT_HEARTBEAT_SECONDS: "2",
+  OUTBOUND_ALLOWED_NETWORKS: "127.0.0.0/8",
 };

@@ -121,6 +121,13 @@ export async function countUnfinished(db: Db): Promise<number> {
   return unfinished + (await countRows(db, tasks, isDue(db)));
 }
 
+/** News and messages that nobody has sent, while no job goes on. */
+export async function countUntold(db: Db): Promise<number> {
+  const { news, outbox } = db.tables;
+  const waiting = await countRows(db, outbox, eq(outbox.state, "waiting"));
+  return (await countUnfinished(db)) + (await countRows(db, news, undefined)) + waiting;
+}
+
 /** Does what workers do two days later: what nobody has finished is given up, what nobody names is removed. */
 export async function sweepArtifacts(services: Services): Promise<void> {
   const now = () => new Date(services.clock.now().getTime() + 2 * dayMs);

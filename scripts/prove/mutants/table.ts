@@ -27,6 +27,21 @@ const crowded =
 
 export const mutants: Mutant[] = [
   {
+    name: "forgotten-news",
+    summary: "one in sixteen builds that have finished leaves no news",
+    edits: [
+      {
+        file: "shared/news/tell.ts",
+        from: "  if (told.length === 0) return;\n",
+        to: `  told = told.filter(({ event, buildId }) => event !== "build.finished" || !buildId?.endsWith("0"));
+  if (told.length === 0) return;
+`,
+      },
+    ],
+    run: { minutes: 0.5, perSecond: 1, faults: ["kill"] },
+    foundBy: /but its receiver was told/,
+  },
+  {
     name: "early-201",
     summary: "a webhook is answered 201 a moment before the commit",
     edits: [
