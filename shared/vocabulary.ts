@@ -57,6 +57,8 @@ export const jobStates = [
   /** It waits for its concurrency group alone. */
   "limited",
   "scheduled",
+  /** A stack is about to start an agent for it. */
+  "reserved",
   "assigned",
   "running",
   "canceling",
@@ -95,14 +97,19 @@ export const failures = [...hardFailures, "soft_failed"] as const;
 export type Failure = (typeof failures)[number];
 /** An agent has the job. */
 export const leasedJobStates: JobState[] = ["assigned", "running", "canceling", "timing_out"];
+/** An agent has the job, or a stack is about to start one for it. */
+export const takenJobStates: JobState[] = ["reserved", ...leasedJobStates];
 /** The job runs, or will run without waiting for other steps. */
-export const activeJobStates: JobState[] = ["limited", "scheduled", ...leasedJobStates];
+export const activeJobStates: JobState[] = ["limited", "scheduled", ...takenJobStates];
 /** The job waits for other steps. */
 export const waitingJobStates: JobState[] = ["waiting", "blocked"];
 export const unfinishedJobStates: JobState[] = [...waitingJobStates, ...activeJobStates];
 export const finishedJobStates: JobState[] = jobStates.filter(
   (state) => !unfinishedJobStates.includes(state),
 );
+/** As public clients name them. */
+export const stackTypes = ["kubernetes", "elastic", "custom"] as const;
+export type StackType = (typeof stackTypes)[number];
 /** A manual job is that of a block or an input step. */
 export type JobType = "script" | "waiter" | "manual" | "trigger";
 /** Holding: the job counts towards the limit of its concurrency group. Limited: it waits for the group alone. */
@@ -123,6 +130,8 @@ export type TaskKind =
   | "branch_gone"
   /** Of a build: fail its scheduled jobs that have no queue. */
   | "queueless"
+  /** Of a stack that is gone or lost: schedule the jobs that it reserved. */
+  | "stack"
   /** Of a queue: mark its waiting jobs as paused, or clear the mark. */
   | "pause"
   /** Of a bulk rebuild: build the next of its deliveries. */

@@ -2,6 +2,7 @@ import { recordUsage } from "../shared/accounts/access-tokens.ts";
 import { endForcedJobs, expireJobs, takeBackOffers, timeOutJobs } from "../shared/agents/expire.ts";
 import { evictLogs } from "../shared/agents/logs/evict.ts";
 import { loseUnseenAgents } from "../shared/agents/lost.ts";
+import { loseSilentStacks, releaseExpired, releaseOfStack } from "../shared/agents/stacks/release.ts";
 import { checkArtifact } from "../shared/artifacts/check.ts";
 import { evictArtifacts } from "../shared/artifacts/evict.ts";
 import { failForgottenArtifacts } from "../shared/artifacts/fail.ts";
@@ -42,6 +43,7 @@ export interface WorkerJobs {
 
 export const taskHandlers: TaskHandlers = {
   ...tasksOfBuilds,
+  stack: releaseOfStack,
   pause: fanOutPause,
   bulk_rebuild: rebuildNext,
   artifact: checkArtifact,
@@ -85,6 +87,11 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
       contracts.loseUnseenAgentsJob,
       async () => (await clockGuard.isRight()) && loseUnseenAgents(services),
     ),
+    job(contracts.releaseReservationsJob, async () => {
+      if (!(await clockGuard.isRight())) return;
+      await releaseExpired(services);
+      await loseSilentStacks(services);
+    }),
     job(contracts.timeOutJobsJob, async () => {
       if (!(await clockGuard.isRight())) return;
       await timeOutJobs(services);

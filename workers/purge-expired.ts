@@ -3,6 +3,8 @@ import { expiredInvitations } from "../shared/accounts/invitations.ts";
 import { expiredSessions } from "../shared/accounts/sessions.ts";
 import { purgeLogsOfBuilds } from "../shared/agents/logs/evict.ts";
 import { descriptionsOfEndedAgents, oldAgents } from "../shared/agents/lost.ts";
+import { purgeNotificationsOfBuilds } from "../shared/agents/stacks/notifications.ts";
+import { lostStacks } from "../shared/agents/stacks/register.ts";
 import { purgeArtifactsOfBuilds } from "../shared/artifacts/evict.ts";
 import { emptyGroups } from "../shared/builds/groups/retention.ts";
 import { buildFigures } from "../shared/builds/keeping/figures.ts";
@@ -30,6 +32,7 @@ const expiring: Expiring[] = [
     purge: (services) =>
       purgeBuilds(services, async (ids) => {
         await purgeLogsOfBuilds(services, ids);
+        await purgeNotificationsOfBuilds(services, ids);
         await purgeArtifactsOfBuilds(services, ids);
       }),
   },
@@ -51,6 +54,7 @@ const expiring: Expiring[] = [
   expiredInvitations,
   oldAgents,
   descriptionsOfEndedAgents,
+  lostStacks,
   emptyGroups,
   retiredSigningKeys,
 ];

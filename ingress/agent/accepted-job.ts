@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { findOrganizationById } from "../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../shared/accounts/user-store.ts";
-import { jobEnvironment } from "../../shared/agents/job-environment.ts";
+import { type JobContext, jobEnvironment } from "../../shared/agents/job-environment.ts";
 import type { Accepted } from "../../shared/agents/lease.ts";
 import { maxChunkBytes } from "../../shared/agents/logs/codec.ts";
 import type { Agent } from "../../shared/agents/store.ts";
@@ -59,8 +59,10 @@ function presentStep({ command, options }: Job) {
   return { ...(matrix && { matrix_permutation: matrix }), ...(step && { step }) };
 }
 
-/** Makes the answers of accept and acquire. Jobs that were accepted together share reads. */
-export function acceptedPresenter(services: Services) {
+export type EnvironmentReader = ReturnType<typeof environmentReader>;
+
+/** Makes the variables of jobs. Jobs that are read together share reads. */
+export function environmentReader(services: Services) {
   const { db, config, cipher } = services;
   const findReport = readOnce((buildId: string) => isCommitReported(services, buildId));
   const findPipeline = readOnce(async (id: string) => {
@@ -71,7 +73,7 @@ export function acceptedPresenter(services: Services) {
   const findOrganization = readOnce((id: string) => findOrganizationById(db, id));
 
   /** @throws Refusal 422 if the pipeline was deleted */
-  return async (agent: Agent, { job, build, token, sshKey }: Accepted) => {
+  return async ({ agent, job, build, sshKey }: Pick<JobContext, "agent" | "job" | "build" | "sshKey">) => {
     const found = await findPipeline(build.pipelineId);
     const organization = await findOrganization(build.organizationId);
     if (!found || !organization) throw new Refusal(422, "The job's pipeline was deleted");
@@ -80,7 +82,7 @@ export function acceptedPresenter(services: Services) {
       : undefined;
     const [rebuiltFrom] = build.rebuiltFromId ? await listBuildNumbers(db, [build.rebuiltFromId]) : [];
     const clusterName = (await findName(agent.clusterId))?.name;
-    const context = {
+    return jobEnvironment({
       config,
       cipher,
       organization,
@@ -94,18 +96,23 @@ export function acceptedPresenter(services: Services) {
       unblocker: await findUnblocker(db, build, job),
       isCommitReported: isFullCommit(build.commit) && (await findReport(build.id)),
       sshKey,
-    };
-    return {
-      id: job.id,
-      state: job.state,
-      env: jobEnvironment(context),
-      chunks_max_size_bytes: maxChunkBytes,
-      chunks_interval_seconds: chunkSeconds,
-      log_max_size_bytes: config.jobLogBytes,
-      token,
-      runnable_at: job.scheduledAt,
-      priority: job.priority,
-      ...presentStep(job),
-    };
+    });
   };
+}
+
+/** Makes the answers of accept and acquire. */
+export function acceptedPresenter({ config }: Services, readEnvironment: EnvironmentReader) {
+  /** @throws Refusal 422 if the pipeline was deleted */
+  return async (agent: Agent, { job, build, token, sshKey }: Accepted) => ({
+    id: job.id,
+    state: job.state,
+    env: await readEnvironment({ agent, job, build, sshKey }),
+    chunks_max_size_bytes: maxChunkBytes,
+    chunks_interval_seconds: chunkSeconds,
+    log_max_size_bytes: config.jobLogBytes,
+    token,
+    runnable_at: job.scheduledAt,
+    priority: job.priority,
+    ...presentStep(job),
+  });
 }

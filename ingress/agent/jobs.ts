@@ -18,7 +18,7 @@ import type { Attempts } from "../auth/attempts.ts";
 import type { JobCaller } from "../auth/callers.ts";
 import { type Operation, operation } from "../operations/operation.ts";
 import { unread } from "../operations/reported.ts";
-import { acceptedJob, acceptedPresenter } from "./accepted-job.ts";
+import { acceptedJob, acceptedPresenter, environmentReader } from "./accepted-job.ts";
 import { answer, done, tag } from "./answers.ts";
 
 /** Agents from this version on know `timing_out`. */
@@ -29,7 +29,7 @@ export function jobOperations(
   services: Services,
   { leases, attempts }: { leases: LeaseBatches; attempts: Attempts },
 ): Operation[] {
-  const present = acceptedPresenter(services);
+  const present = acceptedPresenter(services, environmentReader(services));
   const findPlace = readTogether(
     (ids) => listJobPlaces(services.db, { ids }),
     ({ id }) => id,

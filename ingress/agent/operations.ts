@@ -7,6 +7,7 @@ import type { Attempts } from "../auth/attempts.ts";
 import { identityTokenOperations } from "../identity/tokens.ts";
 import type { Operation } from "../operations/operation.ts";
 import { artifactOperations } from "./artifacts/artifacts.ts";
+import { cacheOperations } from "./caches.ts";
 import { controlOperations } from "./control.ts";
 import { finishOperations } from "./finish.ts";
 import { annotationOperations } from "./inside/annotations.ts";
@@ -19,6 +20,9 @@ import { PayloadReads } from "./payload-reads.ts";
 import { registerOperations } from "./register.ts";
 import { secretOperations } from "./secrets.ts";
 import { sessionOperations } from "./session.ts";
+import { stackJobOperations } from "./stacks/jobs.ts";
+import { stackReportOperations } from "./stacks/reports.ts";
+import { stackOperations } from "./stacks/stacks.ts";
 import { stepOperations } from "./steps.ts";
 import { uploadOperations } from "./uploads.ts";
 
@@ -43,6 +47,9 @@ export function agentOperations(
   return [
     ...registerOperations(services),
     ...metricsOperations(services),
+    ...stackOperations(services),
+    ...stackJobOperations(services),
+    ...stackReportOperations(services),
     ...sessionOperations(services, { handOut, presence }),
     ...controlOperations(services),
     ...jobOperations(services, { leases, attempts }),
@@ -51,6 +58,7 @@ export function agentOperations(
     ...artifactOperations(services, leases),
     ...uploadOperations(services),
     ...secretOperations(services),
+    ...cacheOperations(),
     ...stepOperations(services),
     ...insideJobOperations(services, leases),
     ...identityTokenOperations(services, signingKeys),

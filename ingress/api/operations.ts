@@ -19,11 +19,13 @@ import { metaOperations } from "./meta.ts";
 import { notificationServiceOperations } from "./notifications/services.ts";
 import { memberOperations } from "./organizations/members.ts";
 import { organizationOperations } from "./organizations/organizations.ts";
+import { settingsOperations } from "./organizations/settings.ts";
 import { pipelineOperations } from "./pipelines.ts";
 import { providerOperations } from "./provider/provider.ts";
 import { queueOperations } from "./queues.ts";
 import { scheduleOperations } from "./schedules/schedules.ts";
 import { secretOperations } from "./secrets/secrets.ts";
+import { stackOperations } from "./stacks/stacks.ts";
 import { triggerOperations } from "./triggers.ts";
 import { userOperations } from "./users.ts";
 
@@ -34,6 +36,7 @@ export function restOperations(services: Services): Operation[] {
     ...accessTokenOperations(services),
     ...metaOperations(),
     ...organizationOperations(services),
+    ...settingsOperations(services),
     ...memberOperations(services),
     ...auditOperations(services),
     ...connectionOperations(services),
@@ -51,6 +54,7 @@ export function restOperations(services: Services): Operation[] {
     ...jobOperations(services),
     ...annotationOperations(services),
     ...agentOperations(services),
+    ...stackOperations(services),
     ...scheduleOperations(services),
     ...triggerOperations(services),
     ...deliveryOperations(services),

@@ -1,6 +1,7 @@
 import type { H3Event } from "h3";
 import { type Attempt, attemptOf } from "../../shared/agents/lease.ts";
 import { findJobWithBuild } from "../../shared/agents/lease-store.ts";
+import { requireStack } from "../../shared/agents/stacks/register.ts";
 import { type Agent, findAgent, listAgentsByTokenHash } from "../../shared/agents/store.ts";
 import { findRegistrar, type Registrar } from "../../shared/agents/tokens.ts";
 import { findJobPrincipal } from "../../shared/builds/meta-data/meta-data.ts";
@@ -11,7 +12,7 @@ import { notFound, Refusal } from "../../shared/refusal.ts";
 import type { Services } from "../../shared/services/services.ts";
 import { readOnce, readTogether } from "../../shared/sharing/gatherer.ts";
 import { limitJob } from "../http/limits/limits.ts";
-import { pathParameter } from "../http/routing.ts";
+import { pathParameter, pathText } from "../http/routing.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Authenticators, Callers, DataCaller } from "./callers.ts";
 
@@ -36,6 +37,7 @@ export function agentAuthenticators(
   const own: AgentServices = { ...services, findSession, findRegistrar: findOwners };
   return {
     registrar: (event) => requireRegistrar(own, event),
+    stack: (event) => requireStackCaller(own, event),
     pinging: async (event) => ({ sessionToken: requireSessionToken(services, event) }),
     session: async (event) => ofAgent(await requireSession(own, event)),
     agentOrJob: async (event) => ofAgent(await requireAgentOrJob(own, event)),
@@ -59,6 +61,13 @@ async function requireRegistrar(services: AgentServices, event: H3Event): Promis
   const registrar = token ? await services.findRegistrar(token) : undefined;
   if (!registrar) throw unauthenticated(services, "a valid agent token");
   return { registrar, organizationId: registrar.organization.id };
+}
+
+/** @throws Refusal 401; 404 for a stack that the token's cluster does not have */
+async function requireStackCaller(services: AgentServices, event: H3Event): Promise<Callers["stack"]> {
+  const caller = await requireRegistrar(services, event);
+  const stack = await requireStack(services, caller.registrar, pathText(event, "key") ?? "");
+  return { ...caller, stack };
 }
 
 /** @throws Refusal 401 */

@@ -4,6 +4,7 @@ import type { Actor } from "../../shared/accounts/audit.ts";
 import type { Scope } from "../../shared/accounts/scopes.ts";
 import type { Attempt } from "../../shared/agents/lease.ts";
 import type { Lease } from "../../shared/agents/lease-store.ts";
+import type { Stack } from "../../shared/agents/stacks/store.ts";
 import type { Agent } from "../../shared/agents/store.ts";
 import type { Registrar } from "../../shared/agents/tokens.ts";
 import type { Build } from "../../shared/builds/rows/build-store.ts";
@@ -18,6 +19,8 @@ export interface Callers {
   accessToken: Owned<{ caller: TokenHolder; actor: Actor }>;
   /** Registers agents. */
   registrar: Owned<{ registrar: Registrar }>;
+  /** A registration token, for the stack of the path. */
+  stack: Owned<{ registrar: Registrar; stack: Stack }>;
   /** The ping itself finds the session, together with those of other pings. */
   pinging: { sessionToken: string; organizationId?: undefined };
   /** An agent whose session has not ended. */
@@ -77,6 +80,7 @@ export type Authenticators = {
 export const tokensOf: Record<CallerKind, Token[]> = {
   accessToken: ["accessToken"],
   registrar: ["agentToken"],
+  stack: ["agentToken"],
   pinging: ["sessionToken"],
   session: ["sessionToken"],
   agentOrJob: ["sessionToken", "jobToken"],

@@ -89,6 +89,8 @@ const pathParameters: Record<string, { description: string; schema: Schema }> = 
   rebuild: { description: "Id of the bulk rebuild", schema: id },
   upload: { description: "The uuid of the upload", schema: slug },
   step: { description: "Id or key of the step", schema: slug },
+  key: { description: "The key of the stack", schema: slug },
+  registry: { description: "The name of the registry", schema: slug },
   context: { description: "The context of the annotation", schema: slug },
 };
 

@@ -38,6 +38,11 @@ const ofData: Reasons = {
 const refusalsOf: Record<CallerKind, Reasons> = {
   accessToken: ofRest,
   registrar: ofAgents,
+  stack: {
+    ...ofAgents,
+    "400": "The body is not valid JSON, or a member is wrong",
+    "404": "The token's cluster has no stack with the key",
+  },
   pinging: ofAgents,
   session: ofAgents,
   agentOrJob: ofAgents,

@@ -12,7 +12,6 @@ const team = `${organization}/teams/:team`;
 /** Parts of the hosted service's API that this server does not have: by name, their paths. */
 const missing: Record<string, string[]> = {
   "agent images": [`${cluster}/agent-images`, `${cluster}/agent-images/:image`],
-  "API settings": [`${organization}/api-settings`],
   "cache volumes": [`${cluster}/cache_volumes`],
   "cluster maintainers": [`${cluster}/maintainers`, `${cluster}/maintainers/:maintainer`],
   "invitations in its API": [`${organization}/invitations`, `${organization}/invitations/:invitation`],
@@ -24,10 +23,7 @@ const missing: Record<string, string[]> = {
     `${organization}/services/:service/disable`,
   ],
   "package registries": ["/v2/packages/organizations/:org/**"],
-  "pipeline settings of an organization": [
-    `${organization}/pipeline-settings`,
-    `${organization}/pipeline-settings/:setting`,
-  ],
+  "such pipeline settings of an organization": [`${organization}/pipeline-settings/:setting`],
   "pipeline templates": [
     `${organization}/pipeline-templates`,
     `${organization}/pipeline-templates/:template`,

@@ -65,6 +65,7 @@ function startCommand({ env, write, stop, onStart }: Terminal): Command {
     .option("--endpoint <url>", "the agent API", parseEndpoint, defaultEndpoint(env))
     .option("--build-path <folder>", "folder for the folders of jobs; default: a temporary one")
     .option("--disconnect-after-job", "run one job each, then end", false)
+    .option("--acquire-job <id>", "run this job only, then end; for stacks, which start an agent a job")
     .action((options) => {
       onStart();
       return startAgents(options, { stop, write });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { secondMs } from "../../shared/durations.ts";
 import type { Cgroup } from "./command/cgroups.ts";
 import { keepAlive } from "./heartbeats.ts";
-import { runJob } from "./job/job.ts";
+import { type JobContext, runJob } from "./job/job.ts";
 import { AgentError, type Print, plain, type Stop } from "./terminal.ts";
 import { architecture, CallFailed, type Client, describe, isRetryable, version } from "./wire/client.ts";
 import {
@@ -26,6 +26,8 @@ export interface SessionOptions {
   tags: string[];
   buildPath: string;
   disconnectAfterJob: boolean;
+  /** The id of the only job that it runs. */
+  acquireJob?: string | undefined;
   /** The agent takes no job and shows the reason. */
   pausedBecause?: string | undefined;
   /** Makes the group that limits a job. */
@@ -95,6 +97,7 @@ async function work(options: SessionOptions, session: Session): Promise<boolean>
     print,
     stop: AbortSignal.any([stop.now, refused]),
   };
+  if (options.acquireJob) return acquireOne(context, options.acquireJob);
   const printOnce = onlyChanges(print);
   let jobs = 0;
   while (!stopping.aborted) {
@@ -109,6 +112,12 @@ async function work(options: SessionOptions, session: Session): Promise<boolean>
   }
   if (refused.aborted) throw new AgentError("The server refused a heartbeat: this session is over.");
   return jobs > 0;
+}
+
+/** @throws AgentError if the server gives the job to nobody, or to another agent */
+async function acquireOne(context: JobContext, jobId: string): Promise<boolean> {
+  if (await runJob({ ...context, acquires: true, disconnectAfterJob: true }, jobId)) return true;
+  throw new AgentError(`Job ${jobId} could not be acquired.`);
 }
 
 /** Undefined if the server cannot answer now. @throws AgentError if it refuses */
@@ -131,14 +140,14 @@ async function pingOnce(
 
 /** Undefined if the agent was stopped meanwhile. */
 function registerAgent(options: SessionOptions): Promise<Registration | undefined> {
-  const { endpoint, token, name, tags, pausedBecause, stop, print } = options;
+  const { endpoint, token, name, tags, pausedBecause, acquireJob, stop, print } = options;
   const body = {
     name,
     hostname: hostname(),
     os: process.platform,
     arch: architecture,
     script_eval_enabled: true,
-    ignore_in_dispatches: pausedBecause !== undefined,
+    ignore_in_dispatches: pausedBecause !== undefined || acquireJob !== undefined,
     version,
     build: "signalbox",
     meta_data: tags,

@@ -13,6 +13,7 @@ export interface StartOptions {
   spawn: number;
   buildPath?: string;
   disconnectAfterJob: boolean;
+  acquireJob?: string;
 }
 
 export const defaultName = "%hostname-%spawn";

@@ -64,6 +64,7 @@ export const usedScopes: readonly Scope[] = [
   "read_secrets_details",
   "read_audit_events",
   "read_organizations",
+  "read_organization_settings",
   "read_organization_repository_connections",
   "read_notification_services",
   "read_user",
@@ -74,6 +75,7 @@ export const usedScopes: readonly Scope[] = [
   "write_agents",
   "write_clusters",
   "write_secrets",
+  "write_organization_settings",
   "write_organization_repository_connections",
   "write_notification_services",
 ];

@@ -29,7 +29,8 @@ export interface JobContext {
   provider: ProviderId | null;
   build: Build;
   job: Job;
-  agent: Agent;
+  /** Without an id, a name and a version, no agent has the job yet. */
+  agent: Pick<Agent, "clusterId" | "metaData"> & Partial<Pick<Agent, "id" | "name" | "version">>;
   creator: User | undefined;
   rebuiltFrom: Pick<Build, "id" | "number"> | undefined;
   /** Undefined: it was deleted. */
@@ -190,7 +191,7 @@ function agentFacts({ agent, clusterName }: JobContext) {
     CLUSTER_ID: agent.clusterId,
     CLUSTER_NAME: clusterName,
     AGENT_ID: agent.id,
-    AGENT_NAME: stripControls(agent.name) || agent.id,
+    AGENT_NAME: agent.name === undefined ? undefined : stripControls(agent.name) || agent.id,
     COMPUTE_TYPE: "self-hosted",
     ...Object.fromEntries(tags),
   };

@@ -49,22 +49,24 @@ export async function listAgentsOfJobs(tx: Tx, jobIds: string[]): Promise<Map<st
   return new Map(found.map(({ id, agentId }) => [id, agentId]));
 }
 
-/** scheduled → assigned. */
-export const assignIfScheduled = preparedRow<{ id: string; agentId: string; now: Date }, { id: string }, Tx>(
-  (tx) => {
-    const { jobs } = tx.tables;
-    return tx
-      .update(jobs)
-      .set({
-        state: "assigned",
-        agentId: valueFor(jobs.agentId, "agentId"),
-        assignedAt: valueFor(jobs.assignedAt, "now"),
-        dispatchPausedAt: null,
-      })
-      .where(and(eq(jobs.id, sql.placeholder("id")), eq(jobs.state, "scheduled")))
-      .returning({ id: jobs.id });
-  },
-);
+/** scheduled → assigned. Or reserved → assigned: the agent of a stack asks for its job by id. */
+export const assignIfIn = preparedRow<
+  { states: ("scheduled" | "reserved")[]; id: string; agentId: string; now: Date },
+  { id: string },
+  Tx
+>((tx) => {
+  const { jobs } = tx.tables;
+  return tx
+    .update(jobs)
+    .set({
+      state: "assigned",
+      agentId: valueFor(jobs.agentId, "agentId"),
+      assignedAt: valueFor(jobs.assignedAt, "now"),
+      dispatchPausedAt: null,
+    })
+    .where(and(eq(jobs.id, sql.placeholder("id")), isOneOf(jobs.state, "states")))
+    .returning({ id: jobs.id });
+});
 
 /** assigned → assigned and accepted, in a new attempt. */
 export const acceptIfAssigned = preparedRow<{ jobId: string; agentId: string; now: Date }, JobRow, Tx>(

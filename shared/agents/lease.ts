@@ -23,7 +23,7 @@ import { findIncompatibility } from "./incompatible.ts";
 import type { LeaseBatches } from "./lease-batches.ts";
 import {
   acceptIfAssigned,
-  assignIfScheduled,
+  assignIfIn,
   type Ending,
   endIfForced,
   endIfLeased,
@@ -144,7 +144,7 @@ async function failUnstarted(
 }
 
 /**
- * scheduled → accepted, for an agent that asks for this job.
+ * scheduled, reserved → accepted, for an agent that asks for this job. What was reserved before a pause carries on.
  * @throws Refusal 404, 422 if it cannot be acquired, 423 while it waits or its queue is paused
  */
 export async function acquireJob(
@@ -162,14 +162,19 @@ export async function acquireJob(
     if (job.agentId === agent.id && job.state === "assigned") return;
     if (job.state === "waiting") throw new Refusal(423, "The job waits for other jobs of its build");
     if (job.state === "limited") throw new Refusal(423, "The job waits for its concurrency group");
-    if (job.state !== "scheduled") throw new Refusal(422, "The job has been taken, or has finished");
-    if (!isDispatching) throw new Refusal(423, "The job's queue is paused");
+    if (job.state !== "scheduled" && job.state !== "reserved") throw taken();
+    if (job.state === "scheduled" && !isDispatching) throw new Refusal(423, "The job's queue is paused");
     if (!(await reserveIfFree(tx, { id: agent.id, jobId: id, formerJobId: agent.jobId, now })))
       throw new Refusal(422, "The agent has a job, or may take none");
-    if (!(await assignIfScheduled(tx, { id, agentId: agent.id, now })))
-      throw new Refusal(422, "The job has been taken, or has finished");
+    // A reservation may end meanwhile.
+    const states = isDispatching ? (["scheduled", "reserved"] as const) : (["reserved"] as const);
+    if (!(await assignIfIn(tx, { states: [...states], id, agentId: agent.id, now }))) throw taken();
   });
   return acceptJob(services, batches, agent, { id, buildId });
+}
+
+function taken(): Refusal {
+  return new Refusal(422, "The job has been taken, or has finished");
 }
 
 /** A job that the agent accepted, and did not start. @throws Refusal 404, 422 */
@@ -322,13 +327,13 @@ function isFinished({ agentId, attempt, acceptedAt, state, failureReason }: JobF
   return isOfLease && isOfAgent && !leasedJobStates.includes(state);
 }
 
-function endingOf({ exitStatus, signal, signalReason }: Omit<Result, "isLast">): Ending {
+export function endingOf({ exitStatus, signal, signalReason }: Omit<Result, "isLast">): Ending {
   const state = exitStatus === 0 ? "passed" : "failed";
   return { state, exitStatus, signal, signalReason, failureReason: null };
 }
 
 /** Call it after the statement that ended the attempt. @returns the jobs that changed */
-async function settleEnded(tx: Tx, build: Build, row: JobRow, now: Date): Promise<JobFacts[]> {
+export async function settleEnded(tx: Tx, build: Build, row: JobRow, now: Date): Promise<JobFacts[]> {
   const ended = await completeJob(tx, row);
   if (isSoftFailure(ended)) {
     await setSoftFailed(tx, ended.id);

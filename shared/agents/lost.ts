@@ -55,6 +55,13 @@ export async function markListening({ db, clock }: Services): Promise<void> {
   });
 }
 
+/** Returns true if agents, and stacks, could be heard for so long. */
+export async function hasListenedFor(db: Db, now: Date, ms: number): Promise<boolean> {
+  const heard = parseListening(await findSharedValue(db, listening));
+  if (heard === undefined || now.getTime() - heard.last > maxSilenceMs) return false;
+  return now.getTime() - heard.since >= ms;
+}
+
 function parseListening(text: string | undefined): Listening | undefined {
   return text === undefined ? undefined : JSON.parse(text);
 }
@@ -69,13 +76,8 @@ export async function loseUnseenAgents(services: Services): Promise<number> {
   const now = clock.now();
   const unseenMs = missedHeartbeats * config.agentHeartbeatMs;
   await seeNowIfAhead(db, now);
-  const heard = parseListening(await findSharedValue(db, listening));
-  const isListening =
-    heard !== undefined &&
-    now.getTime() - heard.last <= maxSilenceMs &&
-    now.getTime() - heard.since >= unseenMs;
   let lost = 0;
-  if (isListening) {
+  if (await hasListenedFor(db, now, unseenMs)) {
     const seenBefore = new Date(now.getTime() - unseenMs);
     await eachUnseen(db, "connected", seenBefore, async (agent) => {
       const isLost = await endIfFree(services, agent, (tx, present) =>

@@ -38,6 +38,14 @@ export function countOf(rows: SQLWrapper): SQL<number> {
   return sql<number>`(select ${count()} from (${rows}) as some_rows)`.mapWith(Number);
 }
 
+/**
+ * The name of the key at the end of a sealed text: `Cipher.keyNames`. A literal, because a query must repeat its
+ * index's expression. drizzle-kit splits it at commas for SQLite: correct the generated SQL.
+ */
+export function sealingKey(column: sqlite.SQLiteColumn): SQL {
+  return sql`substr(${column}, length(${column}) - 8)`;
+}
+
 export type Kit = typeof sqliteKit;
 
 const bytea = postgres.customType<{ data: Buffer }>({ dataType: () => "bytea" });

@@ -16,6 +16,7 @@ import { defineSchedulesTables } from "./schema/schedules.ts";
 import { defineSecretsTables } from "./schema/secrets.ts";
 import { defineSettingsTables } from "./schema/settings.ts";
 import { defineSourcesTables } from "./schema/sources.ts";
+import { defineStacksTables } from "./schema/stacks.ts";
 import { defineTasksTables } from "./schema/tasks.ts";
 import { defineTriggersTables } from "./schema/triggers.ts";
 
@@ -39,6 +40,7 @@ export function defineSchema(kit: Kit) {
   const bulkRebuilds = defineBulkRebuildsTables(kit, { ...accounts, ...triggers });
   const builds = defineBuildsTables(kit, { ...accounts, ...queues, ...pipelines, ...triggers });
   const agents = defineAgentsTables(kit, { ...accounts, ...clusters, ...queues, ...builds });
+  const stacks = defineStacksTables(kit, { ...accounts, ...clusters, ...queues, ...builds });
   const artifacts = defineArtifactsTables(kit, { ...accounts, ...builds });
   const annotations = defineAnnotationsTables(kit, builds);
   const secrets = defineSecretsTables(kit, { ...accounts, ...clusters });
@@ -59,6 +61,7 @@ export function defineSchema(kit: Kit) {
     ...bulkRebuilds,
     ...builds,
     ...agents,
+    ...stacks,
     ...artifacts,
     ...annotations,
     ...secrets,

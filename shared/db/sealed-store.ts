@@ -1,7 +1,7 @@
 import { and, asc, count, eq, gt, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import { type SealedPlace, sealedPlaces } from "../crypto/sealed-places.ts";
+import { sealingKey } from "./columns.ts";
 import type { Reader, Tx } from "./database.ts";
-import { sealingKey } from "./schema/sealing-key.ts";
 import type { Tables } from "./schema.ts";
 
 /** Names of keys are `:` and hexadecimal digits. In every collation they lie between these two texts. */

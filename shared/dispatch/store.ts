@@ -3,7 +3,7 @@ import { countOf } from "../db/columns.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { preparedRow } from "../db/prepared.ts";
 import type { Queue } from "../queues/store.ts";
-import { type JobState, leasedJobStates } from "../vocabulary.ts";
+import { type JobState, takenJobStates } from "../vocabulary.ts";
 
 /** running → paused. Of simultaneous pauses, exactly one gets the row. */
 export async function pauseIfRunning(
@@ -119,7 +119,7 @@ export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date
     .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "scheduled")));
 }
 
-/** Counts waiting and running jobs of each queue, up to a limit. */
+/** Counts the jobs of each queue that wait for somebody to take them, and those that are taken, up to a limit. */
 export async function countJobsOfQueues(
   { offLoop, tables: { queues, jobs } }: Db,
   queueIds: string[],
@@ -135,7 +135,7 @@ export async function countJobsOfQueues(
     .select({
       id: queues.id,
       waiting: countOf(jobsIn(["scheduled"])),
-      running: countOf(jobsIn(leasedJobStates)),
+      running: countOf(jobsIn(takenJobStates)),
     })
     .from(queues)
     .where(inArray(queues.id, queueIds));

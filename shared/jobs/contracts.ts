@@ -57,6 +57,9 @@ export const sendNewsJob = defineWakeUp("send-news", "notifications");
 /** Takes the jobs of lost agents back. */
 export const loseUnseenAgentsJob = defineRecurringJob("lose-unseen-agents", "dispatch", 5 * secondMs);
 
+/** Schedules jobs again that stacks reserved for long enough, and loses silent stacks. */
+export const releaseReservationsJob = defineRecurringJob("release-reservations", "dispatch", 5 * secondMs);
+
 /** Stops jobs past the time-out of their step, and ends those that were canceled by force. */
 export const timeOutJobsJob = defineRecurringJob("time-out-jobs", "dispatch", 5 * secondMs);
 

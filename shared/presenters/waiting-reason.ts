@@ -13,9 +13,9 @@ const queueKinds = [
 /** The reason why a job waits. Members that a kind does not have are absent. */
 export const waitingReasonSchema = z
   .object({
-    kind: z.enum(["steps", "concurrency_group", ...queueKinds]).meta({
+    kind: z.enum(["steps", "concurrency_group", "reserved", ...queueKinds]).meta({
       description:
-        "`steps`: for other steps. `concurrency_group`: for its group alone. `queue_paused`: for its queue. `no_agent`: none of the queue is connected. `no_agent_with_tags`: none that is has its tags. `agents_paused`: all that have them are paused, or about to stop. `agents_busy`: for its turn",
+        "`steps`: for other steps. `concurrency_group`: for its group alone. `reserved`: for the agent that a stack is about to start. `queue_paused`: for its queue. `no_agent`: none of the queue is connected. `no_agent_with_tags`: none that is has its tags. `agents_paused`: all that have them are paused, or about to stop. `agents_busy`: for its turn",
     }),
     job_ids: z.array(field.id).optional().meta({
       description:
@@ -26,6 +26,10 @@ export const waitingReasonSchema = z
       .optional()
       .meta({ description: "Of `steps`: keys that no step of the build has yet" }),
     has_more: z.boolean().optional().meta({ description: "It waits for others too" }),
+    stack: z.object({ id: field.id, key: z.string() }).nullable().optional().meta({
+      description: "Of `reserved`: the stack. Null: it is gone, and the job will be scheduled again",
+    }),
+    reserved_until: field.timestamp.optional().meta({ description: "Of `reserved`" }),
     tags: z
       .array(z.string())
       .optional()
@@ -55,6 +59,10 @@ export function presentWaitingReason(reason: WaitingReason | undefined) {
     case "concurrency_group": {
       const { holders, ahead, hasMore } = reason.group;
       return { kind, job_ids: [...holders, ...ahead].map(({ jobId }) => jobId), has_more: hasMore };
+    }
+    case "reserved": {
+      const { stack, until } = reason;
+      return { kind, stack: stack ? { id: stack.id, key: stack.key } : null, reserved_until: until };
     }
     case "queue_paused":
       return { kind };

@@ -401,6 +401,11 @@ const limits = {
     wholeNumber(1, 1_000_000).default(20_000),
     "Agents of an organization that have not disconnected; lost ones count for a day",
   ),
+  stacksPerOrganization: setting(
+    "STACKS_PER_ORGANIZATION",
+    wholeNumber(1, 10_000).default(50),
+    "Stacks of an organization that are connected, such as controllers of Kubernetes; beyond it, lost ones are forgotten",
+  ),
   queuesPerCluster: setting(
     "QUEUES_PER_CLUSTER",
     wholeNumber(1, 1_000_000).default(50),

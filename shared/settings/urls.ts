@@ -34,6 +34,11 @@ export const api = {
     baseUrl + pathTo(patterns.service, { org, service }),
   agent: ({ baseUrl }: Config, org: string, agent: string) =>
     baseUrl + pathTo(patterns.agent, { org, agent }),
+  apiSettings: ({ baseUrl }: Config, org: string) => baseUrl + pathTo(patterns.apiSettings, { org }),
+  pipelineSettings: ({ baseUrl }: Config, org: string) =>
+    baseUrl + pathTo(patterns.pipelineSettings, { org }),
+  stack: ({ baseUrl }: Config, org: string, stack: string) =>
+    baseUrl + pathTo(patterns.stack, { org, stack }),
   pipeline: ({ baseUrl }: Config, pipeline: PipelineAddress) => baseUrl + pathTo(patterns.pipeline, pipeline),
   builds: ({ baseUrl }: Config, pipeline: PipelineAddress) =>
     baseUrl + pathTo(patterns.pipelineBuilds, pipeline),

@@ -240,6 +240,7 @@ export const stored = {
   clusters: counted("organization", { clusters: "clustersPerOrganization" }, "delete one"),
   queues: counted("cluster", { queues: "queuesPerCluster" }),
   agents: counted("organization", { agents: "agentsPerOrganization" }, "disconnect some"),
+  stacks: counted("organization", { stacks: "stacksPerOrganization" }, "deregister one"),
   registrationTokens: counted(
     "cluster",
     { "registration tokens": "registrationTokensPerCluster" },
@@ -299,6 +300,8 @@ export const stored = {
   metaData: kept("build", { keys: 1000, bytes: 2 * mb }),
   /** Those of its jobs count, too. One has 1 MB at most; their HTML is kept within the same bytes. */
   annotations: kept("build", { annotations: 500, bytes: 8 * mb }),
+  /** Of stacks, about a job that they start. */
+  notifications: kept("job", { notifications: 100, characters: 256 }, "the answer names them"),
   /** With retries a build may have twice as much; then rules retry no job. */
   jobs: kept("build", { jobs: 2000, bytes: 16 * mb }, "422; twice as much with retries"),
   /** The id of each is kept, so that a repetition changes nothing. */

@@ -9,7 +9,7 @@ import type { TaskKind } from "../vocabulary.ts";
 export type Task = Tables["tasks"]["$inferSelect"];
 
 /** Kinds that take long, so that workers alone do them. The process that makes one of the others due does it itself. */
-const kindsOfWorkers: TaskKind[] = ["pause", "bulk_rebuild", "artifact", "providers"];
+const kindsOfWorkers: TaskKind[] = ["stack", "pause", "bulk_rebuild", "artifact", "providers"];
 /** Workers leave a task that its process does for so long. */
 const ownMs = 3 * secondMs;
 /** No task waits for so long: a wrong clock made it due so late. */

@@ -23,12 +23,14 @@ const landed = {
   "sqlite/0003_news": "1c1e1d5f633f061f",
   "sqlite/0004_receivers": "8aec405f93a85d3f",
   "sqlite/0005_pipelines": "8b4fc6f5137c57b2",
+  "sqlite/0006_stacks": "2819d8fe66c9baf3",
   "postgres/0000_initial": "46d060eb95b2a299",
   "postgres/0001_sources": "926f0711cfecb9ca",
   "postgres/0002_schedules": "42032c22c24b0f1e",
   "postgres/0003_news": "c29d029d367d4c8a",
   "postgres/0004_receivers": "050b90fd91ce91fb",
   "postgres/0005_pipelines": "d9d9b918f976780e",
+  "postgres/0006_stacks": "84334f29572c1387",
 };
 
 /** Retries when no connection was free, as a caller retries a 503. */

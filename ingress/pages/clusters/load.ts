@@ -14,6 +14,7 @@ import type { Services } from "../../../shared/services/services.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadCluster } from "../address/cluster.ts";
 import { loadAgents } from "../agents/load.ts";
+import { loadStacks } from "../agents/stacks.tsx";
 import { maxCountedJobs } from "../queues/words.ts";
 import { maxChoices } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
@@ -74,6 +75,7 @@ export async function loadClusterDetails(services: Services, request: MemberRequ
     counts,
     list,
     agents: await loadAgents(services, ofCluster, { limit: perPage, offset: 0 }),
+    stacks: await loadStacks(services, ofCluster),
     chart: await loadClusterChart(services, queueIds),
     tokens: await loadTokens(services, request, cluster),
     /** For the form of a new token. */

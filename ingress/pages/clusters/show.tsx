@@ -2,6 +2,7 @@ import type { Cluster } from "../../../shared/clusters/store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { clusterPath } from "../address/cluster.ts";
+import { Stacks } from "../agents/stacks.tsx";
 import { Agents } from "../agents/table.tsx";
 import { AgentTokens, addAgentToken, type RefusedToken } from "../agents/tokens.tsx";
 import { LevelChart } from "../charts/level-chart.tsx";
@@ -69,6 +70,7 @@ function ClusterView({
       )}
       <NumberPager list={list} path={clusterPath(request, cluster)} />
       <ClusterAgents request={request} details={details} />
+      <Stacks stacks={details.stacks} />
       <Use details={details} />
       <AgentTokens
         {...details.tokens}

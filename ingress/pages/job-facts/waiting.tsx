@@ -26,6 +26,12 @@ export function WaitsFor({
       return <Steps reason={reason} jobs={jobs} request={request} />;
     case "concurrency_group":
       return <Group reason={reason} request={request} />;
+    case "reserved":
+      return reason.stack ? (
+        <>The stack {stackLink(request, reason.stack)} has reserved it, and is about to start an agent</>
+      ) : (
+        <>Its stack is gone: it is about to be scheduled again</>
+      );
     case "queue_paused":
       return <>The queue {link(request, reason.queue)} is paused</>;
     case "no_agent":
@@ -46,6 +52,14 @@ export function WaitsFor({
 
 function link(request: MemberRequest, queue: Queue): ComponentChildren {
   return <a href={queuePath(request, queue)}>{queue.key}</a>;
+}
+
+function stackLink(
+  { organization }: MemberRequest,
+  { key, clusterId }: { key: string; clusterId: string },
+): ComponentChildren {
+  const path = pathTo(patterns.clusterPage, { org: organization.slug, cluster: clusterId });
+  return <a href={`${path}#stacks`}>{key}</a>;
 }
 
 function agentsInWords({ agents, isExact }: { agents: number; isExact: boolean }): string {

@@ -7,6 +7,7 @@ import {
   readPageOfLine,
 } from "../../../shared/agents/logs/page.ts";
 import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
+import { listNotifications } from "../../../shared/agents/stacks/notification-store.ts";
 import { isWaitingAgain, listWaitingReasons } from "../../../shared/agents/waiting/reason.ts";
 import { findAgentThatLost } from "../../../shared/agents/waiting/takers-store.ts";
 import { countArtifactsUpTo } from "../../../shared/artifacts/browse-store.ts";
@@ -54,6 +55,7 @@ export async function loadPlace(services: Services, { build, job }: LoadedJob) {
     queue: (await listQueuesById(db, job.queueId === null ? [] : [job.queueId])).get(job.queueId ?? ""),
     agent: (await listAgentNames(db, [job.agentId])).get(job.agentId ?? ""),
     triggered: (await listTriggeredBuilds(db, job.type === "trigger" ? [job.id] : [])).get(job.id),
+    notifications: await listNotifications(db, job.id),
     lostBy: isAgain ? await findAgentThatLost(db, job) : undefined,
   };
 }

@@ -26,7 +26,7 @@ import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { CursorPager, countInWords } from "../ui/pager.tsx";
 import { Fact } from "../ui/tables.tsx";
-import { UnfoldingTime } from "../ui/times.tsx";
+import { Time, UnfoldingTime } from "../ui/times.tsx";
 import { Lines } from "./lines.tsx";
 import { type LoadedJob, lineOf, loadJob, loadLines, loadPlace } from "./load.ts";
 
@@ -86,6 +86,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
           request={request}
           unsent={unsentNames({ ...services, ...loaded })}
         />
+        <Notifications notifications={place.notifications} />
         <Annotations annotations={annotations} request={request} />
         <Attempts loaded={loaded} request={request} />
         {job.type === "script" && <Log loaded={loaded} page={page} request={request} />}
@@ -198,6 +199,23 @@ function Facts({ loaded: { job, pipeline }, place, request, unsent }: FactsProps
 
 function inMinutes(minutes: number): string {
   return minutes === 1 ? "1 minute" : `${minutes.toLocaleString("en")} minutes`;
+}
+
+/** What stacks said while they started an agent for the job. */
+function Notifications({ notifications }: Pick<Awaited<ReturnType<typeof loadPlace>>, "notifications">) {
+  if (notifications.length === 0) return null;
+  return (
+    <section aria-labelledby="notifications">
+      <h2 id="notifications">Start of its agent</h2>
+      <ol class="times">
+        {notifications.map(({ id, detail, notifiedAt }) => (
+          <li key={id}>
+            <Time at={notifiedAt} /> {detail}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
 }
 
 /** Links to the other attempts, of this job and of those that it retries. */

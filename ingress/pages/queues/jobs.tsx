@@ -27,7 +27,7 @@ export function QueueJobs({ request, details }: { request: MemberRequest; detail
         caption="Running jobs"
         page={running}
         cursors={jobCursors.running}
-        since={({ job }) => job.startedAt ?? job.assignedAt ?? job.createdAt}
+        since={({ job }) => job.startedAt ?? job.assignedAt ?? job.scheduledAt ?? job.createdAt}
         request={request}
         {...table}
       />

@@ -6,7 +6,7 @@ import type { CursorPage } from "../../../shared/db/cursor-page.ts";
 import { countJobsOfQueues } from "../../../shared/dispatch/store.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { type JobState, leasedJobStates } from "../../../shared/vocabulary.ts";
+import { type JobState, takenJobStates } from "../../../shared/vocabulary.ts";
 import { type CursorNames, readIdPage, splitPage } from "../../http/cursor-pager.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadQueue } from "../address/queue.ts";
@@ -48,7 +48,7 @@ export async function loadQueueDetails(services: Services, request: MemberReques
       services,
       waiting.rows.map(({ job }) => job),
     ),
-    running: await loadQueueJobs(services, request, queue, leasedJobStates, jobCursors.running),
+    running: await loadQueueJobs(services, request, queue, takenJobStates, jobCursors.running),
     audit: await listAuditEvents(db, audited, maxAuditEntries),
     charts: await loadQueueCharts(services, request.organization.id, queue),
   };

@@ -8,6 +8,7 @@ const kinds: Record<JobState, StateKind> = {
   blocked: "waiting",
   limited: "waiting",
   scheduled: "waiting",
+  reserved: "waiting",
   assigned: "running",
   running: "running",
   canceling: "running",

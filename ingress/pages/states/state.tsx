@@ -13,6 +13,7 @@ const icons: Record<string, string> = {
   running: "M5 3l8 5l-8 5z",
   assigned: "M5 3l8 5l-8 5z",
   scheduled: clock,
+  reserved: clock,
   waiting: clock,
   limited: clock,
   timing_out: clock,

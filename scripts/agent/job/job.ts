@@ -1,7 +1,7 @@
 import type { Cgroup } from "../command/cgroups.ts";
 import type { Print } from "../terminal.ts";
 import { CallFailed, type Client, describe } from "../wire/client.ts";
-import { type AcceptedJob, accept, type Finish, finish, start } from "../wire/requests.ts";
+import { type AcceptedJob, accept, acquire, type Finish, finish, start } from "../wire/requests.ts";
 import { retry, waits, whenRetryable } from "../wire/retry.ts";
 import { LogSender } from "./log.ts";
 import { pollState } from "./state.ts";
@@ -13,6 +13,8 @@ export interface JobContext {
   statusIntervalMs: number;
   buildPath: string;
   disconnectAfterJob: boolean;
+  /** Asks for the job by its id: no ping has offered it. */
+  acquires?: boolean;
   /** Makes the group that limits a job. */
   limit?: ((jobId: string) => Cgroup) | undefined;
   print: Print;
@@ -60,19 +62,26 @@ export async function runJob(context: JobContext, jobId: string): Promise<boolea
 }
 
 async function acceptJob(
-  { client, print, stop }: JobContext,
+  { client, print, stop, acquires = false }: JobContext,
   jobId: string,
 ): Promise<AcceptedJob | undefined> {
   try {
-    return await retry(() => accept(client, jobId), {
+    return await retry(() => (acquires ? acquire : accept)(client, jobId), {
       waitsMs: waits.accept,
-      isRetryable: (error) => error instanceof CallFailed && error.status === undefined,
+      isRetryable: acquires
+        ? (error) => whenRetryable(error) || isLocked(error)
+        : (error) => error instanceof CallFailed && error.status === undefined,
       signal: stop,
     });
   } catch (error) {
     print(`Job ${jobId} was not accepted: ${describe(error)}`);
     return undefined;
   }
+}
+
+/** The job waits for others, or its queue is paused. */
+function isLocked(error: unknown): boolean {
+  return error instanceof CallFailed && error.status === 423;
 }
 
 async function startJob({ print, stop }: JobContext, client: Client, jobId: string): Promise<boolean> {

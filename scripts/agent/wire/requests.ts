@@ -110,6 +110,9 @@ export const readIdentity = (client: Client) => read(client, { method: "GET", pa
 export const accept = (client: Client, jobId: string) =>
   read(client, toJob("PUT", jobId, "accept"), acceptedJob);
 
+export const acquire = (client: Client, jobId: string) =>
+  read(client, toJob("PUT", jobId, "acquire"), acceptedJob);
+
 export const start = (client: Client, jobId: string, startedAt: string) =>
   send(client, { ...toJob("PUT", jobId, "start"), json: { started_at: startedAt } });
 

@@ -16,7 +16,7 @@ const noRepository = "none";
 export interface CheckoutContext {
   pipeline: Pick<PipelineFacts, "repository">;
   job: Pick<Job, "options">;
-  agent: Pick<Agent, "version">;
+  agent: Partial<Pick<Agent, "version">>;
   /** The value of the secret that the step names. */
   sshKey?: string | undefined;
 }
@@ -29,7 +29,7 @@ export function checkoutFacts(context: CheckoutContext): Record<string, string |
   const { pipeline, job, agent, sshKey } = context;
   const { skip, ssh_secret } = job.options?.checkout ?? {};
   const ofKey = ssh_secret === undefined ? {} : { GIT_SSH_KEY: sshKey };
-  const canSkip = isVersionAtLeast(agent.version, skipCheckoutSince);
+  const canSkip = agent.version === undefined || isVersionAtLeast(agent.version, skipCheckoutSince);
   const phases = canSkip ? undefined : "plugin,command";
   if (pipeline.repository === null)
     return {

@@ -6,7 +6,7 @@ import { lockQueueIfDispatching } from "../../dispatch/store.ts";
 import { secondMs } from "../../durations.ts";
 import { matchesAgentRules } from "../../pipelines/agent-rules.ts";
 import { findQueueById } from "../../queues/store.ts";
-import { assignIfScheduled, listAgentsOfJobs } from "../lease-store.ts";
+import { assignIfIn, listAgentsOfJobs } from "../lease-store.ts";
 import {
   type Agent,
   freeIfHas,
@@ -69,7 +69,8 @@ export async function reserveInQueue(
   for (const { agent, job } of chosen) {
     const { id, jobId: formerJobId } = agent;
     if (!(await reserveIfFree(tx, { id, jobId: job.id, formerJobId, now }))) continue;
-    if (await assignIfScheduled(tx, { id: job.id, agentId: id, now })) reservations.push({ agent, job });
+    if (await assignIfIn(tx, { states: ["scheduled"], id: job.id, agentId: id, now }))
+      reservations.push({ agent, job });
     // A cancel came between the list and the lock.
     else await freeIfHas(tx, { id, jobId: job.id });
   }

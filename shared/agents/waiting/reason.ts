@@ -8,6 +8,7 @@ import { listQueuesById, type Queue } from "../../queues/store.ts";
 import type { Services } from "../../services/services.ts";
 import { finishedJobStates, type JobState, waitingJobStates } from "../../vocabulary.ts";
 import { isPaused } from "../hand-out/hand-out.ts";
+import { listStacksById, type Stack } from "../stacks/store.ts";
 import { listTakers, type Taker } from "./takers-store.ts";
 
 // Why a job waits, for pages and the API. It is read anew each time: nothing stores it.
@@ -17,6 +18,7 @@ import { listTakers, type Taker } from "./takers-store.ts";
 // | waiting,  | for steps, or for keys that no step has yet. A manual job that         | steps               |
 // | blocked   | somebody can unblock has no reason: it waits for people                |                     |
 // | limited   | for its concurrency group alone                                        | concurrency_group   |
+// | reserved  | for the agent that a stack is about to start                           | reserved            |
 // | scheduled | in a queue that is paused                                              | queue_paused        |
 // |           | in a queue without a connected agent that takes jobs                   | no_agent            |
 // |           | for tags that no such agent has, or none has together                  | no_agent_with_tags  |
@@ -33,6 +35,12 @@ export type WaitingReason =
       hasMore: boolean;
     }
   | { kind: "concurrency_group"; group: GroupOfJob }
+  | {
+      kind: "reserved";
+      /** Undefined: it is gone, and the job is about to be scheduled again. */
+      stack: Pick<Stack, "id" | "key" | "clusterId"> | undefined;
+      until: Date;
+    }
   | { kind: "queue_paused"; queue: Queue }
   | { kind: "no_agent"; queue: Queue; tags: string[] }
   | {
@@ -52,7 +60,10 @@ export function isWaitingAgain({ state, attempt }: Pick<JobFacts, "state" | "att
   return state === "scheduled" && attempt > 0;
 }
 
-type Waiting = Pick<JobFacts, "id" | "stepId" | "state" | "queueId" | "agentRules" | "unblockable">;
+type Waiting = Pick<
+  JobFacts,
+  "id" | "stepId" | "state" | "queueId" | "agentRules" | "unblockable" | "stackId" | "reservedUntil"
+>;
 type ReadFrom = Pick<Services, "db" | "clock">;
 
 /** Agents of one queue that are looked at. Of many queues fewer each. */
@@ -68,7 +79,7 @@ export async function listReasonsOfBuilds(
 ): Promise<Map<string, WaitingReason>> {
   const inState = (state: JobState) =>
     builds.flatMap(({ jobs }) => jobs.filter((job) => job.state === state));
-  const found = await listReasonsInQueues(services, inState("scheduled"));
+  const found = await listReasonsInQueues(services, [...inState("scheduled"), ...inState("reserved")]);
   for (const [id, group] of await listGroupsOfJobs(services.db, inState("limited")))
     found.set(id, { kind: "concurrency_group", group });
   for (const { build, jobs, readGraph } of builds) {
@@ -132,12 +143,21 @@ function evaluate({ tree, jobs }: PlacedGraph) {
 
 const noBlockers: Blockers = { stepIds: [], missingKeys: [], hasMore: false };
 
-/** Finds why scheduled jobs wait, in their queues. @returns by the id of the job */
+/** Finds why scheduled and reserved jobs wait, in their queues. @returns by the id of the job */
 export async function listReasonsInQueues(
   { db, clock }: ReadFrom,
-  scheduled: Waiting[],
+  jobs: Waiting[],
 ): Promise<Map<string, WaitingReason>> {
-  const found = new Map<string, WaitingReason>();
+  const reserved = jobs.filter(({ state }) => state === "reserved");
+  const scheduled = jobs.filter(({ state }) => state !== "reserved");
+  const stacks = await listStacksById(db, [...new Set(reserved.flatMap(({ stackId }) => stackId ?? []))]);
+  const stackOf = new Map(stacks.map((stack) => [stack.id, stack]));
+  const found = new Map<string, WaitingReason>(
+    reserved.map(({ id, stackId, reservedUntil }) => [
+      id,
+      { kind: "reserved", stack: stackOf.get(stackId ?? ""), until: reservedUntil ?? clock.now() },
+    ]),
+  );
   const inQueues = scheduled.filter(({ queueId }) => queueId !== null); // a trigger has none
   const byQueue = Map.groupBy(inQueues, ({ queueId }) => queueId ?? "");
   const queues = await listQueuesById(db, [...byQueue.keys()]);

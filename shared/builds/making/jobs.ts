@@ -174,6 +174,8 @@ export function newScriptJob({ id, buildId, createdAt }: Pick<Job, "id" | "build
     agentRules: "",
     dispatchPausedAt: null,
     agentId: null,
+    stackId: null,
+    reservedUntil: null,
     attempt: 0,
     retryOfJobId: null,
     retriedInJobId: null,

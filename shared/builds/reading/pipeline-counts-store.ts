@@ -45,7 +45,7 @@ export const countWorkOfPipelines = prepared<{ ids: string[] }, PipelineCounts, 
       id: pipelines.id,
       scheduledBuilds: countOf(buildsIn(["scheduled"])),
       runningBuilds: countOf(buildsIn(runningBuildStates)),
-      scheduledJobs: jobsIn(["scheduled"]),
+      scheduledJobs: jobsIn(["scheduled", "reserved"]),
       runningJobs: jobsIn(leasedJobStates),
       waitingJobs: jobsIn([...waitingJobStates, "limited"]),
     })

@@ -236,7 +236,9 @@ export async function reprioritizeIfWaiting(
   const [changed] = await tx
     .update(jobs)
     .set({ priority })
-    .where(and(eq(jobs.id, id), inArray(jobs.state, [...waitingJobStates, "limited", "scheduled"])))
+    .where(
+      and(eq(jobs.id, id), inArray(jobs.state, [...waitingJobStates, "limited", "scheduled", "reserved"])),
+    )
     .returning(factColumns(tx));
   return changed;
 }

@@ -14,11 +14,10 @@ import type {
   StepOptions,
   TriggerOptions,
 } from "../../vocabulary.ts";
-import type { Kit } from "../columns.ts";
+import { type Kit, sealingKey } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
 import type { QueuesTables } from "./queues.ts";
-import { sealingKey } from "./sealing-key.ts";
 import type { TriggersTables } from "./triggers.ts";
 
 /** Postgres refuses index keys over 2,704 bytes. */
@@ -285,6 +284,10 @@ export function defineBuildsTables(
       dispatchPausedAt: time("dispatch_paused_at"),
       /** The agent that has, or last had, the job. */
       agentId: uuid("agent_id"),
+      /** The stack that has, or last had, it reserved, or ended it. It may be gone. */
+      stackId: uuid("stack_id"),
+      /** The end of that reservation. */
+      reservedUntil: time("reserved_until"),
       /** Accepts of the job so far. */
       attempt: integer().notNull().default(0),
       retryOfJobId: uuid("retry_of_job_id"),
@@ -326,6 +329,10 @@ export function defineBuildsTables(
       index("jobs_waiting")
         .on(t.queueId, t.agentRules, sql`${t.priority} desc`, arrivalOf(t), t.id)
         .where(sql`${t.state} = 'scheduled'`),
+      // Stacks list them.
+      index("jobs_scheduled").on(t.queueId, t.scheduledAt, t.id).where(sql`${t.state} = 'scheduled'`),
+      index("jobs_reserved").on(t.reservedUntil).where(sql`${t.state} = 'reserved'`),
+      index("jobs_reserved_by").on(t.stackId, t.id).where(sql`${t.state} = 'reserved'`),
       // Offered, and not accepted.
       index("jobs_offered").on(t.assignedAt).where(sql`${t.state} = 'assigned' and ${t.acceptedAt} is null`),
       index("jobs_times_out").on(t.timesOutAt).where(isNotNull(t.timesOutAt)),

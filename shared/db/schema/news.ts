@@ -6,9 +6,8 @@ import type {
   ServiceProvider,
   ServiceScope,
 } from "../../vocabulary.ts";
-import type { Kit } from "../columns.ts";
+import { type Kit, sealingKey } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
-import { sealingKey } from "./sealing-key.ts";
 
 /** What is kept of the request that was sent last. No header is: some are secret. */
 export interface SentRequest {

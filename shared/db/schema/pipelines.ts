@@ -1,9 +1,8 @@
 import { isNotNull, isNull } from "drizzle-orm";
 import type { Notice, Step } from "../../vocabulary.ts";
-import type { Kit } from "../columns.ts";
+import { type Kit, sealingKey } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { ClustersTables } from "./clusters.ts";
-import { sealingKey } from "./sealing-key.ts";
 
 export interface PipelineDocument {
   /** Variables of its jobs, as if the first of them had uploaded the document. */

@@ -1,8 +1,7 @@
 import { isNotNull } from "drizzle-orm";
-import type { Kit } from "../columns.ts";
+import { type Kit, sealingKey } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
-import { sealingKey } from "./sealing-key.ts";
 
 export function defineSchedulesTables(
   kit: Kit,

@@ -1,8 +1,7 @@
 import { sql } from "drizzle-orm";
-import type { Kit } from "../columns.ts";
+import { type Kit, sealingKey } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { ClustersTables } from "./clusters.ts";
-import { sealingKey } from "./sealing-key.ts";
 
 export function defineSecretsTables(
   kit: Kit,

@@ -7,10 +7,9 @@ import type {
   RefusalCause,
   StoredHeader,
 } from "../../vocabulary.ts";
-import type { Kit } from "../columns.ts";
+import { type Kit, sealingKey } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 import type { PipelinesTables } from "./pipelines.ts";
-import { sealingKey } from "./sealing-key.ts";
 
 export function defineTriggersTables(
   kit: Kit,

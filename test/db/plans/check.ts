@@ -31,7 +31,7 @@ const scanOfGrowing = new RegExp(
 /** First pages, and rows of hours. */
 const knownScans = new RegExp(
   [
-    "SCAN (tasks|jobs|queues) USING (COVERING )?INDEX (tasks_due|jobs_mark|sqlite_autoindex_queues_1)",
+    "SCAN (tasks|jobs|queues) USING (COVERING )?INDEX (tasks_due|jobs_mark|jobs_scheduled|sqlite_autoindex_queues_1)",
     "SCAN (payload|log|artifact)_totals USING INDEX",
     "SCAN (news|outbox_receivers) USING (COVERING )?INDEX (news_order|outbox_receivers_due|sqlite_autoindex_\\w+)",
   ].join("|"),

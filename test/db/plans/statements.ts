@@ -26,6 +26,7 @@ import { listOldestPayloads } from "../../../shared/triggers/payloads/store.ts";
 import { shared } from "./fill.ts";
 import { outboxStatements } from "./outbox-statements.ts";
 import { sourceStatements } from "./source-statements.ts";
+import { stackStatements } from "./stack-statements.ts";
 
 const time = new Date(Date.UTC(2026, 0, 1, 1));
 /** Few rows are older. */
@@ -133,6 +134,7 @@ export const statements: Record<string, Statement> = {
   ...deliveryLists(),
   ...sourceStatements,
   ...outboxStatements,
+  ...stackStatements,
 
   "an outdated mark": on(/jobs_mark/, (db) => findOutdatedMark(db, queue)),
   "an outdated mark of a resumed queue": on(/jobs_mark/, (db) =>

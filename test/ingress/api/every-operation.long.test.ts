@@ -19,6 +19,7 @@ import {
   freshConnection,
   freshSecret,
   freshService,
+  freshStack,
   freshToken,
   pathOf,
   pushToProvider,
@@ -64,6 +65,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
     Object.assign(api.present, await freshBulkRebuild(api), await freshToken(api));
     Object.assign(api.present, await freshSecret(api), await freshAgent(api), await freshConnection(api));
     Object.assign(api.present, await freshService(api));
+    Object.assign(api.present, await freshStack(api));
     Object.assign(api.present, await pushToProvider(api, api.present.slug));
     const { body: build } = await api.send("GET", `/pipelines/${api.present.slug}/builds/1`);
     api.present.job = build.jobs[0].id;
@@ -119,6 +121,7 @@ describe("every operation on clusters, queues, pipelines, builds and triggers", 
       cluster: "No cluster found",
       queue: "No cluster queue found",
       agent: "No agent found",
+      stack: "No stack found",
       job: "No job found",
       token: "No cluster token found",
       secret: "No secret found",

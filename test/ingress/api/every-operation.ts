@@ -4,7 +4,7 @@ import type { Scope } from "../../../shared/accounts/scopes.ts";
 import { insertUpload } from "../../../shared/agents/upload-store.ts";
 import { findConnectionOfHost } from "../../../shared/connections/store.ts";
 import { token as hostToken, startStandIn } from "../../connections/stand-ins.ts";
-import { agentTokenOf, startAgent } from "../../helpers/agent.ts";
+import { agentTokenOf, sendAsAgent, startAgent } from "../../helpers/agent.ts";
 import { type Api, pipelineBody, unique } from "../../helpers/api.ts";
 import { decide, decideDue } from "../../helpers/builds.ts";
 import { post } from "../../helpers/http.ts";
@@ -188,6 +188,16 @@ export const freshAgent = async ({ world, acme }: Api) => {
   const registrationToken = await agentTokenOf(world, acme.cluster);
   return { agent: (await startAgent(world.url, registrationToken)).id };
 };
+export const freshStack = async ({ world, acme }: Api) => {
+  const registrationToken = await agentTokenOf(world, acme.cluster);
+  const body = { key: unique("stack"), type: "custom", queue_key: "__default__", metadata: {} };
+  const made = await sendAsAgent(world.url, registrationToken, {
+    method: "POST",
+    path: "/stacks/register",
+    body,
+  });
+  return { stack: made.body.id as string };
+};
 const pausedAgent = async (api: Api) => {
   const fresh = await freshAgent(api);
   await api.send("PUT", `/agents/${fresh.agent}/pause`);
@@ -313,6 +323,8 @@ const rows: Row[] = [
   ["getAgent", "GET", "/agents/:agent", "read_agents", "member", 200],
   ["stopAgent", "PUT", "/agents/:agent/stop", "write_agents", "member", 200, { body: () => ({ force: true }), takesNoBodyToo: true, prepare: freshAgent }],
   ["pauseAgent", "PUT", "/agents/:agent/pause", "write_agents", "member", 200, { body: () => ({ note: "n" }), takesNoBodyToo: true, prepare: freshAgent }],
+  ["listStacks", "GET", "/stacks", "read_agents", "member", 200],
+  ["getStack", "GET", "/stacks/:stack", "read_agents", "member", 200, { prepare: freshStack }],
   ["resumeAgent", "PUT", "/agents/:agent/resume", "write_agents", "member", 200, { prepare: pausedAgent }],
 
   ["listTriggers", "GET", triggers, "read_pipelines", "member", 200],

@@ -22,7 +22,9 @@ export class SampleValues {
     if (value !== null && fixed.has(name)) return fixed.get(name);
     if (Array.isArray(value)) return value.map((each) => this.replace(each, name));
     if (typeof value === "object" && value !== null)
-      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.replace(each, key)]));
+      return Object.fromEntries(
+        Object.entries(value).map(([key, each]) => [this.#replaceIds(key), this.replace(each, key)]),
+      );
     if (typeof value === "number") return this.#replaceTime(value, name);
     return typeof value === "string" ? this.#replaceText(value, name) : value;
   }
@@ -31,6 +33,7 @@ export class SampleValues {
     if (name === "installation") return "0123456789abcdef0123456789abcdef";
     if (name === "n") return "0123456789abcdef".repeat(16);
     if (/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+$/.test(text)) return "eyJ0eXAiOiJKV1QiLCJhbGciOiJSUzI1NiJ9.e30.c2ln";
+    if (name === "end_cursor" || name === "after") return "MTc2OTg2MDgwMDAwMCAwMTk4YzBkZQ";
     if (name === "graphql_id") return toBase64(this.#replaceIds(fromBase64(text)));
     return this.#replaceIds(text)
       .replace(/\b(sb[a-z]{2}_)[0-9A-Za-z]{49}/g, (_, prefix: string) =>

@@ -9,12 +9,14 @@ import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
 import type { Sent } from "../recorder.ts";
 import { openSender, type Story } from "./chapter.ts";
 import { leftByJobs } from "./left-by-jobs.ts";
+import { stacks } from "./stacks.ts";
 
 export async function agents(story: Story) {
   await dataOfBuilds(story);
   await connectedAgents(story);
   await jobs(story);
   await lifeOfAnAgent(story);
+  await stacks(story);
 }
 
 async function connectedAgents(story: Story) {
@@ -142,6 +144,11 @@ async function lifeOfAnAgent(story: Story) {
   await send("getSecretOfJob", "A secret", ofSecret("UPLOAD_TOKEN"));
   await send("getSecretOfJob", "For another pipeline", { ...ofSecret("DEPLOY_TOKEN"), status: 403 });
   await send("getSecretOfJob", "No such secret", { ...ofSecret("OTHER"), status: 404 });
+  const ofRegistry = { ...ofJob, path: { registry: "default" } };
+  const entry = { target_paths: ["node_modules"], cache_key: [{ value: "v1", mandatory: true }] };
+  await send("getCacheRegistry", "Any name", ofRegistry);
+  await send("peekCache", "There is nothing to save", { ...ofRegistry, json: entry });
+  await send("expireCache", "Nothing", { ...ofRegistry, json: entry });
   await send("sendJobLog", "The beginning", {
     ...ofJob,
     query: { sequence: "1", offset: "0", size: "20" },

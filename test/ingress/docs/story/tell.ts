@@ -35,6 +35,7 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
   const event = deleted.body.items[0].id;
   await recorder.send("getAuditEvent", "An entry", { ...ofOrganization, path: { ...story.org, event } });
   await recorder.send("getRateLimit", "The limit of the token", ofOrganization);
+  await settings(recorder, ofOrganization);
   await recorder.send("listEmojis", "None", ofOrganization);
   await oauth(story);
   await recorder.send("revokeAccessToken", "The token of the request", {
@@ -49,6 +50,31 @@ export async function tellStory(api: TriggerApi): Promise<Recorder> {
   return recorder;
 }
 
+async function settings(recorder: Recorder, call: { token: string; path: { org: string }; status: number }) {
+  await recorder.send("getApiSettings", "What holds", call);
+  await recorder.send("updateApiSettings", "It holds already", {
+    ...call,
+    json: { allowed_ip_addresses: null },
+  });
+  await recorder.send("updateApiSettings", "It does not", {
+    ...call,
+    json: { restrict_user_api_token_creation: true },
+    status: 422,
+  });
+  await recorder.send("getPipelineSettings", "What holds", call);
+  await recorder.send("updatePipelineSettings", "It holds already", {
+    ...call,
+    json: { default_branch: "main" },
+  });
+  await recorder.send("updatePipelineSettings", "It does not", {
+    ...call,
+    json: { maximum_timeout_in_minutes: 60 },
+    status: 422,
+  });
+  for (const id of ["disableHostedAgentsSsh", "disablePublicPipelines", "disableBuildExport"])
+    await recorder.send(id, "They are off", call);
+}
+
 async function newToken({ world, acme }: TriggerApi): Promise<string> {
   const token = {
     email: acme.user.email,
@@ -56,6 +82,8 @@ async function newToken({ world, acme }: TriggerApi): Promise<string> {
     scopes: [
       "read_user",
       "read_organizations",
+      "read_organization_settings",
+      "write_organization_settings",
       "read_audit_events",
       "read_clusters",
       "write_clusters",

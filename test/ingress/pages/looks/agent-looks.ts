@@ -2,10 +2,12 @@ import { requireOrganization } from "../../../../shared/accounts/organizations.t
 import { pauseAgent, requireAgent } from "../../../../shared/agents/control.ts";
 import { createAgentToken } from "../../../../shared/agents/tokens.ts";
 import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
+import { listJobsPage } from "../../../../shared/builds/reading/job-list-store.ts";
 import { retryJob } from "../../../../shared/builds/retry.ts";
 import { createCluster } from "../../../../shared/clusters/clusters.ts";
 import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { createQueue } from "../../../../shared/queues/queues.ts";
+import { StackClient } from "../../../agents/stacks/stack-client.ts";
 import { startAgent } from "../../../helpers/agent.ts";
 import type { Pages } from "../../../helpers/pages.ts";
 import {
@@ -50,6 +52,7 @@ export async function exhibitAgents(pages: Pages) {
   const first = await start("builder-1");
   const failed = await first.runOne(3);
   await first.begin((await first.offered()) ?? "");
+  await exhibitStack(pages, token, made.build.id);
   const second = await start("builder-2");
   const agent = await requireAgent(services.db, organization.id, second.id);
   await pauseAgent(services, actor, agent, { note: "New disks until noon.", minutes: 90 });
@@ -66,4 +69,22 @@ export async function exhibitAgents(pages: Pages) {
     build: "/organizations/globex/pipelines/compiler/builds/1",
     revoke: `${at}/tokens/${agentToken.id}/revoke`,
   };
+}
+
+/** A stack that has reserved the first job of a build that waits, and says what it does. */
+async function exhibitStack({ services, url }: Pages, token: string, buildId: string) {
+  const client = new StackClient(url, token);
+  await client.register("agent-stack-k8s", "builders", {
+    metadata: { version: "0.40.0", region: "eu-central-1" },
+  });
+  const { rows } = await listJobsPage(services.db, buildId, { limit: 10, offset: 0 });
+  const waiting = rows.find(({ job }) => job.state === "scheduled")?.job.id;
+  if (!waiting) return;
+  await client.reserve([waiting], 3600);
+  await client.notify(
+    ["Pod is starting", "Waiting for a node with enough memory: 2 of 7 are cordoned"].map((detail) => ({
+      job_uuid: waiting,
+      detail,
+    })),
+  );
 }
