@@ -123,17 +123,21 @@ export async function listMembersByEmail(
 const membersByEmail = prepared<{ organizationId: string; emails: string[] }, Pick<User, "id" | "email">, Tx>(
   (tx) => {
     const { members, users } = tx.tables;
-    return tx
-      .select({ id: users.id, email: users.email })
-      .from(users)
-      .innerJoin(members, eq(members.userId, users.id))
-      .where(
-        and(
-          isOneOf(users.email, "emails"),
-          isNull(users.deactivatedAt),
-          eq(members.organizationId, sql.placeholder("organizationId")),
-        ),
-      );
+    return (
+      tx
+        .select({ id: users.id, email: users.email })
+        .from(users)
+        // An inner join would let SQLite read all members of the organization first.
+        .crossJoin(members)
+        .where(
+          and(
+            isOneOf(users.email, "emails"),
+            isNull(users.deactivatedAt),
+            eq(members.userId, users.id),
+            eq(members.organizationId, sql.placeholder("organizationId")),
+          ),
+        )
+    );
   },
 );
 

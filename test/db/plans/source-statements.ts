@@ -35,7 +35,9 @@ export const sourceStatements: Record<string, Statement> = {
     openRequests.deleteOpenRequestsOf(tx, pipelineId),
   ),
   "old open requests": on(/open_requests_age/, (tx) => openRequests.deleteOpenRequestsBefore(tx, time, 200)),
-  "members by their addresses": on(/members/, (tx) =>
-    listMembersByEmail(tx, shared.organization, ["ada@example.com"]),
-  ),
+  "members by their addresses": {
+    run: (tx) => listMembersByEmail(tx, shared.organization, ["ada@example.com"]),
+    sqlite: /users_email.*members_1 \(organization_id=\? AND user_id=\?\)/s,
+    postgres: /users_email/,
+  },
 };
