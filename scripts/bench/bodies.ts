@@ -12,6 +12,53 @@ export function pushPayload(bytes: number): string {
   return JSON.stringify(push);
 }
 
+/** A push of GitHub, of one commit: with each index it is another one. */
+export function githubPush(index: number, bytes: number, branch = `work-${index % 20}`): string {
+  const head = commit(index);
+  const { id, url } = head;
+  const push = {
+    ref: `refs/heads/${branch}`,
+    before: "0".repeat(40),
+    after: id,
+    deleted: false,
+    compare: url,
+    repository,
+    pusher: { name: head.author.username, email: head.author.email },
+    commits: [] as object[],
+    head_commit: head,
+    padding: "",
+  };
+  const empty = JSON.stringify(push).length;
+  push.commits = Array.from(
+    { length: Math.floor((bytes - empty) / JSON.stringify(head).length) },
+    () => head,
+  );
+  push.padding = "x".repeat(Math.max(0, bytes - JSON.stringify(push).length));
+  return JSON.stringify(push);
+}
+
+/** A pull request of GitHub that is open, with the branch of its number and the commit of an index. */
+export function githubRequest(number: number, index: number): string {
+  const side = (ref: string, of: number) => ({ ref, sha: commit(of).id, user: { login: "lighthouse" } });
+  const repo = { ...repository, clone_url: "https://github.com/lighthouse/harbour.git", fork: false };
+  const request = {
+    number,
+    title: `Change number ${number}`,
+    html_url: `https://github.com/lighthouse/harbour/pull/${number}`,
+    state: "open",
+    draft: false,
+    user: { login: "ada" },
+    labels: [],
+    head: { ...side(branchOfRequest(number), index), repo },
+    base: { ...side("main", 0), repo },
+  };
+  return JSON.stringify({ action: "opened", number, pull_request: request, repository: repo });
+}
+
+export function branchOfRequest(number: number): string {
+  return `request-${number}`;
+}
+
 /** 4.7 MB of keys: slow to check, and to deflate. */
 export function manyKeys(): string {
   const members = Array.from({ length: 330_000 }, (_, index) => `"key${String(index).padStart(6, "0")}":1`);

@@ -21,6 +21,7 @@ import { postJson } from "../load/request.ts";
 import { measureLoads } from "../loads.ts";
 import { measureBuilds } from "../servers/counter.ts";
 import { startRedis } from "../servers/redis.ts";
+import { measurePushes, pushColumns, pushSizes } from "./pushes.ts";
 import { columns, startBare, startBuilders } from "./servers.ts";
 
 interface Size {
@@ -77,8 +78,9 @@ export const deliveries: Bench = {
       "its worker makes each build in a transaction of its own. It is measured with a Redis that syncs its log once a " +
       "second (an accident loses that second) and with one that syncs before each answer (nothing is lost).",
     "Signalbox loses nothing either, by its database; its Redis syncs once a second.",
+    "Pushes of a provider are measured beside the same requests to a GitHub trigger of the same installation.",
   ],
-  parts: [...Object.keys(sizes), ...Object.keys(courses)],
+  parts: [...Object.keys(sizes), ...Object.keys(courses), ...Object.keys(pushSizes)],
   seconds: 2.5,
   rounds: 3,
   async measure(options, wanted) {
@@ -87,7 +89,18 @@ export const deliveries: Bench = {
       accepted.length > 0 ? await withScratch((scratch) => measureAccepted(scratch, accepted, options)) : [];
     for (const name of wanted.filter((each) => courses[each]))
       lines.push(...(await withScratch((scratch) => measureBuilt(scratch, name, options))));
-    return { tables: [compare(columns, lines)], legend: legendOf(options) };
+    const pushes = await withScratch((scratch) =>
+      measurePushes(
+        scratch,
+        wanted.filter((name) => pushSizes[name]),
+        { ...options, deliveries: deliveriesOf(options) },
+      ),
+    );
+    const tables = [
+      ...(lines.length > 0 ? [compare(columns, lines)] : []),
+      ...(pushes.length > 0 ? [compare(pushColumns, pushes)] : []),
+    ];
+    return { tables, legend: legendOf(options) };
   },
 };
 

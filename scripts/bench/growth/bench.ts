@@ -4,16 +4,14 @@ import { percentile } from "../../scratch/figures.ts";
 import { wholeNumbers } from "../../scratch/options.ts";
 import { withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
-import { kilobyte, pushPayload } from "../bodies.ts";
 import { type Aims, compare, interleave, type Line, lineOf, mediansOf, type Round } from "../comparison.ts";
 import { startGenerator } from "../load/load.ts";
-import { postJson } from "../load/request.ts";
 import type { Track } from "../loads.ts";
 import { type CpuTimes, cpuPerRequest } from "../machine/cpu.ts";
 import { measureBuilds, openCounter } from "../servers/counter.ts";
 import { startRedis } from "../servers/redis.ts";
 import { takeStallMs } from "../servers/signalbox.ts";
-import { type Case, type CaseGroup, groups } from "./cases.ts";
+import { buildCases, type Case, type CaseGroup, groups } from "./cases.ts";
 import { type Server, startServer } from "./servers.ts";
 
 interface Turn {
@@ -34,7 +32,7 @@ export const growth: Bench = {
   summary: "hot paths, lists and pages with a thousand, 100,000 and a million rows",
   description: [
     "The cost of the same request with few rows and with many: installations of which each has so many deliveries, " +
-      "builds, jobs and grants, with the payloads of a week, tokens and audit entries.",
+      "builds, jobs and grants, a tenth of it open pull requests, with the payloads of a week, tokens and audit entries.",
     "The requests come one after the other, in turns. CPU time is of all processes of Signalbox and Postgres.",
   ],
   parts: Object.keys(groups),
@@ -94,25 +92,28 @@ async function measureBuilding(
   group: CaseGroup,
   options: Options,
 ): Promise<Line[]> {
-  const until = { requests: onceOf(options) };
-  const title = "accept and build";
+  const lines: Line[] = [];
   for (const server of servers) await startBuilding(server);
-  const found = await interleave(
-    servers,
-    { rounds: options.rounds, title },
-    async (server): Promise<Turn> => {
-      const { deliveryUrl, pipelineId } = server.seed;
-      const requests = [postJson(deliveryUrl, pushPayload(kilobyte))];
-      const load = { requests, connections: 1, wanted: { status: 201 }, until };
-      await takeStallMs(server);
-      const { delays, cpu } = await measureBuilds({ ...server, pids: pidsOf(server), pipelineId }, () =>
-        generator(load),
-      );
-      const stallMs = await takeStallMs(server);
-      return { cpu, p50: percentile(delays, 0.5), p99: percentile(delays, 0.99), stallMs };
-    },
-  );
-  return linesOf(`${group.title}: ${title}`, found, group, options);
+  for (const { title, requests } of buildCases) {
+    const found = await interleave(
+      servers,
+      { rounds: options.rounds, title },
+      async (server): Promise<Turn> => {
+        const count = onceOf(options);
+        const load = { connections: 1, wanted: { status: 201 }, until: { requests: count } };
+        const posts = await requests(server, count);
+        const { pipelineId } = server.seed;
+        await takeStallMs(server);
+        const { delays, cpu } = await measureBuilds({ ...server, pids: pidsOf(server), pipelineId }, () =>
+          generator({ ...load, requests: posts }),
+        );
+        const stallMs = await takeStallMs(server);
+        return { cpu, p50: percentile(delays, 0.5), p99: percentile(delays, 0.99), stallMs };
+      },
+    );
+    lines.push(...linesOf(`${group.title}: ${title}`, found, group, options));
+  }
+  return lines;
 }
 
 /** Waits until the new worker has built what was accepted before. */

@@ -1,5 +1,6 @@
 import { patterns } from "../../../shared/paths.ts";
-import { kilobyte, pushPayload } from "../bodies.ts";
+import { githubHeaders } from "../../scratch/github.ts";
+import { branchOfRequest, githubPush, githubRequest, kilobyte, pushPayload } from "../bodies.ts";
 import { authorization, deviceUrls, makeCodes, type Progress, poll } from "../device/codes.ts";
 import { type PlainRequest, postJson } from "../load/request.ts";
 import { pathOf } from "../servers/tenant.ts";
@@ -73,6 +74,31 @@ function pauseAndResume(server: Server): PlainRequest[] {
 }
 
 const delivery = pushPayload(kilobyte);
+
+let commits = 0;
+
+/** Events of GitHub, each of another commit. @param bodyOf of a pull request and a commit */
+const events =
+  (event: string, bodyOf: (number: number, index: number) => string): Case["requests"] =>
+  ({ seed: { door, openRequests } }, count) =>
+    Array.from({ length: count }, () => {
+      const index = ++commits;
+      const body = bodyOf(1 + ((index * 7919) % openRequests), index);
+      return postJson(door.url, body, githubHeaders(event, door.secret, body));
+    });
+
+const pushes = events("push", (number, index) => githubPush(index, kilobyte, branchOfRequest(number)));
+
+/** Posts of which each makes a build of the busiest pipeline. */
+export const buildCases: Pick<Case, "title" | "requests">[] = [
+  {
+    title: "accept and build",
+    requests: ({ seed }) => [postJson(seed.deliveryUrl, delivery)],
+  },
+  { title: "accept and build a push to the branch of a pull request", requests: pushes },
+  { title: "accept and build a pull request", requests: events("pull_request", githubRequest) },
+];
+
 const { builds, pipelineBuilds, buildsPage } = patterns;
 
 export const groups: Record<string, CaseGroup> = {
@@ -85,6 +111,7 @@ export const groups: Record<string, CaseGroup> = {
         status: 201,
         requests: ({ seed }) => [postJson(seed.deliveryUrl, delivery)],
       },
+      { title: "accept a push of 1 KB", status: 201, isOnce: true, requests: pushes },
       {
         title: "device code",
         status: 200,

@@ -1,6 +1,7 @@
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { onServer } from "../../scratch/databases.ts";
+import { addRepository } from "../../scratch/github.ts";
 import { createEndpoint } from "../../scratch/organization.ts";
 import { step } from "../../scratch/progress.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
@@ -8,6 +9,7 @@ import type { ScratchRedis } from "../servers/redis.ts";
 import { startSignalbox } from "../servers/signalbox.ts";
 import { createClient, createTenant, type Owner, type Tenant } from "../servers/tenant.ts";
 import { insertFigures } from "./figures.ts";
+import { insertOpenRequests } from "./open-requests.ts";
 import { type Base, insertRows, makeModels } from "./rows.ts";
 
 export type Server = Awaited<ReturnType<typeof startServer>>;
@@ -28,11 +30,13 @@ export async function startServer(
       const { tenant, owner } = await createTenant(services, { applicationId });
       const base = await createBase(services, tenant, owner);
       step(`Making ${rows.toLocaleString("en")} rows`);
+      const door = await addRepository(services, owner.operator, owner.pipeline);
       const models = await makeModels(services, tenant, owner);
       const lastBuildNumbers = await insertRows(services, models, base, rows);
+      const openRequests = await insertOpenRequests(services, base, rows);
       await insertFigures(services, base);
       if (postgres) await settle(services.config.databaseUrl);
-      return { ...base, lastBuildNumbers, deliveryId: models.delivery.id };
+      return { ...base, lastBuildNumbers, deliveryId: models.delivery.id, door, openRequests };
     },
   });
   return { ...started, name: String(rows) };

@@ -28,6 +28,7 @@ const limits = {
   API_REQUESTS_PER_MINUTE: unlimited,
   DEVICE_AUTHORIZATIONS_PER_MINUTE: unlimited,
   DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: unlimited,
+  PROVIDER_DELIVERIES_PER_HOUR: unlimited,
 };
 
 /**

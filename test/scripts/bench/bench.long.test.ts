@@ -35,6 +35,12 @@ const cases: [title: string, options: string, skip: string | false, isRight: (re
       (result) => figuresOf(result, /Idempotency-Key: accepted/).every(isFigure),
     ],
     [
+      "measures pushes beside a trigger",
+      "deliveries --only pushes",
+      false,
+      (result) => figuresOf(result, /^push of 1 KB/).every(isFigure),
+    ],
+    [
       "measures jobs beside BullMQ",
       "agents --only jobs",
       false,

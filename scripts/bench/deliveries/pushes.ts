@@ -1,0 +1,89 @@
+import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines.ts";
+import type { Services } from "../../../shared/services/services.ts";
+import { endpointUrl } from "../../../shared/settings/urls.ts";
+import { createTrigger } from "../../../shared/triggers/create.ts";
+import { percentile } from "../../scratch/figures.ts";
+import { addRepository, type Door, githubHeaders } from "../../scratch/github.ts";
+import { createFilteringOrganization } from "../../scratch/organization.ts";
+import type { Scratch } from "../../scratch/scratch.ts";
+import type { Options } from "../bench.ts";
+import { githubPush, kilobyte } from "../bodies.ts";
+import { cpuLines, interleave, type Line, lineOf, perSecond, pickEach, rateLines } from "../comparison.ts";
+import type { Load } from "../load/generator.ts";
+import { startGenerator } from "../load/load.ts";
+import { type PlainRequest, postJson } from "../load/request.ts";
+import { measureBuilds } from "../servers/counter.ts";
+import { startRedis } from "../servers/redis.ts";
+import { startSignalbox } from "../servers/signalbox.ts";
+
+/** Two doors of one installation: the same signed requests build what a trigger fixes, or what was pushed. */
+export const pushColumns = { trigger: "to a trigger", provider: "of a provider" };
+
+export const pushSizes: Record<string, { title: string; bytes: number }> = {
+  pushes: { title: "push of 1 KB: builds/s, end to end", bytes: kilobyte },
+  /** What GitHub sends for a push of one commit. */
+  pushes8KB: { title: "push of 8 KB: builds/s, end to end", bytes: 8 * kilobyte },
+};
+
+const aims = { trigger: "≥ 0.85" };
+/** Different requests, sent in turn. */
+const pushesInTurn = 200;
+
+/** Measures from the first post until the last build. */
+export async function measurePushes(
+  scratch: Scratch,
+  names: string[],
+  { seconds, rounds, postgres, deliveries, ...options }: Options & { deliveries: number },
+): Promise<Line[]> {
+  if (names.length === 0) return [];
+  const redis = await startRedis(scratch);
+  const installation = await startSignalbox(scratch, redis, { name: "pushes", postgres, seed: makeDoors });
+  await installation.startWorker();
+  const { pids, databaseUrl, seed: doors } = installation;
+  const generator = startGenerator(scratch, options);
+  const lines: Line[] = [];
+  for (const { title, bytes } of names.flatMap((name) => pushSizes[name] ?? [])) {
+    const found = await interleave(doors, { rounds, title }, async (door) => {
+      const requests = Array.from({ length: pushesInTurn }, (_, index) => pushTo(door, index, bytes));
+      const post = (load: Pick<Load, "perSecond" | "until">) =>
+        measureBuilds({ pids, databaseUrl, pipelineId: door.pipelineId }, () =>
+          generator({ requests, connections: 50, wanted: { status: 201 }, ...load }),
+        );
+      const full = await post({ until: { requests: deliveries } });
+      return { full, half: await post({ perSecond: perSecond(full) / 2, until: { seconds } }) };
+    });
+    const half = pickEach(found, (turn) => turn.half);
+    lines.push(
+      ...rateLines(
+        title,
+        pickEach(found, (turn) => turn.full),
+        postgres ? {} : aims,
+      ),
+      lineOf("  at half load: p50 ms until built", half, ({ delays }) => percentile(delays, 0.5)),
+      lineOf("  at half load: p99 ms until built", half, ({ delays }) => percentile(delays, 0.99)),
+      ...cpuLines("  at half load: ", half),
+    );
+  }
+  return lines;
+}
+
+/** Makes a pipeline with a GitHub trigger, and one whose repository is at GitHub. */
+async function makeDoors(services: Services): Promise<(Door & { name: string })[]> {
+  const { operator, cluster } = await createFilteringOrganization(services, "bench");
+  const make = (slug: string) =>
+    createPipeline(services, operator, { clusterId: cluster.id, slug, name: slug, steps: [defaultStep] });
+  const { id: pipelineId, ...facts } = await make("trigger");
+  const secret = "a secret of the bench";
+  const input = { type: "github", label: "Bench", secret };
+  const { trigger, token } = await createTrigger(services, operator, { id: pipelineId, ...facts }, input);
+  const url = endpointUrl(services.config, token);
+  return [
+    { name: "trigger", pipelineId, triggerId: trigger.id, url, secret },
+    { name: "provider", ...(await addRepository(services, operator, await make("provider"))) },
+  ];
+}
+
+function pushTo({ url, secret }: Door, index: number, bytes: number): PlainRequest {
+  const body = githubPush(index, bytes);
+  return postJson(url, body, githubHeaders("push", secret, body));
+}
