@@ -119,6 +119,13 @@ function waitingOf({ key, depends_on, allow_dependency_failure }: CommonStep) {
   };
 }
 
+/** True if the expansion depends on the branch. */
+export function namesBranches(steps: Step[]): boolean {
+  return steps.some(
+    (step) => step.branches !== undefined || (isGroupStep(step) && namesBranches(step.steps)),
+  );
+}
+
 type Measured = Pick<CommonStep, "if" | "branches"> & Pick<CommandStep, "skip">;
 
 /** A group and its step are left out for the reasons of both. */

@@ -1,7 +1,7 @@
 import { sealedPlaces } from "../../crypto/sealed-places.ts";
 import type { Tx } from "../../db/database.ts";
 import { openConditions } from "../../graph/conditions.ts";
-import { expandSteps } from "../../graph/expand.ts";
+import { expandSteps, namesBranches } from "../../graph/expand.ts";
 import { entriesOfDrafts, stepsLeftOut } from "../../graph/group-order.ts";
 import { hasMissingKeys, isActiveJob } from "../../graph/progress.ts";
 import { problemOfEntries, problemOfTree } from "../../graph/sound.ts";
@@ -114,15 +114,17 @@ export async function createBuilds(
     const { lastBuildNumber } = pipeline;
     let number = lastBuildNumber;
     const models = new Map<string, NewBuild>();
+    const isOfBranch = namesBranches(pipeline.steps);
     for (const [index, request] of wanted.entries()) {
       const own = { id: ids[index] as string, number: number + 1, createdAt: now };
       const begun = newBuild(reader, request, pipeline, own);
-      const model = models.get(request.branch);
+      const alike = isOfBranch ? request.branch : "";
+      const model = models.get(alike);
       const build = model
         ? copyOf(model, begun)
         : await makeBuild(tx, reader, { build: begun, pipeline, queueOfStored });
       if ("jobs" in build) {
-        if (build.isModel) models.set(request.branch, build);
+        if (build.isModel) models.set(alike, build);
         made.push(build);
         number++;
       } else {
@@ -201,7 +203,7 @@ interface NewBuild {
   build: Build;
   jobs: Job[];
   graph: BuildGraph;
-  /** Nothing but its ids differs from those of other builds of its pipeline and branch at this moment. */
+  /** Nothing but its ids differs from those of other builds of its pipeline at this moment, or of its branch. */
   isModel: boolean;
 }
 
