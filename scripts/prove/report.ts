@@ -70,7 +70,7 @@ function countsOf({ observed, through, ledger, runs, wholeBy, agentDeaths }: Pro
       " ",
     );
   return {
-    Posts: `${posts.length}: ${through.accepted} answered 201, ${unknown} without, ${forged} with a wrong signature`,
+    Posts: `${posts.length}: ${through.accepted} answered 201 (${through.pushed} pushes of source hosts), ${unknown} without, ${forged} with a wrong signature`,
     Keys: `${through.doubled} posts answered twice at once`,
     Answers: countBy(
       answers.map((answer) => /^\d+/.exec(answer)?.[0] ?? "none"),

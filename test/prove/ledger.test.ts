@@ -4,11 +4,14 @@ import { checkBuilds } from "../../scripts/prove/ledger/builds.ts";
 import { checkDeliveries } from "../../scripts/prove/ledger/deliveries.ts";
 import { checkSignIns } from "../../scripts/prove/ledger/devices.ts";
 import { checkAssignments, checkFanOut, listPauses } from "../../scripts/prove/ledger/dispatch.ts";
-import { bodyOf, numberOf } from "../../scripts/prove/traffic/bodies.ts";
+import { bodyOf, commitsOf, numberOf } from "../../scripts/prove/traffic/bodies.ts";
 import { hashToken } from "../../shared/crypto/tokens.ts";
 import { aChange, aDelivery, anAssignment, aPost, aSignIn, itFinds, ledgerOf, type Rows } from "./rows.ts";
 
 const build = { id: "b1", deliveryId: "d1" };
+const pushed = (number: number, commit: number) => {
+  return { ...build, id: `b${number}`, number, commit: commitsOf(1)[commit] };
+};
 
 describe("npm run prove, deliveries", () => {
   const check = (post: Parameters<typeof aPost>[0], rows: Rows) =>
@@ -39,6 +42,26 @@ describe("npm run prove, deliveries", () => {
       /created and 1 builds/,
       {},
       { ...delivered, deliveries: [aDelivery({ post: filtered.post })] },
+    ],
+    "a push of which one build is missing": [
+      /\(push of bitbucket\) has the status build_created and 1 builds, not 2/,
+      { trigger: "push of bitbucket" },
+      delivered,
+    ],
+    "a push of which a commit is built twice": [
+      /delivery d1 of post 1 built/,
+      { trigger: "push of bitbucket" },
+      { ...delivered, builds: [pushed(1, 0), pushed(2, 0)] },
+    ],
+    "a push that was built": [
+      undefined,
+      { trigger: "push of bitbucket" },
+      { ...delivered, builds: [pushed(2, 1), pushed(1, 0)] },
+    ],
+    "a push of another commit": [
+      /delivery d1 of post 1 built/,
+      { trigger: "push of github" },
+      { ...delivered, builds: [pushed(1, 1)] },
     ],
     "a build of no delivery": [
       /b9 is of no delivery/,

@@ -52,6 +52,7 @@ describe("npm run prove, late writes", () => {
 describe("npm run prove, traffic", () => {
   const enough: Traffic = {
     accepted: 60,
+    pushed: 10,
     doubled: 20,
     signedIn: 2,
     assigned: 10,
@@ -67,6 +68,7 @@ describe("npm run prove, traffic", () => {
     "enough for its minutes and the deaths of agents": [undefined, {}],
     "fewer deaths": [undefined, { superseded: 0, agentDeaths: 4 }],
     "too few webhooks": [/59 webhooks answered 201, and this run needs 60\. Inject/, { accepted: 59 }],
+    "too few pushes": [/9 pushes of source hosts answered 201/, { pushed: 9 }],
     "too few keys": [/0 keyed webhooks answered twice at once/, { doubled: 0 }],
     "too few devices": [/1 devices with a token/, { signedIn: 1 }],
     "too few jobs": [/9 jobs assigned, and this run needs 10/, { assigned: 9 }],
@@ -87,7 +89,11 @@ describe("npm run prove, traffic", () => {
     const pauses = [aChange("pause", [1, 2]), aChange("resume", [3, 4])];
     const observed = {
       ...observeNothing(),
-      posts: [aPost({ key: "k", ids: ["d1", "d1"] }), aPost({ ids: [] }), aPost({ key: "k" })],
+      posts: [
+        aPost({ key: "k", ids: ["d1", "d1"] }),
+        aPost({ ids: [] }),
+        aPost({ key: "k", trigger: "push of github" }),
+      ],
       signIns: [aSignIn(), aSignIn({ tokens: [] })],
       assignments: [anAssignment(0, 1), anAssignment(Number.POSITIVE_INFINITY, 0)],
       dispatchChanges: [...pauses, { ...aChange("pause", [5, 6]), waitingJobs: 0 }],
@@ -95,7 +101,7 @@ describe("npm run prove, traffic", () => {
       lateWrites: [aWrite(), aWrite({ jobId: "j2", isLast: true }), aWrite({ jobId: "j3", status: 503 })],
     };
 
-    const ones = { doubled: 1, signedIn: 1, assigned: 1, unblocked: 1, raced: 1, pauses: 1 };
+    const ones = { pushed: 1, doubled: 1, signedIn: 1, assigned: 1, unblocked: 1, raced: 1, pauses: 1 };
     assert.deepEqual(measureTraffic(observed, timeline), {
       ...ones,
       accepted: 2,

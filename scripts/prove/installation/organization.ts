@@ -4,39 +4,54 @@ import { createNotificationService } from "../../../shared/notifications/notific
 import { webhookEvents } from "../../../shared/notifications/settings.ts";
 import { createApplication } from "../../../shared/oauth/applications.ts";
 import { createPipeline } from "../../../shared/pipelines/pipelines.ts";
+import { openWebhook } from "../../../shared/pipelines/provider/webhook.ts";
+import { findWebhook } from "../../../shared/pipelines/provider/webhook-store.ts";
 import { createQueue } from "../../../shared/queues/queues.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
 import type { NewTrigger } from "../../../shared/triggers/members.ts";
 import { createAdmin, createFilteringOrganization } from "../../scratch/organization.ts";
+import { repository } from "../traffic/bodies.ts";
 import { provedSteps } from "./steps.ts";
 
+/** The pipelines whose repository is at a source host, and the event by which that reports a push. */
+const pushed = {
+  github: { host: "github.com", header: "X-Hub-Signature-256", event: ["X-GitHub-Event", "push"] },
+  bitbucket: { host: "bitbucket.org", header: "X-Hub-Signature", event: ["X-Event-Key", "repo:push"] },
+} as const;
+type Host = keyof typeof pushed;
+
 export interface ProveTrigger {
-  name: "plain" | "signed by github" | "signed by the issue tracker" | "filtered";
+  name: "plain" | "signed by github" | "signed by the issue tracker" | "filtered" | `push of ${Host}`;
   token: string;
-  /** The trigger checks this signature of its secret. */
-  signature?: { header: string; prefix: string };
+  /** The trigger checks this signature. */
+  signature?: { header: string; prefix: string; secret: string };
+  /** The header of an event that a pipeline's provider reports. */
+  event?: readonly [header: string, name: string];
+}
+
+export function isPush({ name }: Pick<ProveTrigger, "name">): boolean {
+  return name.startsWith("push of ");
 }
 
 export type ProveOrganization = Awaited<ReturnType<typeof createProveOrganization>>;
 
-export const triggerSecret = "a secret of the senders";
-const secret = triggerSecret;
+const secret = "a secret of the senders";
 const slug = "prove";
-/** The last two are triggered by steps of others. */
-const pipelineSlugs = ["web", "app", "graph", "release", "small"] as const;
+/** `release` and `small` are triggered by steps of others. */
+const pipelineSlugs = ["web", "app", "graph", "release", "small", "github", "bitbucket"] as const;
 const triggers: (Omit<ProveTrigger, "token"> & { pipeline: number; input: Partial<NewTrigger> })[] = [
   { name: "plain", pipeline: 0, input: {} },
   {
     name: "signed by github",
     pipeline: 1,
-    signature: { header: "X-Hub-Signature-256", prefix: "sha256=" },
+    signature: { header: "X-Hub-Signature-256", prefix: "sha256=", secret },
     input: { type: "github", secret },
   },
   {
     name: "signed by the issue tracker",
     pipeline: 2,
-    signature: { header: "Linear-Signature", prefix: "" },
+    signature: { header: "Linear-Signature", prefix: "", secret },
     input: { type: "linear", secret },
   },
   { name: "filtered", pipeline: 1, input: { filter: "webhook.payload.builds == true" } },
@@ -55,8 +70,12 @@ export async function createProveOrganization(services: Services, marksFolder: s
   const steps = provedSteps(marksFolder);
   const pipelines: Awaited<ReturnType<typeof createPipeline>>[] = [];
   for (const name of pipelineSlugs) {
-    const input = { clusterId: cluster.id, slug: name, name, steps: steps[name] };
-    pipelines.push(await createPipeline(services, operator, input));
+    const input = { clusterId: cluster.id, slug: name, name };
+    pipelines.push(
+      await (name === "github" || name === "bitbucket"
+        ? createPipeline(services, operator, { ...input, steps: steps.small, repository: repositoryAt(name) })
+        : createPipeline(services, operator, { ...input, steps: steps[name] })),
+    );
   }
   const made: ProveTrigger[] = [];
   for (const { name, signature, pipeline, input } of triggers) {
@@ -75,6 +94,8 @@ export async function createProveOrganization(services: Services, marksFolder: s
       settings,
     });
   }
+  for (const { id, slug } of pipelines)
+    if (slug === "github" || slug === "bitbucket") made.push(await openDoor(services, id, slug));
   const { user, apiToken } = await createAdmin(services, slug, scopes);
   const flags = { confidential: false, deviceFlow: true, refreshTokens: false };
   const { application } = await createApplication(services, { name: "Prove", ...flags });
@@ -94,4 +115,18 @@ export async function createProveOrganization(services: Services, marksFolder: s
     cookie: `signalbox=${await startSession(services, user, "")}`,
     clientId: application.clientId,
   };
+}
+
+function repositoryAt(host: Host): string {
+  return `https://${pushed[host].host}/${repository}.git`;
+}
+
+/** The webhook of a pipeline's provider. */
+async function openDoor(services: Services, pipelineId: string, host: Host): Promise<ProveTrigger> {
+  const webhook = await findWebhook(services.db, { pipelineId });
+  if (!webhook) throw new Error(`The pipeline ${host} has no webhook.`);
+  const { webhookUrl, secret } = openWebhook(services, webhook);
+  const { header, event } = pushed[host];
+  const signature = { header, prefix: "sha256=", secret: secret ?? "" };
+  return { name: `push of ${host}`, token: webhookUrl.split("/").at(-1) ?? "", signature, event };
 }

@@ -3,6 +3,7 @@ const perMinute = "1000000000";
 /** Limits out of reach, which are not what is proved, and short times. */
 export const generousSettings = {
   API_REQUESTS_PER_MINUTE: perMinute,
+  PROVIDER_DELIVERIES_PER_HOUR: perMinute,
   DEVICE_AUTHORIZATIONS_PER_MINUTE: perMinute,
   DEVICE_AUTHORIZATIONS_PER_MINUTE_AND_CLIENT: perMinute,
   USER_CODE_FAILURES: "1000000",

@@ -1,3 +1,4 @@
+import { isPush } from "../installation/organization.ts";
 import type { Timeline } from "../timeline.ts";
 import type { Observed } from "../traffic/observed.ts";
 import { checkOf } from "./discrepancy.ts";
@@ -12,6 +13,7 @@ type Need = [name: keyof Traffic, needed: number, words: string];
 /** A tenth of what two busy cores let through. */
 const neededPerMinute: Need[] = [
   ["accepted", 60, "webhooks answered 201"],
+  ["pushed", 10, "pushes of source hosts answered 201"],
   ["doubled", 20, "keyed webhooks answered twice at once"],
   ["signedIn", 2, "devices with a token"],
   ["assigned", 10, "jobs assigned"],
@@ -30,6 +32,7 @@ export function measureTraffic(observed: Observed, { faults }: Pick<Timeline, "f
   const ofSteps = [...Map.groupBy(unblocks, ({ jobId }) => jobId).values()];
   return {
     accepted: posts.filter(({ ids }) => ids.length > 0).length,
+    pushed: posts.filter(({ trigger, ids }) => isPush({ name: trigger }) && ids.length > 0).length,
     doubled: posts.filter(({ key, ids }) => key && ids.length > 1).length,
     signedIn: signIns.filter(({ tokens }) => tokens.length > 0).length,
     assigned: assignments.filter(({ fromMs }) => fromMs < lastMs).length,

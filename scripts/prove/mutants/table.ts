@@ -70,12 +70,12 @@ export const mutants: Mutant[] = [
   },
   {
     name: "no-unique-key",
-    summary: "no UNIQUE (delivery, rebuild number), and a decided delivery is decided again",
+    summary: "no UNIQUE (delivery, rebuild number, position), and a decided delivery is decided again",
     edits: [
       {
-        file: "shared/db/migrations/sqlite/0000_initial.sql",
-        from: "CREATE UNIQUE INDEX `builds_delivery`",
-        to: "CREATE INDEX `builds_delivery`",
+        file: "shared/db/migrations/sqlite/0001_sources.sql",
+        from: "CREATE UNIQUE INDEX `builds_delivery_position`",
+        to: "CREATE INDEX `builds_delivery_position`",
       },
       {
         file: deliveries,
@@ -88,6 +88,19 @@ export const mutants: Mutant[] = [
     ],
     run: { minutes: 1, perSecond: 2, faults: ["kill", "freeze", "redis-restart", "cut", "delay"] },
     foundBy: /status build_created and \d+ builds/,
+  },
+  {
+    name: "lost-change",
+    summary: "of a push with several changes, those behind the second are lost",
+    edits: [
+      {
+        file: "shared/triggers/events/plan.ts",
+        from: `    if (!("build" in decision)) return [];`,
+        to: `    if (!("build" in decision) || position > 1) return [];`,
+      },
+    ],
+    run: { minutes: 0.25, perSecond: 2, faults: ["delay"] },
+    foundBy: /\(push of bitbucket\) has the status build_created and 2 builds, not 3/,
   },
   {
     name: "no-look",

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
-import { type ProveTrigger, triggerSecret } from "../installation/organization.ts";
+import { isPush, type ProveTrigger } from "../installation/organization.ts";
 import { between, pick } from "../random.ts";
 import { bodyOf } from "./bodies.ts";
 import { call, type Outcome } from "./call.ts";
@@ -16,11 +16,11 @@ export async function sendPosts(lane: Lane): Promise<void> {
   const { triggers } = installation.organization;
   while (!lane.signal.aborted) {
     const isBusy = observed.waitingJobs > maxWaitingJobs;
-    const trigger = pick(random, isBusy ? triggers.filter(({ name }) => name === "filtered") : triggers);
+    const trigger = pick(random, isBusy ? triggers.filter(mayLeaveOut) : triggers);
     const post: Post = {
       number: observed.posts.length + 1,
       trigger: trigger.name,
-      builds: trigger.name !== "filtered" || (!isBusy && random(2) === 0),
+      builds: !mayLeaveOut(trigger) || (!isBusy && random(2) === 0),
       isForged: trigger.signature !== undefined && random(20) === 0,
       key: random(2) === 0 ? randomUUID() : undefined,
       attempts: [],
@@ -32,10 +32,16 @@ export async function sendPosts(lane: Lane): Promise<void> {
   }
 }
 
+/** Some of its posts make no build. */
+function mayLeaveOut(trigger: ProveTrigger): boolean {
+  return trigger.name === "filtered" || isPush(trigger);
+}
+
 async function send(lane: Lane, trigger: ProveTrigger, post: Post): Promise<void> {
   const body = bodyOf(post.number, post.builds);
   const headers = {
     "Content-Type": "application/json",
+    ...(trigger.event && { [trigger.event[0]]: trigger.event[1] }),
     ...signatureOf(trigger, post.isForged ? `${body} ` : body),
     ...(post.key && { "Idempotency-Key": post.key }),
   };
@@ -58,6 +64,6 @@ function isFinal({ status }: Outcome): boolean {
 
 function signatureOf({ signature }: ProveTrigger, body: string): Record<string, string> {
   if (!signature) return {};
-  const digest = createHmac("sha256", triggerSecret).update(body).digest("hex");
+  const digest = createHmac("sha256", signature.secret).update(body).digest("hex");
   return { [signature.header]: `${signature.prefix}${digest}` };
 }
