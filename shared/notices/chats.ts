@@ -1,3 +1,4 @@
+import type { NotificationService } from "../notifications/store.ts";
 import { channelsOf } from "../pipelines/notify/kinds.ts";
 import type { Notice } from "../vocabulary.ts";
 
@@ -8,6 +9,16 @@ import type { Notice } from "../vocabulary.ts";
 export interface Chat {
   serviceId: string;
   channel: string | null;
+}
+
+/** @param services those of an organization that are switched on */
+export function chatsAmong(services: readonly NotificationService[]): Chat[] {
+  return services
+    .filter(({ provider }) => provider === "slack")
+    .map(({ id, settings }) => ({
+      serviceId: id,
+      channel: typeof settings?.channel === "string" ? settings.channel : null,
+    }));
 }
 
 export interface ReachedChat extends Chat {

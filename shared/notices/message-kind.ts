@@ -1,24 +1,25 @@
 import type { Build } from "../builds/rows/build-store.ts";
 import { findBuildById } from "../builds/triggered/store.ts";
-import { sealedPlaces } from "../crypto/sealed-places.ts";
 import { chatBody } from "../messages/chat.ts";
 import { mailOf } from "../messages/mail.ts";
 import { mailing } from "../messages/mailing.ts";
 import { receiverOfAddress } from "../messages/receiver.ts";
 import { tellBuild, tellStep } from "../messages/tell.ts";
 import type { Told, ToldStep } from "../messages/told.ts";
+import { eventNameOf, writeBodyOfBuild } from "../notifications/bodies.ts";
+import { webhookHeaders } from "../notifications/headers.ts";
+import { receiverOf, secretOf } from "../notifications/notification-services.ts";
+import { listEnabledServices, listServicesById } from "../notifications/store.ts";
 import type { Message, MessageKind, NewMessage, Prepared, Rest } from "../outbox/kind.ts";
 import type { OutgoingRequest } from "../outgoing/outgoing.ts";
 import { kindOf } from "../pipelines/notify/kinds.ts";
 import type { Services } from "../services/services.ts";
 import { finishedBuildStates, type Notice } from "../vocabulary.ts";
 import { campfireBody, changeEventBody, changeEventsUrl } from "./bodies.ts";
-import { type Chat, reachedChats } from "./chats.ts";
-import { findSealedAddress, listChats } from "./chats-store.ts";
+import { type Chat, chatsAmong, reachedChats } from "./chats.ts";
 import { findDueNotices } from "./due.ts";
 import type { DueNotice } from "./due-notice.ts";
 import { findJobById } from "./store.ts";
-import { eventNameOf, writeWebhookBody } from "./webhook.ts";
 
 /** Statuses of commits are messages of their own. */
 const sentHere = ["email", "webhook", "slack", "basecamp_campfire", "pagerduty_change_event"] as const;
@@ -40,7 +41,7 @@ export const noticeMessages: MessageKind = {
     const [first] = due;
     if (!first) return [];
     const isOfChats = due.some(({ notice }) => notice.slack !== undefined);
-    const chats = isOfChats ? await listChats(tx, first.build.organizationId) : [];
+    const chats = isOfChats ? chatsAmong(await listEnabledServices(tx, first.build.organizationId)) : [];
     return due.flatMap((each) => messagesOf(services, each, chats));
   },
 
@@ -83,7 +84,7 @@ function messagesOf(
       return reachedChats(notice, chats).map(({ serviceId, instead }) => ({
         ...message,
         // That of the service's own messages: they rest together.
-        receiver: `service:${serviceId}`,
+        receiver: receiverOf({ id: serviceId }),
         serviceId,
         target: { ...target, ...(instead !== undefined && { instead }) },
       }));
@@ -137,22 +138,19 @@ const prepareFor: Record<SentKind, Prepare> = {
     });
   },
   slack: async (services, { notice, told, message, instead }) => {
-    const serviceId = message.serviceId ?? "";
-    const sealed = await findSealedAddress(services.db, serviceId);
-    if (sealed === undefined) return undefined;
-    const url = services.cipher.open(sealed, sealedPlaces.secretOfService(serviceId));
+    const id = message.serviceId ?? "";
+    const chat = (await listServicesById(services.db, [id])).get(id);
+    const url = chat?.enabled ? secretOf(services, chat) : undefined;
+    if (url === undefined) return undefined;
     const above = typeof notice.slack === "string" ? undefined : notice.slack?.message;
     const note = instead && `No notification service has the channel ${instead}`;
     return { request: postOf(url, chatBody(url, told, { message: above, note })) };
   },
   webhook: async (services, { notice, build, message }) => {
-    const body = await writeWebhookBody(services, build, message.event);
+    const body = await writeBodyOfBuild(services, build, message.event);
     if (body === undefined) return undefined;
-    const headers = {
-      "Content-Type": "application/json",
-      "X-Buildkite-Event": eventNameOf(message.event),
-      "X-Buildkite-Request": message.id,
-    };
+    const event = eventNameOf(message.event);
+    const headers = webhookHeaders({ event, id: message.id, body, now: services.clock.now() });
     return { request: { method: "POST", url: notice.webhook as string, headers, body } };
   },
   basecamp_campfire: async (_services, { notice, told }) => ({

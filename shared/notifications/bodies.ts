@@ -1,9 +1,11 @@
-import type { Organization } from "../accounts/organization-store.ts";
+import { findOrganizationById, type Organization } from "../accounts/organization-store.ts";
 import { listUsersById } from "../accounts/user-store.ts";
 import { listAgentsById } from "../agents/list-store.ts";
 import { type AnsweredJob, listAnsweredJobs } from "../builds/reading/answer-store.ts";
+import type { Build } from "../builds/rows/build-store.ts";
 import { findBuildById } from "../builds/triggered/store.ts";
 import { listLargeUnparsedPipelines } from "../pipelines/answer-store.ts";
+import { findPipelineFactsById } from "../pipelines/store.ts";
 import { presentAgents } from "../presenters/load-agents.ts";
 import { type PresentedBuild, presentBuilds } from "../presenters/load-builds.ts";
 import { jobPresenter } from "../presenters/load-jobs.ts";
@@ -22,7 +24,7 @@ export interface Subject {
   agentId: string | null;
 }
 
-export interface Sender {
+interface Sender {
   id: string;
   name: string;
 }
@@ -44,15 +46,19 @@ export async function writeBody(
   return members && join(subject, members, await senderOf(services, service));
 }
 
-/** As `writeBody`, of a build or a job, for a sender who has no service. */
+/** As `writeBody`, of a build that no service told of. Its sender made the build, or the pipeline. */
 export async function writeBodyOfBuild(
   services: Services,
-  organization: Organization,
-  subject: Subject & { buildId: string },
-  sender: Sender,
+  { id: buildId, organizationId, pipelineId, creatorId }: Build,
+  event: string,
 ): Promise<string | undefined> {
-  const members = await ofBuild(services, organization, subject.buildId, subject);
-  return members && join(subject, members, sender);
+  const organization = await findOrganizationById(services.db, organizationId);
+  const pipeline = await findPipelineFactsById(services.db, { id: pipelineId });
+  if (!organization || !pipeline) return undefined;
+  const subject = { event, buildId, jobId: null, agentId: null };
+  const members = await ofBuild(services, organization, buildId, subject);
+  const createdById = creatorId ?? pipeline.createdById;
+  return members && join(subject, members, await senderOf(services, { createdById }));
 }
 
 function join({ event }: Subject, members: Members, sender: Sender): string {
@@ -154,8 +160,7 @@ async function findWithPipeline(
   return { head, pipeline: parts.join("") };
 }
 
-/** Who made the service. */
-async function senderOf({ db }: Services, { createdById }: NotificationService): Promise<Sender> {
+async function senderOf({ db }: Services, { createdById }: { createdById: string }): Promise<Sender> {
   const user = (await listUsersById(db, [createdById])).get(createdById);
   return { id: createdById, name: user?.name ?? "" };
 }

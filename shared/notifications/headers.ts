@@ -7,21 +7,23 @@ export interface SignedRequest {
   /** The message. It repeats when the request does, so that receivers can leave out what they know. */
   id: string;
   body: string;
-  token: string;
-  mode: "token" | "signature";
+  /** Absent: receivers cannot tell who sent it. */
+  token?: string;
+  mode?: "token" | "signature";
   now: Date;
 }
 
 /** The headers by which a receiver of a webhook knows its event and its sender. */
 export function webhookHeaders({ event, id, body, token, mode, now }: SignedRequest): Record<string, string> {
-  return {
+  const headers = {
     "Content-Type": "application/json",
     "X-Buildkite-Event": event,
     "X-Buildkite-Request": id,
-    ...(mode === "token"
-      ? { "X-Buildkite-Token": token }
-      : { "X-Buildkite-Signature": signatureOf(body, token, now) }),
   };
+  if (token === undefined) return headers;
+  return mode === "signature"
+    ? { ...headers, "X-Buildkite-Signature": signatureOf(body, token, now) }
+    : { ...headers, "X-Buildkite-Token": token };
 }
 
 /** The time is that of the request: a receiver refuses one that somebody recorded and sends again later. */
