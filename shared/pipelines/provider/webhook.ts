@@ -14,6 +14,9 @@ import { changeWebhook, findWebhook, insertWebhook, type Webhook } from "./webho
 // The webhook of a pipeline's provider. It is made with the pipeline, and follows its repository: at another host it gets
 // another address and secret, since the former host knows the present ones.
 
+/** Release 1.0.0 takes a webhook for a trigger. By this filter it builds nothing of a push; else it built the default branch. */
+const filterOfFormerVersion = "false";
+
 type Sealing = Pick<Services, "cipher">;
 type Owner = Pick<Pipeline, "id" | "organizationId" | "repository">;
 
@@ -70,7 +73,7 @@ export async function addWebhook(
     buildCommit: null,
     buildBranch: null,
     environmentSealed: null,
-    filter: null,
+    filter: filterOfFormerVersion,
     signature: null,
     refusedBodiesUntil: null,
     createdAt: now,
