@@ -5,8 +5,9 @@ import { notFound, type Problem, Refusal, unprocessable } from "../../../shared/
 import type { Services } from "../../../shared/services/services.ts";
 
 /** The documented status of what is wrong about lists of jobs. */
-export function badRequest(...problems: Problem[]): Refusal {
-  return new Refusal(400, unprocessable(...problems).message, { problems });
+export function badRequest(...given: Problem[]): Refusal {
+  const { message, problems } = unprocessable(...given);
+  return new Refusal(400, message, { problems });
 }
 
 /** A job that the token's stacks may run. @throws Refusal 404 */

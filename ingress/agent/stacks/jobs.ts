@@ -3,6 +3,7 @@ import { findJobWithBuild } from "../../../shared/agents/lease-store.ts";
 import { findJobOfBuild } from "../../../shared/agents/logs/store.ts";
 import { findQueueOfStack } from "../../../shared/agents/stacks/register.ts";
 import { listJobsOf, reserveJobs } from "../../../shared/agents/stacks/reserve.ts";
+import { textList } from "../../../shared/collections.ts";
 import { patterns } from "../../../shared/paths.ts";
 import * as field from "../../../shared/presenters/fields.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
@@ -19,11 +20,10 @@ const maxJobs = 1000;
 const maxReservationSeconds = 3600;
 const defaultReservationSeconds = 900;
 
-const jobUuids = z
-  .array(z.string({ error: "job_uuids must be a list of texts" }), {
-    error: "job_uuids must be a list of texts",
-  })
-  .max(maxJobs, { error: `job_uuids can have ${maxJobs} ids at most` });
+const jobUuids = textList("job_uuids must be a list of texts").refine(
+  (ids) => ids.length <= maxJobs,
+  `job_uuids can have ${maxJobs} ids at most`,
+);
 const seconds = { error: `reservation_expiry_seconds must be a whole number up to ${maxReservationSeconds}` };
 const reserving = z.object({
   job_uuids: jobUuids,

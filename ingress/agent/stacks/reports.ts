@@ -5,6 +5,7 @@ import {
   maxNotifications,
   notifyAboutJobs,
 } from "../../../shared/agents/stacks/notifications.ts";
+import { listOf } from "../../../shared/collections.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { unprocessable } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
@@ -35,12 +36,17 @@ function toDetail(given: string): string {
         .replace(/\ufffd+$/, "");
 }
 
+const listError = "notifications must be a list of objects";
+const notification = z.looseObject(
+  { job_uuid: unread, detail: unread, timestamp: unread },
+  { error: listError },
+);
 const notifying = z.object({
-  notifications: z
-    .array(z.looseObject({ job_uuid: unread, detail: unread, timestamp: unread }), {
-      error: "notifications must be a list of objects",
-    })
-    .max(maxAtOnce, { error: `notifications can have ${maxAtOnce} entries at most` }),
+  notifications: listOf(notification, {
+    error: listError,
+    max: maxAtOnce,
+    tooMany: `notifications can have ${maxAtOnce} entries at most`,
+  }),
 });
 const notified = z.object({
   errors: z.array(z.object({ error: z.string(), indexes: z.array(z.int()) })),

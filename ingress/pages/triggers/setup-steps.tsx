@@ -39,7 +39,14 @@ const hosts: Partial<Record<TriggerType["stored"], Host>> = {
       </>
     ),
     url: "Payload URL",
-    format: [["Content type", "either choice."]],
+    format: [
+      [
+        "Content type",
+        <>
+          <code>application/json</code>. The other choice, a form, is refused with 415.
+        </>,
+      ],
+    ],
     secret: "Secret",
     events: "Which events",
     save: "Add webhook",
