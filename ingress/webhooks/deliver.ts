@@ -22,6 +22,11 @@ import { readIdempotencyKey, readIndexed, requireFormat, storedHeaders } from ".
 import { RefusedSenders } from "./refused-senders.ts";
 import { requestParts } from "./samples.ts";
 
+/** Of triggers JSON alone is promised. */
+function takesForms({ isProvider, type }: EnabledTrigger): boolean {
+  return isProvider && type.takesForms === true;
+}
+
 /**
  * POST /deliver/:token. Stores a delivery, which a worker decides. The webhook of a provider is a trigger here.
  *
@@ -105,7 +110,7 @@ class Posting {
     const known = intake.findCached(this.#token) ?? (await this.#readTrigger());
     const trigger = known.allowedAddresses === null ? known : await this.#requireAddress(known);
     this.#trigger = trigger;
-    const type = requireFormat(this.#event.req.headers, trigger.type);
+    const type = requireFormat(this.#event.req.headers, takesForms(trigger));
     const tenant = { organization: trigger.organizationId, trigger: trigger.id };
     const request = await bodies.read(this.#event, services.config.maxPayloadBytes, tooLarge, tenant);
     this.#body = request.bytes;

@@ -1,7 +1,6 @@
 import type { H3Event } from "h3";
 import { DeliveryRefusal } from "../../shared/triggers/deliveries/refusals.ts";
 import type { PayloadFormat } from "../../shared/triggers/payloads/form.ts";
-import type { TriggerType } from "../../shared/triggers/types.ts";
 import type { StoredHeader } from "../../shared/vocabulary.ts";
 import { hasUtf8Charset, mediaType } from "../http/content-type.ts";
 import { nodeRequest } from "../http/node.ts";
@@ -15,10 +14,14 @@ const formTypes = [formType, "multipart/form-data"];
 const secretName =
   /authorization|(^|-)auth(-|$)|cookie|token|secret|passw|credential|(api|auth|access|private|signing)-?key|signature/i;
 
-/** Returns the Content-Type header, and the format that it names. @throws DeliveryRefusal 415 */
+/**
+ * Returns the Content-Type header, and the format that it names.
+ * @param takesForms the payload may be in a form
+ * @throws DeliveryRefusal 415
+ */
 export function requireFormat(
   headers: Headers,
-  { takesForms }: Pick<TriggerType, "takesForms">,
+  takesForms: boolean,
 ): { contentType: string; format: PayloadFormat } {
   const contentType = headers.get("content-type") ?? "";
   const isForm =

@@ -24,7 +24,7 @@ export interface TriggerType {
    * not signed.
    */
   signatures: Signature[];
-  /** Its payloads may come in forms too: the choice that its sender offers first. */
+  /** Payloads of a provider may come in forms too: the choice that its host offers first. */
   takesForms?: true;
   /** The trigger's owner chooses the signature, and deliveries are always verified. */
   isConfigurable?: true;
