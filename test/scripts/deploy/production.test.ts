@@ -31,7 +31,7 @@ describe("the commands of servers and agents", () => {
     /\bnode\b.*(?:(?:ingress|workers)\/main\.ts|scripts\/agent\.ts|dist\/(?:ingress|workers|agent)\.js)/;
 
   for (const [file, count] of [
-    ["Procfile", 6],
+    ["Procfile", 7],
     ["package.json", 3],
     ["Dockerfile", 1],
     ["compose.yaml", 2],
