@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { before, it } from "node:test";
-import { describeWorldOn, sqlite } from "../helpers/databases.ts";
+import { describeWorld } from "../helpers/databases.ts";
+import { eventually } from "../helpers/http.ts";
 import { type Form, forms, openGitWorld } from "./git-world.ts";
 
 const hasGit = (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, "git")));
 const skip = !hasGit && "there is no git on the PATH";
+const pushes = 200;
 
-describeWorldOn(sqlite, "a push with real git", openGitWorld, (world) => {
+describeWorld("a push with real git", openGitWorld, (world) => {
   before(async () => {
     const secret = { key: "DEPLOY_KEY", value: "a value that strangers must not see" };
     const made = await world.send("POST", `/clusters/${world.acme.cluster.id}/secrets`, { body: secret });
@@ -99,4 +101,34 @@ describeWorldOn(sqlite, "a push with real git", openGitWorld, (world) => {
       assert.match(log, /branch eve:faster, tag , request 8\n(.*\n)*no secret\n/);
     });
   }
+
+  it(`is built last of ${pushes}, which end the builds of those before it`, { skip }, async () => {
+    const gate = join(world.host.folder, "gate");
+    const settings = { cancel_running_branch_builds: true, skip_queued_branch_builds: true };
+    const command = `until [ -e ${gate} ]; do sleep 0.2; done\necho "HEAD is $(git rev-parse HEAD)"`;
+    const { repository, push, builds, reasons, ended } = await world.pipeline(
+      "github",
+      {},
+      { ...settings, steps: [{ command }] },
+    );
+    const commits: string[] = [];
+    for (let number = 0; number < pushes; number++) {
+      commits.push(await repository.commit(`Change ${number}`));
+      await push("HEAD", "refs/heads/main");
+    }
+
+    assert.deepEqual(new Set(await reasons()), new Set([null]));
+    const built = await builds();
+    assert.deepEqual(
+      built.map(({ commit }) => commit),
+      commits,
+    );
+    const isOver = ({ state }: { state: string }) => ["canceled", "skipped"].includes(state);
+    await eventually("the end of the older builds", async () => (await builds()).slice(0, -1).every(isOver));
+    writeFileSync(gate, "");
+    const { log } = await ended(pushes);
+
+    assert.match(log, new RegExp(`HEAD is ${commits.at(-1)}\n`));
+    assert.ok((await builds()).slice(0, -1).every(isOver));
+  });
 });
