@@ -102,7 +102,6 @@ async function post(
   const secret = secretOf(cipher, trigger);
   const headers = new Headers();
   for (const [name, value] of stored) if (value !== null && !omitted.test(name)) headers.append(name, value);
-  headers.set("Content-Type", "application/json"); // forms are kept as their JSON
   const type = typeOfTrigger(config.issueTracker, trigger);
   const arrived = new Map(stored.map(([name, value]) => [name.toLowerCase(), value]));
   const signed = signatureHeaders(type, secret, { body, now: clock.now() }, arrived);

@@ -15,7 +15,7 @@ const scripts = { ingress: "ingress/main.ts", worker: "workers/main.ts" };
 /** Processes of a former release and of the present version, on one database. */
 export function openVersions(databaseUrl: string, release: string) {
   const folders = { former: checkOut(release), present: "." };
-  const running: { version: Version; process: Running }[] = [];
+  const running: { version: Version; kind: keyof typeof scripts; process: Running }[] = [];
   let migrated = "";
   const settings = {
     DATABASE_URL: databaseUrl,
@@ -27,12 +27,15 @@ export function openVersions(databaseUrl: string, release: string) {
     async start(version: Version, kind: keyof typeof scripts): Promise<{ url: string }> {
       const port = await freePort();
       const process = run([scripts[kind]], { ...settings, PORT: String(port) }, "", folders[version]);
-      running.push({ version, process });
+      running.push({ version, kind, process });
       await eventually(`the ${version} ${kind}`, async () => process.output().includes('"started"'));
       return { url: `http://127.0.0.1:${port}` };
     },
-    async stop(version: Version): Promise<void> {
-      const own = running.filter((each) => each.version === version);
+    /** @param kind default: processes of both kinds */
+    async stop(version: Version, kind?: keyof typeof scripts): Promise<void> {
+      const own = running.filter(
+        (each) => each.version === version && (kind === undefined || each.kind === kind),
+      );
       await Promise.all(own.map(({ process }) => process.kill("SIGTERM")));
     },
     async migrate(version: Version): Promise<void> {
