@@ -573,7 +573,7 @@ export type AnnotationStyle = (typeof annotationStyles)[number];
 export const annotationScopes = ["build", "job"] as const;
 export type AnnotationScope = (typeof annotationScopes)[number];
 
-/** What becomes known of a build. Changed: its state is another one, and nobody is told of it by name. */
+/** News of a build. `build.changed`: it has another state, and the event has no name outside. */
 export const buildEvents = [
   "build.scheduled",
   "build.running",
@@ -603,7 +603,7 @@ export const agentEvents = [
 export type AgentEvent = (typeof agentEvents)[number];
 export type NewsEvent = BuildEvent | JobEvent | AgentEvent;
 
-/** What a message is: a status of a commit, of a notification service, what a document's `notify` asks for, a mail to a member. */
+/** Kinds of messages: statuses of commits, requests of notification services, notices of a document's `notify`, mails to members. */
 export const messageKinds = ["status", "service", "notify", "mail"] as const;
 export type MessageKindName = (typeof messageKinds)[number];
 /** Dropped: by an operator, or there was nothing left to say. */

@@ -290,6 +290,14 @@ describe("the code", () => {
     assert.deepEqual(makers.sort(), ["shared/services/services.ts", "workers/run.ts"]);
   });
 
+  it("opens no comment with What, Who, Whether, How or Which: a sentence has a subject and a verb", () => {
+    const opened = /^\s*(\/\*\*|\*|\/\/) (What|Who|Whether|How|Which) /m;
+    assert.deepEqual(
+      files.filter((file) => opened.test(sources.get(file) ?? "")),
+      [],
+    );
+  });
+
   it("has at most 20 files in a folder, besides those with a reason", () => {
     const all = globSync("{ingress,workers,shared,scripts,test}/**/*.*").map(dirname);
     const numbered = /^shared\/(db\/migrations\/|decisions$)/; // they keep their places

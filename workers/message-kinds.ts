@@ -4,7 +4,7 @@ import { serviceMessages } from "../shared/notifications/message-kind.ts";
 import type { MessageKinds } from "../shared/outbox/kind.ts";
 import { statusKind } from "../shared/statuses/kind.ts";
 
-/** What the outbox sends. */
+/** The messages that the outbox sends. */
 export const messageKinds: MessageKinds = {
   status: statusKind,
   service: serviceMessages,

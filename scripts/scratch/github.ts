@@ -7,7 +7,7 @@ import type { Services } from "../../shared/services/services.ts";
 import { signedHeaders } from "../../shared/triggers/signatures.ts";
 import { triggerTypes } from "../../shared/triggers/types.ts";
 
-// What GitHub would send.
+// Requests as GitHub sends them.
 
 /** An address of a pipeline for events, and what signs them. Plain data: it travels to other processes. */
 export interface Door {

@@ -146,7 +146,7 @@ export async function disconnectIfPresent(
     .where(and(eq(agents.id, id), ne(agents.state, "disconnected"), hasJob(tx, jobId)))
     .returning();
   if (!gone) return undefined;
-  // Who was asked to stop has done so by now.
+  // An agent that was asked to stop has done so by now.
   if (gone.stopRequestedAt) await tellOfAgents(tx, [gone], "agent.stopped");
   await tellOfAgents(tx, [gone], "agent.disconnected");
   return gone;

@@ -119,7 +119,7 @@ export async function setPauseIfWaiting(tx: Tx, jobIds: string[], pausedAt: Date
     .where(and(inArray(jobs.id, jobIds), eq(jobs.state, "scheduled")));
 }
 
-/** Counts the jobs of each queue that wait for somebody to take them, and those that are taken, up to a limit. */
+/** Counts the jobs of each queue that wait for somebody to take them, and the jobs that are taken, up to a limit. */
 export async function countJobsOfQueues(
   { offLoop, tables: { queues, jobs } }: Db,
   queueIds: string[],

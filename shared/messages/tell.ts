@@ -37,7 +37,7 @@ export async function tellBuild(
   };
 }
 
-/** What messages tell of a step beside its build. */
+/** The facts of a step that messages tell beside its build. */
 export function tellStep(
   { config }: Pick<Services, "config">,
   address: { org: string; slug: string; number: number },

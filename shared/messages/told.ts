@@ -1,6 +1,6 @@
 import type { BuildState } from "../vocabulary.ts";
 
-// What messages tell of a build or a step: plain facts, of which chats and mails make their texts.
+// Plain facts of a build or a step, of which chats and mails make their texts.
 
 /** A build that waits for a person is blocked, whatever it would end as. */
 export type ToldState = "scheduled" | "running" | "failing" | "blocked" | "canceled" | "canceling" | EndState;
@@ -68,7 +68,7 @@ const stepWords: Record<ToldStep["outcome"], [word: string, tone: Tone]> = {
   neutral: ["has ended", "neutral"],
 };
 
-/** What happened, as a verb: `failed`. */
+/** The outcome as a verb: `failed`. */
 export function verbOf({ build, step }: Told): string {
   return (step ? stepWords[step.outcome] : buildWords[build.state])[0];
 }

@@ -8,7 +8,7 @@ import type { AgentEvent, BuildEvent, JobEvent } from "../vocabulary.ts";
 import { eventsHeard } from "./hearers.ts";
 import { insertNews, type News } from "./store.ts";
 
-/** What is known of a build that changes. */
+/** A build that changes, as far as news need it. */
 export interface ToldBuild {
   id: string;
   organizationId: string;
@@ -16,7 +16,7 @@ export interface ToldBuild {
   notify: unknown[] | null;
 }
 
-/** What is known of a build whose jobs change. */
+/** A build whose jobs change, as far as news need it. */
 export interface BuildOfToldJobs {
   id: string;
   organizationId: string;
@@ -39,7 +39,7 @@ export async function tellOfBuilds(tx: Tx, builds: readonly ToldBuild[], event: 
   }
 }
 
-/** What has become of a job. */
+/** A change of a job. */
 export interface ToldJob {
   build: BuildOfToldJobs;
   id: string;

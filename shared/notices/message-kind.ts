@@ -25,7 +25,7 @@ import { findJobById } from "./store.ts";
 const sentHere = ["email", "webhook", "slack", "basecamp_campfire", "pagerduty_change_event"] as const;
 type SentKind = (typeof sentHere)[number];
 
-/** What a message needs beside rows. The notice may be secret. */
+/** Facts that a message needs and no row has. The notice may be secret. */
 interface Target {
   notice: Notice;
   /** Of a step or a group. */
@@ -34,7 +34,7 @@ interface Target {
   instead?: string;
 }
 
-/** What `notify` of documents and steps asks for. */
+/** Messages that `notify` of documents and steps asks for. */
 export const noticeMessages: MessageKind = {
   async messagesOf(tx, services, news) {
     const due = await findDueNotices(tx, services, news, sentHere);

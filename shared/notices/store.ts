@@ -4,7 +4,7 @@ import { type Job, selectJobs, wholeJob } from "../builds/rows/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { finishedBuildStates, type Notice } from "../vocabulary.ts";
 
-/** What decides whose build it is. */
+/** The facts that decide whose build it is. */
 export type EndedBuild = Pick<Build, "id" | "state" | "creatorId" | "author" | "options">;
 
 /** Those of builds that have notices, or whose steps do. */

@@ -9,7 +9,7 @@ import type { Notice } from "../vocabulary.ts";
 import { endsOfJobs, type StepEvent } from "./events.ts";
 import { findNoticesOfGroup, listJobsOfGroup } from "./store.ts";
 
-// What steps tell of. A step tells once, whatever jobs it has: it fails when its first job does, and ends when its last
+// The events of steps. A step tells once, whatever jobs it has: it fails when its first job does, and ends when its last
 // one does. Jobs of a matrix tell each of its own, if their notices name its values. A group is as a step of all its jobs.
 
 export interface Unit {

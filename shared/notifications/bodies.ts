@@ -16,7 +16,7 @@ import type { Services } from "../services/services.ts";
 import { findRetrier } from "./retrier-store.ts";
 import type { NotificationService } from "./store.ts";
 
-/** What a request tells of. */
+/** The subject of a request. */
 export interface Subject {
   event: string;
   buildId: string | null;
@@ -154,7 +154,7 @@ async function findWithPipeline(
   const head = heads.get(buildId);
   if (!head) return undefined;
   const users = await listUsersById(db, [pipeline.createdById]);
-  // Who knows the address of its webhook can make builds: no receiver gets it.
+  // Somebody who knows the address of its webhook can make builds: no receiver gets it.
   const providers = await loadProviders(services, organization.id, []);
   const parts = await writePipeline({ config, cipher, users, providers }, organization, pipeline);
   return { head, pipeline: parts.join("") };

@@ -13,7 +13,7 @@ import { secretOf, titleOfService } from "./notification-services.ts";
 import type { SlackSettings } from "./settings.ts";
 import type { NotificationService } from "./store.ts";
 
-/** What a mail needs beside rows. */
+/** The part of a mail that is in no row. */
 export interface MailTarget {
   address: string;
 }

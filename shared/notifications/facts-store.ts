@@ -3,7 +3,7 @@ import type { Tx } from "../db/database.ts";
 import type { News } from "../news/store.ts";
 import type { BuildState } from "../vocabulary.ts";
 
-/** What services choose builds by. */
+/** The facts by which services choose builds. */
 export interface HeardBuild {
   id: string;
   pipelineId: string;
@@ -13,7 +13,7 @@ export interface HeardBuild {
   number: number;
 }
 
-/** What services choose news by. */
+/** The facts by which services choose news. */
 export interface Facts {
   builds: ReadonlyMap<string, HeardBuild>;
   /** The clusters of agents. */

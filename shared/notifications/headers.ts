@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { secondMs } from "../durations.ts";
 
-/** What a request to a webhook is made of. */
+/** The parts of a request to a webhook. */
 export interface SignedRequest {
   event: string;
   /** The message. It repeats when the request does, so that receivers can leave out what they know. */

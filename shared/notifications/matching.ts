@@ -2,7 +2,7 @@ import { matchesBranch } from "../conditions/branches.ts";
 import type { BuildState, NewsEvent } from "../vocabulary.ts";
 import type { NotificationService } from "./store.ts";
 
-/** What news are about, as far as services choose by it. */
+/** The subject of news, as far as services choose by it. */
 export interface Heard {
   event: NewsEvent;
   /** Of the news of a build or a job. */

@@ -16,7 +16,7 @@ export type OpenState = (typeof openStates)[number];
 export type NewMessage = Pick<Message, "receiver" | "event"> &
   Partial<Pick<Message, "serviceId" | "connectionId" | "buildId" | "jobId" | "agentId" | "topic" | "target">>;
 
-/** What is special about messages of a kind. The outbox does the rest: order, shares, repetition, time. */
+/** The part of sending that messages of a kind have of their own. The outbox does the rest: order, shares, repetition, time. */
 export interface MessageKind {
   /**
    * Makes messages of news of an organization, oldest first. Reads rows and changes none: the transaction writes the
@@ -57,7 +57,7 @@ export interface Rest {
   problem: string;
 }
 
-/** What became of a try. A problem is a sentence for people, without secrets. */
+/** The outcome of a try. A problem is a sentence for people, without secrets. */
 export type Verdict =
   | { outcome: "sent" }
   /** The receiver rests with all of its messages. */

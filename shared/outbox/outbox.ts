@@ -103,7 +103,7 @@ export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
     return true;
   };
 
-  /** Whether mails are sent is known to those who send them. */
+  /** This process has stored if it sends mails, for processes without the settings of the mail server. */
   let isMailSaid = false;
   const sayIfMailIsSent = async () => {
     if (isMailSaid) return;

@@ -8,7 +8,7 @@ import type { Message, MessageKinds, Otherwise, Prepared, Rest, Verdict } from "
 import type { Receiver } from "./store.ts";
 import { judge } from "./verdict.ts";
 
-/** How a try went. Without a verdict: nothing was left to say. */
+/** A try and its outcome. Without a verdict: nothing was left to say. */
 export interface Try {
   message: Message;
   verdict?: Verdict;

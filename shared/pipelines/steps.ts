@@ -32,7 +32,7 @@ export interface UploadedPipeline {
   steps: Step[];
   /** Variables of jobs that have not started, of earlier documents too. */
   env?: Environment;
-  /** Who hears of the build. */
+  /** The notices of the build. */
   notify?: Notice[];
   /** Members that have no effect here, as they came. */
   others?: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { hourMs, secondMs } from "../durations.ts";
 import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
 
-// What a host's answer to a status means.
+// The meaning of a host's answer to a status.
 
 export type Meaning =
   | { type: "done" }

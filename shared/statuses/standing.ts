@@ -4,7 +4,7 @@ import type { Job } from "../builds/rows/job-store.ts";
 import type { CommitStatus, StatusState } from "../connections/hosts/statuses.ts";
 import { durationInWords } from "../durations.ts";
 
-// What a status says of a build or a step, in no host's own words.
+// The state and the words of a status of a build or a step, in no host's own terms.
 
 type Standing = Pick<CommitStatus, "state" | "description">;
 

@@ -9,7 +9,7 @@ import { type ProviderSettings, withDefaults } from "../sources/settings.ts";
 import { contextOfBuild, contextOfJob } from "./contexts.ts";
 import type { SpokenBuild } from "./store.ts";
 
-/** What a message of a status is about, beside its build. */
+/** The subject of a status, beside its build. */
 export interface StatusTarget {
   context: string;
   of: "build" | "step" | "group";

@@ -26,7 +26,7 @@ export async function readAll(blobs: Blobs, name: string, range?: { from: number
   return { bytes: found.bytes, content: Buffer.concat(pieces) };
 }
 
-/** What callers may expect of every store. */
+/** Promises of every store to its callers. */
 export function itIsAStore(open: () => Blobs): void {
   for (const size of [0, 1, 100_000, 3_000_000])
     it(`gives ${size} bytes back as they came`, async () => {

@@ -72,7 +72,7 @@ export async function openReceivers() {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    /** What came since the last call. */
+    /** Requests since the last call. */
     take(): Received[] {
       const taken = received;
       received = [];

@@ -30,7 +30,7 @@ const common = ["accept-encoding", "connection", "content-length", "content-type
  */
 export async function startReceiver(mode: "token" | "signature", clock: { now(): Date }) {
   const received: Received[] = [];
-  /** What was wrong with requests. */
+  /** Faults of requests. */
   const problems: string[] = [];
   const replies: Reply[] = [];
   const server = createServer(async (request, response) => {

@@ -123,7 +123,7 @@ describeWorld("a notification service in REST", open, (api) => {
       settings: { ...made.settings, token_mode: "signature" },
     });
     assert.deepEqual((await change(made.id, {})).body, changed.body);
-    // What an answer has can be sent back.
+    // The members of an answer can be sent back.
     const { provider, description, scope, scope_uuids, branch_configuration, build_states, settings } =
       changed.body;
     const again = { description, scope, scope_uuids, branch_configuration, build_states, settings };

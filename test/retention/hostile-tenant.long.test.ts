@@ -93,7 +93,7 @@ describeWorldOn(sqlite, "a tenant that stores as much as it can", openWorld, (ap
       ),
     ),
   });
-  /** What background jobs do in the minutes after it. */
+  /** Does the work of background jobs in the minutes after it. */
   const settle = async () => {
     const { services, clock } = api.world;
     clock.advance(11 * minuteMs);

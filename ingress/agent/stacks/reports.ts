@@ -52,7 +52,7 @@ const notified = z.object({
   errors: z.array(z.object({ error: z.string(), indexes: z.array(z.int()) })),
 });
 
-/** What a stack says about jobs. */
+/** Reports of a stack about jobs. */
 export function stackReportOperations(services: Services): Operation[] {
   return [
     operation({

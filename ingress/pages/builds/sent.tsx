@@ -14,7 +14,7 @@ const maxShown = 50;
 
 export type SentOfBuild = Awaited<ReturnType<typeof loadSent>>;
 
-/** What was sent of a build, newest first, and to whom. */
+/** The messages about a build, newest first, with their receivers. */
 export async function loadSent({ db }: Services, organizationId: string, buildId: string) {
   const found = await listMessagesOfBuild(db, buildId, maxShown + 1);
   const messages = found.slice(0, maxShown);
@@ -39,7 +39,7 @@ const kindWords: Record<MessageKindName, string> = {
   mail: "Mail to a member",
 };
 
-/** What was sent of the build, folded. */
+/** The messages about the build, folded. */
 export function SentMessages({ sent, request }: { sent: SentOfBuild; request: MemberRequest }) {
   const { messages, hasMore } = sent;
   if (messages.length === 0) return null;

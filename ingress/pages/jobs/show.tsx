@@ -201,7 +201,7 @@ function inMinutes(minutes: number): string {
   return minutes === 1 ? "1 minute" : `${minutes.toLocaleString("en")} minutes`;
 }
 
-/** What stacks said while they started an agent for the job. */
+/** Notifications of stacks that started an agent for the job. */
 function Notifications({ notifications }: Pick<Awaited<ReturnType<typeof loadPlace>>, "notifications">) {
   if (notifications.length === 0) return null;
   return (

@@ -47,7 +47,7 @@ function aboutOf(provider: ProviderId, name: Name): string {
   return declaredSettings[name].about.replaceAll("pull request", providers[provider].request);
 }
 
-/** What the settings build: the sentences of those that are on. */
+/** Says what is built: a sentence for each setting that is on. */
 export function buildsInWords(provider: ProviderId, settings: ProviderSettings): string[] {
   const isOfForks = (name: Name) => name === "prefix_pull_request_fork_branch_names";
   return inWords(provider, settings, (name) => !isOfStatuses(name))
@@ -55,7 +55,7 @@ export function buildsInWords(provider: ProviderId, settings: ProviderSettings):
     .map(([, words]) => words);
 }
 
-/** What the settings show at the host. */
+/** Says what is shown at the host. */
 export function statusesInWords(provider: ProviderId, settings: ProviderSettings): string[] {
   const isOfSteps = (name: Name) => name === "use_step_key_as_commit_status";
   return inWords(provider, settings, isOfStatuses)

@@ -1,6 +1,6 @@
 import type { ListedMessage } from "../../../shared/outbox/sent-store.ts";
 
-/** What became of a message: `200 in 120 ms`, `waits after 2 tries: It answered 503`. */
+/** The state of a message in words: `200 in 120 ms`, `waits after 2 tries: It answered 503`. */
 export function Sent({
   message,
 }: {

@@ -21,7 +21,7 @@ export const pushColumns = { trigger: "to a trigger", provider: "of a provider" 
 
 export const pushSizes: Record<string, { title: string; bytes: number }> = {
   pushes: { title: "push of 1 KB: builds/s, end to end", bytes: kilobyte },
-  /** What GitHub sends for a push of one commit. */
+  /** The payload of GitHub for a push of one commit. */
   pushes8KB: { title: "push of 8 KB: builds/s, end to end", bytes: 8 * kilobyte },
 };
 

@@ -65,7 +65,7 @@ export interface JobInQueue {
   state: JobState;
 }
 
-/** Those of these jobs that are in queues of a cluster. */
+/** Reads the jobs of these ids that are in queues of a cluster. */
 export const listJobsOfCluster = prepared<{ ids: string[]; clusterId: string }, JobInQueue, Db>((db) => {
   const { jobs, queues } = db.tables;
   return db
@@ -76,7 +76,7 @@ export const listJobsOfCluster = prepared<{ ids: string[]; clusterId: string }, 
 });
 
 /**
- * scheduled → reserved, for a stack; those that it has reserved stay so for longer. Call it with the builds locked.
+ * scheduled → reserved, for a stack. Jobs that it has reserved before stay so for longer. Call it with the builds locked.
  * @param options.mayTake false: the queue is paused, and only what is reserved stays so
  */
 export async function reserveIfFree(
@@ -167,7 +167,7 @@ export async function endIfUntaken(
   return ended;
 }
 
-/** How many jobs each of some stacks has reserved, up to a limit. */
+/** Counts the jobs that each of some stacks has reserved, up to a limit. */
 export async function countReserved(db: Db, stackIds: string[], limit: number): Promise<Map<string, number>> {
   const { stacks, jobs } = db.tables;
   if (stackIds.length === 0) return new Map();

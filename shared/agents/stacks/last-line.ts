@@ -8,7 +8,7 @@ import { type LogLease, sequenceAt } from "../logs/place.ts";
 import { findLog, putLogs } from "../logs/store.ts";
 import { rowBytes } from "../logs/write.ts";
 
-/** What the server adds to the log of a job that it ends. */
+/** The line that the server adds to the log of a job that it ends. */
 export interface LastLine {
   size: number;
   lines: number;

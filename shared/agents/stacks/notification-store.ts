@@ -12,7 +12,7 @@ export async function listNotifications(db: Db, jobId: string): Promise<StackNot
   return db.select().from(table).where(eq(table.jobId, jobId)).orderBy(asc(table.notifiedAt), asc(table.id));
 }
 
-/** How many notifications each of these jobs has. Those without any are left out. */
+/** Counts the notifications of each of these jobs. Jobs without any are left out. */
 export const countNotifications = prepared<{ jobIds: string[] }, { jobId: string; total: number }, Tx>(
   (tx) => {
     const { stackNotifications: table } = tx.tables;

@@ -38,7 +38,7 @@ interface Sound {
   at: Date | undefined;
 }
 
-/** By the reason: the places of those that were not stored. */
+/** By the reason: the places of notifications that were not stored. */
 export type NotificationErrors = Map<string, number[]>;
 
 /** Stores what a stack says about jobs. Each that is wrong is left out, and the others are kept. */

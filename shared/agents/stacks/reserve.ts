@@ -20,7 +20,7 @@ export interface Reserving {
 }
 
 /**
- * scheduled → reserved, for jobs of the token's cluster, or of its queue. Those that the stack has reserved stay so for
+ * scheduled → reserved, for jobs of the token's cluster, or of its queue. Jobs that the stack has reserved stay so for
  * longer. No other stack gets them, and no ping.
  * @returns what was reserved and what was not, as given
  */
@@ -43,7 +43,7 @@ export async function reserveJobs(
   return { reserved: ids.filter(isReserved), notReserved: ids.filter((id) => !isReserved(id)) };
 }
 
-/** Those of these jobs that the stacks of a token may run. */
+/** Reads the jobs of these ids that the stacks of a token may run. */
 export async function listJobsOf(
   { db }: Pick<Services, "db">,
   { cluster, queue }: Registrar,

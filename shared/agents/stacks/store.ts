@@ -108,7 +108,7 @@ export function deleteStacksLostBefore(tx: Tx, time: Date, limit: number): Promi
   return deleteRows(tx, { key: id, where: lt(lostAt, time), oldestBy: lostAt }, limit);
 }
 
-/** Counts the stacks of an organization, of those that are connected or of all. */
+/** Counts the stacks of an organization: the connected ones, or all. */
 export function countStacks(tx: Tx, organizationId: string, only: "connected" | "all"): Promise<number> {
   const { stacks } = tx.tables;
   const isCounted = only === "connected" ? isNull(stacks.lostAt) : undefined;

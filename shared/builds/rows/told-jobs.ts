@@ -17,7 +17,7 @@ export function tellOfChangedJobs(
   return tellOfJobs(tx, toldOf(build, jobs));
 }
 
-/** What `tellOfChangedJobs` tells of. */
+/** The changes that `tellOfChangedJobs` tells of. */
 export function toldOf(build: BuildOfToldJobs, jobs: readonly ChangedJob[]): ToldJob[] {
   return jobs.flatMap(({ id, type, state }) => {
     const event = type === "script" || type === "trigger" ? eventOf(state) : undefined;

@@ -5,7 +5,7 @@ import type { HostRequest } from "./api.ts";
 
 // Commit statuses at source hosts, each as a pure description of the request that its published API takes.
 
-/** How far the work on a commit has come. */
+/** The progress of the work on a commit. */
 export type StatusState = "waiting" | "running" | "passed" | "failed" | "canceled";
 
 /** The status that a commit shall have. A later one with the same context takes its place. */

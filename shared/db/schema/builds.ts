@@ -78,7 +78,7 @@ export interface JobOptions extends StepOptions {
   manual?: ManualOptions & { type: ManualType };
   /** For the job of a trigger step only. */
   trigger?: TriggerOptions;
-  /** What checks of a commit show of the step: jobs of the build set it. */
+  /** The output of the step that checks of a commit show: jobs of the build set it. */
   check_output?: Record<string, string>;
   /** For a job without a queue only: the key that its step names. Empty: the default queue of the cluster. */
   queue?: string;

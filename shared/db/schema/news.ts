@@ -9,7 +9,7 @@ import type {
 import { type Kit, sealingKey } from "../columns.ts";
 import type { AccountsTables } from "./accounts.ts";
 
-/** What is kept of the request that was sent last. No header is: some are secret. */
+/** The request that was sent last, without its headers: some are secret. */
 export interface SentRequest {
   method: string;
   host: string;
@@ -59,10 +59,10 @@ export function defineNewsTables(
       event: text().notNull(),
       /** Of a message about a present state: the receiver has one such message waiting. Null: each is sent. */
       topic: text(),
-      /** What its kind needs beside rows. It may have a secret, such as the address of a chat. */
+      /** Facts that its kind needs and no row has. There may be a secret among them, such as the address of a chat. */
       target: json<unknown>(),
       state: text().$type<MessageState>().notNull().default("waiting"),
-      /** How often later news moved the waiting message on: what was sent meanwhile may be outdated. */
+      /** Counts later news that moved the waiting message on: a request that was sent meanwhile may be outdated. */
       revision: integer().notNull().default(0),
       /** Tries that failed. */
       tries: integer().notNull().default(0),

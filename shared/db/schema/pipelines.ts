@@ -7,7 +7,7 @@ import type { ClustersTables } from "./clusters.ts";
 export interface PipelineDocument {
   /** Variables of its jobs, as if the first of them had uploaded the document. */
   env?: Record<string, string>;
-  /** Who hears of its builds. */
+  /** The notices of its builds. */
   notify?: Notice[];
   /** Members that have no effect here. Text: the name of one, without a reason. */
   ineffective?: (string | { member: string; reason?: string })[];

@@ -50,7 +50,7 @@ export function defineStacksTables(
     ],
   );
 
-  /** What a stack says about a job that it is about to start. */
+  /** Notifications of stacks about jobs that they are about to start. */
   const stackNotifications = table(
     "stack_notifications",
     {

@@ -12,7 +12,7 @@ const maxEntries = 50;
 /** Of all entries. Each build has those of its document, and `step update` keeps as much. */
 export const maxNotifyBytes = 16 * 1024;
 
-/** What `notify` says, and the parts of entries that nothing sends. */
+/** The notices of a `notify`, and the parts of its entries that nothing sends. */
 export interface GivenNotices {
   known: Notice[];
   others: unknown[];

@@ -30,7 +30,7 @@ export async function readDelivery(
 }
 
 /**
- * What an event lacks, whose it is, or which of its changes are not built: a sentence without its full stop.
+ * Says why an event, or a change of it, is not built: a sentence without its full stop.
  * @param reason why it made no build
  */
 export function describeReading(reading: Reading, reason: DeliveryReason | null): string | undefined {

@@ -7,7 +7,7 @@ import { sendSteps } from "./agent-parser.ts";
 export interface Stranger {
   /** Its folder and its file, without `.yaml`. */
   name: string;
-  /** What it uses, for people. */
+  /** The features that it uses, for people. */
   uses: string;
   /** Members that nothing here does yet. Its upload is refused, and they are named. */
   refused: string[];
@@ -90,7 +90,7 @@ export function listFiles(): string[] {
   return files.filter((file) => file.endsWith(".yaml") && !file.endsWith("index.yaml"));
 }
 
-/** What an agent sends of the file. Agents before v3.40 send the document as it is. */
+/** The document that an agent sends of the file. Agents before v3.40 send the document as it is. */
 export function readPipeline(name: string, { isParsed }: { isParsed: boolean }): unknown {
   const document = readYaml(`${name}.yaml`);
   return isParsed ? sendSteps(document) : document;

@@ -137,7 +137,7 @@ async function makeSecrets(api: Api, clusterId: string, all: Stranger[]): Promis
   }
 }
 
-/** What a job's command does instead of its own. */
+/** The work of a job's command, instead of its own. */
 type StandIn = (name: string, attempt: number) => { exitStatus: number; upload: object | undefined };
 
 /**

@@ -10,7 +10,7 @@ type Kind = "query" | "body" | "answer";
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document
 type Described = any;
 
-/** What the hosted service documents: a page, a kind of members, an operation with `{}` for parameters, the members. */
+/** Members that the hosted service documents: a page, a kind of members, an operation with `{}` for parameters, the members. */
 const documented = readFileSync(join(import.meta.dirname, "members.txt"), "utf8")
   .trim()
   .split("\n")
