@@ -1,5 +1,5 @@
 import { type ConditionReader, readConditionFacts } from "../builds/making/condition-facts.ts";
-import { findNewestOfBranch } from "../builds/outdated/known-store.ts";
+import { findResultBefore } from "../builds/outdated/known-store.ts";
 import type { Build } from "../builds/rows/build-store.ts";
 import { type Budget, newBudget } from "../conditions/budget.ts";
 import { evaluateCondition } from "../conditions/evaluate.ts";
@@ -98,16 +98,4 @@ async function valuesOfBuild(
     "pipeline.started_failing": before === "passed" && (state === "failed" || state === "failing"),
     "pipeline.started_passing": before === "failed" && state === "passed",
   };
-}
-
-/** The result of the last build of the branch before this one that passed or failed. */
-async function findResultBefore(
-  tx: Tx,
-  { pipelineId, branch, number: below }: Build,
-): Promise<"passed" | "failed" | undefined> {
-  const newest = async (state: "passed" | "failed") =>
-    (await findNewestOfBranch(tx, { pipelineId, branch, state, below }))?.number ?? 0;
-  const [passed, failed] = [await newest("passed"), await newest("failed")];
-  if (passed === failed) return undefined;
-  return passed > failed ? "passed" : "failed";
 }

@@ -1,5 +1,5 @@
 import { findOrganizationById, type Organization } from "../accounts/organization-store.ts";
-import { findNewestOfBranch } from "../builds/outdated/known-store.ts";
+import { findResultBefore } from "../builds/outdated/known-store.ts";
 import type { Tx } from "../db/database.ts";
 import type { News } from "../news/store.ts";
 import type { Message, MessageKind, NewMessage, Prepared, Rest } from "../outbox/kind.ts";
@@ -63,9 +63,7 @@ async function isWanted(
 ): Promise<boolean> {
   if (!wants(service, heard)) return false;
   if (!heard.build || !wantsFixedOnly(service, heard)) return true;
-  const { pipelineId, branch, number: below } = heard.build;
-  const newest = (state: "passed" | "failed") => findNewestOfBranch(tx, { pipelineId, branch, state, below });
-  return ((await newest("failed"))?.number ?? 0) > ((await newest("passed"))?.number ?? 0);
+  return (await findResultBefore(tx, heard.build)) === "failed";
 }
 
 /** A mail is a message for each address: one that is refused does not repeat the others. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
+import { and, desc, eq, gte, lt } from "drizzle-orm";
 import type { Tx } from "../../db/database.ts";
 import { hasText, indexedText } from "../../db/schema/builds.ts";
 import type { Build } from "../rows/build-store.ts";
@@ -33,20 +33,35 @@ export async function findNewestOfBranch(
 ): Promise<Pick<Build, "id" | "organizationId" | "number"> | undefined> {
   const { builds } = tx.tables;
   const { id, organizationId, number } = builds;
-  // By the number itself, SQLite may take the index of all branches' states.
-  const unindexed = sql`${number} + 0`;
-  const [newest] = await tx
-    .select({ id, organizationId, number })
+  // The number alone, which the index of branches has: with other columns, SQLite may take that of all branches' states.
+  const newestNumber = tx
+    .select({ number })
     .from(builds)
     .where(
       and(
         eq(builds.pipelineId, pipelineId),
         hasText(builds.branch, branch),
         eq(builds.state, state),
-        lt(unindexed, below),
+        lt(number, below),
       ),
     )
-    .orderBy(desc(unindexed))
+    .orderBy(desc(number))
     .limit(1);
+  const [newest] = await tx
+    .select({ id, organizationId, number })
+    .from(builds)
+    .where(and(eq(builds.pipelineId, pipelineId), eq(number, newestNumber)));
   return newest;
+}
+
+/** The result of the last build of a branch before a number that passed or failed. */
+export async function findResultBefore(
+  tx: Tx,
+  { pipelineId, branch, number: below }: Pick<Build, "pipelineId" | "branch" | "number">,
+): Promise<"passed" | "failed" | undefined> {
+  const newest = async (state: "passed" | "failed") =>
+    (await findNewestOfBranch(tx, { pipelineId, branch, state, below }))?.number ?? 0;
+  const [passed, failed] = [await newest("passed"), await newest("failed")];
+  if (passed === failed) return undefined;
+  return passed > failed ? "passed" : "failed";
 }
