@@ -49,7 +49,8 @@ export function noticeTester(
         ...facts.values,
         ...(unit ? valuesOfUnit(unit, event) : await valuesOfBuild(tx, build, event, notice.if)),
       };
-      if (spentMs > maxMs) continue;
+      // The news are then read one by one.
+      if (spentMs > maxMs) throw new Error(`The conditions of notices took over ${maxMs} ms`);
       const begin = performance.now();
       const evaluated = evaluateCondition(parsed.condition, { ...facts, values }, budgetOf(build));
       spentMs += performance.now() - begin;

@@ -120,6 +120,31 @@ describeWorld("notices", openNotices, (world) => {
     );
   });
 
+  it("are all told of, however long their conditions take together", async ({ mock }) => {
+    const slug = await newPipeline([{ webhook: at("webhook/a"), if: "build.state == 'passed'" }]);
+    for (const message of ["1", "2", "3"]) await world.report(slug, { message });
+    for (let run = 0; run < 3; run++) await world.run();
+    const now = performance.now.bind(performance);
+    let evaluatedMs = 0;
+    mock.method(performance, "now", () => {
+      if (!/notices[/]conditions/.test(new Error().stack ?? "")) return now();
+      evaluatedMs += 200;
+      return now() + evaluatedMs;
+    });
+
+    await world.tell();
+
+    mock.restoreAll();
+    assert.ok(evaluatedMs > 600);
+    assert.deepEqual(
+      world.receivers
+        .take()
+        .map(({ body }) => body.build.number)
+        .sort(),
+      [1, 2, 3],
+    );
+  });
+
   it("reach Basecamp as HTML", async () => {
     const slug = await newPipeline([{ basecamp_campfire: at("campfire/1"), if: "build.state == 'passed'" }]);
     await world.report(slug, { message: "<b>a</b>" });
