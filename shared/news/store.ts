@@ -71,3 +71,8 @@ export async function hasHostThatHears(tx: Tx, organizationId: string): Promise<
     .limit(1);
   return found.length > 0;
 }
+
+/** The builds, jobs or agents that news are about, each once. */
+export function subjectsOf(news: readonly News[], name: "buildId" | "jobId" | "agentId"): string[] {
+  return [...new Set(news.flatMap((each) => each[name] ?? []))];
+}

@@ -1,13 +1,14 @@
 import type { ConditionReader } from "../builds/making/condition-facts.ts";
 import type { Build } from "../builds/rows/build-store.ts";
+import { listJobsById } from "../builds/rows/job-store.ts";
 import type { Tx } from "../db/database.ts";
-import type { News } from "../news/store.ts";
+import { type News, subjectsOf } from "../news/store.ts";
 import { kindOf } from "../pipelines/notify/kinds.ts";
 import { type BuildEvent, finishedBuildStates, type Notice, type NoticeKind } from "../vocabulary.ts";
 import { noticeTester } from "./conditions.ts";
 import type { DueNotice } from "./due-notice.ts";
 import { eventsOfKinds, type NoticeEvent } from "./events.ts";
-import { listJobsById, listSpeakingBuilds } from "./store.ts";
+import { listSpeakingBuilds } from "./store.ts";
 import { type Unit, unitReader } from "./units.ts";
 
 /** Finds the notices of these kinds that speak at news of an organization, in the order of the news. */
@@ -17,13 +18,13 @@ export async function findDueNotices(
   news: readonly News[],
   kinds: readonly NoticeKind[],
 ): Promise<DueNotice[]> {
-  const builds = await listSpeakingBuilds(tx, idsOf(news.map(({ buildId }) => buildId)));
+  const builds = await listSpeakingBuilds(tx, subjectsOf(news, "buildId"));
   if (builds.size === 0) return [];
   const spoken = news.filter(({ buildId, jobId }) => {
     const build = builds.get(buildId ?? "");
     return build && (jobId === null ? build.notify !== null : build.tellsOfJobs);
   });
-  const jobs = await listJobsById(tx, idsOf(spoken.map(({ jobId }) => jobId)));
+  const jobs = await listJobsById(tx, subjectsOf(spoken, "jobId"));
   const readUnits = unitReader(tx);
   const happened: DueNotice[] = [];
   for (const each of spoken) {
@@ -50,8 +51,4 @@ export async function findDueNotices(
 /** A build that runs again will end again. */
 function isStill({ state }: Build, event: BuildEvent): boolean {
   return event !== "build.finished" || finishedBuildStates.includes(state) || state.startsWith("blocked");
-}
-
-function idsOf(ids: readonly (string | null)[]): string[] {
-  return [...new Set(ids)].filter((id) => id !== null);
 }

@@ -29,12 +29,6 @@ export async function listEndedBuilds(tx: Tx, ids: string[]): Promise<Map<string
   return new Map(found.map((build) => [build.id, build]));
 }
 
-export async function listJobsById(tx: Tx, ids: string[]): Promise<Map<string, Job>> {
-  if (ids.length === 0) return new Map();
-  const found = await selectJobs(tx).where(inArray(tx.tables.jobs.id, ids));
-  return new Map(found.map((row) => [row.job.id, wholeJob(row)]));
-}
-
 export async function findJobById(db: Db, id: string): Promise<Job | undefined> {
   const [found] = await selectJobs(db).where(eq(db.tables.jobs.id, id));
   return found && wholeJob(found);

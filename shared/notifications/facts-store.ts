@@ -1,6 +1,6 @@
 import { eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/database.ts";
-import type { News } from "../news/store.ts";
+import { type News, subjectsOf } from "../news/store.ts";
 import type { BuildState } from "../vocabulary.ts";
 
 /** The facts by which services choose builds. */
@@ -22,8 +22,8 @@ export interface Facts {
 
 export async function findFacts(tx: Tx, news: readonly News[]): Promise<Facts> {
   const { agents, builds, pipelines } = tx.tables;
-  const buildIds = idsOf(news.map(({ buildId }) => buildId));
-  const agentIds = idsOf(news.map(({ agentId }) => agentId));
+  const buildIds = subjectsOf(news, "buildId");
+  const agentIds = subjectsOf(news, "agentId");
   const { id, pipelineId, branch, state, number } = builds;
   const ofBuilds =
     buildIds.length === 0
@@ -44,8 +44,4 @@ export async function findFacts(tx: Tx, news: readonly News[]): Promise<Facts> {
     builds: new Map(ofBuilds.map((build) => [build.id, build])),
     clusters: new Map(ofAgents.map((agent) => [agent.id, agent.clusterId])),
   };
-}
-
-function idsOf(ids: readonly (string | null)[]): string[] {
-  return [...new Set(ids)].filter((id) => id !== null);
 }

@@ -1,10 +1,10 @@
-import type { Job } from "../builds/rows/job-store.ts";
+import { type Job, listJobsById } from "../builds/rows/job-store.ts";
 import type { Tx } from "../db/database.ts";
-import type { News } from "../news/store.ts";
+import { type News, subjectsOf } from "../news/store.ts";
 import type { NewMessage } from "../outbox/kind.ts";
 import type { Services } from "../services/services.ts";
 import { messagesOfNotices } from "./noticed.ts";
-import { listAnnouncedJobs, listJobs, listSpokenBuilds } from "./store.ts";
+import { listAnnouncedJobs, listSpokenBuilds } from "./store.ts";
 import { contextOf, contextOfStep, findShown, messageOf, type Shown } from "./target.ts";
 
 /** Of a build whose commit became known after they began: the statuses of so many steps follow. */
@@ -13,7 +13,7 @@ const maxJobsAtOnce = 500;
 /** Makes messages of news: a status of the build, of each step where the pipeline wants that, and what `notify` asks for. */
 export async function messagesOf(tx: Tx, services: Services, news: News[]): Promise<NewMessage[]> {
   const shown = await listShown(tx, services, news);
-  const jobs = new Map((await listJobs(tx, jobsToRead(news, shown))).map((job) => [job.id, job]));
+  const jobs = await listJobsById(tx, jobsToRead(news, shown));
   const messages: NewMessage[] = [];
   for (const { event, buildId, jobId } of news) {
     const about = shown.get(buildId ?? "");
@@ -28,9 +28,8 @@ export async function messagesOf(tx: Tx, services: Services, news: News[]): Prom
 }
 
 async function listShown(tx: Tx, services: Services, news: News[]): Promise<Map<string, Shown>> {
-  const ids = [...new Set(news.flatMap(({ buildId }) => buildId ?? []))];
   const shown = new Map<string, Shown>();
-  for (const spoken of await listSpokenBuilds(tx, ids)) {
+  for (const spoken of await listSpokenBuilds(tx, subjectsOf(news, "buildId"))) {
     const found = await findShown({ cipher: services.cipher, db: tx }, spoken);
     if (found) shown.set(spoken.build.id, found);
   }
@@ -40,7 +39,10 @@ async function listShown(tx: Tx, services: Services, news: News[]): Promise<Map<
 function jobsToRead(news: News[], shown: Map<string, Shown>): string[] {
   const isByStep = (buildId: string | null) =>
     shown.get(buildId ?? "")?.settings.publish_commit_status_per_step === true;
-  return [...new Set(news.flatMap(({ buildId, jobId }) => (jobId && isByStep(buildId) ? jobId : [])))];
+  return subjectsOf(
+    news.filter(({ buildId }) => isByStep(buildId)),
+    "jobId",
+  );
 }
 
 /** Jobs began while nobody knew the commit: it has become a full hash. */

@@ -53,12 +53,6 @@ export async function listSpokenBuilds(db: Db | Tx, ids: string[]): Promise<Spok
   return rows as SpokenBuild[];
 }
 
-export async function listJobs(tx: Tx, ids: string[]): Promise<Job[]> {
-  if (ids.length === 0) return [];
-  const found = await selectJobs(tx).where(inArray(tx.tables.jobs.id, ids));
-  return found.map(wholeJob);
-}
-
 const unannounced: JobState[] = ["waiting", "blocked", "broken", "skipped"];
 
 /** The first jobs of a build that need or needed an agent, or make builds. */

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Reader, Tx } from "../../db/database.ts";
 import { preparedRow } from "../../db/prepared.ts";
@@ -65,6 +65,12 @@ export function wholeJob({ job, first }: StoredJob): Job {
   const isMerged = first && (first.ownOptions || ownOptions);
   const options = isMerged ? { ...first.ownOptions, ...ownOptions } : ownOptions;
   return Object.assign(job, { label: labelOf(ownLabel, options), command: ownCommand, options });
+}
+
+export async function listJobsById(tx: Tx, ids: string[]): Promise<Map<string, Job>> {
+  if (ids.length === 0) return new Map();
+  const found = await selectJobs(tx).where(inArray(tx.tables.jobs.id, ids));
+  return new Map(found.map((row) => [row.job.id, wholeJob(row)]));
 }
 
 /** Labels of parallel jobs may name their place: `%n` from 0, `%N` from 1, `%t` and `%T` the number of jobs. */
