@@ -17,15 +17,7 @@ import { MemberFields } from "../resources/fields.tsx";
 import { EnvironmentChoice, EnvironmentField, readEnvironment } from "../ui/environment-field.tsx";
 import { DefaultButton, Field, Select } from "../ui/form.tsx";
 import { type FormProblems, tryForm } from "../ui/problems.ts";
-import {
-  draftOfSteps,
-  editSteps,
-  fieldOfStep,
-  readStepsDraft,
-  type StepsDraft,
-  toSteps,
-  uploadRow,
-} from "./steps.ts";
+import { draftOfSteps, editSteps, fieldOfStep, readStepsDraft, type StepsDraft, toSteps } from "./steps.ts";
 import { StepsFields } from "./steps-fields.tsx";
 
 /** The form of a pipeline, as it starts or was sent. */
@@ -40,7 +32,7 @@ export function newPipelineDraft(clusterId: string): PipelineDraft {
   return {
     members: draftOf(pipelineMembers, { clusterId, allowRebuilds: true }),
     replacesEnvironment: false,
-    steps: { as: "rows", rows: [uploadRow] },
+    steps: { as: "repository" },
   };
 }
 
@@ -90,19 +82,14 @@ export async function toNewPipeline(organizationId: string, draft: PipelineDraft
   const { name, repository = "" } = draft.members;
   const members = { ...draft.members, name: name || nameOfRepository(repository) };
   const parsed = await parse(newPipeline, { ...draft, members }, true);
-  if (!parsed.repository && takesStepsOfRepository(draft.steps)) throw validationFailed(noRepository);
   return { ...parsed, ...(await readGivenSteps(organizationId, parsed)) } as NewPipeline;
 }
 
+/** The steps come from it. */
 const noRepository = {
-  field: "steps.0.command",
-  message: "Command needs a repository to take the steps from: give the pipeline one, or another command",
+  field: "repository",
+  message: "Repository can't be blank, as the steps come from it: give it, or write the steps here",
 };
-
-/** Says if a step takes others from the repository, as that does with which the form begins. */
-function takesStepsOfRepository(draft: StepsDraft): boolean {
-  return draft.as === "rows" && draft.rows.some(({ command }) => command.trim() === uploadRow.command);
-}
 
 /** The last part of its path. */
 function nameOfRepository(repository: string): string {
@@ -138,7 +125,13 @@ async function parse<T>(
   // Problems of lines and rows name their fields already.
   const isKnown = (field: string) =>
     (ofLines.length > 0 && field === "env") || (ofSteps.length > 0 && field.startsWith("steps"));
-  const problems = [...others.filter(({ field }) => !isKnown(field)), ...ofLines, ...ofSteps];
+  const isHomeless = steps.as === "repository" && !members.repository?.trim();
+  const problems = [
+    ...others.filter(({ field }) => !isKnown(field)),
+    ...ofLines,
+    ...ofSteps,
+    ...(isHomeless ? [noRepository] : []),
+  ];
   if (problems.length > 0 || !parsed.success) throw validationFailed(...problems);
   return parsed.data;
 }

@@ -4,7 +4,7 @@ import { maxStepNameLength } from "../../../shared/pipelines/step/common.ts";
 import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
 import { codeField, Field, TextArea } from "../ui/form.tsx";
 import type { FormProblems } from "../ui/problems.ts";
-import { type StepRow, type StepsDraft, stepField, uploadRow } from "./steps.ts";
+import { type StepRow, type StepsDraft, stepField } from "./steps.ts";
 
 /** @param queues keys that the cluster has */
 export function StepsFields({
@@ -25,43 +25,44 @@ export function StepsFields({
           <a href={patterns.docs}>REST API</a>.
         </p>
       )}
-      {draft.as === "json" && (
+      {draft.as !== "kept" && <Notations present={draft.as} />}
+      {draft.as === "repository" && (
         <>
-          <TextArea
-            label="Steps as JSON"
-            name="steps"
-            value={draft.json}
-            rows={16}
-            problems={problems}
-            hint={
-              <>
-                A list, as the <a href={patterns.docs}>REST API</a> takes it.
-              </>
-            }
-            {...codeField}
-          />
-          <p class="actions">
-            <Act value="rows">Edit as a form</Act>
-            <Act value="yaml">Edit as YAML</Act>
+          <input type="hidden" name="repository_steps" value="1" />
+          <p>
+            The first step of a build uploads the others: an agent checks out the commit, and takes{" "}
+            <code>.buildkite/pipeline.yml</code> from it, or <code>buildkite.yml</code>.
           </p>
         </>
       )}
+      {draft.as === "json" && (
+        <TextArea
+          label="Steps as JSON"
+          name="steps"
+          value={draft.json}
+          rows={16}
+          problems={problems}
+          placeholder={'[{"label": "Tests", "command": "make test"}]'}
+          hint={
+            <>
+              A list, as the <a href={patterns.docs}>REST API</a> takes it.
+            </>
+          }
+          {...codeField}
+        />
+      )}
       {draft.as === "yaml" && (
-        <>
-          <TextArea
-            label="YAML"
-            name="configuration"
-            value={draft.yaml}
-            rows={24}
-            maxLength={maxConfigurationBytes}
-            problems={problems}
-            hint="The whole document, with steps. It is kept as you write it."
-            {...codeField}
-          />
-          <p class="actions">
-            <Act value="json">Edit as JSON</Act>
-          </p>
-        </>
+        <TextArea
+          label="YAML"
+          name="configuration"
+          value={draft.yaml}
+          rows={24}
+          maxLength={maxConfigurationBytes}
+          problems={problems}
+          placeholder={"steps:\n  - label: Tests\n    command: make test"}
+          hint="The whole document, with steps. It is kept as you write it; a form and JSON have no comments."
+          {...codeField}
+        />
       )}
       {draft.as === "rows" && (
         <>
@@ -84,8 +85,6 @@ export function StepsFields({
           <p class="actions">
             <Act value="add">Add a step</Act>
             <Act value="add wait">Add a wait</Act>
-            <Act value="json">Edit as JSON</Act>
-            <Act value="yaml">Edit as YAML</Act>
           </p>
         </>
       )}
@@ -93,8 +92,28 @@ export function StepsFields({
   );
 }
 
-const uploadHint =
-  "Runs the steps of this file in the repository. Steps may stand here instead: write a command.";
+const notations = { repository: "From the repository", rows: "Form", yaml: "YAML", json: "JSON" };
+
+/** Buttons that show the steps in another notation, side by side. */
+function Notations({ present }: { present: keyof typeof notations }) {
+  return (
+    <p class="notations">
+      {Object.entries(notations).map(([value, text]) => (
+        <button
+          key={value}
+          type="submit"
+          name="do"
+          value={value}
+          class="secondary"
+          aria-pressed={value === present}
+          formNoValidate
+        >
+          {text}
+        </button>
+      ))}
+    </p>
+  );
+}
 
 /** Sends the form without saving it. */
 function Act({ value, label, children }: { value: string; label?: string; children: string }) {
@@ -132,7 +151,7 @@ function Row({
           <TextArea
             label="Command"
             rows={2}
-            {...(row.command === uploadRow.command && { hint: uploadHint })}
+            placeholder="make test"
             {...field("command")}
             {...codeField}
             {...focus}

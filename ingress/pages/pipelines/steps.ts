@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { readGivenSteps } from "../../../shared/pipelines/configuration/given.ts";
 import { writeConfiguration } from "../../../shared/pipelines/configuration/write.ts";
 import { anyStep } from "../../../shared/pipelines/step/step.ts";
@@ -10,8 +11,8 @@ import { isCommandStep, type Step } from "../../../shared/vocabulary.ts";
 import { findJsonProblem, maxJsonValues } from "../../http/json-body.ts";
 import { readEnvironment } from "../ui/environment-field.tsx";
 
-// The steps of a pipeline's form: rows of fields, JSON, or YAML. Members without a field are JSON in their row. Other
-// kinds of steps are JSON as a whole.
+// The steps of a pipeline's form: those of its repository, rows of fields, YAML, or JSON. Members without a field are
+// JSON in their row. Other kinds of steps are JSON as a whole.
 
 export interface StepRow {
   kind: "command" | "wait";
@@ -25,6 +26,8 @@ export interface StepRow {
 }
 
 export type StepsDraft =
+  /** One step, which uploads a file of the repository (shared/pipelines/STEPS.md). */
+  | { as: "repository" }
   | { as: "rows"; rows: StepRow[]; focused?: number | undefined }
   | { as: "json"; json: string }
   | { as: "yaml"; yaml: string }
@@ -45,16 +48,13 @@ export const newRow: StepRow = {
   more: "",
 };
 
-/** The first step of a new pipeline: it adds those of a file in the repository (shared/pipelines/STEPS.md). */
-export const uploadRow: StepRow = {
-  ...newRow,
-  command: "buildkite-agent pipeline upload .buildkite/pipeline.yml",
-};
+const uploadStep = { label: "Upload steps", command: "buildkite-agent pipeline upload" };
 
 /** @param configuration the YAML that the steps were made of */
 export function draftOfSteps(steps: Step[], configuration: string | null = null): StepsDraft {
   if (configuration !== null)
     return configuration.length > maxShownLength ? { as: "kept" } : { as: "yaml", yaml: configuration };
+  if (isDeepStrictEqual(steps, [uploadStep])) return { as: "repository" };
   const isLarge = JSON.stringify(steps).length > maxShownLength;
   if (isLarge) return { as: "kept" };
   if (!steps.every(fitsRow)) return { as: "json", json: JSON.stringify(writeSteps(steps), null, 2) };
@@ -101,6 +101,7 @@ export function readStepsDraft(form: URLSearchParams): StepsDraft {
   if (yaml !== null) return { as: "yaml", yaml };
   const json = form.get("steps");
   if (json !== null) return { as: "json", json };
+  if (form.has("repository_steps")) return { as: "repository" };
   const count = Math.min(Number(form.get("rows")) || 0, maxRows);
   if (count === 0 && !form.has("rows")) return { as: "kept" };
   const rows = Array.from({ length: count }, (_, index): StepRow => {
@@ -118,6 +119,7 @@ export function stepField(index: number, name: keyof StepRow): string {
 
 /** The field of a REST member such as `steps.0.command`. */
 export function fieldOfStep(member: string, draft: StepsDraft): string | undefined {
+  if (draft.as === "repository") return member.startsWith("steps") ? "repository" : undefined;
   if (draft.as === "yaml") return /^(steps|configuration)/.test(member) ? "configuration" : undefined;
   if (draft.as !== "rows") return member.startsWith("steps") ? "steps" : undefined;
   const [, index, name] = /^steps\.(\d+)(?:\.(\w+))?/.exec(member) ?? [];
@@ -129,9 +131,10 @@ export function fieldOfStep(member: string, draft: StepsDraft): string | undefin
   return stepField(Number(index), field);
 }
 
-/** Reads rows or JSON into steps as REST takes them. Undefined: there are none. */
+/** Reads a draft other than YAML into steps as REST takes them. Undefined: there are none. */
 export async function toSteps(draft: StepsDraft): Promise<{ given?: unknown; problems: Problem[] }> {
   if (draft.as === "kept" || draft.as === "yaml") return { problems: [] };
+  if (draft.as === "repository") return { given: [uploadStep], problems: [] };
   if (draft.as === "json") {
     const { value, problem } = await parse(draft.json);
     return problem
@@ -201,7 +204,7 @@ const jsonProblems = {
 };
 
 /**
- * The act of a button of the form: `add`, `add wait`, `remove 0`, `up 1`, `down 0`, `json`, `rows`, `yaml`.
+ * The act of a button of the form: `add`, `add wait`, `remove 0`, `up 1`, `down 0`, or how the steps are to be given.
  * @returns undefined for the button that saves
  * @throws Refusal 422
  */
@@ -210,13 +213,16 @@ export async function editSteps(
   draft: StepsDraft,
   pressed: string,
 ): Promise<StepsDraft | undefined> {
+  if (pressed === draft.as) return draft;
+  if (pressed === "repository") return { as: "repository" };
+  if (pressed === "rows") return toRows(organizationId, draft);
+  if (pressed === "yaml") return toYaml(draft);
+  if (pressed === "json") return toJson(organizationId, draft);
+  return draft.as === "rows" ? editRows(draft.rows, pressed) : undefined;
+}
+
+function editRows(rows: StepRow[], pressed: string): StepsDraft | undefined {
   const [act = "", which = ""] = pressed.split(" ");
-  if (act === "yaml" && (draft.as === "rows" || draft.as === "json")) return toYaml(draft);
-  if (act === "rows" && draft.as === "json") return toRows(draft);
-  if (act === "json" && draft.as === "yaml") return fromYaml(organizationId, draft.yaml);
-  if (draft.as !== "rows") return undefined;
-  if (act === "json") return toJson(draft);
-  const { rows } = draft;
   if (act === "add") {
     const added: StepRow = { ...newRow, kind: which === "wait" ? "wait" : "command" };
     return { as: "rows", rows: [...rows, added].slice(0, maxRows), focused: rows.length };
@@ -231,16 +237,18 @@ export async function editSteps(
 }
 
 /** @throws Refusal 422 */
-async function toRows(draft: StepsDraft): Promise<StepsDraft> {
-  const { given, problems } = await toSteps(draft);
+async function toRows(organizationId: string, draft: StepsDraft): Promise<StepsDraft> {
+  if (isBlank(draft)) return { as: "rows", rows: [newRow] };
+  const ofJson = draft.as === "yaml" ? await fromYaml(organizationId, draft.yaml) : draft;
+  const { given, problems } = await toSteps(ofJson);
   if (problems.length > 0) throw validationFailed(...problems);
-  const drafted = draftOfSteps(pipelineSteps.parse(given));
-  if (drafted.as === "json")
+  const steps = pipelineSteps.parse(given);
+  if (!steps.every(fitsRow))
     throw validationFailed({
       field: "steps",
-      message: "Steps other than commands and waits can be edited as JSON only",
+      message: "Steps other than commands and waits can be edited as YAML and JSON only",
     });
-  return drafted;
+  return { as: "rows", rows: steps.map(toRow) };
 }
 
 /** @throws Refusal 422 */
@@ -256,14 +264,24 @@ async function fromYaml(organizationId: string, configuration: string): Promise<
 
 /** @throws Refusal 422 */
 async function toYaml(draft: StepsDraft): Promise<StepsDraft> {
+  if (isBlank(draft)) return { as: "yaml", yaml: "" };
   const { given } = await toGiven(draft);
   return { as: "yaml", yaml: writeConfiguration(given) };
 }
 
 /** Incomplete rows can be JSON; others cannot be written as it. @throws Refusal 422 */
-async function toJson(draft: StepsDraft): Promise<StepsDraft> {
+async function toJson(organizationId: string, draft: StepsDraft): Promise<StepsDraft> {
+  if (isBlank(draft)) return { as: "json", json: "" };
+  if (draft.as === "yaml") return fromYaml(organizationId, draft.yaml);
   const { given } = await toGiven(draft);
   return { as: "json", json: JSON.stringify(given, null, 2) };
+}
+
+/** Nothing was written yet: there is nothing to convert. */
+function isBlank(draft: StepsDraft): boolean {
+  if (draft.as === "yaml") return draft.yaml.trim() === "";
+  if (draft.as === "json") return draft.json.trim() === "";
+  return draft.as === "repository" || (draft.as === "rows" && isDeepStrictEqual(draft.rows, [newRow]));
 }
 
 async function toGiven(draft: StepsDraft): Promise<{ given?: unknown }> {

@@ -195,6 +195,27 @@ describe("npm run agent -- start, a job", () => {
     assert.match(job.log(), /^bad\.yml is neither JSON nor YAML: /);
   });
 
+  it("finds the steps that are to be uploaded in the usual places, and asks if there are several", async () => {
+    const job = server.offer(
+      [
+        "signalbox-agent pipeline upload || true",
+        "mkdir .buildkite && echo '- command: make' >.buildkite/pipeline.yml",
+        "signalbox-agent pipeline upload",
+        "echo '- wait' >buildkite.json",
+        "signalbox-agent pipeline upload",
+      ].join("\n"),
+    );
+
+    assert.equal((await server.finished(job)).exit_status, "1");
+
+    const [last] = server.calls(/^POST jobs\/.*\/pipelines\?async=true$/).slice(-1);
+    assert.deepEqual(last?.json.pipeline, { steps: [{ command: "make" }] });
+    assert.match(
+      job.log(),
+      /^There is no file of steps here\. It must be one of buildkite\.yml, .*\nThere are several files of steps: buildkite\.json, \.buildkite\/pipeline\.yml\. Name one\.\n$/,
+    );
+  });
+
   it("registers with its name and queue, and sends the session's or the job's token", () => {
     const [{ json } = { json: {} }] = server.calls(/^POST register$/);
     const bySession = server.calls(/(connect|ping|accept)$/).map(({ authorization }) => authorization);

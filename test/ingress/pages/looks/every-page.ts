@@ -116,7 +116,7 @@ const presetOfScopes = async (page: Page) => {
 };
 const stepsAsJson = async (page: Page) => {
   await page.goto("/organizations/globex/pipelines/site/edit");
-  await press(page, "Edit as JSON");
+  await press(page, "JSON");
 };
 const deletionRefused = async (page: Page, { cluster }: Exhibits) => {
   await page.goto(`${cluster}/delete`);

@@ -123,6 +123,7 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
     await page.goto(`${at}/pipelines`);
     await enter("New pipeline");
     await type("Name", "Keys");
+    await enter("Form");
     await type("Command", "make");
     await enter("Add a step");
     await focusOn("#field-step-1-command");
@@ -133,7 +134,7 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
 
     await enter("Edit");
     await enter("Move step 1 down");
-    await enter("Edit as JSON");
+    await enter("JSON");
     assert.match(await page.getByLabel("Steps as JSON").inputValue(), /make deploy.*make"/s);
     await type("Steps as JSON", '[{"command":"make all"},"wait",{"command":"make deploy"}]');
     await enter("Save");

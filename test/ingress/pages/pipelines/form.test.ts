@@ -29,6 +29,11 @@ function valuesOf(answer: Answer): Record<string, string> {
   return Object.fromEntries([...inputs, ...areas]);
 }
 
+/** Says if the page shows the steps in this notation. */
+function isPressed({ text }: Pick<Answer, "text">, notation: string): boolean {
+  return new RegExp(`value="${notation}"[^>]*aria-pressed="true"`).test(text);
+}
+
 describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
   /** Bob is a member, not an admin. */
 
@@ -91,27 +96,48 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.deepEqual([event?.event.action, event?.actor], ["created", "Bob"]);
     });
 
-    it("begins with the step that takes the others from the repository", async () => {
+    it("takes the steps from the repository unless they are written", async () => {
       const shown = { ...valuesOf(await pages.asBob.get(newPath)), cluster: pages.acme.cluster.id };
-      const command = "buildkite-agent pipeline upload .buildkite/pipeline.yml";
-      const first: Record<string, string> = shown;
-      assert.deepEqual([first.rows, first["step-0-command"]], ["1", command]);
+      assert.equal(isPressed(await pages.asBob.get(newPath), "repository"), true);
 
       const without = await pages.asBob.post(newPath, { ...shown, name: "Without a repository" });
-      const reason =
-        "Command needs a repository to take the steps from: give the pipeline one, or another command";
-      assertRefused(without, `${reason}.`);
-      assert.equal(valuesOf(without)["step-0-command"], command);
+      assertRefused(
+        without,
+        "Repository can't be blank, as the steps come from it: give it, or write the steps here.",
+      );
+      assert.equal(isPressed(without, "repository"), true);
       const repository = "git@example.com:acme/unasked.git";
       assert.equal((await pages.asBob.post(newPath, { ...shown, repository })).status, 303);
-      assert.deepEqual((await find("unasked")).steps, [{ command }]);
+      const command = "buildkite-agent pipeline upload";
+      assert.deepEqual((await find("unasked")).steps, [{ label: "Upload steps", command }]);
+      assert.equal(isPressed(await pages.asBob.get(`${at}/pipelines/unasked/edit`), "repository"), true);
+    });
+
+    it("begins each notation blank, and converts what was written", async () => {
+      const shown = valuesOf(await pages.asBob.get(newPath));
+      const press = async (act: string, sent: Record<string, string>) => {
+        const answer = await pages.asBob.post(newPath, { ...sent, do: act });
+        assert.equal(isPressed(answer, act), true, act);
+        return valuesOf(answer);
+      };
+      const rows: Record<string, string> = await press("rows", shown);
+      assert.deepEqual([rows.rows, rows["step-0-command"]], ["1", ""]);
+      assert.equal((await press("yaml", rows)).configuration, "");
+      assert.equal((await press("json", shown)).steps, "");
+
+      const yaml = await press("yaml", { ...rows, "step-0-command": "make" });
+      assert.equal(yaml.configuration, "steps:\n  - command: make\n");
+      assert.equal((await press("rows", yaml))["step-0-command"], "make");
+      assert.equal((await press("yaml", yaml)).configuration, yaml.configuration);
+      assert.equal((await press("repository", yaml)).repository_steps, "1");
     });
 
     it("folds the settings that few need, unless one was filled in or something is wrong", async () => {
       const isOpen = (answer: Answer) => /<details id="others"[^>]* open/.test(read(answer));
       const first = await pages.asBob.get(newPath);
       assert.equal(isOpen(first), false);
-      const adding = { ...valuesOf(first), ...fields({ name: "Folded" }), do: "add" };
+      const rows = valuesOf(await pages.asBob.post(newPath, { ...valuesOf(first), do: "rows" }));
+      const adding = { ...rows, ...fields({ name: "Folded" }), do: "add" };
       assert.equal(isOpen(await pages.asBob.post(newPath, adding)), false);
       assert.equal(isOpen(await pages.asBob.post(newPath, { ...adding, description: "x" })), true);
       assert.equal(isOpen(await pages.asBob.post(newPath, fields({ name: "" }))), true);
@@ -144,7 +170,7 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       const edit = await pages.asBob.get(`${at}/pipelines/grouped/edit`);
       assert.deepEqual(JSON.parse(valuesOf(edit).steps ?? ""), steps);
       const refused = await pages.asBob.post(newPath, { ...rest, steps: JSON.stringify(steps), do: "rows" });
-      assertRefused(refused, "Steps other than commands and waits can be edited as JSON only.");
+      assertRefused(refused, "Steps other than commands and waits can be edited as YAML and JSON only.");
       const shown = await pages.asBob.get(`${at}/pipelines/grouped`);
       assert.match(read(shown), /All<ol class="steps"><li><code>a<\/code>/);
     });
