@@ -21,6 +21,7 @@ import { postJson } from "../load/request.ts";
 import { measureLoads } from "../loads.ts";
 import { measureBuilds } from "../servers/counter.ts";
 import { startRedis } from "../servers/redis.ts";
+import { measureMessages, messageColumns, messages } from "./messages.ts";
 import { measurePushes, pushColumns, pushSizes } from "./pushes.ts";
 import { columns, startBare, startBuilders } from "./servers.ts";
 
@@ -79,8 +80,10 @@ export const deliveries: Bench = {
       "second (an accident loses that second) and with one that syncs before each answer (nothing is lost).",
     "Signalbox loses nothing either, by its database; its Redis syncs once a second.",
     "Pushes of a provider are measured beside the same requests to a GitHub trigger of the same installation.",
+    "Builds with messages (a status at their commit, and a webhook of a notification service) are measured beside builds of " +
+      "the same installation that nobody hears of.",
   ],
-  parts: [...Object.keys(sizes), ...Object.keys(courses), ...Object.keys(pushSizes)],
+  parts: [...Object.keys(sizes), ...Object.keys(courses), ...Object.keys(pushSizes), messages],
   seconds: 2.5,
   rounds: 3,
   async measure(options, wanted) {
@@ -96,9 +99,15 @@ export const deliveries: Bench = {
         { ...options, deliveries: deliveriesOf(options) },
       ),
     );
+    const told = wanted.includes(messages)
+      ? await withScratch((scratch) =>
+          measureMessages(scratch, { ...options, deliveries: deliveriesOf(options) }),
+        )
+      : [];
     const tables = [
       ...(lines.length > 0 ? [compare(columns, lines)] : []),
       ...(pushes.length > 0 ? [compare(pushColumns, pushes)] : []),
+      ...(told.length > 0 ? [compare(messageColumns, told)] : []),
     ];
     return { tables, legend: legendOf(options) };
   },

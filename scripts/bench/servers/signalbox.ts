@@ -18,6 +18,7 @@ export interface Signalbox<Seed> extends Installation {
   pids: Pids & { server: number };
   /** The port of the ingress' metrics. */
   metricsPort: number;
+  /** A worker of one queue is named by it. */
   startWorker(...queues: string[]): Promise<void>;
   withServices<T>(work: (services: Services) => Promise<T>): Promise<T>;
 }
@@ -69,8 +70,10 @@ export async function startSignalbox<Seed>(
     seed,
     pids,
     metricsPort,
-    startWorker: async (...queues) =>
-      void Object.assign(pids, { worker: (await start("workers", queues)).pid }),
+    async startWorker(...queues) {
+      const [only = "worker", more] = queues;
+      pids[more === undefined ? only : "worker"] = (await start("workers", queues)).pid;
+    },
     withServices: (work) => withServices(installation, work),
   };
 }

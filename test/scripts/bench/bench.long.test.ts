@@ -41,6 +41,12 @@ const cases: [title: string, options: string, skip: string | false, isRight: (re
       (result) => figuresOf(result, /^push of 1 KB/).every(isFigure),
     ],
     [
+      "measures builds beside messages about them",
+      "deliveries --only messages",
+      false,
+      (result) => figuresOf(result, /notifications, CPU/).every(isFigure),
+    ],
+    [
       "measures jobs beside BullMQ",
       "agents --only jobs",
       false,
