@@ -55,9 +55,10 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
   const clockGuard = openClockGuard(services);
   const schedules = openDueSchedules(services, () => clockGuard.isRight());
   const tasks = openTasks(services, taskHandlers);
-  const outbox = openOutbox(services, messageKinds);
+  // It sends what transactions of its process make due, too: builds must not wait for that.
+  const outbox = queues.includes("notifications") ? openOutbox(services, messageKinds) : undefined;
   const jobs = [
-    job(contracts.sendNewsJob, async () => outbox.wake()),
+    job(contracts.sendNewsJob, async () => outbox?.wake()),
     job(contracts.createScheduledBuildsJob, async () => schedules.wake()),
     job(contracts.createBuildsJob, async () => deliveries.wake()),
     job(contracts.evictPayloadsJob, async () =>
@@ -111,14 +112,14 @@ export function openWorkerJobs(services: Services, queues: readonly WorkQueue[] 
   const looking = [
     ...(queues.includes("deliveries") ? [deliveries] : []),
     ...(queues.includes("dispatch") ? [tasks, schedules] : []),
-    ...(queues.includes("notifications") ? [outbox] : []),
+    ...(outbox ? [outbox] : []),
   ];
   const timer = setInterval(() => {
     for (const each of looking) each.wake();
   }, lookEveryMs);
   const close = async () => {
     clearInterval(timer);
-    await Promise.all([deliveries.close(), tasks.close(), schedules.close(), outbox.close()]);
+    await Promise.all([deliveries.close(), tasks.close(), schedules.close(), outbox?.close()]);
   };
   return { jobs, close };
 }

@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import { Queue } from "bullmq";
 import { Redis } from "ioredis";
 import { dayMs, hourMs, minuteMs } from "../../shared/durations.ts";
 import * as contracts from "../../shared/jobs/contracts.ts";
+import { tellOfBuilds } from "../../shared/news/tell.ts";
 import { redisKeys } from "../../shared/redis/keys.ts";
 import { openWorkerJobs } from "../../workers/jobs.ts";
 import { describeOnSqlite, sqlite } from "../helpers/databases.ts";
 import { setUpClient, startDevice } from "../helpers/device.ts";
 import { eventually } from "../helpers/http.ts";
+import { setUpOrganization } from "../helpers/organization.ts";
 import { startWorld, type World } from "../helpers/world.ts";
 
 describe("workers after an upgrade", () => {
@@ -68,6 +71,26 @@ describe("workers after an upgrade", () => {
     assert.equal(failed?.attemptsMade, 1);
     assert.match(failed?.failedReason ?? "", /no worker knows the job sweep-retention/);
     assert.ok(!world.logged.some((line) => line.includes("sweep-retention")));
+  });
+});
+
+describeOnSqlite("a worker of builds alone", (database) => {
+  it("leaves news to those that send", async () => {
+    const world = await startWorld(database);
+    const { id: organizationId } = await setUpOrganization(world);
+    const { db } = world.services;
+    const { close } = openWorkerJobs(world.services, ["deliveries", "dispatch"]);
+
+    const build = { id: randomUUID(), organizationId, notify: [] };
+    await db.transaction((tx) => tellOfBuilds(tx, [build], "build.finished"));
+    await close();
+
+    const news = await db.select().from(db.tables.news);
+    assert.deepEqual(
+      news.map(({ buildId }) => buildId),
+      [build.id],
+    );
+    await world.close();
   });
 });
 
