@@ -1,4 +1,5 @@
 import "../shared/process/node-version.ts";
+import { constants, getPriority, setPriority } from "node:os";
 import { type WorkQueue, workQueues } from "../shared/jobs/define.ts";
 import { configurationFault } from "../shared/process/exit-codes.ts";
 import { runProcess } from "../shared/services/run.ts";
@@ -12,6 +13,10 @@ if (unknown.length > 0) {
   process.exit(configurationFault);
 }
 const queues = given.length > 0 ? (given as WorkQueue[]) : workQueues;
+
+// Builds, which other processes make, go first on a busy machine.
+const { PRIORITY_BELOW_NORMAL: low } = constants.priority;
+if (queues.every((queue) => queue === "notifications") && getPriority() < low) setPriority(low);
 
 await runProcess(`worker:${queues.join("+")}`, async (services) => {
   const workers = await startWorkers(services, queues);
