@@ -12,8 +12,11 @@ export interface Tx extends Pick<Queries, "select" | "insert" | "update" | "dele
   readonly tables: Tables;
   /** The database's clock. */
   readonly now: Date;
-  /** Give every column, null included. */
-  insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][]): Promise<void>;
+  /**
+   * Give every column, null included.
+   * @param onConflict `on conflict …`, in words that both databases have. A table has one at most
+   */
+  insertMany<T extends SQLiteTable>(table: T, rows: T["$inferSelect"][], onConflict?: string): Promise<void>;
   /**
    * SELECT … FOR NO KEY UPDATE or FOR SHARE, in primary-key order. A plain select on SQLite, which has one writer.
    * `if-free` is exclusive, and leaves out rows that another transaction has locked: `first` may choose among the others.

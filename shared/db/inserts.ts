@@ -5,13 +5,18 @@ export class Inserts {
   readonly #columns: ReturnType<typeof columnsOf>;
   readonly #start: string;
   readonly #mark: (number: number) => string;
+  readonly #end: string;
   readonly #texts = new Map<number, string>();
 
-  /** @param mark returns the placeholder of a value, numbered from 1 */
-  constructor(table: Table, mark: (number: number) => string) {
+  /**
+   * @param mark returns the placeholder of a value, numbered from 1
+   * @param onConflict the end of the statement
+   */
+  constructor(table: Table, mark: (number: number) => string, onConflict = "") {
     this.#columns = columnsOf(table);
     const names = this.#columns.map(([, column]) => `"${column.name}"`).join(", ");
     this.#start = `insert into "${getTableName(table)}" (${names}) values `;
+    this.#end = onConflict && ` ${onConflict}`;
     this.#mark = mark;
   }
 
@@ -20,7 +25,7 @@ export class Inserts {
     if (known) return known;
     let number = 0;
     const marksOfRow = () => `(${this.#columns.map(() => this.#mark(++number)).join(", ")})`;
-    const text = this.#start + Array.from({ length: rowCount }, marksOfRow).join(", ");
+    const text = this.#start + Array.from({ length: rowCount }, marksOfRow).join(", ") + this.#end;
     this.#texts.set(rowCount, text);
     return text;
   }

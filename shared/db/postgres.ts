@@ -46,7 +46,7 @@ const retryableCodes = new Set(["40001", "40P01", "23505", "23503"]);
 const maxTries = 5;
 /** Keeps prepared statements small. */
 const maxRowsInserted = 64;
-const inserts = new Map<PgTable, Inserts>();
+const inserts = { insert: new Map<PgTable, Inserts>(), upsert: new Map<PgTable, Inserts>() };
 
 /** @param url its `connect_timeout`, in seconds as for libpq, and its limits replace the defaults */
 function poolConfig(url: string, max: number): PoolConfig {
@@ -216,11 +216,11 @@ function transactionOn(client: PoolClient, clock: Clock, onWrite: () => void): T
       onWrite();
       return queries.delete(...args);
     },
-    async insertMany(table: PgTable, rows: Record<string, unknown>[]) {
+    async insertMany(table: PgTable, rows: Record<string, unknown>[], onConflict?: string) {
       onWrite();
       for (let start = 0; start < rows.length; ) {
         const some = rows.slice(start, start + countPrepared(rows.length - start));
-        await client.query(preparedInsert(table, some));
+        await client.query(preparedInsert(table, some, onConflict));
         start += some.length;
       }
     },
@@ -234,10 +234,15 @@ function countPrepared(rowsLeft: number): number {
 }
 
 /** Takes a sixth of the CPU time of drizzle's multi-row insert here, and three fifths in Postgres. */
-function preparedInsert(table: PgTable, rows: Record<string, unknown>[]): QueryConfig {
-  const insert = inserts.get(table) ?? new Inserts(table, (number) => `$${number}`);
-  inserts.set(table, insert);
-  const name = `insert_${getTableName(table)}_${rows.length}`;
+function preparedInsert(
+  table: PgTable,
+  rows: Record<string, unknown>[],
+  onConflict: string | undefined,
+): QueryConfig {
+  const kind = onConflict === undefined ? "insert" : "upsert";
+  const insert = inserts[kind].get(table) ?? new Inserts(table, (number) => `$${number}`, onConflict);
+  inserts[kind].set(table, insert);
+  const name = `${kind}_${getTableName(table)}_${rows.length}`;
   return { name, text: insert.text(rows.length), values: insert.values(rows) };
 }
 

@@ -1,5 +1,6 @@
-import { and, asc, eq, gt, inArray, isNotNull } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 
 export type News = Tables["news"]["$inferSelect"];
@@ -24,20 +25,20 @@ export async function findNextOwner(
 }
 
 /** News of an organization, oldest first. */
-export function listNews(tx: Tx, organizationId: string, limit: number): Promise<News[]> {
+export const listNews = prepared<{ organizationId: string; limit: number }, News, Tx>((tx) => {
   const { news } = tx.tables;
   return tx
     .select()
     .from(news)
-    .where(eq(news.organizationId, organizationId))
+    .where(eq(news.organizationId, sql.placeholder("organizationId")))
     .orderBy(asc(news.id))
-    .limit(limit);
-}
+    .limit(sql.placeholder("limit"));
+});
 
-export async function deleteNews(tx: Tx, ids: string[]): Promise<void> {
+export const deleteNews = prepared<{ ids: string[] }, Pick<News, "id">, Tx>((tx) => {
   const { news } = tx.tables;
-  if (ids.length > 0) await tx.delete(news).where(inArray(news.id, ids));
-}
+  return tx.delete(news).where(isOneOf(news.id, "ids")).returning({ id: news.id });
+});
 
 /** Locks an organization for the transaction that makes messages of its news. @returns false if another one does */
 export async function lockOrganizationIfFree(tx: Tx, organizationId: string): Promise<boolean> {

@@ -37,8 +37,8 @@ async function makeOfOldest(services: Services, kinds: MessageKinds, organizatio
   for (const name of messageKinds) {
     const kind = kinds[name];
     if (!kind) continue;
-    const makes = (tx: Tx) =>
-      listNews(tx, organizationId, 1).then((news) => kind.messagesOf(tx, services, news));
+    const makes = async (tx: Tx) =>
+      kind.messagesOf(tx, services, await listNews(tx, { organizationId, limit: 1 }));
     try {
       await db.transaction(makes);
       sound[name] = kind;
@@ -59,16 +59,13 @@ async function makeOf(
   { kinds, organizationId, limit }: { kinds: MessageKinds; organizationId: string; limit: number },
 ): Promise<number> {
   if (!(await lockOrganizationIfFree(tx, organizationId))) return 0;
-  const news = await listNews(tx, organizationId, limit);
+  const news = await listNews(tx, { organizationId, limit });
   if (news.length === 0) return 0;
   const messages = [];
   for (const kind of messageKinds)
     for (const message of (await kinds[kind]?.messagesOf(tx, services, news)) ?? [])
       messages.push({ ...message, kind });
   await putMessages(tx, organizationId, messages);
-  await deleteNews(
-    tx,
-    news.map(({ id }) => id),
-  );
+  await deleteNews(tx, { ids: news.map(({ id }) => id) });
   return news.length;
 }

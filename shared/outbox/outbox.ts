@@ -68,9 +68,9 @@ export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
   const send = async (due: Receiver): Promise<boolean> => {
     const now = clock.now();
     const until = new Date(now.getTime() + takenMs);
-    const taken = await db.transaction((tx) => takeReceiverIfDue(tx, due, { now, until }));
+    const taken = await db.transaction((tx) => takeReceiverIfDue(tx, { ...due, now, until }));
     if (!taken) return false;
-    const messages = await listDueMessages(db, taken, now, messagesOfTurn);
+    const messages = await listDueMessages(db, { ...taken, now, limit: messagesOfTurn });
     const tries = await sendInOrder(services, kinds, taken, messages);
     const settled = await db.transaction((tx) => settle(tx, kinds, taken, tries));
     for (const { kind, outcome } of settled) metrics.messages.inc({ kind, outcome });

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { AnySQLiteColumn, SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Db, Tx } from "../db/database.ts";
+import { prepared, preparedRow, valueFor } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { publishAfterCommit } from "../db/transaction-guard.ts";
 import type { Message } from "./kind.ts";
@@ -37,32 +38,17 @@ export async function putReceivers(
   }
 }
 
+const moved = [
+  ...["service_id", "connection_id", "build_id", "job_id", "agent_id", "event", "target"],
+  ...["due_at", "created_at"],
+].map((column) => `${column} = excluded.${column}`);
+const moveOn =
+  "on conflict (organization_id, receiver, topic) where state = 'waiting' and topic is not null do update set " +
+  ["revision = outbox.revision + 1", "tries = 0", ...moved].join(", ");
+
 /** Writes messages. One about a topic that waits already is moved on. */
 export async function insertMessages(tx: Tx, rows: Message[]): Promise<void> {
-  const { outbox } = tx.tables;
-  const moved = Object.fromEntries(
-    (["serviceId", "connectionId", "buildId", "jobId", "agentId", "event", "target"] as const).map((name) => [
-      name,
-      sql.raw(`excluded.${outbox[name].name}`),
-    ]),
-  );
-  for (let start = 0; start < rows.length; start += rowsOfStatement) {
-    const some = rows.slice(start, start + rowsOfStatement);
-    await tx
-      .insert(outbox)
-      .values(some)
-      .onConflictDoUpdate({
-        target: [outbox.organizationId, outbox.receiver, outbox.topic],
-        targetWhere: sql`${sql.raw("state")} = 'waiting' and ${sql.raw("topic")} is not null`,
-        set: {
-          ...moved,
-          revision: sql`${outbox.revision} + 1`,
-          tries: 0,
-          dueAt: sql`excluded.due_at`,
-          createdAt: sql`excluded.created_at`,
-        },
-      });
-  }
+  await tx.insertMany(tx.tables.outbox, rows, moveOn);
 }
 
 /** Finds the next organization that has receivers with messages, due or not. */
@@ -106,29 +92,24 @@ export function listDueReceivers(
     .limit(limit);
 }
 
-function isDue({ dueAt, takenUntil }: Tables["outboxReceivers"], now: Date): SQL | undefined {
+function isDue({ dueAt, takenUntil }: Tables["outboxReceivers"], now: Date | SQL): SQL | undefined {
   return and(lte(dueAt, now), or(isNull(takenUntil), lte(takenUntil, now)));
 }
 
 /** Of processes that take a receiver at once, one gets it. */
-export async function takeReceiverIfDue(
-  tx: Tx,
-  key: ReceiverKey,
-  { now, until }: { now: Date; until: Date },
-): Promise<Receiver | undefined> {
+export const takeReceiverIfDue = preparedRow<ReceiverKey & { now: Date; until: Date }, Receiver, Tx>((tx) => {
   const { outboxReceivers: table } = tx.tables;
-  const [taken] = await tx
+  return tx
     .update(table)
-    .set({ takenUntil: until })
-    .where(and(isReceiver(table, key), isDue(table, now)))
+    .set({ takenUntil: valueFor(table.takenUntil, "until") })
+    .where(and(isNamed(table), isDue(table, valueFor(table.dueAt, "now"))))
     .returning();
-  return taken;
-}
+});
 
-export async function lockReceiver(tx: Tx, key: ReceiverKey): Promise<Receiver | undefined> {
+export const lockReceiver = preparedRow<ReceiverKey, Receiver, Tx>((tx) => {
   const { outboxReceivers: table } = tx.tables;
-  return (await tx.lock(table, isReceiver(table, key), "exclusive"))[0];
-}
+  return tx.lock(table, isNamed(table), "exclusive");
+});
 
 export async function updateReceiver(tx: Tx, key: ReceiverKey, change: Partial<Receiver>): Promise<void> {
   const { outboxReceivers: table } = tx.tables;
@@ -145,26 +126,40 @@ function isReceiver(table: Tables["outboxReceivers"], { organizationId, receiver
 }
 
 /** Waiting messages of a receiver that are due, oldest first. */
-export function listDueMessages(db: Db, key: ReceiverKey, now: Date, limit: number): Promise<Message[]> {
+export const listDueMessages = prepared<ReceiverKey & { now: Date; limit: number }, Message, Db>((db) => {
   const { outbox } = db.tables;
   return db
     .select()
     .from(outbox)
-    .where(and(isWaitingAt(db.tables, key), lte(outbox.dueAt, now)))
+    .where(and(isWaiting(db.tables), isNamed(outbox), lte(outbox.dueAt, valueFor(outbox.dueAt, "now"))))
     .orderBy(asc(outbox.dueAt), asc(outbox.id))
-    .limit(limit);
-}
+    .limit(sql.placeholder("limit"));
+});
 
 /** Returns when the next message of a receiver is due. */
-export async function findNextDue(tx: Tx, key: ReceiverKey): Promise<Date | undefined> {
+export async function findNextDue(
+  tx: Tx,
+  { organizationId, receiver }: ReceiverKey,
+): Promise<Date | undefined> {
+  return (await nextDue(tx, { organizationId, receiver }))?.dueAt;
+}
+
+const nextDue = preparedRow<ReceiverKey, Pick<Message, "dueAt">, Tx>((tx) => {
   const { outbox } = tx.tables;
-  const [next] = await tx
+  return tx
     .select({ dueAt: outbox.dueAt })
     .from(outbox)
-    .where(isWaitingAt(tx.tables, key))
+    .where(and(isWaiting(tx.tables), isNamed(outbox)))
     .orderBy(asc(outbox.dueAt))
     .limit(1);
-  return next?.dueAt;
+});
+
+/** Is the receiver of a prepared query. */
+function isNamed(table: Tables["outbox"] | Tables["outboxReceivers"]): SQL | undefined {
+  return and(
+    eq(table.organizationId, sql.placeholder("organizationId")),
+    eq(table.receiver, sql.placeholder("receiver")),
+  );
 }
 
 function isWaitingAt(tables: Tables, { organizationId, receiver }: ReceiverKey): SQL | undefined {
@@ -172,16 +167,32 @@ function isWaitingAt(tables: Tables, { organizationId, receiver }: ReceiverKey):
   return and(isWaiting(tables), eq(outbox.organizationId, organizationId), eq(outbox.receiver, receiver));
 }
 
+/** The members that a try changes. */
+const tried = [
+  ...(["state", "tries", "dueAt", "endedAt"] as const),
+  ...(["answerStatus", "answer", "durationMs", "request"] as const),
+];
+type Tried = Pick<Message, (typeof tried)[number]>;
+
 /** Stores how a try went, unless later news moved the message on meanwhile. */
-export async function updateMessageIfSame(
-  tx: Tx,
-  { id, revision }: Pick<Message, "id" | "revision">,
-  change: Partial<Message>,
-): Promise<void> {
-  const { outbox } = tx.tables;
-  const isSame = and(eq(outbox.id, id), eq(outbox.state, "waiting"), eq(outbox.revision, revision));
-  await tx.update(outbox).set(change).where(isSame);
+export async function updateMessageIfSame(tx: Tx, message: Message, change: Partial<Tried>): Promise<void> {
+  await setTried(tx, { ...message, ...change });
 }
+
+const setTried = prepared<Pick<Message, "id" | "revision"> & Tried, Pick<Message, "id">, Tx>((tx) => {
+  const { outbox } = tx.tables;
+  return tx
+    .update(outbox)
+    .set(Object.fromEntries(tried.map((name) => [name, valueFor(outbox[name] as AnySQLiteColumn, name)])))
+    .where(
+      and(
+        eq(outbox.id, sql.placeholder("id")),
+        eq(outbox.state, "waiting"),
+        eq(outbox.revision, sql.placeholder("revision")),
+      ),
+    )
+    .returning({ id: outbox.id });
+});
 
 /** Gives up messages of a receiver that have waited too long. @returns their kinds */
 export async function failOldMessages(

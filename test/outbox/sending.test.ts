@@ -196,7 +196,7 @@ describeWorld("the outbox", openOutboxWorld, (outbox) => {
     const now = clock.now();
     const until = new Date(now.getTime() + 30 * secondMs);
     const key = { organizationId: outbox.organizationId, receiver: url };
-    await services.db.transaction((tx) => takeReceiverIfDue(tx, key, { now, until }));
+    await services.db.transaction((tx) => takeReceiverIfDue(tx, { ...key, now, until }));
     await outbox.put(url, [{ event: "later" }]);
 
     await outbox.send();

@@ -150,21 +150,24 @@ function withStatementCache(client: Client.Database): Client.Database {
   });
 }
 
+type Insert = (row: Record<string, unknown>) => void;
+
 /** Twice as fast as one statement with many rows. */
 function rowByRow(writer: Client.Database): Tx["insertMany"] {
-  const inserts = new Map<SQLiteTable, (row: Record<string, unknown>) => void>();
+  const inserts = { plain: new Map<SQLiteTable, Insert>(), upsert: new Map<SQLiteTable, Insert>() };
 
-  const prepareInsert = (table: SQLiteTable) => {
-    const insert = new Inserts(table, () => "?");
+  const prepareInsert = (table: SQLiteTable, onConflict: string | undefined): Insert => {
+    const insert = new Inserts(table, () => "?", onConflict);
     const statement = writer.prepare(insert.text(1));
-    return (row: Record<string, unknown>) => statement.run(insert.values([row]));
+    return (row) => void statement.run(insert.values([row]));
   };
 
-  return async (table, rows) => {
-    let insert = inserts.get(table);
+  return async (table, rows, onConflict) => {
+    const known = onConflict === undefined ? inserts.plain : inserts.upsert;
+    let insert = known.get(table);
     if (!insert) {
-      insert = prepareInsert(table);
-      inserts.set(table, insert);
+      insert = prepareInsert(table, onConflict);
+      known.set(table, insert);
     }
     for (const row of rows) insert(row);
   };

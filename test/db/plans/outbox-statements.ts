@@ -16,8 +16,10 @@ export const outboxStatements: Record<string, Statement> = {
   "the next organization with news": on(/news_order/, (tx) =>
     news.findNextOwner(tx as never, organizationId),
   ),
-  "the oldest news of an organization": on(/news_order/, (tx) => news.listNews(tx, organizationId, 100)),
-  "news that became messages": on(/news_pkey|sqlite_autoindex_news_1/, (tx) => news.deleteNews(tx, ids)),
+  "the oldest news of an organization": on(/news_order/, (tx) =>
+    news.listNews(tx, { organizationId, limit: 100 }),
+  ),
+  "news that became messages": on(/news_pkey|sqlite_autoindex_news_1/, (tx) => news.deleteNews(tx, { ids })),
   "services that hear": on(/notification_services_list/, (tx) =>
     news.listServicesThatHear(tx, organizationId),
   ),
@@ -28,8 +30,10 @@ export const outboxStatements: Record<string, Statement> = {
   "receivers that are due": on(/outbox_receivers_due/, (tx) =>
     outbox.listDueReceivers(tx as never, { organizationId, now, isFailing: false, limit: 32 }),
   ),
-  "a receiver": on(/outbox_receivers_/, (tx) => outbox.takeReceiverIfDue(tx, key, { now, until: now })),
-  "messages that are due": on(/outbox_due/, (tx) => outbox.listDueMessages(tx as never, key, now, 32)),
+  "a receiver": on(/outbox_receivers_/, (tx) => outbox.takeReceiverIfDue(tx, { ...key, now, until: now })),
+  "messages that are due": on(/outbox_due/, (tx) =>
+    outbox.listDueMessages(tx as never, { ...key, now, limit: 32 }),
+  ),
   "the next message of a receiver": on(/outbox_due/, (tx) => outbox.findNextDue(tx, key)),
   "messages that have waited too long": on(/outbox_due/, (tx) =>
     outbox.failOldMessages(tx, key, { before: now, now, limit: 100 }),
