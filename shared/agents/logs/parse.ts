@@ -26,8 +26,20 @@ export interface LogLine {
 }
 
 const header = /^(---|\+\+\+|~~~)[ \t]+/;
-const opensPrevious = /^\^\^\^ \+\+\+/;
 const groups: Record<string, LogGroup> = { "---": "closed", "+++": "open", "~~~": "dim" };
+
+/** The group that a line begins. */
+export function headerOf(text: string): { group: LogGroup | undefined; title: string } | undefined {
+  const [all, marker] = header.exec(text) ?? [];
+  return marker === undefined || all === undefined
+    ? undefined
+    : { group: groups[marker], title: text.slice(all.length) };
+}
+
+/** The line opens the group that it stands in. */
+export function opensPrevious(text: string): boolean {
+  return text.startsWith("^^^ +++");
+}
 
 const escapeByte = 0x1b;
 
@@ -127,8 +139,8 @@ function toLine(row: Row, hasGroups: boolean): LogLine {
   const texts = row.texts();
   const plain = texts.map(({ text }) => text).join("");
   const [first] = texts;
-  const marker = isRemark || !hasGroups ? undefined : header.exec(first?.text ?? "")?.[1];
-  if (first && marker !== undefined) first.text = first.text.replace(header, "");
+  const begun = isRemark || !hasGroups ? undefined : headerOf(first?.text ?? "");
+  if (first && begun) first.text = begun.title;
   return {
     number,
     start,
@@ -137,8 +149,8 @@ function toLine(row: Row, hasGroups: boolean): LogLine {
     isComplete,
     isCut,
     texts: texts.filter(({ text }) => text !== ""),
-    group: marker === undefined ? undefined : groups[marker],
-    opensGroup: opensPrevious.test(plain),
+    group: begun?.group,
+    opensGroup: opensPrevious(plain),
   };
 }
 
