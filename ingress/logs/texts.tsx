@@ -1,8 +1,17 @@
 import type { LogLine } from "../../shared/agents/logs/parse.ts";
 import type { LogText } from "../../shared/agents/logs/row.ts";
 
+/** A text of a line, and its reason to stand out: the search, or a place in a file. */
+export interface MarkedText extends LogText {
+  mark?: "hit" | "place";
+}
+
 /** The text of a line. Preact escapes it. A link has its address once, whatever its colors. */
-export function Texts({ line: { texts, isCut } }: { line: LogLine }) {
+export function Texts({
+  line: { texts, isCut },
+}: {
+  line: Pick<LogLine, "isCut"> & { texts: MarkedText[] };
+}) {
   return (
     <>
       {byLink(texts).map(({ href, own }, index) =>
@@ -19,8 +28,8 @@ export function Texts({ line: { texts, isCut } }: { line: LogLine }) {
   );
 }
 
-function byLink(texts: LogText[]): { href: string | undefined; own: LogText[] }[] {
-  const links: { href: string | undefined; own: LogText[] }[] = [];
+function byLink(texts: MarkedText[]): { href: string | undefined; own: MarkedText[] }[] {
+  const links: { href: string | undefined; own: MarkedText[] }[] = [];
   for (const text of texts) {
     const last = links.at(-1);
     if (last && last.href === text.href) last.own.push(text);
@@ -29,9 +38,16 @@ function byLink(texts: LogText[]): { href: string | undefined; own: LogText[] }[
   return links;
 }
 
-function toSpan({ text, classes }: LogText, index: number): preact.ComponentChild {
-  return classes ? (
-    <span key={index} class={classes}>
+function toSpan({ text, classes, mark }: MarkedText, index: number): preact.ComponentChild {
+  if (mark === "hit")
+    return (
+      <mark key={index} class={classes || undefined}>
+        {text}
+      </mark>
+    );
+  const all = mark ? `${mark} ${classes}`.trim() : classes;
+  return all ? (
+    <span key={index} class={all}>
       {text}
     </span>
   ) : (

@@ -59,7 +59,7 @@ function update(next) {
     if (isSwitch(field)) next.getElementById(field.id)?.toggleAttribute("checked", field.checked);
   const outdated = [...main.children];
   const blocks = [...next.querySelector("main").children].map((block) => {
-    const same = outdated.findIndex((old) => isFollowing(old, block) || old.isEqualNode(block));
+    const same = outdated.findIndex((old) => isSameLog(old, block) || old.isEqualNode(block));
     return same < 0 ? block : outdated.splice(same, 1)[0];
   });
   const kept = outdated.filter(isBeingFilledIn);
@@ -78,9 +78,10 @@ function update(next) {
   return kept.length === 0;
 }
 
-/** A log that is followed has taken its new lines already. */
-function isFollowing(old, block) {
-  return old.dataset.follows !== undefined && old.id === block.id;
+/** A log takes its new lines by itself. It may have more lines than the next page, or others. */
+function isSameLog(old, block) {
+  const { attempt } = old.dataset;
+  return attempt !== undefined && old.id === block.id && attempt === block.dataset.attempt;
 }
 
 function isBeingFilledIn(block) {

@@ -30,6 +30,7 @@ const styles = [
   "lists.css",
   "payloads.css",
   "logs.css",
+  "job-page.css",
   "triggers.css",
   "builds.css",
   "artifacts.css",

@@ -1,28 +1,25 @@
 import { listAgentNames } from "../../../shared/agents/list-store.ts";
 import { type JobWithLogs, logOfAttempt, requireJobWithLogs } from "../../../shared/agents/logs/logs.ts";
-import {
-  type LogPage,
-  readPageBefore,
-  readPageFrom,
-  readPageOfLine,
-} from "../../../shared/agents/logs/page.ts";
 import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
 import { listNotifications } from "../../../shared/agents/stacks/notification-store.ts";
 import { isWaitingAgain, listWaitingReasons } from "../../../shared/agents/waiting/reason.ts";
 import { findAgentThatLost } from "../../../shared/agents/waiting/takers-store.ts";
 import { countArtifactsUpTo } from "../../../shared/artifacts/browse-store.ts";
-import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
+import { listJobsById, listRetriedJobs } from "../../../shared/builds/reading/job-list-store.ts";
 import { requireBuild } from "../../../shared/builds/reading/require.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { maxCounted } from "../../../shared/db/list-page.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import type { JobState } from "../../../shared/vocabulary.ts";
 import { parseBuildNumber } from "../../http/routing.ts";
 import { buildPath } from "../address/build.ts";
 import { loadPipeline } from "../address/pipeline.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { addCrumbs } from "../ui/page-context.ts";
+
+const maxRetries = 100;
 
 export interface LoadedJob extends JobWithLogs {
   pipeline: PipelineFacts;
@@ -37,7 +34,8 @@ export async function loadJob(services: Services, request: MemberRequest): Promi
   const build = await requireBuild(services.db, pipeline, number);
   const found = await requireJobWithLogs(services.db, build, request.parameter("job"));
   addCrumbs(request.event, { text: `Build #${number}`, path: buildPath(request) });
-  const attempt = Math.min(numberOf(request, "attempt") ?? found.job.attempt, found.job.attempt);
+  const named = request.event.url.searchParams.get("attempt") ?? "";
+  const attempt = /^\d{1,9}$/.test(named) ? Math.min(Number(named), found.job.attempt) : found.job.attempt;
   return { ...found, pipeline, attempt, readable: logOfAttempt(found, attempt) };
 }
 
@@ -60,29 +58,20 @@ export async function loadPlace(services: Services, { build, job }: LoadedJob) {
   };
 }
 
-/** The lines that the address asks for. Without any: the end of a log that grows or of a failure, else the beginning. */
-export async function loadLines(
-  { db }: Services,
-  request: MemberRequest,
-  { job, readable }: LoadedJob,
-): Promise<LogPage> {
-  const line = lineOf(request);
-  if (line !== undefined) return readPageOfLine(db, readable, line);
-  const from = numberOf(request, "from");
-  if (from !== undefined) return readPageFrom(db, readable, Math.min(from, readable.log.size));
-  const before = numberOf(request, "before");
-  if (before) return readPageBefore(db, readable, Math.min(before, readable.log.size));
-  const showsEnd = readable.isOpen || ["failed", "timed_out", "canceled"].includes(job.state);
-  if (showsEnd || request.event.url.searchParams.has("end")) return readPageBefore(db, readable);
-  return readPageFrom(db, readable, 0);
+/** One run of a job by an agent. */
+export interface Run {
+  jobId: string;
+  attempt: number;
+  state: JobState;
 }
 
-/** The number of the line that the address names. */
-export function lineOf(request: MemberRequest): number | undefined {
-  return numberOf(request, "line");
-}
-
-function numberOf({ event }: MemberRequest, name: string): number | undefined {
-  const given = event.url.searchParams.get(name) ?? "";
-  return /^\d{1,15}$/.test(given) ? Number(given) : undefined;
+/** The runs of a job, of those that it retries and of its retries, the first one first. */
+export async function loadRuns({ db }: Services, { build, job }: LoadedJob): Promise<Run[]> {
+  const hasOthers = job.retriesCount > 0 || job.retriedInJobId !== null;
+  const retried = hasOthers ? await listRetriedJobs(db, build.id, [job.position], maxRetries) : [];
+  const lastId = retried[0]?.retriedInJobId ?? job.id;
+  const last = lastId === job.id ? job : (await listJobsById(db, [lastId])).get(lastId);
+  return [...retried.toReversed(), ...(last ? [last] : [])].flatMap(({ id, attempt, state }) =>
+    Array.from({ length: attempt }, (_, index) => ({ jobId: id, attempt: index + 1, state })),
+  );
 }

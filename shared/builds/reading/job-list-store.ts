@@ -129,9 +129,11 @@ function toOptions(value: string | JobOptions): JobOptions {
 export async function listRetriedJobs(db: Db, buildId: string, positions: number[], limit: number) {
   const { jobs } = db.tables;
   if (positions.length === 0) return [];
-  const { id, position, state, exitStatus, softFailed, failureReason, retryOfJobId, retriesCount } = jobs;
+  const { id, position, state, exitStatus, softFailed, failureReason } = jobs;
+  const { retryOfJobId, retriedInJobId, retriesCount, attempt } = jobs;
+  const retries = { retryOfJobId, retriedInJobId, retriesCount, attempt };
   return db
-    .select({ id, position, state, exitStatus, softFailed, failureReason, retryOfJobId, retriesCount })
+    .select({ id, position, state, exitStatus, softFailed, failureReason, ...retries })
     .from(jobs)
     .where(and(eq(jobs.buildId, buildId), isNotNull(jobs.retriedInJobId), inArray(position, positions)))
     .orderBy(desc(id))

@@ -44,7 +44,7 @@ describeInBrowser("the log of a job", startPages, (pages) => {
   it("looks right in light, in dark and on a phone", async () => {
     const { page: path } = await newLog(log);
     await page.goto(`${path}#L5`);
-    await page.getByLabel("Show times").check();
+    await page.getByLabel("Times").selectOption("clock");
 
     await assertLooks(page, "log of a job");
   });
@@ -52,6 +52,7 @@ describeInBrowser("the log of a job", startPages, (pages) => {
   it("folds groups, hides times and runs nothing of the job", async () => {
     const { page: path } = await newLog(log);
     await page.goto(path);
+    await page.getByLabel("Times").selectOption("");
 
     assert.deepEqual(
       await page.locator(".lines details").evaluateAll((all) => all.map((each) => each.hasAttribute("open"))),
@@ -60,7 +61,7 @@ describeInBrowser("the log of a job", startPages, (pages) => {
     await page.locator("summary", { hasText: "Installing packages" }).click();
     assert.match(await shown(), /added package 11/);
     assert.doesNotMatch(await shown(), /16:12:05/);
-    await page.getByLabel("Show times").check();
+    await page.getByLabel("Times").selectOption("clock");
     assert.match(await shown(), /16:12:05/);
     assert.match(await shown(), /<script>document.title/);
     assert.match(await shown(), /100%/);
@@ -82,40 +83,36 @@ describeInBrowser("the log of a job", startPages, (pages) => {
   it("opened at its beginning, is shown once as it grows", async () => {
     const job = await newLog("first\n".repeat(3000));
     await page.goto(`${job.page}?from=0`);
-    await page.getByLabel("Show times").check();
-    const size = () => page.getByRole("link", { name: /^Raw text/ }).innerText();
+    await page.getByLabel("Times").selectOption("clock");
+    const size = () => page.locator("#more a").first().textContent();
 
     for (let sequence = 2; sequence < 5; sequence++) {
       const before = await size();
       await job.send(sequence, 18_000 + (sequence - 2) * 6000, "more.\n".repeat(1000));
-      await page.waitForFunction(
-        (text) => document.querySelector("#log .actions a[href*='log']")?.textContent !== text,
-        before,
-      );
+      await page.waitForFunction((text) => document.querySelector("#more a")?.textContent !== text, before);
     }
 
     assert.equal(await page.locator(".lines").count(), 1);
     assert.equal(await page.locator("#L1").count(), 1);
-    assert.ok(await page.getByLabel("Show times").isChecked());
-    assert.equal(await page.evaluate(() => document.activeElement?.id), "times");
-    await page.getByLabel("Show times").uncheck();
+    assert.equal(await page.getByLabel("Times").inputValue(), "clock");
+    await page.getByLabel("Times").selectOption("");
     await job.send(5, 36_000, "last.\n");
     pages.services.events.publish([`job:${job.id}`]);
     await page.waitForTimeout(1000);
-    assert.ok(!(await page.getByLabel("Show times").isChecked()));
+    assert.equal(await page.getByLabel("Times").inputValue(), "");
   });
 
   it("has links to its lines, which lead others there", async () => {
     const job = await newLog(`--- Many\n${"one of many\n".repeat(20_000)}`);
     await page.goto(`${job.page}?line=13351&attempt=1#L13351`);
     await page.locator("#L13351").waitFor({ state: "visible" });
-    assert.equal(await page.locator(".lines :target").getAttribute("id"), "L13351");
+    assert.equal(await page.locator(".lines .marked").getAttribute("id"), "L13351");
 
     await page.evaluate(() => Object.assign(globalThis, { same: 1 }));
     await page.locator("#L13353 > a").click();
 
     await page.waitForURL(/\?line=13353&attempt=1#L13353$/);
-    assert.equal(await page.locator(".lines :target").getAttribute("id"), "L13353");
+    assert.equal(await page.locator(".lines .marked").getAttribute("id"), "L13353");
     assert.ok(await page.evaluate(() => "same" in globalThis), "was not loaded again");
 
     await page.goto(`${job.page}?from=0`);

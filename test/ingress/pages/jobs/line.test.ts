@@ -23,11 +23,11 @@ describeWorld("the page of a job, opened at a line", startPages, (pages) => {
 
     for (const [attempt, word] of ["older", "newer"].entries()) {
       const text = await open(made, `line=13351&attempt=${attempt + 1}`);
-      assert.match(text, new RegExp(`<p id="L13351">(?:(?!</p>).)*${word}</p>`));
+      assert.match(text, new RegExp(`<p id="L13351" class="marked">(?:(?!</p>).)*${word}</p>`));
       assert.match(text, new RegExp(`href="\\?line=13351&amp;attempt=${attempt + 1}#L13351"`));
     }
     const atHeader = await open(made, "line=9002&attempt=1");
-    assert.match(atHeader, /<details id="L9002" open/);
+    assert.match(atHeader, /<details id="L9002" open class="marked"/);
     assert.match(atHeader, /<\/summary><a class="number" href="\?line=9002&amp;attempt=1#L9002"/);
     assert.match(await open(made, "line=5&attempt=1"), /<details id="L1" open/);
     assert.match(await open(made, "line=99999&attempt=1"), /id="L18002"/, "the end of a shorter log");
