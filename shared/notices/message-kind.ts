@@ -11,6 +11,7 @@ import { webhookHeaders } from "../notifications/headers.ts";
 import { receiverOf, secretOf } from "../notifications/notification-services.ts";
 import { listEnabledServices, listServicesById } from "../notifications/store.ts";
 import type { Message, MessageKind, NewMessage, Prepared, Rest } from "../outbox/kind.ts";
+import type { MessageTurn } from "../outbox/turn.ts";
 import type { OutgoingRequest } from "../outgoing/outgoing.ts";
 import { kindOf } from "../pipelines/notify/kinds.ts";
 import type { Services } from "../services/services.ts";
@@ -45,13 +46,13 @@ export const noticeMessages: MessageKind = {
     return due.flatMap((each) => messagesOf(services, each, chats));
   },
 
-  async prepare(services, message) {
+  async prepare(services, message, turn) {
     const { notice, step, instead } = message.target as Target;
     const build = message.buildId === null ? undefined : await findBuildById(services.db, message.buildId);
     if (!build || isOver(build, message)) return undefined;
     const told = await tell(services, build, message, step);
     if (!told) return undefined;
-    return prepareFor[kindOf(notice) as SentKind](services, { notice, build, told, message, instead });
+    return prepareFor[kindOf(notice) as SentKind](services, { notice, build, told, message, instead, turn });
   },
 };
 
@@ -124,6 +125,7 @@ interface Preparing {
   told: Told;
   message: Message;
   instead: string | undefined;
+  turn: MessageTurn;
 }
 type Prepare = (services: Services, preparing: Preparing) => Promise<Prepared | Rest | undefined>;
 
@@ -146,8 +148,8 @@ const prepareFor: Record<SentKind, Prepare> = {
     const note = instead && `No notification service has the channel ${instead}`;
     return { request: postOf(url, chatBody(url, told, { message: above, note })) };
   },
-  webhook: async (services, { notice, build, message }) => {
-    const body = await writeBodyOfBuild(services, build, message.event);
+  webhook: async (services, { notice, build, message, turn }) => {
+    const body = await writeBodyOfBuild(services, build, message.event, turn);
     if (body === undefined) return undefined;
     const event = eventNameOf(message.event);
     const headers = webhookHeaders({ event, id: message.id, body, now: services.clock.now() });

@@ -1,13 +1,19 @@
 import { findOrganizationById, type Organization } from "../accounts/organization-store.ts";
 import { listUsersById } from "../accounts/user-store.ts";
 import { listAgentsById } from "../agents/list-store.ts";
+import { measureMetaData } from "../builds/meta-data/meta-data-store.ts";
 import { type AnsweredJob, listAnsweredJobs } from "../builds/reading/answer-store.ts";
 import type { Build } from "../builds/rows/build-store.ts";
 import { findBuildById } from "../builds/triggered/store.ts";
-import { listLargeUnparsedPipelines } from "../pipelines/answer-store.ts";
+import type { MessageTurn } from "../outbox/turn.ts";
+import {
+  listLargeUnparsedPipelines,
+  listPipelineSizes,
+  listUnparsedPipelines,
+} from "../pipelines/answer-store.ts";
 import { findPipelineFactsById } from "../pipelines/store.ts";
 import { presentAgents } from "../presenters/load-agents.ts";
-import { type PresentedBuild, presentBuilds } from "../presenters/load-builds.ts";
+import { type PresentedBuild, presentReadBuilds } from "../presenters/load-builds.ts";
 import { jobPresenter } from "../presenters/load-jobs.ts";
 import { presentOrganization } from "../presenters/organization.ts";
 import { writePipeline } from "../presenters/pipeline.ts";
@@ -29,6 +35,9 @@ interface Sender {
   name: string;
 }
 
+/** Larger pipelines are read off the event loop, for each message anew. */
+const maxSharedBytes = 64 * 1024;
+
 /** A body in parts of JSON, by member. */
 type Members = [name: string, json: string][];
 
@@ -38,12 +47,22 @@ type Members = [name: string, json: string][];
  */
 export async function writeBody(
   services: Services,
-  organization: Organization,
-  service: NotificationService,
-  subject: Subject,
+  {
+    organization,
+    service,
+    subject,
+  }: { organization: Organization; service: NotificationService; subject: Subject },
+  turn: MessageTurn,
 ): Promise<string | undefined> {
-  const members = await membersOf(services, organization, service, subject);
-  return members && join(subject, members, await senderOf(services, service));
+  const members = await membersOf({ services, organization, turn }, service, subject);
+  return members && join(subject, members, await senderOf(services, service, turn));
+}
+
+/** Whose bodies are written, and what they have in common. */
+interface Writing {
+  services: Services;
+  organization: Organization;
+  turn: MessageTurn;
 }
 
 /** As `writeBody`, of a build that no service told of. Its sender made the build, or the pipeline. */
@@ -51,14 +70,15 @@ export async function writeBodyOfBuild(
   services: Services,
   { id: buildId, organizationId, pipelineId, creatorId }: Build,
   event: string,
+  turn: MessageTurn,
 ): Promise<string | undefined> {
   const organization = await findOrganizationById(services.db, organizationId);
   const pipeline = await findPipelineFactsById(services.db, { id: pipelineId });
   if (!organization || !pipeline) return undefined;
   const subject = { event, buildId, jobId: null, agentId: null };
-  const members = await ofBuild(services, organization, buildId, subject);
+  const members = await ofBuild({ services, organization, turn }, buildId, subject);
   const createdById = creatorId ?? pipeline.createdById;
-  return members && join(subject, members, await senderOf(services, { createdById }));
+  return members && join(subject, members, await senderOf(services, { createdById }, turn));
 }
 
 function join({ event }: Subject, members: Members, sender: Sender): string {
@@ -76,13 +96,13 @@ export function eventNameOf(event: string): string {
 }
 
 async function membersOf(
-  services: Services,
-  organization: Organization,
+  writing: Writing,
   service: NotificationService,
   subject: Subject,
 ): Promise<Members | undefined> {
+  const { services, organization } = writing;
   if (subject.agentId !== null) return ofAgent(services, organization, subject.agentId, subject.event);
-  if (subject.buildId !== null) return ofBuild(services, organization, subject.buildId, subject);
+  if (subject.buildId !== null) return ofBuild(writing, subject.buildId, subject);
   return ofPing(services, organization, service);
 }
 
@@ -109,13 +129,13 @@ async function ofAgent(
 }
 
 async function ofBuild(
-  services: Services,
-  organization: Organization,
+  writing: Writing,
   buildId: string,
   { event, jobId }: Subject,
 ): Promise<Members | undefined> {
+  const { services, organization } = writing;
   const { db } = services;
-  const found = await findWithPipeline(services, organization, buildId);
+  const found = await findWithPipeline(writing, buildId);
   if (!found) return undefined;
   const { head, pipeline } = found;
   const [job] = jobId === null ? [] : await listAnsweredJobs(db, { ids: [jobId] });
@@ -142,25 +162,51 @@ async function writeJob(
 
 /** A build without its pipeline, which stands beside it, and without its jobs. */
 async function findWithPipeline(
-  services: Services,
-  organization: Organization,
+  { services, organization, turn }: Writing,
   buildId: string,
 ): Promise<{ head: PresentedBuild; pipeline: string } | undefined> {
-  const { db, config, cipher } = services;
+  const { db } = services;
   const build = await findBuildById(db, buildId);
-  const [pipeline] = build ? await listLargeUnparsedPipelines(db, { ids: [build.pipelineId] }) : [];
-  if (!pipeline) return undefined;
-  const heads = await presentBuilds(services, organization, [{ id: buildId }], () => pipeline.slug);
+  if (!build) return undefined;
+  const { pipelineId } = build;
+  const ids = [pipelineId];
+  const [size] = await turn.share(`size ${pipelineId}`, async () => listPipelineSizes(db, { ids }));
+  if (!size) return undefined;
+  const { bytes } = await measureMetaData(db, [buildId]);
+  await turn.hold(size.bytes + bytes);
+  const write = (list: typeof listLargeUnparsedPipelines) =>
+    writePipelineOf(services, organization, ids, list);
+  const pipeline = await (size.bytes > maxSharedBytes
+    ? write(listLargeUnparsedPipelines)
+    : turn.share(`pipeline ${pipelineId}`, () => write(listUnparsedPipelines)));
+  const heads = await presentReadBuilds(services, organization, [build], () => size.slug);
   const head = heads.get(buildId);
-  if (!head) return undefined;
+  return pipeline === undefined || !head ? undefined : { head, pipeline };
+}
+
+/** @returns its JSON. Undefined: it was deleted */
+async function writePipelineOf(
+  services: Services,
+  organization: Organization,
+  ids: string[],
+  list: typeof listLargeUnparsedPipelines,
+): Promise<string | undefined> {
+  const { db, config, cipher } = services;
+  const [pipeline] = await list(db, { ids });
+  if (!pipeline) return undefined;
   const users = await listUsersById(db, [pipeline.createdById]);
   // Somebody who knows the address of its webhook can make builds: no receiver gets it.
   const providers = await loadProviders(services, organization.id, []);
-  const parts = await writePipeline({ config, cipher, users, providers }, organization, pipeline);
-  return { head, pipeline: parts.join("") };
+  return (await writePipeline({ config, cipher, users, providers }, organization, pipeline)).join("");
 }
 
-async function senderOf({ db }: Services, { createdById }: { createdById: string }): Promise<Sender> {
-  const user = (await listUsersById(db, [createdById])).get(createdById);
-  return { id: createdById, name: user?.name ?? "" };
+function senderOf(
+  { db }: Services,
+  { createdById: id }: { createdById: string },
+  turn: MessageTurn,
+): Promise<Sender> {
+  return turn.share(`sender ${id}`, async () => {
+    const user = (await listUsersById(db, [id])).get(id);
+    return { id, name: user?.name ?? "" };
+  });
 }

@@ -3,6 +3,7 @@ import { findResultBefore } from "../builds/outdated/known-store.ts";
 import type { Tx } from "../db/database.ts";
 import type { News } from "../news/store.ts";
 import type { Message, MessageKind, NewMessage, Prepared, Rest } from "../outbox/kind.ts";
+import type { MessageTurn } from "../outbox/turn.ts";
 import type { Services } from "../services/services.ts";
 import { eventNameOf, writeBody } from "./bodies.ts";
 import { type MailTarget, prepareChat, prepareMail } from "./chat-and-mail.ts";
@@ -32,28 +33,44 @@ export const serviceMessages: MessageKind = {
     return messages;
   },
 
-  async prepare(services, message) {
+  async prepare(services, message, turn) {
     const { organizationId, serviceId } = message;
-    const service = await findNotificationService(services.db, organizationId, serviceId ?? "");
-    const organization = service?.enabled
-      ? await findOrganizationById(services.db, organizationId)
-      : undefined;
-    if (!service || !organization) return undefined;
-    return prepareFor[service.provider](services, organization, service, message);
+    const sender = await turn.share(`service ${serviceId}`, () =>
+      findSender(services, organizationId, serviceId ?? ""),
+    );
+    return sender && prepareFor[sender.service.provider](services, sender, message, turn);
   },
 };
 
+/** A service that is switched on. */
+interface Sender {
+  service: NotificationService;
+  organization: Organization;
+  /** Its token. */
+  secret: string | undefined;
+}
+
+async function findSender(
+  services: Services,
+  organizationId: string,
+  id: string,
+): Promise<Sender | undefined> {
+  const service = await findNotificationService(services.db, organizationId, id);
+  const organization = service?.enabled ? await findOrganizationById(services.db, organizationId) : undefined;
+  return service && organization && { service, organization, secret: secretOf(services, service) };
+}
+
 type Prepare = (
   services: Services,
-  organization: Organization,
-  service: NotificationService,
+  sender: Sender,
   message: Message,
+  turn: MessageTurn,
 ) => Promise<Prepared | Rest | undefined>;
 
 const prepareFor: Record<NotificationService["provider"], Prepare> = {
   webhook: prepareWebhook,
-  slack: (services, _organization, service, message) => prepareChat(services, service, message),
-  email: (services, _organization, service, message) => prepareMail(services, service, message),
+  slack: (services, { service }, message) => prepareChat(services, service, message),
+  email: (services, { service }, message) => prepareMail(services, service, message),
 };
 
 async function isWanted(
@@ -76,13 +93,12 @@ function messagesFor(service: NotificationService, { event, buildId, jobId, agen
 
 async function prepareWebhook(
   services: Services,
-  organization: Organization,
-  service: NotificationService,
+  { service, organization, secret: token }: Sender,
   message: Message,
+  turn: MessageTurn,
 ): Promise<Prepared | undefined> {
   const { url, token_mode, tls_verify } = service.settings as unknown as WebhookSettings;
-  const token = secretOf(services, service);
-  const body = await writeBody(services, organization, service, message);
+  const body = await writeBody(services, { organization, service, subject: message }, turn);
   if (token === undefined || body === undefined) return undefined;
   const headers = webhookHeaders({
     event: eventNameOf(message.event),

@@ -5,6 +5,7 @@ import type { OutgoingRequest } from "../outgoing/outgoing.ts";
 import type { OutgoingAnswer } from "../outgoing/read-answer.ts";
 import type { Services } from "../services/services.ts";
 import type { MessageKindName } from "../vocabulary.ts";
+import type { MessageTurn } from "./turn.ts";
 
 export type Message = Tables["outbox"]["$inferSelect"];
 
@@ -27,7 +28,7 @@ export interface MessageKind {
    * Makes what is sent, from the present rows. It may run several times for a message.
    * @returns undefined: nothing is left to say
    */
-  prepare(services: Services, message: Message): Promise<Prepared | Rest | undefined>;
+  prepare(services: Services, message: Message, turn: MessageTurn): Promise<Prepared | Rest | undefined>;
   /** Says what an answer means. Default: `judge` of verdict.ts. */
   judge?(answer: OutgoingAnswer, now: Date): Verdict;
   /** Called for each try that was answered, in the transaction that stores how it went. */

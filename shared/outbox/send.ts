@@ -6,6 +6,7 @@ import type { Services } from "../services/services.ts";
 import { Outage } from "../sharing/gatherer.ts";
 import type { Message, MessageKinds, Otherwise, Prepared, Rest, Verdict } from "./kind.ts";
 import type { Receiver } from "./store.ts";
+import { inMessageTurn, type MessageTurn, NoRoom, openTurn } from "./turn.ts";
 import { judge } from "./verdict.ts";
 
 /** A try and its outcome. Without a verdict: nothing was left to say. */
@@ -40,13 +41,17 @@ export async function sendInOrder(
 ): Promise<Try[]> {
   const tries: Try[] = [];
   const startedAt = performance.now();
+  const turn = openTurn();
   let isResting = false;
   const lines = Map.groupBy(messages, ({ buildId, agentId, id }) => buildId ?? agentId ?? id).values();
   const sendLines = async () => {
     for (const line of lines)
       for (const message of line) {
         if (isResting || performance.now() - startedAt > startsWithinMs) return;
-        const done = await attempt(services, kinds, message);
+        const done = await inMessageTurn(turn, message.organizationId, (own) =>
+          attempt(services, kinds, message, own),
+        ).catch(undefinedWithoutRoom);
+        if (!done) return;
         tries.push(done);
         isResting ||= done.verdict?.outcome === "receiver_rests";
       }
@@ -57,16 +62,25 @@ export async function sendInOrder(
   return tries;
 }
 
-async function attempt(services: Services, kinds: MessageKinds, message: Message): Promise<Try> {
+function undefinedWithoutRoom(error: unknown): undefined {
+  if (!(error instanceof NoRoom)) throw error;
+}
+
+async function attempt(
+  services: Services,
+  kinds: MessageKinds,
+  message: Message,
+  turn: MessageTurn,
+): Promise<Try> {
   const kind = kinds[message.kind];
   const now = services.clock.now();
   if (!kind)
     return restOf(message, { rest: new Date(now.getTime() + unknownRestMs), problem: "Not known here" });
   let prepared: Prepared | Rest | undefined;
   try {
-    prepared = await kind.prepare(services, message);
+    prepared = await kind.prepare(services, message, turn);
   } catch (error) {
-    if (error instanceof Outage) throw error;
+    if (error instanceof Outage || error instanceof NoRoom) throw error;
     services.log.error(
       { err: error, messageId: message.id, kind: message.kind },
       "a message could not be made",

@@ -18,13 +18,26 @@ export interface PresentedBuild {
  * @param slugOf the slug of a pipeline, by id. Undefined: it was deleted, and its builds with it
  */
 export async function presentBuilds(
-  { db, cipher, config }: Pick<Services, "db" | "cipher" | "config">,
+  services: Pick<Services, "db" | "cipher" | "config">,
   organization: Organization,
   given: readonly { id: string }[],
   slugOf: (pipelineId: string) => string | undefined,
 ): Promise<Map<string, PresentedBuild>> {
-  const ids = given.map(({ id }) => id);
-  const builds = [...(await listBuildsById(db, ids)).values()];
+  const builds = await listBuildsById(
+    services.db,
+    given.map(({ id }) => id),
+  );
+  return presentReadBuilds(services, organization, [...builds.values()], slugOf);
+}
+
+/** As `presentBuilds`, of builds that were read just now. */
+export async function presentReadBuilds(
+  { db, cipher, config }: Pick<Services, "db" | "cipher" | "config">,
+  organization: Organization,
+  builds: readonly Build[],
+  slugOf: (pipelineId: string) => string | undefined,
+): Promise<Map<string, PresentedBuild>> {
+  const ids = builds.map(({ id }) => id);
   const users = await listUsersById(
     db,
     builds.flatMap(({ creatorId }) => creatorId ?? []),

@@ -129,7 +129,6 @@ export const shares = {
   },
   /** One runs, and two wait. */
   filterTests: { what: "filter tests", max: 100, shares: [always("organization", 3)] },
-  /** Each asks a source host for something, up to 10 seconds a request. */
   /** Each has up to four requests at once. One that hangs keeps a place for 10 seconds, and then rests. */
   receivers: {
     what: "receivers that are sent to",
@@ -137,6 +136,14 @@ export const shares = {
     shares: [always("organization", 16)],
     refusal: "they wait",
   },
+  /** A request about a build has the steps of its pipeline and its meta-data. */
+  messageBodies: {
+    what: "bytes of large requests to receivers",
+    max: 64 * mb,
+    shares: [{ kind: "organization", part: 3 / 8 }],
+    refusal: "they wait",
+  },
+  /** Each asks a source host for something, up to 10 seconds a request. */
   talksToHosts: { what: "talks to source hosts", max: 100, shares: [always("organization", 3)] },
   heldReads: {
     what: "reads of a payload that are held for 6 seconds",

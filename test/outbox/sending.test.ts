@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/durations.ts";
+import type { MessageKind } from "../../shared/outbox/kind.ts";
 import { oldMessages } from "../../shared/outbox/retention.ts";
 import { takeReceiverIfDue } from "../../shared/outbox/store.ts";
 import { describeWorld } from "../helpers/databases.ts";
@@ -32,6 +33,59 @@ describeWorld("the outbox", openOutboxWorld, (outbox) => {
     assert.deepEqual([request?.method, request?.host, endedAt !== null], ["POST", new URL(url).host, true]);
     assert.equal(request?.body, JSON.stringify(received[0]?.body));
     assert.deepEqual(await outbox.receivers(), []);
+  });
+
+  it("makes large messages only while there is room for them, whatever receivers there are", async () => {
+    const large: MessageKind = {
+      ...postingKind,
+      async prepare(services, message, turn) {
+        await turn.hold(8 * 1024 * 1024);
+        return postingKind.prepare(services, message, turn);
+      },
+    };
+    let [present, most] = [0, 0];
+    const receivers = [await outbox.newReceiver(), await outbox.newReceiver(), await outbox.newReceiver()];
+    for (const receiver of receivers) {
+      receiver.behave(async (response) => {
+        most = Math.max(most, ++present);
+        await sleep(20);
+        present--;
+        response.end();
+      });
+      await outbox.put(
+        receiver.url,
+        numbered(3).map((each) => ({ ...each, buildId: outbox.newBuildId() })),
+      );
+    }
+
+    await outbox.send(1, { service: large });
+
+    assert.equal(most, 1);
+    assert.deepEqual(
+      receivers.map(({ received }) => received.length),
+      [3, 3, 3],
+    );
+  });
+
+  it("reads once what the messages of a turn have in common, and again after it failed", async () => {
+    const { url, received } = await outbox.newReceiver();
+    let reads = 0;
+    const sharing: MessageKind = {
+      ...postingKind,
+      async prepare(services, message, turn) {
+        const read = async () => {
+          if (++reads === 1) throw new Error("no such table");
+          return "read";
+        };
+        await turn.share("steps", read).catch(() => turn.share("steps", read));
+        return postingKind.prepare(services, message, turn);
+      },
+    };
+    await outbox.put(url, numbered(3));
+
+    await outbox.send(1, { service: sharing });
+
+    assert.deepEqual([received.length, reads], [3, 2]);
   });
 
   it("moves on a waiting message about the same topic, and sends one that was moved on meanwhile once more", async () => {
