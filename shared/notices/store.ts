@@ -2,6 +2,7 @@ import { and, asc, eq, gt, inArray, isNotNull, or, sql } from "drizzle-orm";
 import type { Build } from "../builds/rows/build-store.ts";
 import { type Job, selectJobs, wholeJob } from "../builds/rows/job-store.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import { finishedBuildStates, type Notice } from "../vocabulary.ts";
 
 /** The facts that decide whose build it is. */
@@ -9,14 +10,17 @@ export type EndedBuild = Pick<Build, "id" | "state" | "creatorId" | "author" | "
 
 /** Those of builds that have notices, or whose steps do. */
 export async function listSpeakingBuilds(tx: Tx, ids: string[]): Promise<Map<string, Build>> {
-  const { builds } = tx.tables;
-  if (ids.length === 0) return new Map();
-  const found = await tx
-    .select()
-    .from(builds)
-    .where(and(inArray(builds.id, ids), or(isNotNull(builds.notify), eq(builds.tellsOfJobs, true))));
+  const found = ids.length === 0 ? [] : await speakingBuilds(tx, { ids });
   return new Map(found.map((build) => [build.id, build]));
 }
+
+const speakingBuilds = prepared<{ ids: string[] }, Build, Tx>((tx) => {
+  const { builds } = tx.tables;
+  return tx
+    .select()
+    .from(builds)
+    .where(and(isOneOf(builds.id, "ids"), or(isNotNull(builds.notify), eq(builds.tellsOfJobs, true))));
+});
 
 export async function listEndedBuilds(tx: Tx, ids: string[]): Promise<Map<string, EndedBuild>> {
   const { builds } = tx.tables;

@@ -1,5 +1,6 @@
 import { eq, inArray } from "drizzle-orm";
 import type { Tx } from "../db/database.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import { type News, subjectsOf } from "../news/store.ts";
 import type { BuildState } from "../vocabulary.ts";
 
@@ -21,18 +22,10 @@ export interface Facts {
 }
 
 export async function findFacts(tx: Tx, news: readonly News[]): Promise<Facts> {
-  const { agents, builds, pipelines } = tx.tables;
+  const { agents } = tx.tables;
   const buildIds = subjectsOf(news, "buildId");
   const agentIds = subjectsOf(news, "agentId");
-  const { id, pipelineId, branch, state, number } = builds;
-  const ofBuilds =
-    buildIds.length === 0
-      ? []
-      : await tx
-          .select({ id, pipelineId, clusterId: pipelines.clusterId, branch, state, number })
-          .from(builds)
-          .innerJoin(pipelines, eq(pipelines.id, pipelineId))
-          .where(inArray(id, buildIds));
+  const ofBuilds = buildIds.length === 0 ? [] : await heardBuilds(tx, { ids: buildIds });
   const ofAgents =
     agentIds.length === 0
       ? []
@@ -45,3 +38,13 @@ export async function findFacts(tx: Tx, news: readonly News[]): Promise<Facts> {
     clusters: new Map(ofAgents.map((agent) => [agent.id, agent.clusterId])),
   };
 }
+
+const heardBuilds = prepared<{ ids: string[] }, HeardBuild, Tx>((tx) => {
+  const { builds, pipelines } = tx.tables;
+  const { id, pipelineId, branch, state, number } = builds;
+  return tx
+    .select({ id, pipelineId, clusterId: pipelines.clusterId, branch, state, number })
+    .from(builds)
+    .innerJoin(pipelines, eq(pipelines.id, pipelineId))
+    .where(isOneOf(id, "ids"));
+});

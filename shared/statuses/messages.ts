@@ -5,14 +5,14 @@ import type { NewMessage } from "../outbox/kind.ts";
 import type { Services } from "../services/services.ts";
 import { messagesOfNotices } from "./noticed.ts";
 import { listAnnouncedJobs, listSpokenBuilds } from "./store.ts";
-import { contextOf, contextOfStep, findShown, messageOf, type Shown } from "./target.ts";
+import { contextOf, contextOfStep, listShownOf, messageOf, type Shown } from "./target.ts";
 
 /** Of a build whose commit became known after they began: the statuses of so many steps follow. */
 const maxJobsAtOnce = 500;
 
 /** Makes messages of news: a status of the build, of each step where the pipeline wants that, and what `notify` asks for. */
 export async function messagesOf(tx: Tx, services: Services, news: News[]): Promise<NewMessage[]> {
-  const shown = await listShown(tx, services, news);
+  const shown = await findAllShown(tx, services, news);
   const jobs = await listJobsById(tx, jobsToRead(news, shown));
   const messages: NewMessage[] = [];
   for (const { event, buildId, jobId } of news) {
@@ -27,13 +27,12 @@ export async function messagesOf(tx: Tx, services: Services, news: News[]): Prom
   return [...messages, ...(await messagesOfNotices(tx, services, news, shown))];
 }
 
-async function listShown(tx: Tx, services: Services, news: News[]): Promise<Map<string, Shown>> {
-  const shown = new Map<string, Shown>();
-  for (const spoken of await listSpokenBuilds(tx, subjectsOf(news, "buildId"))) {
-    const found = await findShown({ cipher: services.cipher, db: tx }, spoken);
-    if (found) shown.set(spoken.build.id, found);
-  }
-  return shown;
+async function findAllShown(tx: Tx, services: Services, news: News[]): Promise<Map<string, Shown>> {
+  const spoken = await listSpokenBuilds(tx, subjectsOf(news, "buildId"));
+  const shown: Shown[] = [];
+  for (const ofPipeline of Map.groupBy(spoken, ({ pipeline }) => pipeline.id).values())
+    shown.push(...(await listShownOf({ cipher: services.cipher, db: tx }, ofPipeline)));
+  return new Map(shown.map((each) => [each.spoken.build.id, each]));
 }
 
 function jobsToRead(news: News[], shown: Map<string, Shown>): string[] {

@@ -3,6 +3,7 @@ import { type Job, selectJobs, wholeJob } from "../builds/rows/job-store.ts";
 import { receiverOf, receiversOf } from "../connections/receivers.ts";
 import type { Connection } from "../connections/store.ts";
 import type { Db, Tx } from "../db/database.ts";
+import { isOneOf, prepared } from "../db/prepared.ts";
 import type { Tables } from "../db/schema.ts";
 import { beginsWith } from "../outbox/store.ts";
 import type { GivenSettings } from "../sources/settings.ts";
@@ -31,11 +32,14 @@ export interface SpokenBuild {
 
 /** Builds of pipelines that are not deleted. */
 export async function listSpokenBuilds(db: Db | Tx, ids: string[]): Promise<SpokenBuild[]> {
-  if (ids.length === 0) return [];
+  return ids.length === 0 ? [] : ((await spokenBuilds(db, { ids })) as SpokenBuild[]);
+}
+
+const spokenBuilds = prepared<{ ids: string[] }, object>((db) => {
   const { builds, pipelines, organizations } = db.tables;
   const { id, organizationId, pipelineId, number, state, commit, options, startedAt, finishedAt } =
     getTableColumns(builds);
-  const rows = await db
+  return db
     .select({
       build: { id, organizationId, pipelineId, number, state, commit, options, startedAt, finishedAt },
       pipeline: {
@@ -49,9 +53,8 @@ export async function listSpokenBuilds(db: Db | Tx, ids: string[]): Promise<Spok
     .from(builds)
     .innerJoin(pipelines, and(eq(pipelines.id, builds.pipelineId), isNull(pipelines.deletedAt)))
     .innerJoin(organizations, eq(organizations.id, builds.organizationId))
-    .where(inArray(builds.id, ids));
-  return rows as SpokenBuild[];
-}
+    .where(isOneOf(id, "ids"));
+});
 
 const unannounced: JobState[] = ["waiting", "blocked", "broken", "skipped"];
 

@@ -35,15 +35,26 @@ export interface Shown {
 
 /** Finds where the statuses of a build go. Undefined: nowhere, or not yet. */
 export async function findShown(
-  services: Pick<Services, "cipher"> & { db: Services["db"] | Tx },
+  services: Parameters<typeof listShownOf>[0],
   spoken: SpokenBuild,
 ): Promise<Shown | undefined> {
-  const { build, pipeline } = spoken;
-  if (!isFullCommit(build.commit)) return undefined;
-  const { organizationId } = build;
-  const found = await findStatusTarget(services, { organizationId, repository: pipeline.repository });
-  if ("reason" in found) return undefined;
-  return { spoken, settings: withDefaults(pipeline.providerSettings ?? {}), target: found.target };
+  return (await listShownOf(services, [spoken]))[0];
+}
+
+/** As `findShown`, of builds of one pipeline. Leaves out those whose statuses go nowhere. */
+export async function listShownOf(
+  services: Pick<Services, "cipher"> & { db: Services["db"] | Tx },
+  ofPipeline: readonly SpokenBuild[],
+): Promise<Shown[]> {
+  const known = ofPipeline.filter(({ build }) => isFullCommit(build.commit));
+  const [first] = known;
+  if (!first) return [];
+  const { repository, providerSettings } = first.pipeline;
+  const { organizationId } = first.build;
+  const found = await findStatusTarget(services, { organizationId, repository });
+  if ("reason" in found) return [];
+  const settings = withDefaults(providerSettings ?? {});
+  return known.map((spoken) => ({ spoken, settings, target: found.target }));
 }
 
 /** Writes a message. Later news of the same status take its place while it waits. */
