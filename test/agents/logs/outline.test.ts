@@ -55,6 +55,11 @@ describe("the outline of a log", () => {
       assert.deepEqual(reds(`a\n\x1b[${color}mb\x1b[0m\nc\n`), [], color);
     assert.deepEqual(reds("\x1b[31ma\nb\n\nc\x1b[m\nd\n"), [1, 4], "it lasts, and blanks are not seen");
     assert.deepEqual(reds("\x1b[31m\x1b[0mnothing\n"), []);
+    assert.deepEqual(
+      reds("\x1b[31m10%\rdone\n\x1b[31m10%\r\x1b[0mdone\n"),
+      [1],
+      "it lasts behind what is overwritten",
+    );
   });
 
   it("finds words as they are seen: in capitals, across colors, after what is written over", () => {
@@ -64,6 +69,7 @@ describe("the outline of a log", () => {
     assert.deepEqual(hits("10%\r50%\rdone\r\n", "done"), [1]);
     assert.deepEqual(hits(`${at(1)}x\n`, "bk;t"), [], "a time is no text");
     assert.deepEqual(hits("\x1b]8;;https://example.com\x07link\x1b]8;;\x07\n", "example"), []);
+    assert.deepEqual(hits("\x1b(B\x1b[mone\x1b(B two\n", "one two"), [1]);
     assert.deepEqual(hits("naïve\nZoë\n", "zoË"), [2]);
   });
 
