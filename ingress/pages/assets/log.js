@@ -270,13 +270,27 @@ function handleKey(event) {
   keys[key]();
 }
 
-/** The reader's choices last, in this browser. */
-function remember(id, property) {
-  const field = document.getElementById(id);
-  if (!field) return;
-  const stored = localStorage.getItem(`log ${id}`);
-  if (stored !== null) field[property] = property === "checked" ? stored === "true" : stored;
-  field.addEventListener("change", () => localStorage.setItem(`log ${id}`, field[property]));
+/** Choices of the reader last, in this browser. */
+const choices = { times: "value", wrap: "checked", "fold-jobs": "checked" };
+
+function remember({ target }) {
+  const property = choices[target.id];
+  if (property) localStorage.setItem(`log ${target.id}`, target[property]);
+}
+
+function choose() {
+  for (const [id, property] of Object.entries(choices)) {
+    const field = document.getElementById(id);
+    const chosen = localStorage.getItem(`log ${id}`);
+    if (field && chosen !== null) field[property] = property === "checked" ? chosen === "true" : chosen;
+  }
+}
+
+/** A list of many jobs shows the present one. */
+function showPresentJob() {
+  const list = document.getElementById("siblings");
+  const present = list?.querySelector("[aria-current]");
+  if (present) list.scrollTop = present.offsetTop - list.clientHeight / 2;
 }
 
 /** The tools may take two lines. Headers of groups stick below them. */
@@ -288,9 +302,8 @@ function keepHeadersBelow(tools) {
 }
 
 function open() {
-  remember("times", "value");
-  remember("wrap", "checked");
-  remember("fold-jobs", "checked");
+  choose();
+  showPresentJob();
   keepHeadersBelow(document.getElementById("log-tools"));
   const { opensAt, follows } = log.dataset;
   if (location.hash) openGroup();
@@ -316,5 +329,6 @@ if (log) {
   addEventListener("hashchange", openGroup);
   addEventListener("scroll", handleScroll, { passive: true });
   addEventListener("keydown", handleKey);
+  addEventListener("change", remember);
   open();
 }

@@ -109,6 +109,7 @@ function More(props: HeadProps) {
             <a href={rawLogPath(request, loaded)} download={`${loaded.job.id}.log`}>
               Download
             </a>
+            <a href={`${buildPath(request)}#environment`}>Environment</a>
           </p>
         )}
         <Facts {...props} />

@@ -65,7 +65,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
     script: "log.js",
     content: (
       <>
-        <JobsOfBuild siblings={siblings} present={job} request={request} />
+        <JobsOfBuild siblings={siblings} present={job} pipeline={loaded.pipeline} request={request} />
         <Head loaded={loaded} place={place} runs={runs} request={request} unsent={unsent} />
         <Notes loaded={loaded} place={place} request={request} />
         {place.isAgain && <Lost by={place.lostBy} request={request} />}

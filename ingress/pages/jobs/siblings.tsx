@@ -3,8 +3,10 @@ import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts"
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { findPlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
+import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { buildPath, jobPath } from "../address/build.ts";
+import { pipelinePath } from "../address/pipeline.ts";
 import { kindOf } from "../states/kinds.ts";
 import { StateIcon, stateInWords } from "../states/state.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
@@ -41,17 +43,22 @@ function isWork(type: Job["type"]): boolean {
 export function JobsOfBuild({
   siblings: { jobs, total },
   present,
+  pipeline,
   request,
 }: {
   siblings: Siblings;
   present: Job;
+  pipeline: Pick<PipelineFacts, "name">;
   request: MemberRequest;
 }) {
   const more = total - jobs.length;
   return (
     <nav class="siblings" id="siblings" aria-label="Jobs of this build">
       <p>
-        <a href={buildPath(request)}>Build #{request.parameter("number")}</a>
+        <span class="above">
+          <a href={pipelinePath(request)}>{pipeline.name}</a>{" "}
+          <a href={buildPath(request)}>Build #{request.parameter("number")}</a>
+        </span>
         <label class="fold-switch">
           <input type="checkbox" id="fold-jobs" autocomplete="off" />
           <span class="on-desk">Fold</span>

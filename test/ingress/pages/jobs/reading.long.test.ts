@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { before, it } from "node:test";
 import type { Page } from "playwright-core";
+import { createBuildByHand } from "../../../../shared/builds/making/by-request.ts";
+import { createPipeline } from "../../../../shared/pipelines/pipelines.ts";
 import { leaseJob, newJob } from "../../../agents/logs/jobs-with-logs.ts";
 import { click, describeInBrowser, openWindow } from "../../../helpers/browser.ts";
 import { startPages } from "../../../helpers/pages.ts";
@@ -144,6 +146,49 @@ describeInBrowser("reading a log of 20,000 lines", startPages, (pages) => {
     assert.ok(!(await isAtEnd()));
     await page.getByLabel("Follow").check();
     assert.ok(await isAtEnd());
+  });
+
+  it("copies a place in a file by a click", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.goto(path);
+    await page.locator(".place").first().click();
+    await page.locator(".place.copied").waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "test/cart.ts:12");
+  });
+
+  it("leads by j and k through the jobs of the build, with the reader's choices", async () => {
+    const { services, acme } = pages;
+    const pipeline = await createPipeline(services, acme.operator, {
+      clusterId: acme.cluster.id,
+      name: "Many",
+      steps: ["one", "two", "three"].map((label) => ({ command: `make ${label}`, label })),
+    });
+    await createBuildByHand(services, acme.operator, pipeline, {});
+    const { jobs } = services.db.tables;
+    const rows = await services.db.select({ id: jobs.id, label: jobs.ownLabel }).from(jobs);
+    const id = rows.find(({ label }) => label === "two")?.id ?? "";
+    await page.goto(`/organizations/acme/pipelines/many/builds/1/jobs/${id}`);
+    const title = (name: string) => page.getByRole("heading", { level: 1, name }).waitFor();
+
+    await title("two");
+    await page.getByLabel("Wrap").uncheck();
+    await page.keyboard.press("j");
+    await title("three");
+    assert.ok(!(await page.getByLabel("Wrap").isChecked()));
+    await page.getByLabel("Wrap").check();
+    await page.keyboard.press("j"); // it is the last one
+    await page.keyboard.press("k");
+    await title("two");
+    await page.keyboard.press("k");
+    await title("one");
+    await page.getByLabel("Fold").check();
+    assert.ok(!(await page.locator("#siblings ol").isVisible()));
+    await page.getByLabel("Fold").uncheck();
+    await page.setViewportSize({ width: 390, height: 844 });
+    assert.ok(!(await page.locator("#siblings ol").isVisible()));
+    await page.getByLabel("3 jobs").check();
+    assert.ok(await page.locator("#siblings ol").isVisible());
+    await page.getByLabel("3 jobs").uncheck();
   });
 
   it("has no fault of accessibility, and fits a phone", async () => {
