@@ -4,6 +4,7 @@ import { readOutline, readOutlineOfEnd } from "../../../shared/agents/logs/outli
 import { LogScan } from "../../../shared/agents/logs/outline/scan.ts";
 import type { ReadableLog } from "../../../shared/agents/logs/read.ts";
 import { findLog } from "../../../shared/agents/logs/store.ts";
+import { runFor } from "../../../shared/sharing/owner.ts";
 import { openApi } from "../../helpers/api.ts";
 import { describeWorld } from "../../helpers/databases.ts";
 import { leaseJob, newJob } from "./jobs-with-logs.ts";
@@ -129,5 +130,30 @@ describeWorld("outlines that are read from the store", openApi, (api) => {
     const { stored, db } = await logged(`${before}${"x".repeat(99)}\n`.repeat(25_000) + red("late"));
     const { failedAt, lines } = await readOutlineOfEnd(db, await stored());
     assert.deepEqual([failedAt, lines], [74_999, 75_001]);
+  });
+
+  it("read at most 16 KB of an organization in a turn of the event loop", async (t) => {
+    const made = await Promise.all(
+      Array.from({ length: 4 }, () => logged(`${red("x")} and more of a line\n`.repeat(8000))),
+    );
+    const logs = await Promise.all(made.map(({ stored }) => stored()));
+    let inThisTurn = 0;
+    let most = 0;
+    const { add } = LogScan.prototype;
+    t.mock.method(LogScan.prototype, "add", function (this: LogScan, piece: Buffer) {
+      if (inThisTurn === 0)
+        setImmediate(() => {
+          inThisTurn = 0;
+        });
+      inThisTurn += piece.length;
+      most = Math.max(most, inThisTurn);
+      return add.call(this, piece);
+    });
+
+    const { db } = api.world.services;
+    await Promise.all(logs.map((log) => runFor("crowd", () => readOutline(db, log, { maxBytes: 1e9 }))));
+
+    // The next slice may begin in the turn in which the last one ends.
+    assert.ok(most <= 2 * 16 * 1024, `${most} bytes in one turn of the event loop`);
   });
 });
