@@ -1,7 +1,7 @@
 import { listJobsById } from "../../../shared/builds/reading/job-list-store.ts";
 import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts";
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
-import { findPlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
+import { listPlaced } from "../../../shared/builds/rows/graph-store.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import type { PipelineFacts } from "../../../shared/pipelines/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
@@ -20,9 +20,12 @@ export interface Siblings {
 const maxJobs = 200;
 
 /** Failed jobs first, then in the order of the steps. The present job is always among them. */
-export async function loadSiblings({ db }: Services, build: Build, present: Job): Promise<Siblings> {
-  const { jobs } = await findPlacedGraph(db, build);
-  const placed = jobs
+export async function loadSiblings(
+  { db }: Services,
+  build: Pick<Build, "id">,
+  present: Job,
+): Promise<Siblings> {
+  const placed = (await listPlaced(db, { buildId: build.id }))
     .filter(({ id, type, retriedInJobId }) => id === present.id || (isWork(type) && retriedInJobId === null))
     .map((job) => ({ ...job, rank: kindOf(job) === "failed" ? 0 : 1 }))
     .sort(

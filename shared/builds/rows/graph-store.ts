@@ -141,7 +141,8 @@ export interface PlacedJob extends JobStanding {
   position: number;
 }
 
-const listPlaced = prepared<{ buildId: string }, PlacedJob>((db) => {
+/** All jobs of a build, retried ones too, in no order. */
+export const listPlaced = prepared<{ buildId: string }, PlacedJob>((db) => {
   const { jobs } = db.tables;
   const { id, stepId, state, softFailed, retriedInJobId, unblockable, type, position } = jobs;
   return db
