@@ -230,7 +230,9 @@ function openGroup() {
 /** A place in a file is copied by a click. */
 async function copyPlace({ target }) {
   if (!target.matches?.(".place") || getSelection()?.type === "Range") return;
-  await navigator.clipboard?.writeText(target.textContent);
+  // The clipboard needs https or localhost. Elsewhere the place is selected, for the keyboard.
+  if (!navigator.clipboard) return getSelection()?.selectAllChildren(target);
+  await navigator.clipboard.writeText(target.textContent);
   target.classList.add("copied");
   setTimeout(() => target.classList.remove("copied"), 1000);
 }
@@ -270,18 +272,27 @@ function handleKey(event) {
   keys[key]();
 }
 
-/** Choices of the reader last, in this browser. */
+/** Choices of the reader last, in a browser that lets pages keep something. */
+const kept = openStorage();
 const choices = { times: "value", wrap: "checked", "fold-jobs": "checked" };
+
+function openStorage() {
+  try {
+    return localStorage;
+  } catch {
+    return undefined;
+  }
+}
 
 function remember({ target }) {
   const property = choices[target.id];
-  if (property) localStorage.setItem(`log ${target.id}`, target[property]);
+  if (property) kept?.setItem(`log ${target.id}`, target[property]);
 }
 
 function choose() {
   for (const [id, property] of Object.entries(choices)) {
     const field = document.getElementById(id);
-    const chosen = localStorage.getItem(`log ${id}`);
+    const chosen = kept?.getItem(`log ${id}`) ?? null;
     if (field && chosen !== null) field[property] = property === "checked" ? chosen === "true" : chosen;
   }
 }
