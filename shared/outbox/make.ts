@@ -4,6 +4,7 @@ import type { Services } from "../services/services.ts";
 import { Outage } from "../sharing/gatherer.ts";
 import { messageKinds } from "../vocabulary.ts";
 import type { MessageKinds } from "./kind.ts";
+import type { Paced } from "./pace.ts";
 import { putMessages } from "./put.ts";
 
 export const newsOfTransaction = 100;
@@ -15,11 +16,10 @@ export const newsOfTransaction = 100;
  */
 export async function makeMessages(
   services: Services,
-  kinds: MessageKinds,
-  organizationId: string,
+  { kinds, paced, organizationId }: { kinds: MessageKinds; paced: Paced; organizationId: string },
 ): Promise<number> {
   const make = (limit: number) =>
-    services.db.transaction((tx) => makeOf(tx, services, { kinds, organizationId, limit }));
+    paced(organizationId, (tx) => makeOf(tx, services, { kinds, organizationId, limit }));
   try {
     return await make(newsOfTransaction);
   } catch (error) {

@@ -20,6 +20,7 @@ import { Tasks } from "../sharing/tasks.ts";
 import { openLooks, openVisits } from "../tasks/looks.ts";
 import type { MessageKinds } from "./kind.ts";
 import { makeMessages, newsOfTransaction } from "./make.ts";
+import { openPace } from "./pace.ts";
 import { sendInOrder } from "./send.ts";
 import { settle } from "./settle.ts";
 import {
@@ -48,6 +49,7 @@ const maxDue = 32;
 
 export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
   const { db, clock, log, metrics } = services;
+  const paced = openPace(db);
   const tasks = new Tasks();
   const { signal } = tasks;
   const places = new Shares(shares.receivers);
@@ -57,7 +59,7 @@ export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
 
   /** @returns true if there may be more to do */
   const make = async (organizationId: string): Promise<boolean> => {
-    const turn = () => makeMessages(services, kinds, organizationId);
+    const turn = () => makeMessages(services, { kinds, paced, organizationId });
     let count = 0;
     do count = await laterWork.take(organizationId, turn, signal);
     while (count === newsOfTransaction && !signal.aborted);
@@ -68,11 +70,11 @@ export function openOutbox(services: Services, kinds: MessageKinds): Outbox {
   const send = async (due: Receiver): Promise<boolean> => {
     const now = clock.now();
     const until = new Date(now.getTime() + takenMs);
-    const taken = await db.transaction((tx) => takeReceiverIfDue(tx, { ...due, now, until }));
+    const taken = await paced(due.organizationId, (tx) => takeReceiverIfDue(tx, { ...due, now, until }));
     if (!taken) return false;
     const messages = await listDueMessages(db, { ...taken, now, limit: messagesOfTurn });
     const tries = await sendInOrder(services, kinds, taken, messages);
-    const settled = await db.transaction((tx) => settle(tx, kinds, taken, tries));
+    const settled = await paced(due.organizationId, (tx) => settle(tx, kinds, taken, tries));
     for (const { kind, outcome } of settled) metrics.messages.inc({ kind, outcome });
     return true;
   };
