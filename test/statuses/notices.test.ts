@@ -38,6 +38,23 @@ describeWorld("github_commit_status of notify", openStatusWorld, (world) => {
       assert.deepEqual([told(`${context}/C`), told(context)], [[], []]);
     }));
 
+  it("warns if the host of the repository has no connection with a token", async () => {
+    const connected = await world.connect("gitea");
+    const notify = ["github_commit_status", { github_check: { name: "Lint" } }];
+    const { slug, build } = await connected.newPipeline(off, { command: "make" });
+    await withNotify(slug, notify, [{ command: "make" }]);
+    const warnings = async () =>
+      (await build()).warnings.map(({ reason }: { reason: string }) => reason) as string[];
+
+    const isAStatus = "It is sent as a commit status: a check takes an application at GitHub";
+    assert.deepEqual(await warnings(), [isAStatus]);
+
+    await connected.close();
+    const { host } = connected.connection;
+    const none = `There is no repository connection with a token for ${host}`;
+    assert.deepEqual(await warnings(), [none, none]);
+  });
+
   it("of a build has its context, its condition, and blocks as it says", () =>
     on(async ({ newPipeline, told }) => {
       const { slug, build, newAgent } = await newPipeline(off, { command: "make" });

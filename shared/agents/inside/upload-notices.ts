@@ -23,7 +23,7 @@ const ofStrangers: StepWarning = {
  * @returns warnings: all that are said of it
  */
 export async function readyUpload(
-  { db, config }: Services,
+  services: Services,
   build: Build,
   pipeline: UploadedPipeline,
 ): Promise<{ pipeline: UploadedPipeline; warnings: StepWarning[] }> {
@@ -36,7 +36,7 @@ export async function readyUpload(
       warnings: isSpeaking ? [...ofMembers, ofStrangers] : ofMembers,
     };
   }
-  const ready = await readyNotices(db, config, { build, pipeline });
+  const ready = await readyNotices(services.db, services, { build, pipeline });
   return {
     pipeline: { ...pipeline, steps: ready.steps, notify: ready.notify },
     warnings: [...ofMembers, ...ready.warnings],

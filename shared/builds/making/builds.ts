@@ -238,7 +238,7 @@ async function makeBuild(
   const notify = conditions && interpolateNotices(given, conditions.env);
   if (!conditions || !interpolated || !notify)
     return { problems: [{ field: "steps", message: tooMuchOfVariables }] };
-  const ready = await readyNotices(tx, reader.config, {
+  const ready = await readyNotices(tx, reader, {
     build,
     pipeline: { steps: interpolated, notify },
     readCondition: unescapeDollars,

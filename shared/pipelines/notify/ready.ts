@@ -1,10 +1,9 @@
 import type { Db, Tx } from "../../db/database.ts";
 import type { StepWarning } from "../../db/schema/builds.ts";
-import type { Config } from "../../settings/config.ts";
 import { isGroupStep, type Notice, type Step } from "../../vocabulary.ts";
 import { findShapeProblem } from "./kinds.ts";
 import { haveNotices, noticesOf, noticesOfAll } from "./notices.ts";
-import { readWhyNot, type WhyNot } from "./unsendable.ts";
+import { type NoticeReader, readWhyNot, type WhyNot } from "./unsendable.ts";
 
 // Notices as they enter a build: their variables are replaced, and their conditions are as they will be evaluated.
 
@@ -14,7 +13,7 @@ interface Document {
 }
 
 interface Entering {
-  build: { organizationId: string };
+  build: { organizationId: string; pipelineId: string };
   pipeline: Document;
   /** Makes the text of a condition that is evaluated. Default: as it is. */
   readCondition?: (text: string) => string;
@@ -32,11 +31,11 @@ interface Ready {
  */
 export async function readyNotices(
   db: Db | Tx,
-  config: Pick<Config, "smtpUrl">,
+  reader: NoticeReader,
   { build, pipeline: { steps, notify = [] }, readCondition = (text) => text }: Entering,
 ): Promise<Ready> {
   if (notify.length === 0 && !haveNotices(steps)) return { steps, notify, warnings: [] };
-  const whyNot = await readWhyNot(db, config, build, [...notify, ...noticesOfAll(steps)]);
+  const whyNot = await readWhyNot(db, reader, build, [...notify, ...noticesOfAll(steps)]);
   const warnings: StepWarning[] = [];
   const ready = (notices: Notice[], step: string | null) =>
     readyAt(notices, { step, whyNot, warnings, readCondition });

@@ -9,6 +9,7 @@ import { describeWorld } from "../../helpers/databases.ts";
 
 const email = { email: "dev@example.com" };
 const noChat = "The organization has no notification service for Slack";
+const noHost = "The pipeline has no repository at a host";
 const noSmtp = "SMTP is not set: the operator sets SMTP_URL";
 
 describeWorld("the notices of a build", openApi, (api) => {
@@ -122,7 +123,7 @@ steps:
     );
     assert.deepEqual(
       build.warnings.map(({ reason }: { reason: string }) => reason),
-      [noChat, "It is sent as a commit status: a check takes an application at GitHub"],
+      [noChat, noHost, noHost],
     );
   });
 
