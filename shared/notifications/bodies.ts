@@ -101,7 +101,7 @@ async function membersOf(
   subject: Subject,
 ): Promise<Members | undefined> {
   const { services, organization } = writing;
-  if (subject.agentId !== null) return ofAgent(services, organization, subject.agentId, subject.event);
+  if (subject.agentId !== null) return ofAgent(services, organization, subject.agentId);
   if (subject.buildId !== null) return ofBuild(writing, subject.buildId, subject);
   return ofPing(services, organization, service);
 }
@@ -119,13 +119,11 @@ async function ofAgent(
   services: Services,
   organization: Organization,
   id: string,
-  event: string,
 ): Promise<Members | undefined> {
   const agent = (await listAgentsById(services.db, [id])).get(id);
   if (!agent) return undefined;
   const [presented] = await presentAgents(services, organization, [agent]);
-  const blocked: Members = event === "agent.blocked" ? [["blocked_ip", JSON.stringify(agent.ip)]] : [];
-  return [...blocked, ["agent", JSON.stringify(presented)]];
+  return [["agent", JSON.stringify(presented)]];
 }
 
 async function ofBuild(

@@ -30,7 +30,7 @@ export const eventWords: Record<WebhookEvent, string> = {
   "agent.disconnected": "An agent has disconnected",
   "agent.stopping": "An agent was asked to stop",
   "agent.stopped": "An agent has stopped",
-  "agent.blocked": "An agent came from an address that its token does not allow",
+  "agent.blocked": "Never sent: tokens of agents allow every address",
 };
 
 /** A sentence about a provider, for the page that offers them. */
