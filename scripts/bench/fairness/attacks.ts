@@ -28,6 +28,8 @@ export interface Attack {
   prepare?: Prepare;
   /** Its work outlasts it by minutes: each round has an installation of its own. */
   leavesWork?: true;
+  /** Organizations have notification services, and those of the attacker fail. */
+  hasReceivers?: true;
 }
 
 /** One for each round, and for its predecessors that were not finished. */
@@ -134,6 +136,15 @@ export const attacks = {
     probes: ["accept", "build", "list"],
     prepare: prepare.amplifyingTrigger,
     run: sending(4, ({ prepared }) => [postJson(prepared, "{}")]),
+  },
+
+  /** Builds of which 20 receivers are told that are down, hang, answer a byte a second, or 429. */
+  receivers: {
+    title: "failing receivers",
+    hasReceivers: true,
+    leavesWork: true,
+    probes: ["told", "build", "accept"],
+    run: sending(2, ({ deliveryUrl }) => [postJson(deliveryUrl, "{}")], 200),
   },
 
   /** Chunks of one log that overlap. */

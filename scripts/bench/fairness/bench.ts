@@ -10,6 +10,7 @@ import { startPlayer } from "../player.ts";
 import type { Cell, Table } from "../results.ts";
 import { aloneColumns, aloneNames, measureAlone } from "./alone.ts";
 import { type Attack, type AttackName, attacks } from "./attacks.ts";
+import { openReceivers } from "./receivers.ts";
 import { startTenants } from "./tenants.ts";
 import {
   type Measured,
@@ -97,12 +98,13 @@ async function measureAttack(name: AttackName, options: Options): Promise<Cell[]
 
 /** Measures all rounds in one installation. */
 function attackInstallation(name: AttackName, { seconds, rounds, postgres }: Options) {
-  const { title, probes, prepare }: Attack = attacks[name];
+  const { title, probes, prepare, hasReceivers }: Attack = attacks[name];
   return withScratch(async (scratch) => {
     const orgs = ["victim", "attacker"];
-    const { seed, databaseUrl, pids } = await startTenants(scratch, { orgs, postgres, prepare });
+    const receivers = hasReceivers && (await openReceivers(scratch));
+    const { seed, databaseUrl, pids } = await startTenants(scratch, { orgs, postgres, prepare, receivers });
     const [attackedTenant, attackingTenant] = seed as [(typeof seed)[0], (typeof seed)[0]];
-    await using victim = await openVictim(databaseUrl, attackedTenant);
+    await using victim = await openVictim(databaseUrl, attackedTenant, receivers);
     const attacker = startPlayer<typeof import("./attacker.ts")>(scratch, "fairness/attacker.ts");
     const found: { alone: Measured[]; attacked: Measured[] }[] = [];
     const attackerAnswers: Record<string, number> = {};

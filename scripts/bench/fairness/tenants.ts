@@ -4,6 +4,7 @@ import { makeCodes } from "../device/codes.ts";
 import { startRedis } from "../servers/redis.ts";
 import { startSignalbox } from "../servers/signalbox.ts";
 import { createClient, createTenant, type Owner, type Tenant } from "../servers/tenant.ts";
+import type { Receivers } from "./receivers.ts";
 
 export interface FairTenant extends Tenant {
   /** Approved: the token endpoint gives a grant for it. */
@@ -24,20 +25,22 @@ export async function startTenants(
     postgres: string | undefined;
     starter?: string | undefined;
     prepare?: Prepare | undefined;
+    receivers?: Receivers | undefined;
   },
 ) {
-  const { orgs, name = "fairness", postgres, starter, prepare } = options;
+  const { orgs, name = "fairness", postgres, starter, prepare, receivers } = options;
   const started = await startSignalbox(scratch, await startRedis(scratch), {
     name,
     postgres,
     starter,
-    settings: { TRUSTED_PROXIES: "127.0.0.1" },
+    settings: { TRUSTED_PROXIES: "127.0.0.1", OUTBOUND_ALLOWED_NETWORKS: "127.0.0.0/8" },
     async seed(services) {
       const applicationId = await createClient(services, true);
       const tenants: FairTenant[] = [];
       for (const org of orgs) {
         const { tenant, owner } = await createTenant(services, { org, applicationId });
         const prepared = (org === orgs.at(-1) && (await prepare?.(services, owner))) || "";
+        await receivers?.addServices(services, owner, org === orgs.at(-1));
         const [deviceCode = ""] = await makeCodes(services, tenant, "approved", 1);
         tenants.push({ ...tenant, deviceCode, prepared });
       }

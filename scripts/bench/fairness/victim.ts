@@ -8,6 +8,7 @@ import { type PlainRequest, postJson } from "../load/request.ts";
 import { openCounter } from "../servers/counter.ts";
 import { makeContent, openUploader } from "./artifacts.ts";
 import { authorized, openClient, openRefresh, openSignIn } from "./client.ts";
+import type { Receivers } from "./receivers.ts";
 import type { FairTenant } from "./tenants.ts";
 
 export interface Measured {
@@ -29,6 +30,7 @@ export const probeNames = {
   acceptLarger: "accept 70 KB",
   artifact: "upload an artifact of 1 KB",
   build: "until built, no filter",
+  told: "until its receiver is told of a build",
   filterTest: "filter test",
   list: "REST list",
   update: "REST update",
@@ -44,7 +46,7 @@ type Probe = () => Promise<{ status: number }>;
 
 export type Victim = Awaited<ReturnType<typeof openVictim>>;
 
-export async function openVictim(databaseUrl: string, victim: FairTenant) {
+export async function openVictim(databaseUrl: string, victim: FairTenant, receivers?: Receivers) {
   const client = openClient(() => address);
   const counter = await openCounter(databaseUrl, victim.pipelineId);
   const signIn = await openSignIn(client, victim);
@@ -68,6 +70,13 @@ export async function openVictim(databaseUrl: string, victim: FairTenant) {
       const answer = await client(small);
       const isBuilt = async () => answer.status !== 201 || (await counter.last()) !== last;
       await isSoon(isBuilt, { everyMs: lookEveryMs });
+      return answer;
+    },
+    async told() {
+      const before = receivers?.countTold();
+      const answer = await client(small);
+      const isTold = () => answer.status !== 201 || receivers?.countTold() !== before;
+      await isSoon(isTold, { everyMs: lookEveryMs });
       return answer;
     },
     filterTest: calling(authorized(victim, postJson(`${rest.trigger}/filter/test`, filterTest))),
