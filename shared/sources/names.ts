@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { stripControls } from "../control-characters.ts";
 import { toStorable } from "../validation.ts";
+import type { ReadRepository } from "./happened.ts";
 
 // The names that payloads bring. All of them reach agents, and some of them commands of git.
 
@@ -37,10 +38,11 @@ export function isCloneAddress(address: string): boolean {
 /** A name of a repository: the path of it at its host, or an address. Others count as absent. */
 const repositoryName = z.string().min(1).max(maxAddressLength).nullish().catch(null);
 
-/** Reads the names that the members of a payload's object give a repository. */
-export function namesOf(repository: unknown, members: readonly string[]): string[] {
-  const named = z.object(Object.fromEntries(members.map((member) => [member, repositoryName])));
-  return Object.values(named.safeParse(repository).data ?? {}).flatMap((name) => name ?? []);
+/** Reads the names that an object in a payload has for its repository. */
+export function namesIn(object: string, members: readonly string[]): ReadRepository {
+  const names = z.object(Object.fromEntries(members.map((member) => [member, repositoryName])));
+  const payload = z.object({ [object]: names });
+  return (body) => Object.values(payload.safeParse(body).data?.[object] ?? {}).flatMap((name) => name ?? []);
 }
 
 function isPage(address: string): boolean {

@@ -89,12 +89,18 @@ export const providers: Record<ProviderId, Provider> = {
   },
 };
 
+/** By the type of trigger: the providers with a parser of their own. */
+const parsersOf = Map.groupBy(
+  new Map(providerIds.map((id) => [providers[id].read, providers[id]])).values(),
+  ({ triggerType }): string => triggerType,
+);
+
 /**
  * Reads an event by the parsers of a type of trigger. Of two hosts with one type, each has its own names of events.
  * @param event as the header names it
  */
 export function readEvent(triggerType: string, event: string, body: unknown): Reading {
-  for (const { read, readRepository } of providersOf(triggerType)) {
+  for (const { read, readRepository } of parsersOf.get(triggerType) ?? []) {
     const reading = read(event, body);
     if ("problem" in reading) return reading;
     if (reading.happened.type === "other") continue;
@@ -105,11 +111,6 @@ export function readEvent(triggerType: string, event: string, body: unknown): Re
   }
   if (event === "") return { problem: "No header names the event" };
   return { happened: { type: "other" }, repository: [] };
-}
-
-function providersOf(triggerType: string): Provider[] {
-  const all = providerIds.map((id) => providers[id]).filter((each) => each.triggerType === triggerType);
-  return [...Map.groupBy(all, ({ read }) => read).values()].flatMap(([first]) => first ?? []);
 }
 
 /**

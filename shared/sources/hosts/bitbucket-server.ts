@@ -103,10 +103,11 @@ const ofPush = z.object({ repository: placed }).transform(({ repository }) => re
 const ofRequest = z
   .object({ pullRequest: z.object({ toRef: z.object({ repository: placed }) }) })
   .transform(({ pullRequest }) => pullRequest.toRef.repository);
+const ofEvent = z.union([ofPush, ofRequest]);
 
 /** Addresses of https have `scm/` before the path, perhaps behind a path of the host's own. */
 export const readBitbucketServerRepository: ReadRepository = (body) => {
-  const { data } = z.union([ofPush, ofRequest]).safeParse(body);
+  const { data } = ofEvent.safeParse(body);
   const path = data && `${data.project.key}/${data.slug}`;
   return path ? [path, `/scm/${path}`] : [];
 };
@@ -163,7 +164,9 @@ function readRequest(
   return requestEvent(isBaseChanged ? "base_changed" : named, request);
 }
 
+const displayed = z.object({ displayId: z.string() });
+
 function hasOtherTarget(previous: unknown, present: string): boolean {
-  const { data } = z.object({ displayId: z.string() }).safeParse(previous);
+  const { data } = displayed.safeParse(previous);
   return data !== undefined && data.displayId !== present;
 }

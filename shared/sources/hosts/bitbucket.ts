@@ -6,12 +6,11 @@ import {
   type Person,
   type PullRequest,
   type ReadEvent,
-  type ReadRepository,
   type RefChange,
   type RequestAction,
   requestEvent,
 } from "../happened.ts";
-import { commit, message, namesOf, page, refName, requestNumber, title, toPerson } from "../names.ts";
+import { commit, message, namesIn, page, refName, requestNumber, title, toPerson } from "../names.ts";
 import { read } from "./github.ts";
 
 // Bitbucket Cloud: https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/
@@ -79,8 +78,7 @@ export const readBitbucketEvent: ReadEvent = (event, body) => {
   return read(requested, body, (given) => readRequest(given, action));
 };
 
-export const readBitbucketRepository: ReadRepository = (body) =>
-  namesOf(z.object({ repository: z.unknown() }).safeParse(body).data?.repository, ["full_name"]);
+export const readBitbucketRepository = namesIn("repository", ["full_name"]);
 
 /** A change without `new` is a deletion. */
 function readPush({ push: { changes } }: z.output<typeof pushed>): EventReading {

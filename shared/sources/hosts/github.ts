@@ -3,7 +3,6 @@ import {
   type EventReading,
   type PullRequest,
   type ReadEvent,
-  type ReadRepository,
   type RequestAction,
   requestEvent,
 } from "../happened.ts";
@@ -14,7 +13,7 @@ import {
   label,
   labels,
   message,
-  namesOf,
+  namesIn,
   page,
   person,
   problemOf,
@@ -111,12 +110,7 @@ export const readGithubEvent: ReadEvent = (event, body) => {
 };
 
 /** That of a request is the one that it is opened at. */
-export const readGithubRepository: ReadRepository = (body) =>
-  namesOf(z.object({ repository: z.unknown() }).safeParse(body).data?.repository, [
-    "full_name",
-    "clone_url",
-    "ssh_url",
-  ]);
+export const readGithubRepository = namesIn("repository", ["full_name", "clone_url", "ssh_url"]);
 
 export function read<Schema extends z.ZodType>(
   schema: Schema,

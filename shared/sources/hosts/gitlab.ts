@@ -3,7 +3,6 @@ import {
   type EventReading,
   type PullRequest,
   type ReadEvent,
-  type ReadRepository,
   type RequestAction,
   requestEvent,
 } from "../happened.ts";
@@ -13,7 +12,7 @@ import {
   isZero,
   labels,
   message,
-  namesOf,
+  namesIn,
   page,
   person,
   problemOf,
@@ -82,8 +81,10 @@ const requested = z.object({
 
 type Requested = z.output<typeof requested>;
 
+const named = z.object({ object_kind: z.string() });
+
 export const readGitlabEvent: ReadEvent = (_event, body) => {
-  const kind = z.object({ object_kind: z.string() }).safeParse(body);
+  const kind = named.safeParse(body);
   switch (kind.data?.object_kind) {
     case "push":
     case "tag_push":
@@ -95,12 +96,11 @@ export const readGitlabEvent: ReadEvent = (_event, body) => {
   }
 };
 
-export const readGitlabRepository: ReadRepository = (body) =>
-  namesOf(z.object({ project: z.unknown() }).safeParse(body).data?.project, [
-    "path_with_namespace",
-    "git_http_url",
-    "git_ssh_url",
-  ]);
+export const readGitlabRepository = namesIn("project", [
+  "path_with_namespace",
+  "git_http_url",
+  "git_ssh_url",
+]);
 
 function readPush({
   ref,
