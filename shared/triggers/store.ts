@@ -34,8 +34,8 @@ const selectEnabled = prepared((tx: Tx) => {
     .select({
       id: triggers.id,
       version: triggers.version,
-      // Also events of a provider are read in their turn on the threads.
-      isFiltered: sql<boolean>`${triggers.isProvider} or ${triggers.filter} is not null`.mapWith(Boolean),
+      isProvider: triggers.isProvider,
+      hasFilter: sql<boolean>`${triggers.filter} is not null`.mapWith(Boolean),
     })
     .from(triggers)
     .where(and(isOneOf(triggers.id, "ids"), eq(triggers.enabled, true), isNull(triggers.deletedAt)));
@@ -45,7 +45,7 @@ const selectEnabled = prepared((tx: Tx) => {
 export async function listEnabled(
   tx: Tx,
   ids: string[],
-): Promise<Map<string, { version: number; isFiltered: boolean }>> {
+): Promise<Map<string, { version: number; isProvider: boolean; hasFilter: boolean }>> {
   const rows = await selectEnabled(tx, { ids });
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { eq } from "drizzle-orm";
 import { tasksOfBuilds } from "../../shared/builds/task-handlers.ts";
-import { dayMs } from "../../shared/durations.ts";
+import { dayMs, minuteMs } from "../../shared/durations.ts";
 import { oldOpenRequests } from "../../shared/sources/open-requests.ts";
 import type { EvaluationResult } from "../../shared/triggers/filter/evaluate.ts";
 import { openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
@@ -18,6 +18,8 @@ const gone = (name: string) => ({
   head_commit: null,
 });
 const pushTo = (name: string, change: object = {}) => githubPush({ ref: `refs/heads/${name}`, ...change });
+/** An event that is read on a thread. */
+const long = (event: object) => ({ ...event, padding: "x".repeat(16 * 1024) });
 const manyChanges = (count: number) =>
   bitbucketPush(
     ...Array.from({ length: count }, (_, index) => {
@@ -233,7 +235,7 @@ describeWorld("builds of what hosts report", openHostWorld, (world) => {
 
   it("are made by another worker, if one is killed after it has taken the delivery", async () => {
     const { post } = await world.provider("github");
-    const id = await post("push", githubPush());
+    const id = await post("push", long(githubPush()));
     await decideDue(services(), () => Promise.reject(new Error("killed")));
     assert.equal((await world.buildsOf(id)).length, 0);
     const late = { ...services(), clock: { ...services().clock, now: () => new Date(Date.now() + 60_000) } };
@@ -245,8 +247,8 @@ describeWorld("builds of what hosts report", openHostWorld, (world) => {
   it("are made although a delivery beside theirs cannot be decided", async () => {
     const bad = await world.provider("github");
     const good = await world.provider("github");
-    const badId = await bad.post("push", githubPush());
-    const goodId = await good.post("push", githubPush());
+    const badId = await bad.post("push", long(githubPush()));
+    const goodId = await good.post("push", long(githubPush()));
     const readAll = openFilterEvaluator();
     await decideDue(services(), async (inputs) => {
       const evaluations = await readAll(inputs);
@@ -262,28 +264,82 @@ describeWorld("builds of what hosts report", openHostWorld, (world) => {
     assert.equal((await world.buildsOf(badId)).length, 1);
   });
 
+  /** Posts a push to each branch, of which some are read on threads. */
+  const postEach = async (post: Awaited<ReturnType<typeof world.provider>>["post"], branches: string[]) => {
+    const ids: string[] = [];
+    for (const [index, branch] of branches.entries())
+      ids.push(await post("push", index % 7 === 3 ? long(pushTo(branch)) : pushTo(branch)));
+    return ids;
+  };
+  const branchesOf = async (builds: () => Promise<{ branch: string }[]>) =>
+    (await builds()).map(({ branch }) => branch);
+  const setDueAt = (id = "", ms: number) => {
+    const { deliveries } = services().db.tables;
+    const dueAt = new Date(Date.now() + ms);
+    return services().db.transaction((tx) =>
+      tx.update(deliveries).set({ dueAt }).where(eq(deliveries.id, id)),
+    );
+  };
+  const after = (ms: number) => ({
+    ...services(),
+    clock: { ...services().clock, now: () => new Date(Date.now() + ms) },
+  });
+  const someBranches = Array.from({ length: 30 }, (_, index) => `branch-${index}`);
+
   it("are numbered in the order of their deliveries, also after a worker is killed that has the first", async () => {
     const { post, builds } = await world.provider("github");
-    const { db } = services();
-    const { deliveries } = db.tables;
-    const branches = Array.from({ length: 30 }, (_, index) => `branch-${index}`);
-    const ids: string[] = [];
-    for (const branch of branches) ids.push(await post("push", pushTo(branch)));
-    const dueAt = new Date(Date.now() + 20_000);
-    await db.transaction((tx) =>
-      tx
-        .update(deliveries)
-        .set({ dueAt })
-        .where(eq(deliveries.id, ids[0] ?? "")),
-    );
+    const ids = await postEach(post, someBranches);
+    await setDueAt(ids[0], 20_000);
     await decideDue(services());
     assert.deepEqual(await builds(), []);
-    const late = { ...services(), clock: { ...services().clock, now: () => new Date(Date.now() + 25_000) } };
-    await decideDue(late);
-    assert.deepEqual(
-      (await builds()).map(({ branch }) => branch),
-      branches,
-    );
+    await decideDue(after(25_000));
+    assert.deepEqual(await branchesOf(builds), someBranches);
+  });
+
+  it("are not numbered before one in their midst that another worker has", async () => {
+    const { post, builds } = await world.provider("github");
+    const ids = await postEach(post, someBranches);
+    await setDueAt(ids[9], 20_000);
+    await decideDue(services());
+    assert.deepEqual(await branchesOf(builds), someBranches.slice(0, 9));
+    await decideDue(after(25_000));
+    assert.deepEqual(await branchesOf(builds), someBranches);
+  });
+
+  it("are numbered in their order by two workers at once", async () => {
+    const { post, builds } = await world.provider("github");
+    await postEach(post, someBranches);
+    for (let looks = 0; looks < 50 && (await builds()).length < someBranches.length; looks++)
+      await Promise.all([decideDue(services()), decideDue(services())]);
+    assert.deepEqual(await branchesOf(builds), someBranches);
+  });
+
+  it("are numbered in their order although they have waited for more than a minute", async () => {
+    const { post, builds } = await world.provider("github");
+    await postEach(post, someBranches);
+    await decideDue(after(10 * minuteMs));
+    assert.deepEqual(await branchesOf(builds), someBranches);
+  });
+
+  it("are numbered in their order although they are more than a transaction reads", async () => {
+    const { post, builds } = await world.provider("github");
+    const branches = Array.from({ length: 60 }, (_, index) => `branch-${index}`);
+    for (const branch of branches) await post("push", { ...pushTo(branch), padding: "x".repeat(15 * 1024) });
+    await decideDue(services());
+    assert.deepEqual(await branchesOf(builds), branches);
+  });
+
+  it("wait behind one that cannot be decided for a minute, and keep nobody else waiting", async () => {
+    const stuck = await world.provider("github");
+    const other = await world.provider("github");
+    const first = await stuck.post("push", pushTo("first"));
+    await setDueAt(first, 3 * minuteMs);
+    await stuck.post("push", pushTo("second"));
+    const id = await other.post("push", githubPush());
+    await decideDue(services());
+    assert.deepEqual([await branchesOf(stuck.builds), (await world.buildsOf(id)).length], [[], 1]);
+    await decideDue(after(2 * minuteMs));
+    assert.deepEqual(await branchesOf(stuck.builds), ["second"]);
   });
 
   it("end with their branch, but not those of another or of a branch that is made again", async () => {

@@ -108,7 +108,7 @@ export function defineTriggersTables(
       dueAt: time("enqueued_at").notNull(),
       /** By which workers find it while it waits. */
       organizationId: uuid("organization_id"),
-      /** It waits for its trigger's filter. */
+      /** It waits for a thread: for its trigger's filter, or to be read because its event is long. */
       isFiltered: boolean("is_filtered").notNull().default(false),
     },
     (t) => [

@@ -18,6 +18,7 @@ import { newIds } from "../../ids.ts";
 import { createBuildsJob } from "../../jobs/contracts.ts";
 import type { Services } from "../../services/services.ts";
 import type { StoredHeader } from "../../vocabulary.ts";
+import { isShort } from "../events/short.ts";
 import type { EncodedBody } from "../payloads/codec.ts";
 import { hasPayload } from "../payloads/store.ts";
 import { messageIdMs } from "../signatures.ts";
@@ -102,12 +103,16 @@ async function writeArrivals(tx: Tx, arrivals: Arrival[], ids: string[], now: Da
     const arrival = arrivals[index] as Arrival;
     const id = ids[index] as string;
     const trigger = enabled.get(arrival.trigger.id);
-    const isCurrent = trigger?.version === arrival.trigger.version;
-    let acceptance: Acceptance = isCurrent ? { outcome: "accepted", id } : { outcome: "stale" };
-    if (isCurrent && arrival.keys.length > 0) acceptance = await takeKeys(tx, { arrival, id, now });
+    if (trigger?.version !== arrival.trigger.version) {
+      acceptances[index] = { outcome: "stale" };
+      continue;
+    }
+    const acceptance: Acceptance =
+      arrival.keys.length > 0 ? await takeKeys(tx, { arrival, id, now }) : { outcome: "accepted", id };
     acceptances[index] = acceptance;
     if (acceptance.outcome !== "accepted") continue;
-    deliveries.push({ ...newDelivery(arrival, id, now), isFiltered: trigger?.isFiltered ?? false });
+    const isFiltered = trigger.isProvider ? !isShort(arrival.body) : trigger.hasFilter;
+    deliveries.push({ ...newDelivery(arrival, id, now), isFiltered });
     payloads.push({
       deliveryId: id,
       organizationId: arrival.trigger.organizationId,

@@ -8,7 +8,8 @@ import type { DeliveryReason, DeliveryStatus, UnwantedReason } from "../../vocab
 import { planBuild } from "../columns.ts";
 import { dueOfGoneBranches } from "../events/gone-branches.ts";
 import { createParts } from "../events/parts.ts";
-import { type HostReport, planEvents } from "../events/plan.ts";
+import { planEvents } from "../events/plan.ts";
+import { readReports } from "../events/reports.ts";
 import type { Result } from "../filter/slice.ts";
 import { listTriggersById, type Trigger } from "../store.ts";
 import { decideIfWaiting, setDue, setOutcome, waitForFilter } from "./due-store.ts";
@@ -19,13 +20,15 @@ export interface Decided {
   built: { id: string; number: number; createdAt: Date; deliveryId: string; delaySeconds: number }[];
   outcomes: Outcome[];
   changed: Topic[];
-  /** Deliveries that wait for their filter now. */
-  waiting: number;
+  /** There is more to decide now: other builds, or deliveries that wait for their filter or a thread. */
+  isMore: boolean;
+  /** Deliveries that wait for an earlier one of their pipeline, which others have. */
+  held: string[];
 }
 
 /**
- * Decides deliveries that need no filter or have a result, and makes their builds. The others wait for their filter. Call
- * it with waiting deliveries, locked.
+ * Decides deliveries that need no filter or have a result, and short events of providers in their order, and makes their
+ * builds. The others wait for their filter, or for a thread. Call it with waiting deliveries, locked.
  * @param maxSize larger builds are refused: they need a transaction of their own
  * @throws TooManyJobs
  */
@@ -37,7 +40,7 @@ export async function decideAndBuild(
     results,
     maxSize,
   }: {
-    deliveries: Pick<Delivery, "id" | "triggerId">[];
+    deliveries: Delivery[];
     results: Map<string, Result>;
     maxSize: number;
   },
@@ -46,9 +49,13 @@ export async function decideAndBuild(
   const triggers = await listTriggersById(tx, triggerIds);
   const triggerOf = new Map(triggers.map((trigger) => [trigger.id, trigger]));
   const planOf = new Map(triggers.map((trigger) => [trigger.id, planBuild(trigger)]));
+  const isEvent = ({ triggerId }: Delivery) => triggerOf.get(triggerId)?.isProvider === true;
+  const options = { triggerOf, results, now: services.clock.now() };
+  const events = await readReports(tx, deliveries.filter(isEvent), options);
+  const others = deliveries.filter((delivery) => !isEvent(delivery));
   // Builds are numbered in the order of arrival.
-  const sorted = [...deliveries].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const plans = await planEvents(tx, services, reportsOf(sorted, triggerOf, results), {
+  const sorted = [...others, ...events.deliveries].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const plans = await planEvents(tx, services, events.reports, {
     pipelineIds: [...new Set(triggers.map(({ pipelineId }) => pipelineId))],
   });
   const requests: BuildRequest[] = [];
@@ -77,7 +84,7 @@ export async function decideAndBuild(
     tx,
     outcomes.filter(({ id }) => !undecided.has(id)),
   );
-  await setDue(tx, { ids: left, dueAt: tx.now });
+  await setDue(tx, { ids: [...left, ...events.held.filter((id) => results.has(id))], dueAt: tx.now });
   await dueOfGoneBranches(tx, plans, builds);
   const topics = triggers.map(({ id }) => `trigger:${id}` as const);
   return {
@@ -94,7 +101,8 @@ export async function decideAndBuild(
       delaySeconds: secondsBetween(timeOfId(deliveryId ?? ""), createdAt),
     })),
     outcomes,
-    waiting: undecided.size,
+    isMore: undecided.size > 0 || events.isMore,
+    held: events.held,
     changed: [...changed, ...topics],
   };
 }
@@ -171,20 +179,6 @@ function outcomeOfRefused(
   return reason === undefined || reasons.includes(undefined)
     ? { id, status: "failed", reason: "build_creation_failed" }
     : { id, status: "not_run", reason };
-}
-
-/** The deliveries of providers that are read. */
-function reportsOf(
-  deliveries: Pick<Delivery, "id" | "triggerId">[],
-  triggerOf: Map<string, Trigger>,
-  results: Map<string, Result>,
-): HostReport[] {
-  return deliveries.flatMap(({ id, triggerId }) => {
-    const trigger = triggerOf.get(triggerId);
-    const result = results.get(id);
-    const isRead = trigger?.isProvider && result && "reading" in result;
-    return isRead ? { deliveryId: id, trigger, reading: result.reading } : [];
-  });
 }
 
 async function storeOutcomes(tx: Tx, outcomes: Outcome[]): Promise<void> {

@@ -38,6 +38,8 @@ const maxOwners = 50;
 const maxSize = 1 / 4;
 /** A delivery that could not be decided is tried again after it. */
 const retryMs = 10 * secondMs;
+/** Deliveries behind an earlier one are looked at again after it, if they are many. */
+const heldMs = secondMs;
 /** No delivery waits for so long: a wrong clock made it due so late. */
 const maxAheadMs = 2 * minuteMs;
 
@@ -54,9 +56,11 @@ class Builder implements DueDeliveries {
   readonly #visits: Record<"direct" | "filtered", Visits<WaitingOf & { dueAt: Date }>>;
   readonly #filters: DueFilters;
   readonly #evaluated = openGatherer<Evaluated>({
-    flush: (batch) => this.#decideBatch(batch, maxSize),
+    flush: (batch) => this.#decideBatch(batch, maxSize).finally(() => this.#wakeForHeld()),
     maxItems: maxBatchItems,
   });
+  /** Deliveries of providers may wait for earlier ones that this process decides now. */
+  #areHeld = false;
   /** Organizations of which large builds wait for a turn in this process. */
   readonly #large = new Set<string>();
   readonly #tasks = new Tasks();
@@ -92,10 +96,15 @@ class Builder implements DueDeliveries {
 
   /** @returns true if there may be more */
   async #look(): Promise<boolean> {
+    const isMore = await this.#lookAtDirect();
     await this.#visits.filtered(async (waiting) => {
       if (await this.#isDue(waiting)) this.#filters.serve(waiting.organizationId);
       return "go on";
     });
+    return isMore;
+  }
+
+  async #lookAtDirect(): Promise<boolean> {
     const owners: string[] = [];
     await this.#visits.direct(async (waiting) => {
       if (await this.#isDue(waiting)) {
@@ -118,7 +127,7 @@ class Builder implements DueDeliveries {
     return (await db.transaction((tx) => makeDueIfAfter(tx, waiting, { after, now }, maxBatchItems))) > 0;
   }
 
-  /** Decides due deliveries without a filter: of each organization as many. @returns true if one may have more */
+  /** Decides due deliveries that need no thread: of each organization as many. @returns true if one may have more */
   async #decideDue(owners: string[], share: number): Promise<boolean> {
     const { db, clock } = this.#services;
     const now = clock.now();
@@ -136,7 +145,10 @@ class Builder implements DueDeliveries {
         return decideAndBuild(tx, this.#services, { deliveries: due, results: new Map(), maxSize });
       });
     try {
-      this.#publish(await decideAll());
+      const decided = await decideAll();
+      this.#publish(decided);
+      this.#areHeld = decided.held.length > 0;
+      if (isMore && this.#areHeld) await this.#putOff(decided.held);
     } catch (error) {
       if (error instanceof Outage) throw error;
       if (error instanceof TooManyJobs)
@@ -147,6 +159,17 @@ class Builder implements DueDeliveries {
       else for (const id of ids) await this.#decideAlone(id);
     }
     return isMore;
+  }
+
+  /** Deliveries that are held must not keep others from their place among the first. */
+  async #putOff(ids: string[]): Promise<void> {
+    const { db, clock } = this.#services;
+    const dueAt = new Date(clock.now().getTime() + heldMs);
+    await db.transaction((tx) => setDue(tx, { ids, dueAt }));
+  }
+
+  #wakeForHeld(): void {
+    if (this.#areHeld) this.wake();
   }
 
   async #decideAlone(id: string): Promise<void> {
@@ -179,7 +202,7 @@ class Builder implements DueDeliveries {
 
   #publish(decided: Decided): void {
     publishDecided(this.#services, decided);
-    if (decided.waiting > 0) this.wake();
+    if (decided.isMore) this.wake();
   }
 
   #decide(

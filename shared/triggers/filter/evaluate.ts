@@ -1,8 +1,8 @@
 import { rememberRecent } from "../../sharing/recent.ts";
 import type { Reading } from "../../sources/happened.ts";
-import { readEvent } from "../../sources/providers.ts";
 import type { PayloadCodec, StoredHeader } from "../../vocabulary.ts";
-import { decodeBodySync } from "../payloads/codec.ts";
+import { type HostEvent, readHostEvent } from "../events/host-event.ts";
+import { decodeBodySync, type EncodedBody } from "../payloads/codec.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
 import { parsePayload } from "./payload.ts";
 
@@ -15,13 +15,6 @@ export interface FilterInput extends DeliveryInput {
 
 interface EventInput extends DeliveryInput {
   event: HostEvent;
-}
-
-export interface HostEvent {
-  /** The type of its trigger, as stored. */
-  triggerType: string;
-  /** As its header names it. */
-  name: string;
 }
 
 export type EvaluationResult = FilterOutcome | { reading: Reading };
@@ -51,7 +44,9 @@ export function evaluateFirst({ inputs, evaluated, maxMs }: FilterBatch): Evalua
   const outcomes: EvaluationResult[] = [];
   const before = process.threadCpuUsage();
   for (const input of inputs) {
-    outcomes.push("event" in input ? { reading: readHostEvent(input, input.event) } : evaluateFilter(input));
+    outcomes.push(
+      "event" in input ? { reading: readHostEvent(toEncoded(input), input.event) } : evaluateFilter(input),
+    );
     evaluated[0] = outcomes.length;
     const { user, system } = process.threadCpuUsage(before);
     if ((user + system) / 1000 > maxMs) break;
@@ -66,7 +61,7 @@ export function evaluateFilter(input: FilterInput): FilterOutcome {
   if ("problem" in compilation) return { error: compilation.problem };
 
   try {
-    const payload = parsePayload(readBody(input).toString("utf8"));
+    const payload = parsePayload(decodeBodySync(toEncoded(input)).toString("utf8"));
     return compilation.filter({
       id,
       created_at: receivedAt.toISOString(),
@@ -78,19 +73,8 @@ export function evaluateFilter(input: FilterInput): FilterOutcome {
   }
 }
 
-/** Never throws. */
-function readHostEvent(input: DeliveryInput, { triggerType, name }: HostEvent): Reading {
-  let body: unknown;
-  try {
-    body = JSON.parse(readBody(input).toString("utf8"));
-  } catch {
-    return { problem: "The body is no JSON" };
-  }
-  return readEvent(triggerType, name, body);
-}
-
-function readBody({ body, codec, size }: DeliveryInput): Buffer {
-  return decodeBodySync({ codec, bytes: Buffer.from(body.buffer, body.byteOffset, body.length), size });
+function toEncoded({ body, codec, size }: DeliveryInput): EncodedBody {
+  return { codec, bytes: Buffer.from(body.buffer, body.byteOffset, body.length), size };
 }
 
 function compileOnce(expression: string): ReturnType<typeof compileFilter> {

@@ -5,8 +5,9 @@ import { threads, workerThreads } from "../../sharing/resources.ts";
 import { openTurns } from "../../sharing/turns.ts";
 import type { Reading } from "../../sources/happened.ts";
 import type { Delivery } from "../deliveries/store.ts";
+import type { HostEvent } from "../events/host-event.ts";
 import type { EncodedPayload } from "../payloads/store.ts";
-import type { EvaluationResult, evaluateFirst, HostEvent, ThreadInput } from "./evaluate.ts";
+import type { EvaluationResult, evaluateFirst, ThreadInput } from "./evaluate.ts";
 
 export interface Evaluation {
   outcome: EvaluationResult;

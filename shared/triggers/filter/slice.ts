@@ -10,11 +10,12 @@ import {
   setDue,
 } from "../deliveries/due-store.ts";
 import type { Delivery } from "../deliveries/store.ts";
+import type { HostEvent } from "../events/host-event.ts";
 import { inOrderOfProviders } from "../events/order.ts";
 import { listEncodedPayloads } from "../payloads/store.ts";
 import { isBackingOff, recordMiss, startRetry } from "./back-off.ts";
 import type { FilterOutcome } from "./compile.ts";
-import type { EvaluationResult, HostEvent, ThreadInput } from "./evaluate.ts";
+import type { EvaluationResult, ThreadInput } from "./evaluate.ts";
 import { type EvaluateFilters, largeBytes, readingOf, toFilterInput } from "./evaluator.ts";
 import { deleteMisses, type FilterMisses } from "./misses-store.ts";
 
@@ -87,7 +88,7 @@ function take(
   const now = clock.now();
   return db.transaction(async (tx) => {
     const locked = await lockDue(tx, { organizationId, isFiltered: true, now, limit });
-    const due = await inOrderOfProviders(tx, locked, { deciding, now });
+    const due = await inOrderOfProviders(tx, locked, { deciding, isFiltered: true, now });
     const { size = 0 } = due[0] ?? {};
     if (size > largeBytes && expected <= largeBytes) return { taken: [], bytes: size };
     let bytes = 0;

@@ -64,6 +64,19 @@ export const listEncodedPayloads = prepared<{ deliveryIds: string[] }, EncodedPa
     .where(isOneOf(payloads.deliveryId, "deliveryIds"));
 });
 
+/** Reads bodies as stored. */
+export const listBodies = prepared<
+  { deliveryIds: string[] },
+  { deliveryId: string } & Pick<EncodedBody, "codec" | "bytes">,
+  Tx
+>((tx) => {
+  const { payloads } = tx.tables;
+  return tx
+    .select({ deliveryId: payloads.deliveryId, codec: payloads.codec, bytes: payloads.body })
+    .from(payloads)
+    .where(isOneOf(payloads.deliveryId, "deliveryIds"));
+});
+
 export async function hasPayload(db: Db | Tx, deliveryId: string): Promise<boolean> {
   return (await findPayloadSize(db, deliveryId)) !== undefined;
 }

@@ -1,7 +1,10 @@
 import { listMembersByEmail } from "../../../shared/accounts/member-store.ts";
 import { findNewestOfBranch, listBuildsOfCommit } from "../../../shared/builds/outdated/known-store.ts";
 import { listPositions } from "../../../shared/builds/rows/build-store.ts";
+import { newId } from "../../../shared/ids.ts";
 import * as openRequests from "../../../shared/sources/open-requests-store.ts";
+import { listFirstOfProviders, lockIfDue } from "../../../shared/triggers/events/order-store.ts";
+import { listBodies } from "../../../shared/triggers/payloads/store.ts";
 import { shared } from "./fill.ts";
 import type { Statement } from "./statements.ts";
 
@@ -35,6 +38,23 @@ export const sourceStatements: Record<string, Statement> = {
     openRequests.deleteOpenRequestsOf(tx, pipelineId),
   ),
   "old open requests": on(/open_requests_age/, (tx) => openRequests.deleteOpenRequestsBefore(tx, time, 200)),
+  "the first waiting delivery of a provider": {
+    run: (tx) => {
+      const given = {
+        triggerIds: [pipelineId],
+        besides: [shared.organization],
+        from: newId(time),
+        now: time,
+      };
+      return listFirstOfProviders(tx, given);
+    },
+    sqlite: /deliveries_status \(trigger_id=\? AND status=\?\)/,
+    postgres: /^(?!.*Sort).*deliveries_status on deliveries .*\n *Index Cond: .*trigger_id.*status IS NULL/s,
+  },
+  "the first delivery of a provider, if it is free": on(/deliveries/, (tx) =>
+    lockIfDue(tx, { ids: [pipelineId], isFiltered: false, now: time }),
+  ),
+  "bodies of payloads": on(/payloads/, (tx) => listBodies(tx, { deliveryIds: [pipelineId] })),
   "members by their addresses": {
     run: (tx) => listMembersByEmail(tx, shared.organization, ["ada@example.com"]),
     sqlite: /users_email.*members_1 \(organization_id=\? AND user_id=\?\)/s,

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { describe, it } from "node:test";
 import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-requests.ts";
 import { describeWorld, withSettings } from "../../helpers/databases.ts";
-import { eventually } from "../../helpers/http.ts";
+import { type Answer, eventually } from "../../helpers/http.ts";
 import { type Hooked, openProviderApi, signed } from "../../pipelines/provider/provider-api.ts";
 
 const settings = { PROVIDER_DELIVERIES_PER_HOUR: "30", TRUSTED_PROXIES: "loopback" };
@@ -49,10 +49,14 @@ describeWorld("deliveries of providers", withSettings(openProviderApi, settings)
     }
   });
 
-  it("wait for a thread to read them", async () => {
-    const { body } = await send(await api.hooked());
-    const stored = (await db().select().from(db().tables.deliveries)).find(({ id }) => id === body.id);
-    assert.deepEqual([stored?.isFiltered, stored?.status, stored?.event], [true, null, "push"]);
+  it("wait for a thread to read them, unless they are short", async () => {
+    const made = await api.hooked();
+    const storedOf = async ({ body }: Answer) =>
+      (await db().select().from(db().tables.deliveries)).find(({ id }) => id === body.id);
+    const short = await storedOf(await send(made));
+    const long = await storedOf(await send(made, {}, JSON.stringify({ padding: "x".repeat(16 * 1024) })));
+    assert.deepEqual([short?.isFiltered, short?.status, short?.event], [false, null, "push"]);
+    assert.deepEqual([long?.isFiltered, long?.status, long?.event], [true, null, "push"]);
   });
 
   it("are accepted whatever their event is", async () => {
