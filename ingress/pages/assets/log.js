@@ -219,6 +219,25 @@ function countHits(number) {
   }
 }
 
+/** A large log is searched in parts. The first hit of all is a page of its own. */
+async function searchOn() {
+  for (let rest = moreToSearch(); rest; rest = moreToSearch()) {
+    const next = await fetchLog(rest.href);
+    const found = next?.querySelector("#hits");
+    if (!found || !rest.isConnected) return;
+    const present = numberOf(log.querySelector(".marked")?.id ?? "");
+    if (rest.parentElement.dataset.hits === "" && found.dataset.hits !== "")
+      return location.replace(rest.href);
+    rest.parentElement.replaceWith(found);
+    document.getElementById("log-ticks")?.replaceWith(next.querySelector("#log-ticks"));
+    countHits(present);
+  }
+}
+
+function moreToSearch() {
+  return log.querySelector("#hits .more");
+}
+
 /** A link leads to a line of a closed group. */
 function openGroup() {
   const [, number] = /^#L(\d+)$/.exec(location.hash) ?? [];
@@ -315,6 +334,7 @@ function keepHeadersBelow(tools) {
 function open() {
   choose();
   showPresentJob();
+  searchOn();
   keepHeadersBelow(document.getElementById("log-tools"));
   const { opensAt, follows } = log.dataset;
   if (location.hash) openGroup();

@@ -85,7 +85,7 @@ function Hits({ found, address, size }: ToolsProps & { found: Found }) {
         </>
       )}
       {!isWhole && (
-        <a href={address({})}>
+        <a class="more" href={address({})}>
           Of the first {sizeInWords(bytes)} of {sizeInWords(size)}: search on
         </a>
       )}

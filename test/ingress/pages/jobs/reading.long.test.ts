@@ -124,6 +124,24 @@ describeInBrowser("reading a log of 20,000 lines", startPages, (pages) => {
     assert.equal(await status(), "2 of 10");
   });
 
+  it("searches on by itself where a log is too large for one answer", async () => {
+    const made = await newJob(pages.services, pages.acme);
+    const job = await leaseJob(pages.services, made);
+    const text = `${"a line of a very large log ".repeat(10)}\n`.repeat(70_000);
+    await job.log(`early needle\n${text}needle\nlate only\n`, 100_000);
+    await job.finish();
+    const status = (words: string) => page.locator("#hits [role=status]", { hasText: words }).waitFor();
+
+    await page.goto(`${made.page}?find=needle`);
+    await status("1 of 2");
+    assert.equal(await page.locator("#hits .more").count(), 0);
+    await page.keyboard.press("n");
+    await page.locator("#L70002.marked").waitFor();
+    await page.goto(`${made.page}?find=late+only`);
+    await status("1 of 1");
+    await page.locator("#L70003.marked").waitFor();
+  });
+
   it("follows its end while the job runs, until one scrolls up", async () => {
     const made = await newJob(pages.services, pages.acme);
     const job = await leaseJob(pages.services, made);
