@@ -1,17 +1,46 @@
-import { timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { H3Event } from "h3";
 import { Refusal } from "../../shared/refusal.ts";
 import type { Config } from "../../shared/settings/config.ts";
-import type { Visitor } from "./session.ts";
+
+const tokenBytes = 32;
+
+/**
+ * Returns the token of a session's forms, masked by random bytes that stand before it. In compressed pages, which repeat
+ * what others send, the length of an answer would tell an unchanging text (BREACH).
+ */
+export function issueCsrfToken(sessionToken: string): string {
+  const pad = randomBytes(tokenBytes);
+  return Buffer.concat([pad, mask(csrfTokenOf(sessionToken), pad)]).toString("base64url");
+}
+
+function isCsrfToken(sessionToken: string, presented: string): boolean {
+  const bytes = Buffer.from(presented, "base64url");
+  if (bytes.length !== 2 * tokenBytes) return false;
+  const token = mask(bytes.subarray(tokenBytes), bytes);
+  return timingSafeEqual(token, csrfTokenOf(sessionToken));
+}
+
+/** Derived, so that it need not be stored. */
+function csrfTokenOf(sessionToken: string): Buffer {
+  return hash("sha256", `csrf ${sessionToken}`, "buffer");
+}
+
+function mask(token: Buffer, pad: Buffer): Buffer {
+  return Buffer.from(token.map((byte, index) => byte ^ (pad[index] as number)));
+}
 
 /**
  * Refuses a form of another site (CSRF), by its token and by headers that no page can forge.
  * @throws Refusal 403
  */
-export function refuseForeignForm(config: Config, event: H3Event, visitor: Visitor, formToken: string): void {
-  const expected = Buffer.from(visitor.csrfToken);
-  const presented = Buffer.from(formToken);
-  const isSame = presented.length === expected.length && timingSafeEqual(presented, expected);
+export function refuseForeignForm(
+  config: Config,
+  event: H3Event,
+  visitor: { token: string },
+  formToken: string,
+): void {
+  const isSame = isCsrfToken(visitor.token, formToken);
   if (isSame && isFromOurPages(config, event)) return;
   // With a cookie of this address and another token, the form is of another session, and no address helps.
   const isOfHere = isAtOurAddress(config, event) || (!isSame && Boolean(event.req.headers.get("cookie")));

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { type H3Event, parseCookies } from "h3";
 import { issueKnownBrowser, knownBrowserDays } from "../../shared/accounts/known-browser.ts";
 import { findSignedInUser } from "../../shared/accounts/sessions.ts";
@@ -12,6 +11,7 @@ import { rememberRecent } from "../../shared/sharing/recent.ts";
 import { clientIp } from "../http/client-address.ts";
 import { wideNetworkOf } from "../http/network.ts";
 import { nodeResponse } from "../http/node.ts";
+import { issueCsrfToken } from "./csrf.ts";
 
 const sessionCookie = "signalbox";
 const knownCookie = "signalbox-known";
@@ -20,7 +20,7 @@ const knownCookie = "signalbox-known";
 export interface Visitor {
   /** The cookie. It names a session only after sign-in. */
   token: string;
-  /** A hidden field of every form. Other sites cannot read it. */
+  /** A hidden field of every form, masked for this request. Other sites cannot read it. */
   csrfToken: string;
   user: User | undefined;
 }
@@ -45,14 +45,14 @@ export async function findVisitor(services: Services, event: H3Event): Promise<V
   const user = await findSignedInUser(services, cookie);
   const token = isWellFormedToken("session", cookie) ? cookie : issueToken("session");
   if (token !== cookie) setSessionCookie(services, event, token);
-  return { token, csrfToken: csrfTokenOf(token), user };
+  return { token, csrfToken: issueCsrfToken(token), user };
 }
 
 /** Sets no cookie. */
 export async function findSignedInVisitor(services: Services, event: H3Event): Promise<Visitor | undefined> {
   const token = readCookie(services, event, sessionCookie);
   const user = await findSignedInUser(services, token);
-  return user && { token, csrfToken: csrfTokenOf(token), user };
+  return user && { token, csrfToken: issueCsrfToken(token), user };
 }
 
 /**
@@ -93,11 +93,6 @@ function setCookie(
 
 function readCookie({ config }: Services, event: H3Event, name: string): string {
   return parseCookies(event)[cookieName(config, event, name)] ?? "";
-}
-
-/** Derived, so that it need not be stored. */
-function csrfTokenOf(token: string): string {
-  return createHash("sha256").update(`csrf ${token}`).digest("base64url");
 }
 
 /** `__Host-` stops sibling domains from planting a cookie. Browsers accept it over https only. */

@@ -36,9 +36,17 @@ async function refresh() {
   if (response.status === 429 || response.status >= 500) return false;
   if (response.redirected || !response.ok) return location.reload();
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
+  keepFormToken(next);
   dispatchEvent(new CustomEvent("parsed", { detail: next }));
   if (log) takeLines(log, next);
   return update(next);
+}
+
+/** Each page masks the token of its forms anew. All are valid, and blocks that differ by nothing else stay. */
+function keepFormToken(next) {
+  const fields = (page) => page.querySelectorAll("input[name=csrf_token]");
+  const token = fields(document)[0]?.getAttribute("value");
+  if (token) for (const field of fields(next)) field.setAttribute("value", token);
 }
 
 /** The next page has only the lines that are new. */
