@@ -5,7 +5,7 @@ import { defineHandler } from "h3";
 import { minuteMs } from "../../shared/durations.ts";
 import { pathTo, patterns } from "../../shared/paths.ts";
 import { Refusal } from "../../shared/refusal.ts";
-import { LazyFile } from "./lazy-file.ts";
+import { LazyFile } from "../http/lazy-file.ts";
 
 /**
  * Its script contains everything it needs. The packages that it was built from would be half of the files that `npm ci`

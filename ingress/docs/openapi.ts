@@ -1,8 +1,8 @@
 import { defineHandler } from "h3";
 import type { Config } from "../../shared/settings/config.ts";
+import { LazyFile } from "../http/lazy-file.ts";
 import type { Operation } from "../operations/operation.ts";
 import { describeApi } from "./document.ts";
-import { LazyFile } from "./lazy-file.ts";
 
 /** GET /openapi.json */
 export function openapi(config: Config, operations: Operation[]) {

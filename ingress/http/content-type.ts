@@ -38,6 +38,12 @@ export function preferredType<Type extends string>(
   return types.reduce<Type>((best, type) => (qualityOf(type) > qualityOf(best) ? type : best), first);
 }
 
+/** The quality that a header of preferences gives this very value. Undefined: it does not name it. */
+export function qualityIn(header: string, wanted: string): number | undefined {
+  const ranges = header.split(",", maxRanges).map(parseRange);
+  return ranges.find(({ range }) => range === wanted)?.quality;
+}
+
 /** Browsers send eight. */
 const maxRanges = 50;
 

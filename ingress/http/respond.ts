@@ -19,7 +19,7 @@ const jsonHeaders: HeaderPairs = [["content-type", jsonType]];
 const htmlHeaders: HeaderPairs = [["content-type", "text/html;charset=UTF-8"]];
 
 /** srvx takes pairs as they are. A `Headers` for each answer costs 3 µs. */
-class PlainResponse extends HTTPResponse {
+export class PlainResponse extends HTTPResponse {
   readonly #pairs: HeaderPairs;
 
   constructor(status: number, body: string | Uint8Array<ArrayBuffer> | null, pairs: HeaderPairs) {

@@ -5,6 +5,7 @@ import { nameOwner } from "../../shared/sharing/owner.ts";
 import { loopTurn } from "../../shared/sharing/resources.ts";
 import type { Authenticators, CallerKind, Callers, Needs } from "../auth/callers.ts";
 import type { Bodies } from "../http/body.ts";
+import { compressAnswer } from "../http/compression.ts";
 import { type CheckMembers, type JsonBody, readJson } from "../http/json-body.ts";
 import { keepOutOfLog } from "../http/request-context.ts";
 import { json, noContent } from "../http/respond.ts";
@@ -100,7 +101,9 @@ function operationHandler(authenticate: Authenticators, bodies: Bodies, declared
     } as Call<unknown, CallerKind>;
     const result = await declared.run(call);
     if (success.status === 204) return noContent();
-    return success.status === 200 || result instanceof HTTPResponse ? result : json(success.status, result);
+    const response = result instanceof HTTPResponse ? result : json(success.status, result);
+    // Answers to agents and jobs are small, and many show a token beside texts of strangers.
+    return kind === "accessToken" ? compressAnswer(event, response) : response;
   };
   return defineHandler(async (event) => {
     try {

@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type H3Event, HTTPResponse } from "h3";
 import { notFound } from "../../../shared/refusal.ts";
 import { longReads } from "../../../shared/sharing/resources.ts";
+import { acceptsGzip, compressPieces } from "../compression.ts";
 import { admitDownload, type DownloadOwner, minDownloadBytes, streamDownload } from "../downloads.ts";
-import { jsonText, jsonType } from "../respond.ts";
+import { jsonText, jsonType, setHeader } from "../respond.ts";
 
 /** The length of a piece of the text. Each turn of the event loop makes one piece. */
 export const pieceLength = 64 * 1024;
@@ -39,8 +40,12 @@ export async function answerJson(
   // A long text becomes bytes once. Else it is converted to count them, and again to send them.
   if (first.isWhole)
     return jsonText(status, first.text.length < pieceLength ? first.text : Buffer.from(first.text));
-  const stream = streamDownload(event, download, piecesOf(first.text, parts));
-  return new HTTPResponse(stream, { status, headers: { "content-type": jsonType } });
+  const pieces = piecesOf(first.text, parts);
+  setHeader(event, "Vary", "Accept-Encoding");
+  const isCompressed = acceptsGzip(event);
+  const stream = streamDownload(event, download, isCompressed ? compressPieces(pieces) : pieces);
+  const headers = { "content-type": jsonType, ...(isCompressed && { "content-encoding": "gzip" }) };
+  return new HTTPResponse(stream, { status, headers });
 }
 
 /** Reads parts until they have this length. Each turn of the event loop makes about one piece. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { defineHandler, getRouterParam, HTTPResponse } from "h3";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
+import { LazyFile } from "../../http/lazy-file.ts";
 
 const types = {
   "style.css": "text/css;charset=UTF-8",
@@ -44,9 +45,10 @@ const files = Object.fromEntries(
   Object.entries(types).map(([name, type]) => {
     const paths = name === "style.css" ? styles.map((part) => `styles/${part}`) : [name];
     const bytes = Buffer.concat(paths.map((path) => readFileSync(join(folder, path))));
-    return [name, { bytes, type, version: hash("sha256", bytes, "hex").slice(0, 12) }];
+    const version = hash("sha256", bytes, "hex").slice(0, 12);
+    return [name, { file: new LazyFile(() => bytes), type, version }];
   }),
-) as Record<Asset, { bytes: Buffer<ArrayBuffer>; type: string; version: string }>;
+) as Record<Asset, { file: LazyFile; type: string; version: string }>;
 
 /** Changes with the content, so that browsers may cache it for good. */
 export function assetPath(name: Asset): string {
@@ -58,22 +60,20 @@ export function asset() {
   return defineHandler((event) => {
     const name = getRouterParam(event, "file") ?? "";
     if (!Object.hasOwn(files, name)) throw new Refusal(404, "Not Found");
-    const { bytes, type } = files[name as Asset];
-    return fileResponse(bytes, type, "public, max-age=31536000, immutable");
+    const { file, type } = files[name as Asset];
+    return file.answer(event, fileHeaders(type, "public, max-age=31536000, immutable"));
   });
 }
 
-/** A file. Its policy lets it run and load nothing when a browser opens it by itself. */
-export function fileResponse(
-  body: Buffer<ArrayBuffer> | string,
-  type: string,
-  caching: string,
-): HTTPResponse {
-  return new HTTPResponse(body, {
-    headers: {
-      "content-type": type,
-      "cache-control": caching,
-      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-    },
-  });
+export function fileResponse(body: string, type: string, caching: string): HTTPResponse {
+  return new HTTPResponse(body, { headers: fileHeaders(type, caching) });
+}
+
+/** The policy lets a file run and load nothing when a browser opens it by itself. */
+function fileHeaders(type: string, caching: string) {
+  return {
+    "content-type": type,
+    "cache-control": caching,
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
+  };
 }

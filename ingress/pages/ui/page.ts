@@ -11,6 +11,7 @@ import { loopTurn } from "../../../shared/sharing/resources.ts";
 import { refuseForeignForm } from "../../auth/csrf.ts";
 import { findVisitor, ownerOfVisitor, type Visitor } from "../../auth/session.ts";
 import type { Bodies } from "../../http/body.ts";
+import { compressAnswer } from "../../http/compression.ts";
 import { mediaType } from "../../http/content-type.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Script, type Section } from "./layout.tsx";
@@ -155,7 +156,11 @@ async function readForm(
   return new URLSearchParams([...form].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]));
 }
 
-function respond(services: Services, { event, visitor }: PageRequest, result: PageResult): HTTPResponse {
+async function respond(
+  services: Services,
+  { event, visitor }: PageRequest,
+  result: PageResult,
+): Promise<HTTPResponse> {
   if (result instanceof HTTPResponse) return result;
   if (typeof result === "string") return seeOther(result);
   const { status = 200, topics, organizations, section, hasPictures, ...content } = result;
@@ -186,5 +191,15 @@ function respond(services: Services, { event, visitor }: PageRequest, result: Pa
     now: services.clock.now(),
     notice: event.url.searchParams.get("notice"),
   });
-  return html(status, page);
+  const answer = html(status, page);
+  return membership && !isForAnotherSite(event) ? compressAnswer(event, answer) : answer;
+}
+
+/**
+ * A site that opens our pages chooses their addresses, which pages repeat: the length of a compressed answer would tell
+ * who watches the network when the text is one of the page (BREACH).
+ */
+function isForAnotherSite({ req }: H3Event): boolean {
+  const site = req.headers.get("sec-fetch-site");
+  return site === "cross-site" || site === "same-site";
 }

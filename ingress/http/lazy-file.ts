@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { type H3Event, HTTPResponse } from "h3";
+import { acceptsGzip } from "./compression.ts";
 
 type Bytes = Buffer<ArrayBuffer>;
 const compress = promisify(gzip);
@@ -31,7 +32,7 @@ export class LazyFile {
   /** Answers 304 to a known ETag (RFC 9110 §13.1.2). Compresses for clients that accept gzip. */
   async answer(event: H3Event, headers: Record<string, string>): Promise<HTTPResponse> {
     const { plain, gzipped, version } = await this.#load();
-    const isGzip = acceptsGzip(event.req.headers.get("accept-encoding"));
+    const isGzip = acceptsGzip(event);
     // Two representations may not share a strong ETag.
     const etag = isGzip ? `"${version}-gzip"` : `"${version}"`;
     const common = { etag, vary: "Accept-Encoding", ...headers };
@@ -60,11 +61,6 @@ export class LazyFile {
     const gzipped = (await compress(plain, { level: 9 })) as Bytes;
     return { plain, gzipped, version: hash("sha256", plain, "hex").slice(0, 16) };
   }
-}
-
-function acceptsGzip(header: string | null): boolean {
-  const codings = (header ?? "").split(",");
-  return codings.some((coding) => /^\s*gzip\s*(;\s*q=(1|0\.\d*[1-9]).*)?$/i.test(coding));
 }
 
 function isKnown(header: string | null, etag: string): boolean {
