@@ -9,6 +9,8 @@ const now = new Date(Date.UTC(2026, 0, 1, 0, 1));
 const { organization: organizationId } = shared;
 const key = { organizationId, receiver: "receiver 7" };
 const ids = [newId(now), newId(now)];
+const nothing = { endedAt: null, answerStatus: null, answer: null, durationMs: null, request: null };
+const tried = { id: newId(now), revision: 0, state: "waiting", tries: 0, dueAt: now, ...nothing };
 const on = (plan: RegExp, run: Statement["run"]): Statement => ({ run, sqlite: plan, postgres: plan });
 
 /** The statements that make messages of news, and send them. */
@@ -35,6 +37,9 @@ export const outboxStatements: Record<string, Statement> = {
     outbox.listDueMessages(tx as never, { ...key, now, limit: 32 }),
   ),
   "the next message of a receiver": on(/outbox_due/, (tx) => outbox.findNextDue(tx, key)),
+  "a message that was tried": on(/outbox_pkey|sqlite_autoindex_outbox_1/, (tx) =>
+    outbox.updateMessageIfSame(tx, tried as never, { state: "sent", endedAt: now }),
+  ),
   "messages that have waited too long": on(/outbox_due/, (tx) =>
     outbox.failOldMessages(tx, key, { before: now, now, limit: 100 }),
   ),
