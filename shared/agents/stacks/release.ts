@@ -1,8 +1,10 @@
+import type { JobFacts } from "../../builds/rows/job-store.ts";
 import { refreshPausesOf } from "../../builds/rows/pause-store.ts";
-import { lockBuilds } from "../../builds/rows/progress-store.ts";
+import { cancelJobsIfUnfinished, lockBuilds } from "../../builds/rows/progress-store.ts";
 import { restBetweenTransactions } from "../../db/batches.ts";
 import type { Services } from "../../services/services.ts";
 import { endTasks, later, listTasks } from "../../tasks/store.ts";
+import { finishedBuildStates } from "../../vocabulary.ts";
 import { report } from "../lease.ts";
 import { hasListenedFor } from "../lost.ts";
 import { listReservedBy, listReservedUntil, releaseIfReserved } from "./job-store.ts";
@@ -15,7 +17,7 @@ const batchStacks = 100;
 
 type Reserved = Awaited<ReturnType<typeof listReservedUntil>>;
 
-/** reserved → scheduled, of jobs whose reservation has ended. */
+/** reserved → scheduled, of jobs whose reservation has ended; in a build that has finished, canceled. */
 export async function releaseExpired(services: Services): Promise<void> {
   const until = services.clock.now();
   for (;;) {
@@ -54,20 +56,26 @@ async function release(
   whose: Parameters<typeof releaseIfReserved>[2],
 ): Promise<number> {
   if (jobs.length === 0) return 0;
-  const { builds, released } = await services.db.transaction(async (tx) => {
+  const { builds, changed } = await services.db.transaction(async (tx) => {
     const builds = await lockBuilds(tx, [...new Set(jobs.map(({ buildId }) => buildId))]);
+    const canceled: JobFacts[] = [];
+    // Version 1.0.0 ends builds without their reserved jobs, which it does not know: a finished build runs nothing.
+    for (const build of builds.filter(({ state }) => finishedBuildStates.includes(state)))
+      canceled.push(
+        ...(await cancelJobsIfUnfinished(tx, { build, reason: "The build has finished" }, tx.now)),
+      );
     const ids = jobs.map(({ id }) => id);
     const released = await releaseIfReserved(tx, ids, whose);
     await refreshPausesOf(tx, released);
-    return { builds, released };
+    return { builds, changed: [...canceled, ...released] };
   });
   for (const build of builds)
     report(
       services,
       build,
-      released.filter(({ buildId }) => buildId === build.id),
+      changed.filter(({ buildId }) => buildId === build.id),
     );
-  return released.length;
+  return changed.length;
 }
 
 /** connected → lost, of stacks that were silent for five minutes in which they could be heard. */

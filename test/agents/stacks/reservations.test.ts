@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { eq, inArray } from "drizzle-orm";
 import { markListening } from "../../../shared/agents/lost.ts";
 import { loseSilentStacks, releaseExpired, releaseOfStack } from "../../../shared/agents/stacks/release.ts";
 import { minuteMs, secondMs } from "../../../shared/durations.ts";
@@ -89,6 +90,23 @@ describeWorld("a reserved job", openAgentApi, (api) => {
     await other.deregister();
     await releaseOfStack(api.world.services, other.stack?.id ?? "");
     assert.equal(await (await newAgent()).offered(), id);
+  });
+
+  it("is canceled at its end if version 1.0.0, which does not know reservations, has ended its build", async () => {
+    const { client, id, states } = await setUp();
+    await client.reserve([id], 60);
+    const { clock, services } = api.world;
+    const { db } = services;
+    const { builds, jobs } = db.tables;
+    const its = db.select({ id: jobs.buildId }).from(jobs).where(eq(jobs.id, id));
+    const ended = { state: "canceled", finishedAt: clock.now() } as const;
+    await db.transaction((tx) => tx.update(builds).set(ended).where(inArray(builds.id, its)));
+
+    clock.advance(61 * secondMs);
+    await releaseExpired(api.world.services);
+
+    assert.deepEqual(await states(), ["canceled"]);
+    assert.deepEqual(await client.poll(), []);
   });
 
   it("stays reserved for longer when its stack reserves it again, and 900 seconds by default", async () => {
