@@ -4,6 +4,8 @@ import { eq } from "drizzle-orm";
 import { tasksOfBuilds } from "../../shared/builds/task-handlers.ts";
 import { dayMs, minuteMs } from "../../shared/durations.ts";
 import { oldOpenRequests } from "../../shared/sources/open-requests.ts";
+import { decideAndBuild } from "../../shared/triggers/deliveries/build.ts";
+import { lockIfWaiting } from "../../shared/triggers/deliveries/due-store.ts";
 import type { EvaluationResult } from "../../shared/triggers/filter/evaluate.ts";
 import { openFilterEvaluator } from "../../shared/triggers/filter/evaluator.ts";
 import { decideDue, doTasks } from "../helpers/builds.ts";
@@ -324,7 +326,15 @@ describeWorld("builds of what hosts report", openHostWorld, (world) => {
   it("are numbered in their order although they are more than a transaction reads", async () => {
     const { post, builds } = await world.provider("github");
     const branches = Array.from({ length: 60 }, (_, index) => `branch-${index}`);
-    for (const branch of branches) await post("push", { ...pushTo(branch), padding: "x".repeat(15 * 1024) });
+    const ids: string[] = [];
+    for (const branch of branches)
+      ids.push(await post("push", { ...pushTo(branch), padding: "x".repeat(15 * 1024) }));
+    const first = await services().db.transaction(async (tx) => {
+      const deliveries = await lockIfWaiting(tx, { ids });
+      return decideAndBuild(tx, services(), { deliveries, results: new Map(), maxSize: 1 });
+    });
+    assert.ok(first.built.length > 20 && first.built.length < 40, `${first.built.length}`);
+    assert.deepEqual([first.isMore, first.held], [true, []]);
     await decideDue(services());
     assert.deepEqual(await branchesOf(builds), branches);
   });

@@ -84,7 +84,8 @@ export async function decideAndBuild(
     tx,
     outcomes.filter(({ id }) => !undecided.has(id)),
   );
-  await setDue(tx, { ids: [...left, ...events.held.filter((id) => results.has(id))], dueAt: tx.now });
+  const readInVain = [...events.held, ...events.later].filter((id) => results.has(id));
+  await setDue(tx, { ids: [...left, ...readInVain], dueAt: tx.now });
   await dueOfGoneBranches(tx, plans, builds);
   const topics = triggers.map(({ id }) => `trigger:${id}` as const);
   return {
@@ -101,7 +102,7 @@ export async function decideAndBuild(
       delaySeconds: secondsBetween(timeOfId(deliveryId ?? ""), createdAt),
     })),
     outcomes,
-    isMore: undecided.size > 0 || events.isMore,
+    isMore: undecided.size > 0 || events.later.length > 0,
     held: events.held,
     changed: [...changed, ...topics],
   };

@@ -17,10 +17,10 @@ interface Reports {
   /** The deliveries to decide. Those without a report are too long to be read here. */
   deliveries: Delivery[];
   reports: HostReport[];
-  /** Deliveries that stay as they are: an earlier one is not decided yet. */
+  /** Deliveries that wait for an earlier one, which others have. */
   held: string[];
-  /** There were more short events than a transaction reads. */
-  isMore: boolean;
+  /** Deliveries that wait for the next transaction: this one has read enough, or an earlier one goes to a thread. */
+  later: string[];
 }
 
 /**
@@ -32,7 +32,7 @@ export async function readReports(
   deliveries: Delivery[],
   options: { triggerOf: ReadonlyMap<string, Trigger>; results: ReadonlyMap<string, Result>; now: Date },
 ): Promise<Reports> {
-  if (deliveries.length === 0) return { deliveries, reports: [], held: [], isMore: false };
+  if (deliveries.length === 0) return { deliveries, reports: [], held: [], later: [] };
   const { triggerOf, results, now } = options;
   const readings = new Map<string, Reading>();
   for (const [id, result] of results) if ("reading" in result) readings.set(id, result.reading);
@@ -42,21 +42,20 @@ export async function readReports(
 
   const going: Delivery[] = [];
   const reports: HostReport[] = [];
+  const later: string[] = [];
   const holding = new Set<string>();
-  let isMore = false;
   for (const delivery of inOrder) {
     const { id, triggerId } = delivery;
     const trigger = triggerOf.get(triggerId);
-    if (!trigger || holding.has(triggerId)) continue;
     const reading = readings.get(id);
+    if (holding.has(triggerId) || (!reading && isShort(delivery))) later.push(id);
+    else going.push(delivery);
     if (!reading) holding.add(triggerId);
-    if (reading) reports.push({ deliveryId: id, trigger, reading });
-    else isMore ||= isShort(delivery);
-    if (reading || !isShort(delivery)) going.push(delivery);
+    else if (trigger && !holding.has(triggerId)) reports.push({ deliveryId: id, trigger, reading });
   }
-  const areGoing = new Set(going);
-  const held = deliveries.flatMap((delivery) => (areGoing.has(delivery) ? [] : delivery.id));
-  return { deliveries: going, reports, held, isMore };
+  const areFree = new Set(inOrder);
+  const held = deliveries.flatMap((delivery) => (areFree.has(delivery) ? [] : delivery.id));
+  return { deliveries: going, reports, held, later };
 }
 
 /** The first deliveries of each organization, within its part of the bytes. */
