@@ -3,6 +3,8 @@ const address = document.body.dataset.events;
 const refreshDelayMs = 400;
 const retryMs = 5000;
 const reconnectMs = 30_000;
+/** Headers of requests are short. */
+const maxNamedParts = 500;
 
 let isStale = false;
 let isBusy = false;
@@ -32,10 +34,16 @@ async function refreshSoon() {
 
 async function refresh() {
   const log = document.querySelector("[data-follows]");
-  const response = await fetch(log?.dataset.next ?? location.href);
+  const parts = new Map(
+    [...document.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]),
+  );
+  const named = [...parts.keys()].slice(0, maxNamedParts).join(" ");
+  const response = await fetch(log?.dataset.next ?? location.href, { headers: { "signalbox-parts": named } });
   if (response.status === 429 || response.status >= 500) return false;
   if (response.redirected || !response.ok) return location.reload();
   const next = new DOMParser().parseFromString(await response.text(), "text/html");
+  for (const same of next.querySelectorAll("[data-same]"))
+    same.replaceWith(...same.dataset.same.split(" ").map((name) => parts.get(name).cloneNode(true)));
   keepFormToken(next);
   dispatchEvent(new CustomEvent("parsed", { detail: next }));
   if (log) takeLines(log, next);
@@ -65,25 +73,39 @@ function update(next) {
     next.getElementById(id)?.toggleAttribute("open", open);
   for (const field of main.querySelectorAll("input[type=checkbox][id]"))
     if (isSwitch(field)) next.getElementById(field.id)?.toggleAttribute("checked", field.checked);
-  const outdated = [...main.children];
-  const blocks = [...next.querySelector("main").children].map((block) => {
-    const same = outdated.findIndex((old) => isSameLog(old, block) || old.isEqualNode(block));
-    return same < 0 ? block : outdated.splice(same, 1)[0];
-  });
-  const kept = outdated.filter(isBeingFilledIn);
-  for (const block of kept) keep(block, blocks);
-
   const focused = document.activeElement.closest("main *");
   const heading = main.querySelector("h1").textContent;
-  for (const block of outdated) if (!kept.includes(block)) block.remove();
-  blocks.forEach((block, i) => {
-    if (main.children[i] !== block) main.insertBefore(block, main.children[i] ?? null);
-  });
+  const isWhole = replaceBlocks(main, next.querySelector("main"));
   if (focused && !focused.isConnected) moveFocus(main, focused);
   const newHeading = main.querySelector("h1").textContent;
   if (newHeading !== heading) announcement.textContent = newHeading;
   document.title = next.title;
-  return kept.length === 0;
+  return isWhole;
+}
+
+/** Elements with `data-blocks` have blocks, too. @returns false if an outdated block stayed */
+function replaceBlocks(container, next) {
+  const outdated = [...container.children];
+  const take = (at) => outdated.splice(at, 1)[0];
+  let isWhole = true;
+  const blocks = [...next.children].map((block) => {
+    const same = outdated.findIndex((old) => isSameLog(old, block) || old.isEqualNode(block));
+    if (same >= 0) return take(same);
+    const { blocks: name } = block.dataset;
+    const inner = name === undefined ? -1 : outdated.findIndex((old) => old.dataset.blocks === name);
+    if (inner < 0) return block;
+    const old = take(inner);
+    for (const { name, value } of block.attributes) old.setAttribute(name, value);
+    if (!replaceBlocks(old, block)) isWhole = false;
+    return old;
+  });
+  const kept = outdated.filter(isBeingFilledIn);
+  for (const block of kept) keep(block, blocks);
+  for (const block of outdated) if (!kept.includes(block)) block.remove();
+  blocks.forEach((block, i) => {
+    if (container.children[i] !== block) container.insertBefore(block, container.children[i] ?? null);
+  });
+  return isWhole && kept.length === 0;
 }
 
 /** A log takes its new lines by itself. It may have more lines than the next page, or others. */
@@ -127,10 +149,12 @@ function keep(block, blocks) {
 function moveFocus(main, removed) {
   const address = removed.getAttribute("href");
   const action = removed.form?.getAttribute("action");
+  const place = removed.getAttribute("formaction");
   const fold = removed.matches("summary") && removed.parentElement.id;
   const again =
     (isSwitch(removed) && main.querySelector(`#${CSS.escape(removed.id)}`)) ||
     (fold && main.querySelector(`#${CSS.escape(fold)} > summary`)) ||
+    (place && main.querySelector(`[formaction="${CSS.escape(place)}"]`)) ||
     (address && main.querySelector(`a[href="${CSS.escape(address)}"]`)) ||
     (action && main.querySelector(`form[action="${CSS.escape(action)}"] button`));
   const heading = main.querySelector("h1");

@@ -24,6 +24,8 @@ interface PageProps {
   trail?: Crumb[];
   /** Address of its events. */
   events?: string;
+  /** For `live.js`, which takes the title and the content only. */
+  isRefresh?: boolean;
   script?: Script | Script[];
   visitor: Visitor | undefined;
   /** Absent on error pages, which name no time. */
@@ -46,16 +48,26 @@ export function renderPage(props: PageProps): string {
 }
 
 function Layout(props: PageProps) {
-  const { title, content, within, trail = [], events, script, visitor, notice = null } = props;
-  const { outage, storage } = props;
-  const text = noticeText(notice);
+  const { title, within, trail = [], events, script, visitor, isRefresh } = props;
+  const name = titleInFull(title, trail, within?.organization.name ?? "Signalbox");
+  if (isRefresh)
+    return (
+      <html lang="en">
+        <head>
+          <title>{name}</title>
+        </head>
+        <body>
+          <Main {...props} />
+        </body>
+      </html>
+    );
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>{titleInFull(title, trail, within?.organization.name ?? "Signalbox")}</title>
+        <title>{name}</title>
         <link rel="icon" type="image/svg+xml" href={assetPath("icon.svg")} />
         <link rel="stylesheet" href={assetPath("style.css")} />
         {events && <script type="module" src={assetPath("live.js")} />}
@@ -81,26 +93,33 @@ function Layout(props: PageProps) {
         </header>
         {within && <OrganizationBar {...within} role={props.role} memberships={props.memberships} />}
         <Trail crumbs={trail} />
-        <main id="main" tabIndex={-1}>
-          {outage && (
-            <p class="warning" role="status">
-              {outage}
-            </p>
-          )}
-          {storage && (
-            <p class="warning" role="status">
-              {storage}
-            </p>
-          )}
-          {text && (
-            <p class="notice" role="status">
-              {text}
-            </p>
-          )}
-          {content}
-        </main>
+        <Main {...props} />
       </body>
     </html>
+  );
+}
+
+function Main({ content, outage, storage, notice = null }: PageProps) {
+  const text = noticeText(notice);
+  return (
+    <main id="main" tabIndex={-1}>
+      {outage && (
+        <p class="warning" role="status">
+          {outage}
+        </p>
+      )}
+      {storage && (
+        <p class="warning" role="status">
+          {storage}
+        </p>
+      )}
+      {text && (
+        <p class="notice" role="status">
+          {text}
+        </p>
+      )}
+      {content}
+    </main>
   );
 }
 

@@ -17,6 +17,7 @@ import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { renderPage, type Script, type Section } from "./layout.tsx";
 import { eventsPath } from "./live.ts";
 import { outageOf, pageContextOf, trailAbove } from "./page-context.ts";
+import { markParts, partsHeader } from "./parts.ts";
 
 export interface PageContent {
   title: string;
@@ -179,8 +180,10 @@ async function respond(
     ...shown,
     ...(hasPictures && { pictures: new URL(services.config.baseUrl).origin }),
   });
+  const known = reloads ? event.req.headers.get(partsHeader) : null;
   const page = renderPage({
     ...shown,
+    isRefresh: known !== null,
     ...(membership && section && { within: { organization: membership.organization, section } }),
     storage: membership && storageNotice(services.config, membership.organization),
     role: membership?.role,
@@ -191,7 +194,7 @@ async function respond(
     now: services.clock.now(),
     notice: event.url.searchParams.get("notice"),
   });
-  const answer = html(status, page);
+  const answer = html(status, reloads ? markParts(page, known) : page);
   return membership && !isForAnotherSite(event) ? compressAnswer(event, answer) : answer;
 }
 

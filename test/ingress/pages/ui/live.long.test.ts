@@ -124,13 +124,13 @@ describeInBrowser("a page that is open", startQueuePages, (pages) => {
   it("keeps unfolded parts, focus and scroll position", onlyInFullRun, async () => {
     const page = await window(pages.paths.build(1));
     await page.locator("#environment > summary").click();
-    await page.getByRole("list", { name: "Jobs" }).getByRole("link", { name: "default" }).focus();
+    await page.getByRole("list", { name: "Jobs" }).getByRole("link").focus();
 
     await pause("Look");
     await fanOut(pages.services, pages.acme.queue.id);
     await page.getByText("Look").waitFor();
     assert.ok(await page.getByText("SIGNALBOX_BUILD_NUMBER").isVisible());
-    assert.equal(await page.locator(":focus").innerText(), "default");
+    assert.equal(await page.locator(":focus").innerText(), "make test");
     await resume();
     await page.context().close();
   });
