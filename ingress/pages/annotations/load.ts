@@ -3,6 +3,7 @@ import { type Annotation, listAnnotationsForPage } from "../../../shared/annotat
 import type { Build } from "../../../shared/builds/rows/build-store.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
+import type { AnnotationStyle } from "../../../shared/vocabulary.ts";
 
 /** Limits of what a page shows. Annotations beyond them have pages of their own. */
 const maxShown = 50;
@@ -17,13 +18,23 @@ export interface ShownAnnotations {
   others: Annotation[];
 }
 
-/** The annotations of a build, or of one of its jobs, the highest priority first. Reads only what is shown. */
+/** Errors come first. */
+const byConcern: (AnnotationStyle | null)[] = ["error", "warning", "info", null, "success"];
+
+/**
+ * The annotations of a build, or of one of its jobs: the highest priority first, then those of most concern. Reads only
+ * what is shown.
+ */
 export async function loadAnnotations(
   services: Services,
   build: Build,
   jobId: string | null = null,
 ): Promise<ShownAnnotations> {
-  const all = await listAnnotationsForPage(services.db, { buildId: build.id, jobId });
+  const listed = await listAnnotationsForPage(services.db, { buildId: build.id, jobId });
+  const concernOf = ({ style }: Annotation) => byConcern.indexOf(style);
+  const all = listed.toSorted(
+    (one, other) => other.priority - one.priority || concernOf(one) - concernOf(other),
+  );
   const loaded: ShownAnnotations = { shown: [], others: [] };
   let bytesRead = 0;
   let htmlBytesShown = 0;

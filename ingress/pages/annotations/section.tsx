@@ -24,11 +24,57 @@ export function Annotations({
   return (
     <>
       <h2 id="annotations">Annotations</h2>
-      {shown.map(({ annotation, html }) => (
-        <AnnotationBlock key={annotation.id} annotation={annotation} html={html} />
+      {shown.map(({ annotation, html }, index) => (
+        <FoldedAnnotation
+          key={annotation.id}
+          annotation={annotation}
+          html={html}
+          isOpen={index < openAnnotations}
+        />
       ))}
       {others.length > 0 && <Others annotations={others} request={request} />}
     </>
+  );
+}
+
+/** The first of a page are open. */
+const openAnnotations = 2;
+/** About as much as fits the height of one. */
+const shortCharacters = 1200;
+const shortLines = 8;
+
+/** One of a list: its height has a limit, until the reader asks for all. */
+function FoldedAnnotation({
+  annotation: { id, context, style },
+  html,
+  isOpen,
+}: {
+  annotation: Annotation;
+  html: string;
+  isOpen: boolean;
+}) {
+  const isLong =
+    html.length > shortCharacters || (html.match(/<(li|tr|p|br|img)\b|\n/g)?.length ?? 0) > shortLines;
+  return (
+    <article
+      data-part=""
+      class="annotation"
+      id={`annotation-${id}`}
+      data-style={style ?? undefined}
+      aria-label={context}
+    >
+      <details id={`fold-${id}`} open={isOpen}>
+        <summary class="quiet">
+          {style && <strong>{styleWords[style]}</strong>} {context}
+        </summary>
+        {isLong && (
+          <label class="quiet">
+            <input type="checkbox" id={`whole-${id}`} autocomplete="off" /> Show all of it
+          </label>
+        )}
+        <div class={isLong ? "body long" : "body"} dangerouslySetInnerHTML={{ __html: html }} />
+      </details>
+    </article>
   );
 }
 

@@ -21,7 +21,7 @@ const settings = { BASE_URL: "https://api.example.com" };
 
 describeWorldOn(sqlite, "the annotations of a page", withSettings(startQueuePages, settings), (pages) => {
   const bodiesOf = (html: string) =>
-    [...html.matchAll(/<div class="body">(.*?)<\/div><\/article>/gs)].map(([, body]) => body?.trim());
+    [...html.matchAll(/<div class="body(?: long)?">(.*?)<\/div>(?:<\/details>)?<\/article>/gs)].map(([, body]) => body?.trim());
 
   it("are those of the build, the highest priority first, and on the page of a job its own", async () => {
     const { annotate, id, build, page } = await makeJob(pages);
@@ -42,7 +42,7 @@ describeWorldOn(sqlite, "the annotations of a page", withSettings(startQueuePage
     assert.deepEqual(bodiesOf(ofJob.text), ["<p>of the job</p>"]);
     assert.match(
       ofBuild.text,
-      /data-style="warning" aria-label="a"><p class="quiet"><strong>Warning<\/strong> a</,
+      /data-style="warning" aria-label="a"><details [^>]*><summary class="quiet"><strong>Warning<\/strong> a</,
     );
   });
 
@@ -195,7 +195,7 @@ describeInBrowser("annotations in a browser", startQueuePages, (pages) => {
 
     assert.deepEqual([...new Set(asked)], [new URL(pages.url).origin]);
     assert.match(await page.title(), /^Build #1/);
-    const inside = page.locator("main > article.annotation");
+    const inside = page.locator("main article.annotation .body");
     assert.equal(await inside.count(), 1);
     assert.equal(
       await inside.locator("script, style, svg, form, input, img, [id], [class~=danger]").count(),
