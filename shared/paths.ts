@@ -96,6 +96,7 @@ export const patterns = {
   artifactPage: "/organizations/:org/pipelines/:slug/builds/:number/artifacts/:artifact",
   artifactFile: "/organizations/:org/pipelines/:slug/builds/:number/artifacts/:artifact/download",
   deleteArtifactPage: "/organizations/:org/pipelines/:slug/builds/:number/artifacts/:artifact/delete",
+  compareBuildPage: "/organizations/:org/pipelines/:slug/builds/:number/compare",
   cancelBuildPage: "/organizations/:org/pipelines/:slug/builds/:number/cancel",
   newBuildPage: "/organizations/:org/pipelines/:slug/builds",
   rebuildBuildPage: "/organizations/:org/pipelines/:slug/builds/:number/rebuild",

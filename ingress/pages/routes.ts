@@ -34,6 +34,7 @@ import {
   unblockJobForm,
 } from "./builds/act.ts";
 import { buildsPage } from "./builds/all.tsx";
+import { compareBuildPage } from "./builds/compare.tsx";
 import { buildPage, payloadFile } from "./builds/show.tsx";
 import { deleteClusterPage } from "./clusters/delete.tsx";
 import { editCluster } from "./clusters/edit.tsx";
@@ -174,6 +175,7 @@ function routes({ isClosing }: Parts) {
     [patterns.buildPage]: { GET: buildPage },
     [patterns.annotationPage]: { GET: annotationPage },
     [patterns.annotationBodyPage]: { GET: annotationBodyFile },
+    [patterns.compareBuildPage]: { GET: compareBuildPage },
     [patterns.payloadPage]: { GET: payloadFile },
     [patterns.cancelBuildPage]: { GET: redirectToBuild, POST: cancelBuildForm },
     [patterns.jobPage]: { GET: jobPage },

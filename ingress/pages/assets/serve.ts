@@ -34,6 +34,7 @@ const styles = [
   "job-page.css",
   "triggers.css",
   "builds.css",
+  "build-jobs.css",
   "artifacts.css",
   "stages.css",
   "annotations.css",

@@ -1,6 +1,6 @@
 // Shows exact times in the reader's zone, and lets the durations of what still runs grow.
 const tickMs = 1000;
-/** Bars do not grow by themselves. */
+/** The scale of bars does not grow by itself. */
 const refreshMs = 30_000;
 const lengths = [
   ["d", 86_400],
@@ -36,14 +36,22 @@ function durationInWords(seconds) {
   return parts.filter(Boolean).join(" ");
 }
 
+/** Bars are in parts of a day. */
+const secondsPerPercent = 864;
+
 /** When each duration was 0. The reader's clock may differ from the server's. */
 const starts = new WeakMap();
 
 function tick() {
   const now = performance.now() / 1000;
-  for (const duration of document.querySelectorAll(".growing")) {
-    if (!starts.has(duration)) starts.set(duration, now - Number(duration.dataset.seconds));
-    else duration.textContent = durationInWords(Math.floor(now - starts.get(duration)));
+  for (const growing of document.querySelectorAll("[data-seconds]")) {
+    if (!starts.has(growing)) {
+      starts.set(growing, now - Number(growing.dataset.seconds));
+      continue;
+    }
+    const seconds = Math.floor(now - starts.get(growing));
+    if (growing.tagName === "rect") growing.setAttribute("width", `${seconds / secondsPerPercent}%`);
+    else growing.textContent = durationInWords(seconds);
   }
 }
 

@@ -21,22 +21,22 @@ export function Headline({ build }: { build: Build }) {
   const { state, createdAt, startedAt, finishedAt } = build;
   if (isBlocked(state))
     return (
-      <p class="headline">
+      <span class="headline">
         Waits for people · {startedAt ? "begun" : "made"} <Strong from={startedAt ?? createdAt} to={null} />{" "}
         ago
-      </p>
+      </span>
     );
   if (!startedAt)
     return (
-      <p class="headline">
+      <span class="headline">
         {finishedAt ? "Never ran · waited" : "Waiting for"} <Strong from={createdAt} to={finishedAt} />
-      </p>
+      </span>
     );
   return (
-    <p class="headline">
+    <span class="headline">
       {ran[state]} <Strong from={startedAt} to={finishedAt} /> · waited{" "}
       <Strong from={createdAt} to={startedAt} />
-    </p>
+    </span>
   );
 }
 

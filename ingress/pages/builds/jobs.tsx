@@ -1,23 +1,23 @@
-import { isWaitingAgain, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
+import { isWaitingAgain } from "../../../shared/agents/waiting/reason.ts";
 import type { ListedJob, RetriedJob } from "../../../shared/builds/reading/job-list-store.ts";
 import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts";
 import { mayBeRetried } from "../../../shared/builds/retry.ts";
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { type JobState, unfinishedJobStates } from "../../../shared/vocabulary.ts";
-import { agentPath } from "../address/agent.ts";
 import { jobPath } from "../address/build.ts";
+import { needsPeople } from "../job-facts/remedy.tsx";
 import { Triggered } from "../job-facts/triggered.tsx";
 import { WaitsFor } from "../job-facts/waiting.tsx";
-import { brokenInWords } from "../states/kinds.ts";
-import { State } from "../states/state.tsx";
-import { PostButton } from "../ui/form.tsx";
+import { brokenInWords, kindOf } from "../states/kinds.ts";
+import { State, StateIcon, stateInWords } from "../states/state.tsx";
+import { CsrfField, PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { useNow } from "../ui/rendering.ts";
-import { ExactTime, Unfolding } from "../ui/times.tsx";
-import { TimesOfJob } from "./headline.tsx";
+import { Duration, ExactTime } from "../ui/times.tsx";
+import { foldPassed, type JobItem } from "./folds.ts";
+import { isFiltered } from "./job-filter.tsx";
 import type { LoadedBuild } from "./load.ts";
-import { QueueLink } from "./sections.tsx";
 import { Axis, Bar, type Timeline, timelineOf } from "./timeline.tsx";
 
 interface JobsProps {
@@ -25,36 +25,100 @@ interface JobsProps {
   request: MemberRequest;
 }
 
-const maxCommandLines = 3;
-/** The page says above what holds back all jobs of a queue. Many jobs only wait for their turn. */
-const saidElsewhere: WaitingReason["kind"][] = ["queue_paused", "no_agent", "agents_busy"];
+/** The form of all buttons in the list: a token in each row would be a third of it. */
+const formId = "act";
 
 /** The jobs of a build in the order of its steps, with bars that share a timeline. */
 export function Jobs(props: JobsProps) {
-  const { list, build } = props.data;
+  const { list, build, filter } = props.data;
   const timeline = timelineOf(
     list.rows.map(({ job }) => job),
     build.createdAt,
     useNow(),
   );
+  const items = isFiltered(filter) ? list.rows : foldPassed(list.rows);
+  const span = timeline ? ` span-${timeline.span}` : "";
   return (
-    <ol class="jobs" aria-labelledby="jobs">
-      {timeline && (
-        <li class="scale" aria-hidden="true">
-          <Axis timeline={timeline} />
-        </li>
-      )}
-      {list.rows.map((each) =>
-        each.job.type === "waiter" ? (
-          <Wait key={each.job.id} job={each.job} {...props} />
-        ) : each.job.type === "manual" ? (
-          <Manual key={each.job.id} job={each.job} {...props} />
-        ) : (
-          <Row key={each.job.id} each={each} timeline={timeline} {...props} />
-        ),
-      )}
-    </ol>
+    <>
+      <form data-part="" method="post" id={formId}>
+        <CsrfField />
+      </form>
+      {list.rows.length === 0 && <p class="empty">No job of this build is so.</p>}
+      <ol class={`jobs${span}`} aria-labelledby="jobs" data-blocks="jobs">
+        {timeline && (
+          <li class="scale" aria-hidden="true">
+            <Axis timeline={timeline} />
+          </li>
+        )}
+        {items.map((item) =>
+          "jobs" in item ? (
+            <Fold key={item.id} {...item} timeline={timeline} props={props} />
+          ) : (
+            <Item key={item.job.id} each={item} timeline={timeline} {...props} />
+          ),
+        )}
+      </ol>
+    </>
   );
+}
+
+function Item({ each, timeline, ...props }: JobsProps & { each: ListedJob; timeline: Timeline | undefined }) {
+  const { job } = each;
+  if (job.type === "waiter") return <Wait job={job} {...props} />;
+  if (job.type === "manual") return <Manual job={job} {...props} />;
+  return <Row each={each} timeline={timeline} {...props} />;
+}
+
+/** Jobs that all passed, in one row that unfolds. */
+function Fold({
+  id,
+  title,
+  jobs,
+  timeline,
+  props,
+}: Exclude<JobItem, ListedJob> & { timeline: Timeline | undefined; props: JobsProps }) {
+  const { scheduledAt, startedAt, finishedAt } = wholeTimeOf(jobs.map(({ job }) => job));
+  return (
+    <li class="folded passed" data-blocks={`fold-${id}`}>
+      <details id={`fold-${id}`} data-blocks="details">
+        <summary data-part="">
+          <StateIcon state="passed" />
+          <span class="what">
+            <strong>{title}</strong> <span class="quiet">{jobs.length} jobs passed</span>
+          </span>
+          <span class="track">
+            {timeline && (
+              <Bar job={{ state: "passed", scheduledAt, startedAt, finishedAt }} timeline={timeline} />
+            )}
+          </span>
+          <span class="took">{startedAt && <Duration from={startedAt} to={finishedAt} />}</span>
+        </summary>
+        <ol data-blocks="jobs">
+          {jobs.map((each) => (
+            <Item key={each.job.id} each={each} timeline={timeline} {...props} />
+          ))}
+        </ol>
+      </details>
+    </li>
+  );
+}
+
+/** From the first of the jobs to the last. */
+function wholeTimeOf(jobs: Job[]) {
+  const timesOf = (name: "scheduledAt" | "startedAt" | "finishedAt") =>
+    jobs.flatMap((job) => job[name]?.getTime() ?? []);
+  const [scheduled, started, finished] = [
+    timesOf("scheduledAt"),
+    timesOf("startedAt"),
+    timesOf("finishedAt"),
+  ];
+  const date = (times: number[], choose: typeof Math.min) =>
+    times.length > 0 ? new Date(choose(...times)) : null;
+  return {
+    scheduledAt: date(scheduled, Math.min),
+    startedAt: date(started, Math.min),
+    finishedAt: date(finished, Math.max),
+  };
 }
 
 const waitWords: Partial<Record<JobState, string>> = {
@@ -66,7 +130,7 @@ const waitWords: Partial<Record<JobState, string>> = {
 function Wait({ job, data: { build, reasons, blocking }, request }: { job: Job } & JobsProps) {
   const reason = build.hasGraph ? reasons.get(job.id) : undefined;
   return (
-    <li class="separator" id={job.id}>
+    <li data-part="" class="separator" id={job.id}>
       {waitWords[job.state] ??
         brokenInWords(job) ??
         (reason && <WaitsFor reason={reason} jobs={blocking} request={request} />) ??
@@ -87,7 +151,7 @@ function Manual({ job, data, request }: { job: Job } & JobsProps) {
   const { state, unblockable, unblockedAt, unblockedById } = job;
   const reason = reasons.get(job.id);
   return (
-    <li class="separator" id={job.id}>
+    <li data-part="" class="separator" id={job.id}>
       {titleOf(job)} <State state={state} />{" "}
       {unblockable && <LinkToForm id={job.id} forms={data.unblockable} />}
       {unblockedAt && (
@@ -115,51 +179,52 @@ function Row({
   data: { queues, agents, earlier, reasons, blocking, triggered },
   request,
 }: JobsProps & { each: ListedJob; timeline: Timeline | undefined }) {
-  const org = request.organization.slug;
   const currentQueue = queue ? queues.get(queue.id) : undefined;
   const isPaused = job.state === "scheduled" && Boolean(currentQueue?.dispatchPausedAt);
-  const agent = agents.get(job.agentId ?? "");
   const reason = reasons.get(job.id);
-  const isNews = reason && !saidElsewhere.includes(reason.kind);
+  // The page says above what holds back all jobs of a queue, and many jobs only wait for their turn.
+  const isNews = reason && !needsPeople(reason) && reason.kind !== "agents_busy";
+  const place = [queue?.key, agents.get(job.agentId ?? "")?.name].filter(Boolean).join(" · ");
   return (
-    <li id={job.id}>
-      <div class="step">
+    <li data-part="" id={job.id} class={isPaused ? "paused" : kindOf(job)}>
+      <StateIcon state={job.state} />
+      <span class="what">
         <a href={jobPath(request, job.id)}>{titleOf(job)}</a>
+        <span class="hidden">{isPaused ? " paused" : ` ${stateInWords(job.state)}`}</span>
         <Tags job={job} />
-        <Command job={job} />
-        <Earlier jobs={earlier.get(job.position) ?? []} job={job} request={request} />
-      </div>
-      <div class="result">
-        <State state={job.state} isPaused={isPaused} />
+        {job.type === "trigger" && (job.label !== null || triggered.has(job.id)) && (
+          <>
+            {" "}
+            <Triggered job={job} build={triggered.get(job.id)} request={request} />
+          </>
+        )}
         <Failure job={job} />
         {isNews && (
           <span class="reason">
+            {" "}
             <WaitsFor reason={reason} jobs={blocking} request={request} />
           </span>
         )}
-      </div>
-      <p class="place">
-        {job.type === "trigger" && (job.label !== null || triggered.has(job.id)) && (
-          <Triggered job={job} build={triggered.get(job.id)} request={request} />
-        )}
-        {currentQueue ? <QueueLink queue={currentQueue} org={org} /> : queue?.key}
-        {agent && (
-          <>
-            {" · "}
-            <a href={agentPath(org, agent)}>{agent.name}</a>
-          </>
-        )}
-      </p>
-      <div class="time">
-        {timeline && <Bar job={job} timeline={timeline} />}
-        {job.scheduledAt && (
-          <Unfolding id={`times-${job.id}`} text={<TimesOfJob job={job} />}>
-            <ExactTimes job={job} />
-          </Unfolding>
-        )}
-      </div>
-      <Buttons job={job} request={request} />
+        <Earlier jobs={earlier.get(job.position) ?? []} job={job} request={request} />
+      </span>
+      <span class="place">{place}</span>
+      <span class="track">{timeline && <Bar job={job} timeline={timeline} />}</span>
+      <span class="took">
+        <Took job={job} />
+      </span>
+      <RowButtons job={job} request={request} />
     </li>
+  );
+}
+
+/** The time that it ran, or waits for an agent. */
+function Took({ job: { scheduledAt, startedAt, finishedAt } }: { job: Job }) {
+  if (startedAt) return <Duration from={startedAt} to={finishedAt} />;
+  if (!scheduledAt || finishedAt) return null;
+  return (
+    <span class="quiet">
+      waits <Duration from={scheduledAt} to={null} />
+    </span>
   );
 }
 
@@ -171,17 +236,10 @@ function Tags({ job }: { job: Job }) {
       text && (
         <>
           {" "}
-          <span class="tag">{text}</span>
+          <span class="quiet">{text}</span>
         </>
       ),
   );
-}
-
-/** The first lines. The job's page has all of them. */
-function Command({ job }: { job: Job }) {
-  const { command } = job;
-  if (!command || command === titleOf(job)) return null;
-  return <code>{command.split("\n").slice(0, maxCommandLines).join("\n")}</code>;
 }
 
 function Failure({ job }: { job: RetriedJob | Job }) {
@@ -192,29 +250,10 @@ function Failure({ job }: { job: RetriedJob | Job }) {
     <>
       {exitStatus !== null && exitStatus !== 0 && <span class="quiet"> exit status {exitStatus}</span>}
       {softFailed && <span class="quiet"> (soft)</span>}
-      {failureReason && <span class="reason">{failureReason}</span>}
-      {broken && <span class="reason">{broken}</span>}
-      {isLost && <span class="reason">Lost by its agent, waiting again</span>}
+      {failureReason && <span class="reason"> {failureReason}</span>}
+      {broken && <span class="reason"> {broken}</span>}
+      {isLost && <span class="reason"> Lost by its agent, waiting again</span>}
     </>
-  );
-}
-
-function ExactTimes({ job: { scheduledAt, startedAt, finishedAt } }: { job: Job }) {
-  const times = { Scheduled: scheduledAt, Started: startedAt, Finished: finishedAt };
-  return (
-    <dl class="exact-times">
-      {Object.entries(times).map(
-        ([name, at]) =>
-          at && (
-            <>
-              <dt>{name}</dt>
-              <dd>
-                <ExactTime at={at} />
-              </dd>
-            </>
-          ),
-      )}
-    </dl>
   );
 }
 
@@ -242,13 +281,12 @@ function Earlier({ jobs, job, request }: { jobs: RetriedJob[]; job: Job; request
   );
 }
 
-/** Cancel or retry, as far as the job's state allows. */
+/** Cancel and retry, as far as the job's state allows. */
 export function Buttons({ job, request }: { job: Job; request: MemberRequest }) {
   const name = <span class="hidden"> {titleOf(job)}</span>;
-  const isCancelable = unfinishedJobStates.includes(job.state) && job.state !== "canceling";
   return (
     <div class="actions">
-      {isCancelable && (
+      {isCancelable(job) && (
         <PostButton path={jobPath(request, job.id, patterns.cancelJobPage)} class="danger">
           Cancel{name}
         </PostButton>
@@ -259,5 +297,49 @@ export function Buttons({ job, request }: { job: Job; request: MemberRequest }) 
         </PostButton>
       )}
     </div>
+  );
+}
+
+function isCancelable({ state }: Job): boolean {
+  return unfinishedJobStates.includes(state) && state !== "canceling";
+}
+
+function RowButtons({ job, request }: { job: Job; request: MemberRequest }) {
+  const shared = { job, request };
+  return (
+    <span class="act">
+      {isCancelable(job) && (
+        <RowButton {...shared} pattern={patterns.cancelJobPage} class="danger">
+          Cancel
+        </RowButton>
+      )}
+      {mayBeRetried(job) && (
+        <RowButton {...shared} pattern={patterns.retryJobPage} class="secondary">
+          Retry
+        </RowButton>
+      )}
+    </span>
+  );
+}
+
+/** A button of the form of all rows, also of those above the list. */
+export function RowButton({
+  job,
+  pattern,
+  class: className,
+  children,
+  request,
+}: {
+  job: Job;
+  pattern: Parameters<typeof jobPath>[2];
+  class: string;
+  children: string;
+  request: MemberRequest;
+}) {
+  return (
+    <button type="submit" form={formId} formaction={jobPath(request, job.id, pattern)} class={className}>
+      {children}
+      <span class="hidden"> {titleOf(job)}</span>
+    </button>
   );
 }

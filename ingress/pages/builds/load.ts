@@ -1,16 +1,20 @@
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listAgentNames } from "../../../shared/agents/list-store.ts";
 import { listWaitingReasons, type WaitingReason } from "../../../shared/agents/waiting/reason.ts";
-import { countArtifactsUpTo } from "../../../shared/artifacts/browse-store.ts";
 import {
   listJobsById,
   listJobsPage,
   listQueueIdsOfScheduled,
   listRetriedJobs,
 } from "../../../shared/builds/reading/job-list-store.ts";
+import { findLastPassed, findNeighbors } from "../../../shared/builds/reading/neighbors-store.ts";
 import { findCanceler } from "../../../shared/builds/reading/require.ts";
 import { listUnblockable } from "../../../shared/builds/rows/blocked-store.ts";
-import { type ListedBuild, listBuildNumbers } from "../../../shared/builds/rows/build-store.ts";
+import {
+  type ListedBuild,
+  listBuildNumbers,
+  listBuildTimes,
+} from "../../../shared/builds/rows/build-store.ts";
 import { givenEnvironment } from "../../../shared/builds/rows/environment.ts";
 import { pullRequestOf, tagOf } from "../../../shared/builds/rows/facts.ts";
 import { findPlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
@@ -18,24 +22,26 @@ import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { countFailedJobs } from "../../../shared/builds/rows/progress-store.ts";
 import { listTriggeredBuilds } from "../../../shared/builds/triggered/store.ts";
 import { hashToken } from "../../../shared/crypto/tokens.ts";
-import { maxCounted } from "../../../shared/db/list-page.ts";
 import { listPipelineNamesById } from "../../../shared/pipelines/store.ts";
 import { openLoopPauses } from "../../../shared/process/loop-pauses.ts";
 import { listQueuesById } from "../../../shared/queues/store.ts";
 import type { Services } from "../../../shared/services/services.ts";
-import { findPayloadSize, findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
+import { findPayloadSize } from "../../../shared/triggers/payloads/store.ts";
 import { findTriggerNameOfDelivery } from "../../../shared/triggers/store.ts";
 import { admitDownload } from "../../http/downloads.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { loadBuild } from "../address/build.ts";
+import { statesOf } from "../states/kinds.ts";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { readJobFilter } from "./job-filter.tsx";
 import type { PlacedBuild } from "./list.tsx";
-import { maxShownBytes } from "./payload.tsx";
 import { chooseStages, jobsOfStages } from "./stages/choose.ts";
 
-const jobsPerPage = 100;
+const jobsPerPage = 200;
 /** Earlier attempts of all jobs of a page. A job's own page leads to further ones. */
 const maxEarlierAttempts = 100;
+/** Builds of the pipeline whose times say what is usual. */
+const maxLastBuilds = 50;
 /** Forms of steps that somebody can unblock. */
 const maxUnblocks = 10;
 /** Of their questions. Those of one step may have a megabyte, which is six as HTML: the first form is always there. */
@@ -48,8 +54,10 @@ export async function loadBuildDetails(services: Services, request: MemberReques
   const { db } = services;
   const { build, pipeline } = await loadBuild(services, request);
   const { deliveryId, rebuiltFromId } = build;
+  const filter = readJobFilter(request);
+  const wanted = { ...(filter.kind && statesOf(filter.kind)), name: filter.name };
   const list = await readWithin(readPageOf(request.event, jobsPerPage), (page) =>
-    listJobsPage(db, build.id, page),
+    listJobsPage(db, build.id, page, wanted),
   );
   const jobs = list.rows.map(({ job }) => job);
   const pause = openLoopPauses();
@@ -79,6 +87,8 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     build,
     pipeline,
     list,
+    filter,
+    placed: graph.jobs,
     queues,
     pausedQueues,
     rebuiltFrom,
@@ -89,7 +99,6 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     unblockable: forms,
     hasMoreUnblockable: unblockable.length > forms.length,
     warnings: graph.warnings,
-    artifacts: await countArtifactsUpTo(db, { buildId: build.id, jobId: undefined }, maxCounted + 1),
     blocking: await listJobsById(db, jobsOfReasons(reasons.values())),
     named: await listJobsById(db, stages ? jobsOfStages(stages) : []),
     triggered: await listTriggeredBuilds(db, triggersOf(jobs)),
@@ -108,7 +117,10 @@ export async function loadBuildDetails(services: Services, request: MemberReques
     ),
     canceler: await findCanceler(db, build),
     trigger: deliveryId === null ? undefined : await findTriggerNameOfDelivery(db, deliveryId),
-    payload: deliveryId === null ? undefined : await findPayloadStart(db, deliveryId, maxShownBytes),
+    payloadBytes: deliveryId === null ? undefined : await findPayloadSize(db, deliveryId),
+    neighbors: await findNeighbors(db, build),
+    lastPassed: await findLastPassed(db, build),
+    lastBuilds: await listBuildTimes(db, pipeline.id, maxLastBuilds),
   };
 }
 

@@ -29,15 +29,6 @@ export function PayloadView({ payload, path }: { payload: PayloadStart; path: st
   );
 }
 
-export function PayloadGone() {
-  return (
-    <section aria-labelledby="payload">
-      <h2 id="payload">Webhook payload</h2>
-      <p class="empty">The payload of the webhook that made this build is no longer kept.</p>
-    </section>
-  );
-}
-
 /** A stranger's JSON as a file: browsers must not render it. */
 export function payloadDownload(payload: Buffer, filename: string): HTTPResponse {
   return new HTTPResponse(payload as Buffer<ArrayBuffer>, {

@@ -1,35 +1,54 @@
-import type { User } from "../../../shared/accounts/user-store.ts";
+import type { WaitingReason } from "../../../shared/agents/waiting/reason.ts";
 import type { PlacedGraph } from "../../../shared/builds/rows/graph-store.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { countWarnings } from "../../../shared/pipelines/warnings.ts";
 import type { Queue } from "../../../shared/queues/store.ts";
+import { Cause, needsPeople, Resume } from "../job-facts/remedy.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CodeList } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";
+import type { LoadedBuild } from "./load.ts";
 
-export function PausedQueues({
-  queues,
-  users,
-  org,
+/** All that holds jobs of the build back until somebody does something, each cause once. */
+export function HeldBack({
+  data: { pausedQueues, users, reasons },
+  request,
 }: {
-  queues: Queue[];
-  users: Map<string, User>;
-  org: string;
+  data: LoadedBuild;
+  request: MemberRequest;
 }) {
+  const causes = new Map(
+    [...reasons.values()]
+      .filter((reason) => needsPeople(reason) && reason.kind !== "queue_paused")
+      .map((reason) => [causeOf(reason), reason]),
+  );
+  if (pausedQueues.length + causes.size === 0) return null;
   return (
-    <>
-      {queues.map((queue) => (
-        <div class="warning" key={queue.id}>
+    <div class="warning" id="held-back">
+      {pausedQueues.map((queue) => (
+        <div key={queue.id}>
           <p>
-            Jobs of this build wait for the queue <QueueLink queue={queue} org={org} />, which{" "}
-            {users.get(queue.dispatchPausedById ?? "")?.name ?? "somebody"} paused{" "}
+            Jobs of this build wait for the queue <QueueLink queue={queue} org={request.organization.slug} />,
+            which {users.get(queue.dispatchPausedById ?? "")?.name ?? "somebody"} paused{" "}
             {queue.dispatchPausedAt && <Time at={queue.dispatchPausedAt} />}.
           </p>
-          {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
+          <Resume queue={queue} request={request} />
         </div>
       ))}
-    </>
+      {[...causes].map(([key, reason]) => (
+        <div key={key}>
+          <Cause reason={reason} request={request} />
+        </div>
+      ))}
+    </div>
   );
+}
+
+/** Equal for jobs that one act sets free. */
+function causeOf(reason: WaitingReason): string {
+  const queue = "queue" in reason ? reason.queue.id : "";
+  const tags = "tags" in reason ? reason.tags.join() : "";
+  return [reason.kind, queue, tags].join(" ");
 }
 
 const maxWarnings = 50;

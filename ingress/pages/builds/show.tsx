@@ -7,24 +7,25 @@ import type { Trigger } from "../../../shared/triggers/store.ts";
 import { buildPath, loadBuild } from "../address/build.ts";
 import { havePictures, loadAnnotations } from "../annotations/load.ts";
 import { Annotations } from "../annotations/section.tsx";
-import { Waiting } from "../job-facts/remedy.tsx";
-import { TriggeredBy } from "../job-facts/triggered.tsx";
-import { State } from "../states/state.tsx";
-import { FormError, PostButton } from "../ui/form.tsx";
+import { FormError } from "../ui/form.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
-import { countInWords, NumberPager } from "../ui/pager.tsx";
+import { NumberPager } from "../ui/pager.tsx";
 import type { FormProblems } from "../ui/problems.ts";
 import { Fact } from "../ui/tables.tsx";
 import { UnfoldingTime } from "../ui/times.tsx";
-import { Commit } from "./commit.tsx";
+import { loadBeside } from "./beside/load.ts";
+import { Artifacts, History, MetaData, Part, Payload, TriggeredBuilds } from "./beside/sections.tsx";
+import { loadSent, SentMessages } from "./beside/sent.tsx";
 import { ForkNote, HostFacts } from "./facts.tsx";
-import { Headline } from "./headline.tsx";
+import { loadFailed } from "./failed/load.ts";
+import { Failed } from "./failed/section.tsx";
+import { Head } from "./head.tsx";
+import { JobFilters, queryOfFilter } from "./job-filter.tsx";
 import { Jobs } from "./jobs.tsx";
 import { admitPayload, type LoadedBuild, loadBuildDetails } from "./load.ts";
-import { PayloadGone, PayloadView, payloadDownload } from "./payload.tsx";
-import { Environment, isEnvironmentShown, PausedQueues, Warnings } from "./sections.tsx";
-import { loadSent, SentMessages } from "./sent.tsx";
+import { payloadDownload } from "./payload.tsx";
+import { Environment, HeldBack, isEnvironmentShown, Warnings } from "./sections.tsx";
 import { Stages } from "./stages/stages.tsx";
 import { type RefusedUnblocking, Unblocks } from "./unblock.tsx";
 
@@ -52,11 +53,13 @@ export async function showBuild(
 ): Promise<PageContent> {
   const { organization } = request;
   const data = await loadBuildDetails(services, request);
-  const { build, pipeline, list, queues, pausedQueues, users, payload } = data;
+  const { build, pipeline, list, queues } = data;
   const isInForm = data.unblockable.some(({ id }) => id === unblocking?.jobId);
-  const org = organization.slug;
   const annotations = await loadAnnotations(services, build);
+  const failed = await loadFailed(services, build);
+  const beside = await loadBeside(services, build);
   const sent = await loadSent(services, organization.id, build.id);
+  const address = { org: organization.slug, slug: pipeline.slug };
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
   return {
     title: `Build #${build.number}`,
@@ -67,122 +70,65 @@ export async function showBuild(
     hasPictures: havePictures(annotations),
     content: (
       <>
-        <div class="heading">
-          <h1>
-            Build #{build.number} <State state={build.state} isPaused={pausedQueues.length > 0} />
-          </h1>
-          <Actions data={data} request={request} />
-        </div>
+        <Head data={data} request={request} />
         {problems && !isInForm && <FormError problems={problems} />}
-        <Headline build={build} />
-        <p class="lead">{build.message}</p>
         <ForkNote build={build} />
+        <HeldBack data={data} request={request} />
+        <Failed failed={failed} total={data.failedJobs} request={request} />
         <Unblocks
           jobs={data.unblockable}
           hasMore={data.hasMoreUnblockable}
           refused={unblocking}
           request={request}
         />
-        <PausedQueues queues={pausedQueues} users={users} org={org} />
-        <NoAgents data={data} request={request} />
-        <Facts data={data} request={request} />
-        <Warnings warnings={data.warnings} />
-        <SentMessages sent={sent} request={request} />
-        <Annotations annotations={annotations} request={request} />
-        {data.stages && <Stages shown={data.stages} named={data.named} request={request} />}
-        <h2 id="jobs">Jobs</h2>
-        <Jobs data={data} request={request} />
-        <NumberPager list={list} path={buildPath(request)} />
-        <h2>Environment</h2>
-        <Environment
-          variables={buildEnvironment(services.cipher, build, { org, slug: pipeline.slug })}
-          path={buildPath(request)}
-          isShown={isEnvironmentShown(request)}
-        />
-        {payload !== undefined && (
-          <PayloadView payload={payload} path={buildPath(request, patterns.payloadPage)} />
-        )}
-        {payload === undefined && build.source === "webhook" && <PayloadGone />}
+        <div class="columns" data-blocks="columns">
+          <div data-blocks="main">
+            <Warnings warnings={data.warnings} />
+            <Annotations annotations={annotations} request={request} />
+            {data.stages && <Stages shown={data.stages} named={data.named} request={request} />}
+            <h2 id="jobs">Jobs</h2>
+            <JobFilters placed={data.placed} filter={data.filter} request={request} />
+            <Jobs data={data} request={request} />
+            <NumberPager
+              list={list}
+              path={buildPath(request)}
+              query={queryOfFilter(data.filter)}
+              section="jobs"
+            />
+          </div>
+          <aside aria-label="More about the build" data-blocks="beside">
+            <Artifacts beside={beside} request={request} />
+            <MetaData beside={beside} />
+            <Part id="facts" title="Facts">
+              <Facts data={data} request={request} />
+            </Part>
+            <section data-part="" aria-labelledby="environment-title">
+              <h2 id="environment-title">Environment</h2>
+              <Environment
+                variables={buildEnvironment(services.cipher, build, address)}
+                path={buildPath(request)}
+                isShown={isEnvironmentShown(request)}
+              />
+            </section>
+            {build.source === "webhook" && <Payload bytes={data.payloadBytes} request={request} />}
+            <TriggeredBuilds data={data} request={request} />
+            <History beside={beside} request={request} />
+            <SentMessages sent={sent} request={request} />
+          </aside>
+        </div>
       </>
     ),
   };
 }
 
-/** Holds back all jobs of a queue, as a pause does. */
-function NoAgents({ data: { reasons }, request }: { data: LoadedBuild; request: MemberRequest }) {
-  const byQueue = new Map(
-    [...reasons.values()].flatMap((each) => (each.kind === "no_agent" ? [[each.queue.id, each]] : [])),
-  );
-  return [...byQueue.values()].map((reason) => (
-    <Waiting key={reason.queue.id} reason={reason} request={request} />
-  ));
-}
-
-function Actions({ data, request }: { data: LoadedBuild; request: MemberRequest }) {
-  const { build, pipeline, failedJobs } = data;
-  const isCancelable = !build.finishedAt && build.state !== "canceling";
-  return (
-    <div class="actions">
-      {isCancelable && (
-        <PostButton path={buildPath(request, patterns.cancelBuildPage)} class="danger">
-          Cancel build
-        </PostButton>
-      )}
-      {failedJobs > 0 && ["failed", "failing", "blocked_failed"].includes(build.state) && (
-        <PostButton
-          path={buildPath(request, patterns.retryFailedJobsPage)}
-          class={isCancelable ? "secondary" : ""}
-        >
-          {failedJobs === 1 ? "Retry failed job" : `Retry ${failedJobs} failed jobs`}
-        </PostButton>
-      )}
-      {pipeline.allowRebuilds && (
-        <PostButton path={buildPath(request, patterns.rebuildBuildPage)} class="secondary">
-          Rebuild
-        </PostButton>
-      )}
-    </div>
-  );
-}
-
-const sourceWords: Record<string, string> = { webhook: "a webhook", trigger_job: "a step" };
-
 function Facts({ data, request }: { data: LoadedBuild; request: MemberRequest }) {
-  const { build, pipeline, users, canceler, trigger, rebuiltFrom } = data;
-  const { branch, commit, source, creatorId, createdAt, startedAt, finishedAt, state } = build;
-  const creator = users.get(creatorId ?? "")?.name;
-  const from = build.options?.triggered_from;
+  const { build, canceler, trigger, rebuiltFrom } = data;
+  const { createdAt, startedAt, finishedAt, state } = build;
   const original = rebuiltFrom && { ...addressOf(request), number: String(rebuiltFrom.number) };
   return (
-    <dl class="facts panel">
-      <Fact
-        name="Commit"
-        value={<Commit commit={commit} repository={pipeline.repository} isWhole />}
-        class="wide"
-      />
-      <Fact name="Branch" value={branch} />
+    <dl class="facts">
       <HostFacts build={build} pullRequest={data.pullRequest} tag={data.tag} />
-      <dt>Created</dt>
-      <dd>
-        <UnfoldingTime at={createdAt} id="created-at" /> by {creator ?? sourceWords[source] ?? source}
-      </dd>
-      <Fact
-        name="Rebuild of"
-        value={original && <a href={pathTo(patterns.buildPage, original)}>#{original.number}</a>}
-      />
-      <Fact
-        name="Triggered by"
-        value={from && <TriggeredBy from={from} jobId={build.triggeredByJobId} request={request} />}
-      />
-      {trigger && <Origin trigger={trigger} delivery={build.deliveryId ?? ""} request={request} />}
-      <Fact
-        name="Artifacts"
-        value={
-          data.artifacts > 0 && (
-            <a href={buildPath(request, patterns.artifactsPage)}>{countInWords(data.artifacts)}</a>
-          )
-        }
-      />
+      <Fact name="Created" value={<UnfoldingTime at={createdAt} id="created-at" />} />
       <Fact name="Started" value={startedAt && <UnfoldingTime at={startedAt} id="started-at" />} />
       {finishedAt && (
         <>
@@ -193,6 +139,11 @@ function Facts({ data, request }: { data: LoadedBuild; request: MemberRequest })
           </dd>
         </>
       )}
+      <Fact
+        name="Rebuild of"
+        value={original && <a href={pathTo(patterns.buildPage, original)}>#{original.number}</a>}
+      />
+      {trigger && <Origin trigger={trigger} delivery={build.deliveryId ?? ""} request={request} />}
     </dl>
   );
 }

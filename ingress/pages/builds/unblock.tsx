@@ -34,7 +34,7 @@ export function Unblocks({
 }) {
   if (jobs.length === 0) return null;
   return (
-    <section aria-labelledby="unblock">
+    <section data-part="" aria-labelledby="unblock">
       <h2 id="unblock">
         {jobs.some((job) => mayUnblock(job, rest.request)) ? "Waits for you" : "Waits for admins"}
       </h2>

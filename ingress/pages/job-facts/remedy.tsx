@@ -7,10 +7,21 @@ import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { WaitsFor } from "./waiting.tsx";
 
+const needingPeople: WaitingReason["kind"][] = [
+  "queue_paused",
+  "no_agent",
+  "no_agent_with_tags",
+  "agents_paused",
+];
+
+/** Returns true for a reason that stays until somebody does something. */
+export function needsPeople({ kind }: WaitingReason): boolean {
+  return needingPeople.includes(kind);
+}
+
 /** The reason with what mends it, if somebody has to do something. */
 export function Waiting(props: Parameters<typeof WaitsFor>[0]) {
-  const { reason, request } = props;
-  if (!["queue_paused", "no_agent", "no_agent_with_tags", "agents_paused"].includes(reason.kind))
+  if (!needsPeople(props.reason))
     return (
       <p class="lead">
         <WaitsFor {...props} />.
@@ -18,37 +29,47 @@ export function Waiting(props: Parameters<typeof WaitsFor>[0]) {
     );
   return (
     <div class="warning">
+      <Cause {...props} />
+    </div>
+  );
+}
+
+/** Part of a warning. */
+export function Cause(props: Parameters<typeof WaitsFor>[0]) {
+  return (
+    <>
       <p>
         <WaitsFor {...props} />.
       </p>
-      <Remedy reason={reason} request={request} />
-    </div>
+      <Remedy reason={props.reason} request={props.request} />
+    </>
   );
 }
 
 function Remedy({ reason, request }: { reason: WaitingReason; request: MemberRequest }) {
   switch (reason.kind) {
-    case "queue_paused": {
-      const { queue } = reason;
-      return (
-        <>
-          {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
-          {request.role === "admin" ? (
-            <PostButton path={queuePath(request, queue, patterns.resumeQueuePage)}>
-              Resume the queue
-            </PostButton>
-          ) : (
-            <p>Admins can resume it.</p>
-          )}
-        </>
-      );
-    }
+    case "queue_paused":
+      return <Resume queue={reason.queue} request={request} />;
     case "no_agent":
     case "no_agent_with_tags":
       return <StartAgent queue={reason.queue} tags={reason.tags} request={request} />;
     default:
       return null;
   }
+}
+
+/** The note of a pause, and what ends it. */
+export function Resume({ queue, request }: { queue: Queue; request: MemberRequest }) {
+  return (
+    <>
+      {queue.dispatchPausedNote && <p class="note">{queue.dispatchPausedNote}</p>}
+      {request.role === "admin" ? (
+        <PostButton path={queuePath(request, queue, patterns.resumeQueuePage)}>Resume the queue</PostButton>
+      ) : (
+        <p>Admins can resume it.</p>
+      )}
+    </>
+  );
 }
 
 function StartAgent({ queue, tags, request }: { queue: Queue; tags: string[]; request: MemberRequest }) {

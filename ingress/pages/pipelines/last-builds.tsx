@@ -2,6 +2,7 @@ import { scaleBand, scaleLinear } from "d3-scale";
 import type { BuildTimes } from "../../../shared/builds/rows/build-store.ts";
 import { durationInWords, secondMs } from "../../../shared/durations.ts";
 import type { BuildState } from "../../../shared/vocabulary.ts";
+import { halfTimeOf } from "../builds/usual.ts";
 import { State, stateInWords } from "../states/state.tsx";
 import { useNow } from "../ui/rendering.ts";
 import { Table } from "../ui/tables.tsx";
@@ -101,10 +102,7 @@ function Bars({ builds, pathOf }: Shown) {
 function inWords(builds: BuildTimes[]): string[] {
   const ended = builds.filter(({ state }) => state === "passed" || state === "failed");
   const passed = ended.filter(({ state }) => state === "passed");
-  const times = passed.flatMap(({ startedAt, finishedAt }) =>
-    startedAt && finishedAt ? [finishedAt.getTime() - startedAt.getTime()] : [],
-  );
-  const median = times.sort((a, b) => a - b)[Math.floor((times.length - 1) / 2)];
+  const median = halfTimeOf(builds);
   return [
     builds.length === 1 ? "The only build" : `The last ${builds.length} builds`,
     ...(ended.length > 0

@@ -30,6 +30,15 @@ export function kindOf({ state, softFailed }: { state: JobState; softFailed: boo
   return softFailed && kinds[state] === "failed" ? "soft" : kinds[state];
 }
 
+/** The states that a list of one kind asks for. */
+export function statesOf(kind: StateKind): { states: JobState[]; isSoft?: boolean } {
+  const isOfFailed = kind === "failed" || kind === "soft";
+  const states = (Object.keys(kinds) as JobState[]).filter(
+    (state) => kinds[state] === (isOfFailed ? "failed" : kind),
+  );
+  return isOfFailed ? { states, isSoft: kind === "soft" } : { states };
+}
+
 /** The first of these matter most to people who look at many jobs. */
 const byConcern: StateKind[] = ["failed", "running", "soft", "waiting", "canceled", "passed", "skipped"];
 
@@ -48,6 +57,17 @@ const countWords: Record<StateKind, string> = {
   passed: "passed",
   canceled: "canceled or not reached",
   skipped: "skipped",
+};
+
+/** As links name them. */
+export const kindsInWords: Record<StateKind, string> = {
+  failed: "Failed",
+  soft: "Failed softly",
+  running: "Running",
+  waiting: "Waiting",
+  passed: "Passed",
+  canceled: "Canceled",
+  skipped: "Skipped",
 };
 
 /** `2 failed, 48 passed`. */

@@ -81,6 +81,11 @@ async function findStartBeforeLine(
   return undefined; // the log is being deleted
 }
 
+/** The last lines that are in so many bytes. */
+export function readLastLines(db: Db, readable: ReadableLog, bytes: number): Promise<LogPage> {
+  return readWindow(db, readable, { before: undefined, bytes });
+}
+
 /** The lines before a byte, which begins a line; the last ones by default. */
 export async function readPageBefore(db: Db, readable: ReadableLog, before?: number): Promise<LogPage> {
   const page = await readWindow(db, readable, { before, bytes: shortWindowBytes });

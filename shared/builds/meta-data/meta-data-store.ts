@@ -3,15 +3,28 @@ import type { Db, Tx } from "../../db/database.ts";
 import { isOneOf, prepared, preparedRow } from "../../db/prepared.ts";
 import { deleteRows } from "../../db/rows.ts";
 import type { Tables } from "../../db/schema.ts";
-import type { Build } from "../rows/build-store.ts";
+import { type Build, beginning } from "../rows/build-store.ts";
 import { factColumns, type JobFacts } from "../rows/job-store.ts";
 
 export type JobToken = Tables["jobTokens"]["$inferSelect"];
+
+const maxStartCharacters = 200;
 
 export const listMetaData = prepared<{ buildIds: string[] }, Tables["metaData"]["$inferSelect"], Db>((db) => {
   const { metaData } = db.tables;
   return db.select().from(metaData).where(isOneOf(metaData.buildId, "buildIds")).orderBy(asc(metaData.key));
 });
+
+/** The beginnings of the first values of a build. */
+export async function listMetaDataStarts(db: Db, buildId: string, limit: number) {
+  const { metaData } = db.tables;
+  return db
+    .select({ key: metaData.key, start: beginning<string>(metaData.value, maxStartCharacters) })
+    .from(metaData)
+    .where(eq(metaData.buildId, buildId))
+    .orderBy(asc(metaData.key))
+    .limit(limit);
+}
 
 export async function listMetaDataKeys(db: Db, buildId: string): Promise<string[]> {
   return (await keysOfBuild(db, { buildId })).map(({ key }) => key);

@@ -8,15 +8,16 @@ import {
   inArray,
   isNotNull,
   isNull,
+  ne,
   type SQL,
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import type { Db } from "../../db/database.ts";
+import type { Db, Reader } from "../../db/database.ts";
 import { type ListedRows, type ListPage, listedRows } from "../../db/list-page.ts";
 import { isPostgres } from "../../db/prepared.ts";
 import type { JobOptions } from "../../db/schema/builds.ts";
-import type { BuildState } from "../../vocabulary.ts";
+import type { BuildState, JobState } from "../../vocabulary.ts";
 import { beginning } from "../rows/build-store.ts";
 import { factColumns, firstOfStep, type Job, wholeJob } from "../rows/job-store.ts";
 
@@ -36,18 +37,39 @@ export interface ListedJob {
 
 export type RetriedJob = Awaited<ReturnType<typeof listRetriedJobs>>[number];
 
+export interface JobListFilter {
+  /** Leaves out waits. Default: any. */
+  states?: JobState[] | undefined;
+  /** Default: either. */
+  isSoft?: boolean | undefined;
+  /** A part of the label or, without one, of the command, in upper or lower case. */
+  name?: string | undefined;
+}
+
 /** A page of a build's jobs in the order of its steps, without those that were retried. */
 export async function listJobsPage(
   db: Db,
   buildId: string,
   page: ListPage,
+  { states, isSoft, name }: JobListFilter = {},
 ): Promise<ListedRows<ListedJob> & { total: number }> {
   const { jobs, queues } = db.tables;
-  const isPresent = and(eq(jobs.buildId, buildId), isNull(jobs.retriedInJobId));
-  const [counted] = await db.select({ total: count() }).from(jobs).where(isPresent);
-  const total = counted?.total ?? 0;
   const first = firstOfStep(db);
-  const rows = await db
+  const isPresent = and(
+    eq(jobs.buildId, buildId),
+    isNull(jobs.retriedInJobId),
+    states && and(inArray(jobs.state, states), ne(jobs.type, "waiter")),
+    isSoft === undefined ? undefined : eq(jobs.softFailed, isSoft),
+    name === undefined ? undefined : hasName(jobs, first.table, name),
+  );
+  const reader: Reader = name === undefined ? db : db.offLoop; // it reads long commands
+  const [counted] = await reader
+    .select({ total: count() })
+    .from(jobs)
+    .leftJoin(first.table, first.isReferredTo)
+    .where(isPresent);
+  const total = counted?.total ?? 0;
+  const rows = await reader
     .select({
       job: { ...factColumns(db), ...briefText(jobs) },
       first: { id: first.columns.id, ...briefText(first.table) },
@@ -64,6 +86,15 @@ export async function listJobsPage(
   const listed = rows.map(({ queue, ...stored }) => ({ job: wholeJob(stored), queue }));
   return { ...listedRows(listed, page, { total, cursorOf }), total };
 }
+
+/** Lower case is that of the database: SQLite knows ASCII only. */
+function hasName(job: StepText, first: StepText, name: string): SQL {
+  const pattern = `%${name.replace(/[\\%_]/g, "\\$&")}%`;
+  const texts = [job.ownLabel, first.ownLabel, job.ownCommand, first.ownCommand, sql`''`];
+  return sql`lower(coalesce(${sql.join(texts, sql`, `)})) like lower(${pattern}) escape '\\'`;
+}
+
+type StepText = Record<"ownLabel" | "ownCommand", SQLiteColumn>;
 
 /** Jobs with the beginning of their command, and few of their options, by id. */
 export async function listJobsById(db: Db, ids: string[]): Promise<Map<string, Job>> {

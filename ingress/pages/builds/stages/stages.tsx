@@ -24,17 +24,21 @@ export function Stages({ shown, ...rest }: StagesProps) {
   const address = (place: number | undefined) =>
     place === undefined ? undefined : `${buildPath(rest.request)}?stage=${place + 1}#stages`;
   return (
-    <section aria-labelledby="stages">
+    <section aria-labelledby="stages" data-blocks="stages">
       <h2 id="stages">Stages</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area */}
-      <section class="stages" aria-label={stagesInWords(shown)} tabIndex={0}>
+      <section class="stages" aria-label={stagesInWords(shown)} tabIndex={0} data-blocks="stages">
         {stages.map(({ items, more }, index) => (
-          <section key={first + index} aria-labelledby={`stage-${first + index + 1}`}>
+          <section
+            key={first + index}
+            aria-labelledby={`stage-${first + index + 1}`}
+            data-blocks={first + index}
+          >
             <h3 id={`stage-${first + index + 1}`}>
               Stage {first + index + 1}
               {total > stages.length && ` of ${total}`}
             </h3>
-            <ul>
+            <ul data-blocks="items">
               {items.map((item) => (
                 <Item key={item.group?.id ?? item.steps[0]?.id} item={item} {...rest} />
               ))}
@@ -67,16 +71,16 @@ function Item({ item, ...rest }: { item: ShownItem } & ItemProps) {
   if (!group) return steps.map((step) => <Step key={step.id} step={step} {...rest} />);
   const count = steps.length + moreSteps;
   return (
-    <li>
-      <details id={`group-${group.id}`}>
-        <summary>
+    <li data-blocks={group.id}>
+      <details id={`group-${group.id}`} data-blocks="details">
+        <summary data-part="">
           <Title text={group.label ?? group.key ?? "Group"} kind={worstOf(jobs)} />
           <Dots jobs={showsDots ? jobs : []} />
           <span class="quiet">
             {count} {count === 1 ? "step" : "steps"}: {countsInWords(countKinds(jobs))}
           </span>
         </summary>
-        <ul>
+        <ul data-blocks="steps">
           {steps.map((step) => (
             <Step key={step.id} step={step} {...rest} />
           ))}
@@ -96,24 +100,24 @@ function Step({
   if (!first) return null;
   if (jobs.length === 1)
     return (
-      <li>
+      <li data-part="">
         <JobLink job={first} text={titleOf(first)} request={request} />
       </li>
     );
   const more = jobs.length - chosen.length;
   return (
-    <li>
-      <details id={`step-${id}`}>
-        <summary>
+    <li data-blocks={id}>
+      <details id={`step-${id}`} data-blocks="details">
+        <summary data-part="">
           <Title text={commonTitle([first, ...others])} kind={worstOf(jobs)} />
           <Dots jobs={showsDots ? jobs : []} />
           <span class="quiet">
             {jobs.length} jobs: {countsInWords(countKinds(jobs))}
           </span>
         </summary>
-        <ul>
+        <ul data-blocks="jobs">
           {[first, ...others].map((job) => (
-            <li key={job.id}>
+            <li data-part="" key={job.id}>
               <JobLink job={job} text={placeInWords(job) ?? titleOf(job)} request={request} hasDot />
             </li>
           ))}
@@ -185,7 +189,7 @@ function cut(text: string): string {
 }
 
 /** The words with which the titles of all jobs of a step begin: `Test on …`. */
-function commonTitle(jobs: [Job, ...Job[]]): string {
+export function commonTitle(jobs: [Job, ...Job[]]): string {
   const [first, ...others] = jobs.map((job) => titleOf(job).split(" "));
   const length = (first ?? []).findIndex((word, at) => others.some((other) => other[at] !== word));
   if (length === -1) return titleOf(jobs[0]);

@@ -21,7 +21,9 @@ const settings = { BASE_URL: "https://api.example.com" };
 
 describeWorldOn(sqlite, "the annotations of a page", withSettings(startQueuePages, settings), (pages) => {
   const bodiesOf = (html: string) =>
-    [...html.matchAll(/<div class="body(?: long)?">(.*?)<\/div>(?:<\/details>)?<\/article>/gs)].map(([, body]) => body?.trim());
+    [...html.matchAll(/<div class="body(?: long)?">(.*?)<\/div>(?:<\/details>)?<\/article>/gs)].map(
+      ([, body]) => body?.trim(),
+    );
 
   it("are those of the build, the highest priority first, and on the page of a job its own", async () => {
     const { annotate, id, build, page } = await makeJob(pages);

@@ -34,7 +34,7 @@ describeWorldOn(sqlite, "the pages of a trigger step and its build", startQueueP
     assert.doesNotMatch(jobPage, /<section id="log"/);
 
     const childPage = (await pages.asBob.get(child)).text;
-    assert.match(childPage, new RegExp(`<dt>Triggered by</dt>\\s*<dd[^>]*><a href="${path}">tests #1</a>`));
+    assert.match(childPage, new RegExp(`triggered by <a href="${path}">tests #1</a>`));
     assert.ok(childPage.includes(`href="${job}"`));
   });
 

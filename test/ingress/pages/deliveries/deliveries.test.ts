@@ -220,12 +220,12 @@ describeInBrowser("a test delivery", startQueuePages, (pages) => {
     await press(page, "Send");
     await page.getByText("built", { exact: true }).waitFor(); // without a reload
     await click(page, "#1");
-    assert.match(await heading(page), /Build #1/);
-    assert.match(await mainText(page), /octo-org\/octo-repo/);
+    assert.match(await heading(page), /Web #1/);
 
     await click(page, "delivery");
+    assert.match(await mainText(page), /octo-org\/octo-repo/);
     await press(page, "Build again");
-    assert.match(await heading(page), /Build #2/);
+    assert.match(await heading(page), /Web #2/);
     await click(page, "Pushes");
     assert.match(await mainText(page), /#1 ?#2/);
   });

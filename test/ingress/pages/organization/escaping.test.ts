@@ -87,7 +87,7 @@ describeWorldOn(sqlite, "the pages of an organization", startQueuePages, (pages)
     await shows(`${at}/queues/${hosted.id}/edit`, ["image"]);
     await shows(paths.pipelines, ["pipeline", "message"]);
     await shows(`${paths.pipelines}/evil`, ["pipeline", "message", "branch", "default", "label", "command"]);
-    const build = ["message", "branch", "commit", "value", "label", "command", "key", "payload", "note"];
+    const build = ["message", "branch", "commit", "value", "label", "note"];
     await shows(`${paths.pipelines}/evil/builds/1?environment=shown`, build);
     const triggers = `${paths.pipelines}/evil/triggers`;
     const hook = `${triggers}/${trigger.id}`;

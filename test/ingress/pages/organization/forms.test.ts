@@ -309,7 +309,7 @@ describeWorldOn(sqlite, "the pages of an organization", startQueuePages, (pages)
     const { text } = await pages.asAda.get(build);
 
     assert.doesNotMatch(text, new RegExp(`href="[^"]*${queue.id}"`));
-    assert.match(text, /<p class="place">gone<\/p>/);
+    assert.match(text, /<span class="place">gone<\/span>/);
     assert.match(text, /by Bob/);
   });
 });

@@ -40,8 +40,8 @@ describeWorld("a job of a paused queue", startQueuePages, (pages) => {
     assert.match(await textOf(paths.pipelines), /Site running paused #1 Half/);
     assert.match(await textOf(`${paths.pipelines}/site`), /running paused #1 Half main/);
     const build = await textOf(`${paths.pipelines}/site/builds/1`);
-    assert.match(build, /Build #1 running paused/);
-    assert.match(build, /make scheduled default .* make deploy scheduled paused deploy/);
+    assert.match(build, /Site #1 running paused/);
+    assert.match(build, /make scheduled default .* make deploy paused deploy/);
     await resumeDispatch(services, actor, queue);
     assert.doesNotMatch(await textOf(`${paths.pipelines}/site/builds/1`), /paused/);
   });

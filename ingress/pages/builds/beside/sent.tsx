@@ -1,14 +1,14 @@
-import { listConnections } from "../../../shared/connections/store.ts";
-import { eventNameOf } from "../../../shared/notifications/bodies.ts";
-import { titleOfService } from "../../../shared/notifications/notification-services.ts";
-import { listServicesById } from "../../../shared/notifications/store.ts";
-import { type ListedMessage, listMessagesOfBuild } from "../../../shared/outbox/sent-store.ts";
-import { pathTo, patterns } from "../../../shared/paths.ts";
-import type { Services } from "../../../shared/services/services.ts";
-import type { MessageKindName } from "../../../shared/vocabulary.ts";
-import { Sent } from "../states/sent.tsx";
-import type { MemberRequest } from "../ui/member-page.ts";
-import { Time } from "../ui/times.tsx";
+import { listConnections } from "../../../../shared/connections/store.ts";
+import { eventNameOf } from "../../../../shared/notifications/bodies.ts";
+import { titleOfService } from "../../../../shared/notifications/notification-services.ts";
+import { listServicesById } from "../../../../shared/notifications/store.ts";
+import { type ListedMessage, listMessagesOfBuild } from "../../../../shared/outbox/sent-store.ts";
+import { pathTo, patterns } from "../../../../shared/paths.ts";
+import type { Services } from "../../../../shared/services/services.ts";
+import type { MessageKindName } from "../../../../shared/vocabulary.ts";
+import { Sent } from "../../states/sent.tsx";
+import type { MemberRequest } from "../../ui/member-page.ts";
+import { Time } from "../../ui/times.tsx";
 
 const maxShown = 50;
 
@@ -47,7 +47,7 @@ export function SentMessages({ sent, request }: { sent: SentOfBuild; request: Me
     ({ state, tries }) => state === "failed" || (state === "waiting" && tries > 0),
   );
   return (
-    <details class="fold" id="sent" open={failed.length > 0}>
+    <details data-part="" class="fold" id="sent" open={failed.length > 0}>
       <summary>
         {`Sent: ${messages.length === 1 ? "one message" : `${messages.length}${hasMore ? " last" : ""} messages`}`}
         {failed.length > 0 && `, of which ${failed.length} failed`}

@@ -1,0 +1,78 @@
+import { titleOf } from "../../../../shared/builds/reading/titles.ts";
+import { mayBeRetried } from "../../../../shared/builds/retry.ts";
+import { patterns } from "../../../../shared/paths.ts";
+import { Texts } from "../../../logs/texts.tsx";
+import { jobPath } from "../../address/build.ts";
+import { StateIcon } from "../../states/state.tsx";
+import type { MemberRequest } from "../../ui/member-page.ts";
+import { RowButton } from "../jobs.tsx";
+import type { FailedJob } from "./load.ts";
+
+/** The first jobs that failed, with the end of their logs. @param total of the failed jobs */
+export function Failed({
+  failed,
+  total,
+  request,
+}: {
+  failed: FailedJob[];
+  total: number;
+  request: MemberRequest;
+}) {
+  if (failed.length === 0) return null;
+  const more = total - failed.length;
+  return (
+    <section class="failures" aria-labelledby="failed" data-blocks="failed">
+      <h2 id="failed">What failed</h2>
+      {failed.map((each) => (
+        <Failure key={each.job.id} failed={each} request={request} />
+      ))}
+      {more > 0 && (
+        <p>
+          <a href="?state=failed#jobs">
+            {more === 1 ? "One more failed job" : `${more.toLocaleString("en")} more failed jobs`}
+          </a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Failure({ failed: { job, lines }, request }: { failed: FailedJob; request: MemberRequest }) {
+  const { exitStatus, failureReason, attempt } = job;
+  const path = jobPath(request, job.id);
+  const number = lines.find((line) => line.number !== undefined)?.number;
+  const told =
+    failureReason || (exitStatus === null ? job.state.replaceAll("_", " ") : `exit status ${exitStatus}`);
+  return (
+    <article data-part="" class="failure" aria-label={titleOf(job)}>
+      <header>
+        <StateIcon state="failed" />
+        <a href={path}>{titleOf(job)}</a>
+        <span class="quiet">{told}</span>
+        {number !== undefined && (
+          <a class="line" href={`${path}?line=${number}&attempt=${attempt}#L${number}`}>
+            line {number.toLocaleString("en")} of the log
+          </a>
+        )}
+        {mayBeRetried(job) && (
+          <RowButton job={job} pattern={patterns.retryJobPage} class="secondary" request={request}>
+            Retry
+          </RowButton>
+        )}
+      </header>
+      {lines.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area
+        <section class="lines excerpt" tabIndex={0} aria-label={`Last lines of ${titleOf(job)}`}>
+          <pre>
+            {lines.map((line) => (
+              <span key={line.start}>
+                <Texts line={line} />
+                {"\n"}
+              </span>
+            ))}
+          </pre>
+        </section>
+      )}
+    </article>
+  );
+}

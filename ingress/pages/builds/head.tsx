@@ -1,0 +1,186 @@
+import type { ComponentChildren } from "preact";
+import { durationInWords, secondMs } from "../../../shared/durations.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { buildPath } from "../address/build.ts";
+import { TriggeredBy } from "../job-facts/triggered.tsx";
+import { StateIcon, stateInWords } from "../states/state.tsx";
+import { PostButton } from "../ui/form.tsx";
+import type { MemberRequest } from "../ui/member-page.ts";
+import { Commit } from "./commit.tsx";
+import { RequestName } from "./facts.tsx";
+import { Headline } from "./headline.tsx";
+import type { LoadedBuild } from "./load.ts";
+import { halfTimeOf } from "./usual.ts";
+
+interface HeadProps {
+  data: LoadedBuild;
+  request: MemberRequest;
+}
+
+const maxLine = 200;
+
+/** Two lines that stay in sight: what the build is, and what can be done with it. */
+export function Head({ data, request }: HeadProps) {
+  const { build, pipeline, pausedQueues } = data;
+  const [line = "", ...rest] = build.message.split("\n");
+  const isLong = rest.some((each) => each.trim() !== "") || line.length > maxLine;
+  const first = line.length > maxLine ? `${line.slice(0, maxLine - 1)}…` : line;
+  const paused = pausedQueues.length > 0 ? " paused" : "";
+  return (
+    <header data-part="" class="build-head">
+      <div class="title">
+        <StateIcon state={build.state} />
+        <h1>
+          {pipeline.name} #{build.number}
+          <span class="hidden">
+            {" "}
+            {stateInWords(build.state)}
+            {paused}
+          </span>
+        </h1>
+        {isLong ? (
+          <details class="message" id="message">
+            <summary>{first}</summary>
+            <p>{build.message}</p>
+          </details>
+        ) : (
+          <p class="message">{first}</p>
+        )}
+        <Actions data={data} request={request} />
+      </div>
+      <Line parts={[...sourcesOf({ data, request }), <Headline key="ran" build={build} />, usualOf(data)]}>
+        <Neighbors data={data} request={request} />
+      </Line>
+    </header>
+  );
+}
+
+function Line({ parts, children }: { parts: ComponentChildren[]; children: ComponentChildren }) {
+  return (
+    <div class="line">
+      {parts.filter(Boolean).map((part, index) => (
+        <span key={index}>{part}</span>
+      ))}
+      {children}
+    </div>
+  );
+}
+
+const sourceWords: Record<string, string> = {
+  webhook: "a webhook",
+  trigger_job: "a step",
+  schedule: "a schedule",
+};
+
+/** The branch, commit and people of a build. */
+function sourcesOf({ data, request }: HeadProps): ComponentChildren[] {
+  const { build, pipeline, users, trigger, tag, pullRequest } = data;
+  const { branch, commit, author, source, creatorId, deliveryId } = build;
+  const name = author?.name ?? author?.username ?? author?.email;
+  const creator = users.get(creatorId ?? "")?.name ?? sourceWords[source] ?? source;
+  const from = build.options?.triggered_from;
+  const at = { org: request.organization.slug, slug: request.parameter("slug") };
+  const branchPath = `${pathTo(patterns.pipelinePage, at)}?${new URLSearchParams({ branch })}`;
+  const delivery =
+    trigger && deliveryId && !trigger.deletedAt
+      ? pathTo(patterns.deliveryPage, { ...at, trigger: trigger.id, delivery: deliveryId })
+      : undefined;
+  return [
+    pullRequest && <RequestName pullRequest={pullRequest} />,
+    tag !== undefined ? `tag ${tag}` : <a href={branchPath}>{branch}</a>,
+    <Commit key="commit" commit={commit} repository={pipeline.repository} />,
+    name === undefined || name === creator ? `by ${creator}` : `by ${name}, made by ${creator}`,
+    from && (
+      <>
+        triggered by <TriggeredBy from={from} jobId={build.triggeredByJobId} request={request} />
+      </>
+    ),
+    delivery && <a href={delivery}>delivery</a>,
+  ];
+}
+
+/** `38 s more than half of the last 50`. */
+function usualOf({ build: { state, startedAt, finishedAt }, lastBuilds }: LoadedBuild): string | undefined {
+  const half = halfTimeOf(lastBuilds);
+  if (half === undefined || !startedAt || !finishedAt || !["passed", "failed"].includes(state))
+    return undefined;
+  const more = finishedAt.getTime() - startedAt.getTime() - half;
+  if (Math.abs(more) < secondMs) return undefined;
+  const length = durationInWords(new Date(0), new Date(Math.abs(more)));
+  return `${length} ${more > 0 ? "more" : "less"} than half of the last ${lastBuilds.length}`;
+}
+
+function Neighbors({ data: { neighbors, lastPassed }, request }: HeadProps) {
+  const { previous, next } = neighbors;
+  const pathOf = (number: number) =>
+    pathTo(patterns.buildPage, {
+      org: request.organization.slug,
+      slug: request.parameter("slug"),
+      number: String(number),
+    });
+  if (previous === undefined && next === undefined) return null;
+  return (
+    <nav aria-label="Builds of the branch">
+      {previous !== undefined && (
+        <a href={pathOf(previous)} rel="prev" aria-label={`Previous build of the branch, ${previous}`}>
+          ‹ {previous}
+        </a>
+      )}
+      {next !== undefined && (
+        <a href={pathOf(next)} rel="next" aria-label={`Next build of the branch, ${next}`}>
+          {next} ›
+        </a>
+      )}
+      {lastPassed && <a href={buildPath(request, patterns.compareBuildPage)}>Compare</a>}
+    </nav>
+  );
+}
+
+/** One main button, then the others. */
+function Actions({ data, request }: HeadProps) {
+  const { build, pipeline, failedJobs, unblockable } = data;
+  const isCancelable = !build.finishedAt && build.state !== "canceling";
+  const hasRetry = failedJobs > 0 && ["failed", "failing", "blocked_failed"].includes(build.state);
+  const isBlocked = !hasRetry && unblockable.length > 0;
+  const cancel = (className: string) => (
+    <PostButton path={buildPath(request, patterns.cancelBuildPage)} class={className}>
+      Cancel build
+    </PostButton>
+  );
+  return (
+    <div class="actions">
+      {hasRetry && (
+        <PostButton path={buildPath(request, patterns.retryFailedJobsPage)}>
+          {failedJobs === 1 ? "Retry failed job" : `Retry ${failedJobs} failed jobs`}
+        </PostButton>
+      )}
+      {isBlocked && (
+        <a class="button" href="#unblock">
+          Unblock
+        </a>
+      )}
+      {isCancelable && !hasRetry && !isBlocked && cancel("danger")}
+      {pipeline.allowRebuilds && (
+        <PostButton path={buildPath(request, patterns.rebuildBuildPage)} class="secondary">
+          Rebuild
+        </PostButton>
+      )}
+      <details class="menu" id="more">
+        <summary>
+          <span aria-hidden="true">…</span>
+          <span class="hidden">More</span>
+        </summary>
+        <nav aria-label="More">
+          <a href={buildPath(request, patterns.artifactsPage)}>Artifacts</a>
+          <a href="#environment">Environment</a>
+          {data.payloadBytes !== undefined && (
+            <a href={buildPath(request, patterns.payloadPage)} download>
+              Payload of the webhook
+            </a>
+          )}
+          {isCancelable && (hasRetry || isBlocked) && cancel("danger")}
+        </nav>
+      </details>
+    </div>
+  );
+}
