@@ -113,3 +113,10 @@ export function unavailable(seconds = retryAfterSeconds): Refusal {
     headers: retryAfter(seconds),
   });
 }
+
+/** `812 bytes`, `3.4 KB`, `5 MB`. */
+export function sizeInWords(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  const [amount, unit] = bytes < 1024 * 1024 ? [bytes / 1024, "KB"] : [bytes / 1024 / 1024, "MB"];
+  return `${Math.round(amount * 10) / 10} ${unit}`;
+}

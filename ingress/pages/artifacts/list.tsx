@@ -5,9 +5,9 @@ import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts"
 import type { Job } from "../../../shared/builds/rows/job-store.ts";
 import { isId } from "../../../shared/ids.ts";
 import { patterns } from "../../../shared/paths.ts";
+import { sizeInWords } from "../../../shared/refusal.ts";
 import { readPageOf, readWithin } from "../../http/number-pager.ts";
 import { buildPath, jobPath, loadBuild } from "../address/build.ts";
-import { sizeInWords } from "../builds/payload.tsx";
 import { State } from "../states/state.tsx";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import { NumberPager } from "../ui/pager.tsx";

@@ -7,11 +7,12 @@ import { patterns } from "../../../shared/paths.ts";
 import { type JobState, unfinishedJobStates } from "../../../shared/vocabulary.ts";
 import { jobPath } from "../address/build.ts";
 import { needsPeople } from "../job-facts/remedy.tsx";
+import { RowButton, RowForm } from "../job-facts/row-button.tsx";
 import { Triggered } from "../job-facts/triggered.tsx";
 import { WaitsFor } from "../job-facts/waiting.tsx";
 import { brokenInWords, kindOf } from "../states/kinds.ts";
 import { State, StateIcon, stateInWords } from "../states/state.tsx";
-import { CsrfField, PostButton } from "../ui/form.tsx";
+import { PostButton } from "../ui/form.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { useNow } from "../ui/rendering.ts";
 import { Duration, ExactTime } from "../ui/times.tsx";
@@ -25,9 +26,6 @@ interface JobsProps {
   request: MemberRequest;
 }
 
-/** The form of all buttons in the list: a token in each row would be a third of it. */
-const formId = "act";
-
 /** The jobs of a build in the order of its steps, with bars that share a timeline. */
 export function Jobs(props: JobsProps) {
   const { list, build, filter } = props.data;
@@ -40,9 +38,7 @@ export function Jobs(props: JobsProps) {
   const span = timeline ? ` span-${timeline.span}` : "";
   return (
     <>
-      <form data-part="" method="post" id={formId}>
-        <CsrfField />
-      </form>
+      <RowForm />
       {list.rows.length === 0 && <p class="empty">No job of this build is so.</p>}
       <ol class={`jobs${span}`} aria-labelledby="jobs" data-blocks="jobs">
         {timeline && (
@@ -319,27 +315,5 @@ function RowButtons({ job, request }: { job: Job; request: MemberRequest }) {
         </RowButton>
       )}
     </span>
-  );
-}
-
-/** A button of the form of all rows, also of those above the list. */
-export function RowButton({
-  job,
-  pattern,
-  class: className,
-  children,
-  request,
-}: {
-  job: Job;
-  pattern: Parameters<typeof jobPath>[2];
-  class: string;
-  children: string;
-  request: MemberRequest;
-}) {
-  return (
-    <button type="submit" form={formId} formaction={jobPath(request, job.id, pattern)} class={className}>
-      {children}
-      <span class="hidden"> {titleOf(job)}</span>
-    </button>
   );
 }

@@ -1,4 +1,5 @@
 import { HTTPResponse } from "h3";
+import { sizeInWords } from "../../../shared/refusal.ts";
 import type { PayloadStart } from "../../../shared/triggers/payloads/store.ts";
 
 /** The limit for a payload, and for its indented text. */
@@ -38,13 +39,6 @@ export function payloadDownload(payload: Buffer, filename: string): HTTPResponse
       "cache-control": "private, no-store",
     },
   });
-}
-
-/** `812 bytes`, `3.4 KB`, `5 MB`. */
-export function sizeInWords(bytes: number): string {
-  if (bytes < 1024) return `${bytes} bytes`;
-  const [amount, unit] = bytes < 1024 * 1024 ? [bytes / 1024, "KB"] : [bytes / 1024 / 1024, "MB"];
-  return `${Math.round(amount * 10) / 10} ${unit}`;
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, pathTo, patterns } from "../../../shared/paths.ts";
+import { sizeInWords } from "../../../shared/refusal.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
 import { reasonWords } from "../../../shared/triggers/reasons.ts";
-import { sizeInWords } from "../builds/payload.tsx";
 import { State } from "../states/state.tsx";
 import { Table } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";

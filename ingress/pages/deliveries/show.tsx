@@ -1,7 +1,7 @@
 import { nextRebuild } from "../../../shared/builds/making/rebuild.ts";
 import type { BuildOfDelivery } from "../../../shared/builds/rows/build-store.ts";
 import { type ParametersOf, type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import { notFound } from "../../../shared/refusal.ts";
+import { notFound, sizeInWords } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { rebuildDelivery } from "../../../shared/triggers/deliveries/rebuild.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
@@ -9,7 +9,7 @@ import { findPayload, type PayloadStart } from "../../../shared/triggers/payload
 import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import { deliveryPath, loadDelivery } from "../address/delivery.ts";
 import { admitPayload } from "../builds/load.ts";
-import { PayloadView, payloadDownload, sizeInWords } from "../builds/payload.tsx";
+import { PayloadView, payloadDownload } from "../builds/payload.tsx";
 import { CsrfField, FormError, LinkButton } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";

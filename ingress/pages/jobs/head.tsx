@@ -1,11 +1,11 @@
 import { placeInWords, titleOf } from "../../../shared/builds/reading/titles.ts";
 import { patterns } from "../../../shared/paths.ts";
 import { timeoutMinutes } from "../../../shared/pipelines/settings.ts";
+import { sizeInWords } from "../../../shared/refusal.ts";
 import { agentPath } from "../address/agent.ts";
 import { buildPath, jobPath } from "../address/build.ts";
 import { TimesOfJob } from "../builds/headline.tsx";
 import { Buttons } from "../builds/jobs.tsx";
-import { sizeInWords } from "../builds/payload.tsx";
 import { QueueLink } from "../builds/sections.tsx";
 import { Triggered } from "../job-facts/triggered.tsx";
 import { brokenInWords } from "../states/kinds.ts";

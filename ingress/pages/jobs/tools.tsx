@@ -1,5 +1,5 @@
 import type { ReadOutline } from "../../../shared/agents/logs/outline/outline.ts";
-import { sizeInWords } from "../builds/payload.tsx";
+import { sizeInWords } from "../../../shared/refusal.ts";
 import { type Found, type LogView, linesInAll } from "./view.ts";
 
 interface ToolsProps {

@@ -1,6 +1,6 @@
+import { sizeInWords } from "../../../shared/refusal.ts";
 import { requireRefusedRequest } from "../../../shared/triggers/deliveries/refused-requests.ts";
 import { loadReceiver } from "../address/provider.ts";
-import { sizeInWords } from "../builds/payload.tsx";
 import { memberPage } from "../ui/member-page.ts";
 import { Fact } from "../ui/tables.tsx";
 import { Time } from "../ui/times.tsx";

@@ -14,10 +14,10 @@ import type { Bodies } from "../../http/body.ts";
 import { compressAnswer } from "../../http/compression.ts";
 import { mediaType } from "../../http/content-type.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
+import { markParts, partsHeader } from "../assets/parts.ts";
 import { renderPage, type Script, type Section } from "./layout.tsx";
 import { eventsPath } from "./live.ts";
 import { outageOf, pageContextOf, trailAbove } from "./page-context.ts";
-import { markParts, partsHeader } from "./parts.ts";
 
 export interface PageContent {
   title: string;

@@ -1,15 +1,16 @@
 import type { ComponentChildren } from "preact";
+import type { ListedJob } from "../../../../shared/builds/reading/job-list-store.ts";
 import { titleOf } from "../../../../shared/builds/reading/titles.ts";
+import type { NamedBuild } from "../../../../shared/builds/triggered/store.ts";
 import { maxCounted } from "../../../../shared/db/list-page.ts";
 import { patterns } from "../../../../shared/paths.ts";
+import { sizeInWords } from "../../../../shared/refusal.ts";
 import { buildPath, jobPath } from "../../address/build.ts";
 import { goneWords } from "../../artifacts/list.tsx";
 import { Triggered } from "../../job-facts/triggered.tsx";
 import type { MemberRequest } from "../../ui/member-page.ts";
 import { countInWords } from "../../ui/pager.tsx";
 import { Time } from "../../ui/times.tsx";
-import type { LoadedBuild } from "../load.ts";
-import { sizeInWords } from "../payload.tsx";
 import type { BesideBuild } from "./load.ts";
 
 interface BesideProps {
@@ -97,9 +98,18 @@ export function Payload({ bytes, request }: { bytes: number | undefined; request
   );
 }
 
-export function TriggeredBuilds({ data, request }: { data: LoadedBuild; request: MemberRequest }) {
-  const made = data.list.rows.flatMap(({ job }) => {
-    const build = data.triggered.get(job.id);
+export function TriggeredBuilds({
+  rows,
+  triggered,
+  request,
+}: {
+  rows: ListedJob[];
+  /** By the job that made them. */
+  triggered: ReadonlyMap<string, NamedBuild>;
+  request: MemberRequest;
+}) {
+  const made = rows.flatMap(({ job }) => {
+    const build = triggered.get(job.id);
     return build ? [{ job, build }] : [];
   });
   if (made.length === 0) return null;
@@ -116,7 +126,7 @@ export function TriggeredBuilds({ data, request }: { data: LoadedBuild; request:
   );
 }
 
-/** Who retried and unblocked which job. */
+/** The people who retried and unblocked jobs. */
 export function History({ beside: { acts, jobs, people }, request }: BesideProps) {
   if (acts.length === 0) return null;
   const nameOf = (id: string | null) => people.get(id ?? "")?.name ?? "Somebody";

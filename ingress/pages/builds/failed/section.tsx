@@ -3,9 +3,9 @@ import { mayBeRetried } from "../../../../shared/builds/retry.ts";
 import { patterns } from "../../../../shared/paths.ts";
 import { Texts } from "../../../logs/texts.tsx";
 import { jobPath } from "../../address/build.ts";
+import { RowButton } from "../../job-facts/row-button.tsx";
 import { StateIcon } from "../../states/state.tsx";
 import type { MemberRequest } from "../../ui/member-page.ts";
-import { RowButton } from "../jobs.tsx";
 import type { FailedJob } from "./load.ts";
 
 /** The first jobs that failed, with the end of their logs. @param total of the failed jobs */
