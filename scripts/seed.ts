@@ -119,12 +119,13 @@ async function makeDemo(services: Services): Promise<Secrets> {
   return made;
 }
 
-/** Prints a field of the webhook's payload. */
+/** Prints a field of the webhook's payload. Builds that nobody posted have none. */
 function greet(serviceName: string): CommandStep {
-  const payload = `signalbox-agent meta-data get ${serviceName}:webhook`;
+  const withoutPayload = { hello: "nobody: no webhook made this build, so it has no payload" };
+  const read = `signalbox-agent meta-data get ${serviceName}:webhook --default '${JSON.stringify(withoutPayload)}'`;
   return {
     label: "Greet",
-    command: `${payload} | node -p '"Hello, " + JSON.parse(fs.readFileSync(0)).hello'`,
+    command: `${read} | node -p '"Hello, " + JSON.parse(fs.readFileSync(0)).hello'`,
   };
 }
 

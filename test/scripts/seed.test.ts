@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,6 +47,19 @@ describe("the demo", () => {
     assert.ok(made.isNew);
     assert.deepEqual(await findOrMakeDemo(services), { ...made, isNew: false });
     assert.deepEqual(await applications(), [cli]);
+  });
+
+  it("greets without a payload, too", async (t) => {
+    const { services } = await open(t);
+    await findOrMakeDemo(services);
+    const [pipeline] = await services.db.select().from(services.db.tables.pipelines);
+    const { command = "" } = (pipeline?.steps[0] ?? {}) as { command?: string };
+    const [read = "", print = ""] = command.split(" | ");
+
+    const fallback = /--default '(.*)'$/.exec(read)?.[1] ?? "";
+    const printed = spawnSync("sh", ["-c", print], { input: fallback, encoding: "utf8" });
+
+    assert.equal(printed.stdout, "Hello, nobody: no webhook made this build, so it has no payload\n");
   });
 
   it("does not touch an installation with other organizations", async (t) => {
