@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { anything, documentationOf, isMap, listOf } from "../../collections.ts";
+import { nearestName } from "../../members/nearest.ts";
 import type { Pieces } from "../../process/loop-pauses.ts";
-import { maxProblems } from "../../refusal.ts";
+import { excerpt, maxProblems } from "../../refusal.ts";
 import type {
   CommandStep,
   GroupStep,
@@ -25,6 +26,9 @@ import { triggerMembers } from "./trigger.ts";
 
 // One step as callers send it. Its problems name its members.
 
+const namesOfKinds = ["command", "commands", "block", "input", "wait", "trigger", "group", "plugins"];
+const maxUnknown = 100;
+
 type Context = z.core.$RefinementCtx;
 
 const typeOf = (types: [string, ...string[]]) => z.enum(types).nullish();
@@ -35,7 +39,7 @@ const commandObject = z
     ...givenBy(commandMembers),
   })
   .refine(hasCommand, {
-    error: "Step command can't be blank",
+    error: (issue) => commandProblem(issue.input as Given),
     path: ["command"],
     when: ({ value }) => typeof value === "object" && value !== null,
   })
@@ -183,6 +187,15 @@ export function* readStep(given: unknown): Pieces<z.ZodSafeParseResult<Step>> {
 }
 
 /** Plugins may bring the command, or the type says that there is none. */
+/** Other members have no effect, and are allowed. One that is nearly the name of the missing one is named first. */
+function commandProblem(given: Given): string {
+  for (const name of Object.keys(given).slice(0, maxUnknown)) {
+    const meant = Object.hasOwn(commandMembers, name) ? undefined : nearestName(name, namesOfKinds);
+    if (meant !== undefined) return `Step has no ${excerpt(name)}. Did you mean ${meant}?`;
+  }
+  return "Step command can't be blank";
+}
+
 function hasCommand({ type, command, commands, plugins = [] }: Given): boolean {
   const given = command ?? commands ?? "";
   const isGiven = typeof given !== "string" || given.trim() !== "";
