@@ -121,7 +121,7 @@ export const triggerMembers = {
   buildCommit: ofBuild("commit", { label: "Commit" }, ["<commit>", "the commit of its builds"]),
   buildMessage: ofBuild(
     "message",
-    { label: "Build message", hint: " Nothing in a payload changes branch, commit or message." },
+    { label: "Build message", hint: " Payloads do not change branch, commit and message." },
     ["<text>", "the message of its builds"],
   ),
   environment: {

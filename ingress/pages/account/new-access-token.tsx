@@ -157,7 +157,7 @@ function newTokenForm(
             <Scopes legend="Read" of={usedScopes.filter(isRead)} chosen={draft.scopes} />
             <Scopes legend="Write" of={usedScopes.filter((scope) => !isRead(scope))} chosen={draft.scopes} />
             <details class="fold" open={unusedScopes.some((scope) => draft.scopes.includes(scope))}>
-              <summary>Scopes that nothing here needs</summary>
+              <summary>Scopes without effect here</summary>
               <p>They are known, so that clients may ask for them, but no operation needs them.</p>
               <Scopes legend="Without an operation" of={unusedScopes} chosen={draft.scopes} />
             </details>

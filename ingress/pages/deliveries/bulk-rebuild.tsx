@@ -80,6 +80,11 @@ export function RunningRebuild({ bulk, path }: { bulk: BulkRebuild; path: string
   );
 }
 
+/** The reason of none is none. */
+function countWithReason(count: number, reason: string): string {
+  return count === 0 ? "0" : `${count.toLocaleString("en")}: ${reason}`;
+}
+
 function Facts({ bulk, creator }: { bulk: BulkRebuild; creator: string | undefined }) {
   const done = doneOf(bulk);
   return (
@@ -93,11 +98,14 @@ function Facts({ bulk, creator }: { bulk: BulkRebuild; creator: string | undefin
         <Fact name="Built again" value={bulk.built.toLocaleString("en")} />
         <Fact
           name="Left out"
-          value={`${bulk.skipped.toLocaleString("en")}, because their request is no longer kept or they are in process`}
+          value={countWithReason(
+            bulk.skipped,
+            "the request is no longer kept, or the delivery is being processed",
+          )}
         />
         <Fact
           name="Failed"
-          value={`${bulk.failed.toLocaleString("en")}, because a step has no queue to run on`}
+          value={countWithReason(bulk.failed, "a step of the pipeline has no queue to run on")}
         />
         <dt>Asked for</dt>
         <dd>

@@ -135,7 +135,7 @@ async function confirm(
           </strong>
         </p>
         <p>
-          Each delivery gets one more build, by the present settings and not by the filter of the trigger.
+          Each delivery gets one more build, with the present settings. The trigger's filter is not asked.
           Deliveries whose request is no longer kept are left out, and so are those that come from now on.
         </p>
         <PostForm

@@ -98,7 +98,7 @@ function Bars({ builds, pathOf }: Shown) {
   );
 }
 
-/** `90 % passed`, `half of them within 3 min 5 s`. Canceled builds say nothing about either. */
+/** `90 % passed`, `median time 3 min 5 s`. Canceled builds say nothing about either. */
 function inWords(builds: BuildTimes[]): string[] {
   const ended = builds.filter(({ state }) => state === "passed" || state === "failed");
   const passed = ended.filter(({ state }) => state === "passed");
@@ -110,9 +110,7 @@ function inWords(builds: BuildTimes[]): string[] {
           `${Math.floor((100 * passed.length) / ended.length)} % passed (${passed.length} of ${ended.length} that ended)`,
         ]
       : []),
-    ...(median === undefined
-      ? []
-      : [`half of these ran for ${durationInWords(new Date(0), new Date(median))} or less`]),
+    ...(median === undefined ? [] : [`median time ${durationInWords(new Date(0), new Date(median))}`]),
   ];
 }
 

@@ -174,7 +174,7 @@ function Row({
         </>
       )}
       <details open={isMoreOpen}>
-        <summary>More members</summary>
+        <summary>Other members</summary>
         <TextArea
           label="A JSON object"
           placeholder={row.kind === "wait" ? '{"continue_on_failure": true}' : '{"timeout_in_minutes": 30}'}

@@ -174,7 +174,10 @@ function Facts({ data }: { data: TriggerDetails }) {
           </dd>
         </>
       )}
-      <Fact name="URL" value={`ends in ${trigger.tokenHint}; the whole of it is not shown again`} />
+      <Fact
+        name="URL"
+        value={`ends in ${trigger.tokenHint}. The whole URL was shown once, when it was made.`}
+      />
       <dt>Created</dt>
       <dd>
         <Time at={trigger.createdAt} /> by {users.get(trigger.createdById)?.name ?? "somebody"}

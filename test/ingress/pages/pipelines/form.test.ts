@@ -237,7 +237,7 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
         "step-0-more",
         "Step concurrency needs concurrency_group",
       );
-      await refused({ "step-0-more": "[]" }, "step-0-more", "More members must be an object");
+      await refused({ "step-0-more": "[]" }, "step-0-more", "Other members must be an object");
     });
   });
 

@@ -75,7 +75,7 @@ describeWorldOn(sqlite, "the last builds on the page of a pipeline", startQueueP
 
     assert.match(figure, /The last 6 builds/);
     assert.match(figure, /75 % passed \(3 of 4 that ended\)/);
-    assert.match(figure, /half of these ran for 2 min or less/);
+    assert.match(figure, /median time 2 min/);
     assert.match(figure, new RegExp(`<a href="${path}/builds/4">#4</a></th><td>.*?failed.*?30 min`));
   });
 
