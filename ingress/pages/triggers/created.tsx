@@ -39,6 +39,12 @@ export function createdPage(
           {!trigger.enabled && (
             <p class="warning">The trigger is disabled: it refuses deliveries until it is enabled.</p>
           )}
+          {!isVerified && type.signatures.length > 0 && (
+            <p class="warning">
+              Not verified: whoever learns the URL can make builds, not {type.title} alone.{" "}
+              <a href={triggerPath(request, trigger, patterns.editTriggerPage)}>Verify deliveries</a>
+            </p>
+          )}
           <CopyField id="endpoint-url" label="URL" rows={2} value={url} />
         </section>
         <h2>Next</h2>

@@ -40,7 +40,7 @@ export const emptyDraft: TriggerDraft = {
   texts: textsOf({}),
   enabled: true,
   replacesEnvironment: false,
-  isVerified: false,
+  isVerified: true,
   isGenerated: false,
 };
 
@@ -63,9 +63,14 @@ export function readTrigger(form: URLSearchParams, saved?: string): TriggerDraft
     texts,
     enabled: form.has("enabled"),
     replacesEnvironment: form.get("environment_choice") === "replace",
-    isVerified: form.has("verify") || texts.type === hmacType,
+    isVerified: texts.type === hmacType || (form.has("verify") && !isUnasked(texts)),
     isGenerated: form.has("generated"),
   };
+}
+
+/** The type cannot be verified, and hides the box that is ticked at first. */
+function isUnasked({ type, secret }: TriggerTexts): boolean {
+  return type === "webhook" && secret === "";
 }
 
 /** Deliveries of this type are always verified. The owner of other types cannot choose the signature. */
@@ -179,12 +184,6 @@ export function TriggerFields({
       )}
       <DefaultButton />
       {!saved && <TypeField types={types} value={texts.type} />}
-      <MemberFields members={plainMembers} when="create" draft={texts} problems={problems} />
-      {saved ? (
-        <EnvironmentChoice names={saved.variables} isReplaced={draft.replacesEnvironment} {...environment} />
-      ) : (
-        <EnvironmentField {...environment} />
-      )}
       {signingTypes.length > 0 && (
         <VerificationField
           types={signingTypes}
@@ -192,6 +191,12 @@ export function TriggerFields({
           secretEnd={saved?.secretEnd}
           problems={problems}
         />
+      )}
+      <MemberFields members={plainMembers} when="create" draft={texts} problems={problems} />
+      {saved ? (
+        <EnvironmentChoice names={saved.variables} isReplaced={draft.replacesEnvironment} {...environment} />
+      ) : (
+        <EnvironmentField {...environment} />
       )}
       {filter !== "unavailable" && (
         <FilterField value={texts.filter} isKept={filter === "kept"} problems={problems} />

@@ -67,9 +67,10 @@ export const addTrigger = memberAction(async (services, request, form) => {
   return createdPage(services, request, outcome.done, "Trigger created");
 }, environmentFormOptions);
 
-/** The type hides its fields of verification: a refused form must not come back with them filled in. */
+/** The type hides its fields of verification: a refused form comes back with them as they start. */
 function withoutHiddenFields(draft: TriggerDraft): TriggerDraft {
-  return draft.texts.type === "webhook" ? { ...draft, isVerified: false } : draft;
+  if (draft.texts.type !== "webhook") return draft;
+  return { ...draft, isVerified: true, isGenerated: false };
 }
 
 interface NewTriggerForm {

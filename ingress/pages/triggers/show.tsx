@@ -43,7 +43,7 @@ export const triggerPage = memberPage(async (services, request) => {
           <Actions trigger={trigger} path={path} />
         </div>
         <BackOff misses={data.filterMisses} />
-        <Facts data={data} />
+        <Facts data={data} editPath={path(patterns.editTriggerPage)} />
         <div class="heading">
           <h2>Deliveries</h2>
           <p class="actions">
@@ -137,7 +137,16 @@ function Actions({
   );
 }
 
-function Facts({ data }: { data: TriggerDetails }) {
+function notVerified(editPath: string) {
+  return (
+    <>
+      <State state="not verified" kind="paused" /> Whoever learns the URL can make builds:{" "}
+      <a href={editPath}>verify deliveries</a>
+    </>
+  );
+}
+
+function Facts({ data, editPath }: { data: TriggerDetails; editPath: string }) {
   const { trigger, type, variables, users, limit } = data;
   const { buildBranch, buildCommit, buildMessage } = buildOf(trigger);
   return (
@@ -153,7 +162,7 @@ function Facts({ data }: { data: TriggerDetails }) {
             {trigger.secretSealed === null
               ? type.isConfigurable
                 ? "No secret: deliveries are refused"
-                : "Off"
+                : notVerified(editPath)
               : `On, by ${type.signatures.map(({ header }) => header).join(" or ")}`}
           </dd>
         </>

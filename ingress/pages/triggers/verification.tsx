@@ -79,6 +79,9 @@ export function VerificationField({
               </span>
             ))}
           />
+          <p class="warning unverified">
+            Not verified: whoever learns the URL can make builds, not the sender alone.
+          </p>
         </div>
       )}
       <Field
@@ -100,7 +103,7 @@ export function VerificationField({
           isGenerated
             ? "Copy it to the sender now: it is not shown again after you save."
             : isNew
-              ? "The one that the sender has."
+              ? "Type the sender’s, or generate one and copy it there."
               : `Empty: the present one stays${endHint}.`
         }
       />

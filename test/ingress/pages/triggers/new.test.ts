@@ -45,6 +45,20 @@ describeWorldOn(sqlite, "the form of a new trigger", startTriggerPages, (pages) 
     assert.doesNotMatch(pages.logged.join(""), /s3cret|sbtr_\w|eu=1/);
   });
 
+  it("begins verified, and warns of a trigger that is not", async () => {
+    const begun = await pages.member.get(`${triggersPath}/new`);
+    assert.match(begun.text, /name="verify"[^>]*checked/);
+    const warning = /Not verified: whoever learns the URL can make builds, not GitHub alone\./;
+    const open = await pages.newForm({ type: "github" });
+    assert.match(read(await pages.member.post(`${triggersPath}/new`, open)), warning);
+    assert.match(
+      read(await pages.member.get(`${triggersPath}/${open.id}`)),
+      /not verified<\/span> Whoever learns the URL can make builds: <a [^>]*>verify deliveries</,
+    );
+    const verified = await pages.newForm({ type: "github", verify: "1", secret: "s3cret" });
+    assert.doesNotMatch(read(await pages.member.post(`${triggersPath}/new`, verified)), /Not verified/);
+  });
+
   it("uses the defaults, and disables a trigger whose box is not ticked", async () => {
     const fields = await pages.newForm();
     const { enabled, ...unticked } = fields;
@@ -112,7 +126,7 @@ describeWorldOn(sqlite, "the form of a new trigger", startTriggerPages, (pages) 
     );
     const webhook = await send({ verify: "1", secret: "hunter2" });
     assert.match(read(webhook), /Verification is not available for webhook triggers\. The secret was not/);
-    assert.doesNotMatch(webhook.text, /name="verify"[^>]*checked/);
+    assert.match(webhook.text, /name="verify"[^>]*checked/);
     assertRefused(
       await send({ type: "x", label: "", environment: "SIGNALBOX_BRANCH=x", filter: "true" }),
       "Description can't be blank, Environment names cannot be SIGNALBOX or start with SIGNALBOX_, which every build sets itself, Type must be webhook, github, gitlab, gitea, bitbucket, linear or hmac, Filters are not available to this organization.",
