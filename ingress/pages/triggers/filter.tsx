@@ -2,28 +2,25 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import type { Delivery } from "../../../shared/triggers/deliveries/store.ts";
-import type { FilterOutcome } from "../../../shared/triggers/filter/compile.ts";
 import { maxExpressionBytes } from "../../../shared/triggers/filter/compile.ts";
-import { type Trial, testFilterOnLatest } from "../../../shared/triggers/filter/filter-tests.ts";
+import { testFilterOnLatest } from "../../../shared/triggers/filter/filter-tests.ts";
 import { triggerMembers } from "../../../shared/triggers/members.ts";
 import type { Trigger } from "../../../shared/triggers/store.ts";
 import { updateTrigger } from "../../../shared/triggers/triggers.ts";
+import { visibleHeaders } from "../../../shared/triggers/types.ts";
 import { problemsOf } from "../../../shared/validation.ts";
 import { setHeaders } from "../../http/respond.ts";
 import { loadTrigger, triggerPath } from "../address/trigger.ts";
-import { State } from "../states/state.tsx";
 import { CsrfField, codeField, FormError, Select, TextArea } from "../ui/form.tsx";
 import { type MemberRequest, memberAction, memberPage } from "../ui/member-page.ts";
 import { narrowPage } from "../ui/narrow-page.tsx";
 import type { PageContent } from "../ui/page.ts";
-import { asSentence, type FieldNames, type FormProblems, tryForm } from "../ui/problems.ts";
-import { Table } from "../ui/tables.tsx";
-import { Time } from "../ui/times.tsx";
-import { loadDeliveriesToTry } from "./load.ts";
+import { type FieldNames, type FormProblems, tryForm } from "../ui/problems.ts";
+import { Latest, Outcome, type Tried } from "./filter-trial.tsx";
+import { loadDeliveriesToTry, loadPayloadToTry } from "./load.ts";
+import { joinExpressions, PayloadTree } from "./payload-tree.tsx";
 
 const fieldNames: FieldNames = { filter: "expression", "filter.expression": "expression" };
-
-type Tried = Awaited<ReturnType<typeof testFilterOnLatest>>;
 
 interface FilterDraft {
   expression: string;
@@ -88,10 +85,16 @@ async function show(
 ): Promise<PageContent> {
   const { organization } = request;
   const deliveries = await loadDeliveriesToTry(services, request, trigger);
+  const chosen = deliveryId || (deliveries[0]?.id ?? "");
+  const shown = visibleHeaders(services.config.issueTracker, trigger);
+  /** This page with another expression, for browsers without scripts. */
+  const hrefOf = (filled: string) =>
+    `${triggerPath(request, trigger, patterns.filterPage)}?${new URLSearchParams({ delivery: chosen, expression: filled })}`;
   return narrowPage({
     title: "Filter",
     status,
     section: "pipelines",
+    script: "fill.js",
     content: (
       <>
         <p>
@@ -101,7 +104,7 @@ async function show(
         <form method="post" action={triggerPath(request, trigger, patterns.filterPage)}>
           <CsrfField />
           {problems && <FormError problems={problems} />}
-          {tried && <Outcome outcome={tried.chosen} />}
+          {tried && <Outcome outcome={tried.chosen} isShown={(member) => !isSecret(member, shown)} />}
           <TextArea
             label="Expression"
             name="expression"
@@ -147,7 +150,12 @@ async function show(
             }}
           />
         )}
-        <Examples />
+        <PayloadTree
+          payload={await loadPayloadToTry(services, trigger, chosen)}
+          shown={shown}
+          hrefOf={(comparison) => hrefOf(joinExpressions(expression, comparison))}
+        />
+        <Examples hrefOf={hrefOf} />
       </>
     ),
   });
@@ -155,88 +163,12 @@ async function show(
 
 /** The chosen delivery comes first if it is not among the latest. */
 function toOptions(deliveries: Delivery[], chosen: string) {
-  const shown = deliveries.map(({ id, receivedAt, externalId }) => {
-    const time = receivedAt.toISOString().slice(0, 19).replace("T", " ");
-    return [id, externalId ? `${time} UTC, ${externalId}` : `${time} UTC`] as const;
+  const shown = deliveries.map(({ id, event, receivedAt, externalId }) => {
+    const time = `${receivedAt.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+    return [id, [event, time, externalId].filter(Boolean).join(", ")] as const;
   });
   const isShown = chosen === "" || deliveries.some(({ id }) => id === chosen);
   return isShown ? shown : [[chosen, "The delivery that you came from"] as const, ...shown];
-}
-
-function Outcome({ outcome }: { outcome: FilterOutcome }) {
-  if ("error" in outcome)
-    return (
-      <p class="warning" role="status">
-        No build: {asSentence([outcome.error])}
-      </p>
-    );
-  return (
-    <p class={outcome.verdict ? "notice" : "warning"} role="status">
-      {outcome.verdict
-        ? "True: this delivery would make a build."
-        : "False: this delivery would make no build."}
-    </p>
-  );
-}
-
-const untriedWords = {
-  too_large: "Not tried: too large. Choose it above to try it alone",
-  no_payload: "Not tried: its payload is no longer kept",
-  no_time: "Not tried: no time was left. Choose it above",
-} as const;
-
-/** A problem of the expression itself is shown above, not beside each delivery. */
-function Latest({
-  latest,
-  chosen,
-  pathOf,
-}: {
-  latest: Tried["latest"];
-  chosen: string;
-  pathOf: (delivery: string) => string;
-}) {
-  if (latest.length === 0) return null;
-  const matches = latest.filter(({ trial }) => "verdict" in trial && trial.verdict).length;
-  return (
-    <section aria-labelledby="latest">
-      <h2 id="latest">The latest deliveries</h2>
-      <p>
-        {matches} of the latest {latest.length} would make a build.
-      </p>
-      <Table caption="The latest deliveries" columns={["Received", "Result"]}>
-        {latest.map(({ delivery, trial }) => (
-          <tr key={delivery.id}>
-            <th scope="row" class="described">
-              <a href={pathOf(delivery.id)}>
-                <Time at={delivery.receivedAt} />
-              </a>
-              {delivery.event && <span>{delivery.event}</span>}
-              {delivery.id === chosen && <span class="quiet">the chosen one</span>}
-            </th>
-            <td>
-              <TrialResult trial={trial} />
-            </td>
-          </tr>
-        ))}
-      </Table>
-    </section>
-  );
-}
-
-function TrialResult({ trial }: { trial: Trial }) {
-  if ("untried" in trial) return <span class="quiet">{untriedWords[trial.untried]}</span>;
-  if ("error" in trial)
-    return (
-      <>
-        <State state="✗ error" kind="failed" />
-        <span class="reason">{trial.error}</span>
-      </>
-    );
-  return trial.verdict ? (
-    <State state="✓ true" kind="build_created" />
-  ) : (
-    <State state="✗ false" kind="not_run" />
-  );
 }
 
 const examples = [
@@ -246,7 +178,8 @@ const examples = [
   ['webhook.payload.ref.matches("^refs/tags/v[0-9]+")', "version tags"],
 ] as const;
 
-function Examples() {
+/** A click fills the field. */
+function Examples({ hrefOf }: { hrefOf: (expression: string) => string }) {
   return (
     <section aria-labelledby="examples">
       <h2 id="examples">Examples</h2>
@@ -255,11 +188,20 @@ function Examples() {
           <>
             <dt>{meaning}</dt>
             <dd>
-              <code>{expression}</code>
+              <a href={hrefOf(expression)} data-fills="field-expression" data-text={expression}>
+                <code>{expression}</code>
+              </a>
             </dd>
           </>
         ))}
       </dl>
     </section>
   );
+}
+
+/** Says if it is a header whose value is not shown. */
+function isSecret(member: string, shown: Set<string>): boolean {
+  const [, name] = /^webhook\.headers\b\W*HTTP_(\w+)/.exec(member) ?? [];
+  if (!member.startsWith("webhook.headers")) return false;
+  return name === undefined || !shown.has(name.toLowerCase().replaceAll("_", "-"));
 }

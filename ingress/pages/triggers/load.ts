@@ -2,6 +2,7 @@ import { listAuditEvents } from "../../../shared/accounts/audit-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listLastBuildsOfDeliveries } from "../../../shared/builds/rows/build-store.ts";
 import { listFigures } from "../../../shared/figures/store.ts";
+import { isId } from "../../../shared/ids.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import type { Services } from "../../../shared/services/services.ts";
 import { findLatestBulkRebuild } from "../../../shared/triggers/bulk-rebuilds/store.ts";
@@ -11,9 +12,14 @@ import { searchDeliveries } from "../../../shared/triggers/deliveries/list.ts";
 import { refusalRetentionDays } from "../../../shared/triggers/deliveries/refusal-counts.ts";
 import { listRefusalCounts } from "../../../shared/triggers/deliveries/refusal-counts-store.ts";
 import { listLatestRefused } from "../../../shared/triggers/deliveries/refused-requests.ts";
-import { listDeliveriesPage, listLastDeliveries } from "../../../shared/triggers/deliveries/store.ts";
+import {
+  findDelivery,
+  listDeliveriesPage,
+  listLastDeliveries,
+} from "../../../shared/triggers/deliveries/store.ts";
 import { maxLatestToTry } from "../../../shared/triggers/filter/filter-tests.ts";
 import { findFilterMisses } from "../../../shared/triggers/filter/misses-store.ts";
+import { findPayloadStart } from "../../../shared/triggers/payloads/store.ts";
 import { listTriggersInBrief, type Trigger } from "../../../shared/triggers/store.ts";
 import { typeOfTrigger } from "../../../shared/triggers/types.ts";
 import { readIdPage, splitPage } from "../../http/cursor-pager.ts";
@@ -24,6 +30,7 @@ import { lastHours } from "../charts/times.ts";
 import { maxBuildsOfDelivery } from "../deliveries/list.tsx";
 import { readDeliverySearch } from "../deliveries/search.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
+import { maxListedBytes } from "./payload-tree.tsx";
 
 /** Query parameters of the trigger page. */
 export const deliveryCursors = { older: "after", newer: "before" };
@@ -118,4 +125,10 @@ export function loadDeliveriesToTry({ db }: Services, { organization }: MemberRe
   if (!organization.features.includes("webhook_filtering"))
     throw new Refusal(403, "Filters are not available to this organization.");
   return listDeliveriesPage(db, id, { limit: maxLatestToTry });
+}
+
+/** The payload of one of the trigger's deliveries. Undefined if it is no longer kept, or not this trigger's. */
+export async function loadPayloadToTry({ db }: Services, { id: triggerId }: Trigger, deliveryId: string) {
+  const delivery = isId(deliveryId) ? await findDelivery(db, triggerId, deliveryId) : undefined;
+  return delivery && findPayloadStart(db, delivery.id, maxListedBytes);
 }

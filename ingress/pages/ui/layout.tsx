@@ -13,7 +13,7 @@ import { Rendering } from "./rendering.ts";
 import { Trail, titleInFull } from "./trail.tsx";
 
 export type Section = "pipelines" | "builds" | "clusters" | "members" | "settings" | "audit";
-export type Script = "copy.js" | "log.js" | "once.js";
+export type Script = "copy.js" | "fill.js" | "log.js" | "once.js";
 
 interface PageProps {
   title: string;

@@ -2,17 +2,24 @@ import type { ParseResult } from "@marcbachmann/cel-js";
 import { describePosition } from "../../text-position.ts";
 import { environment, type WebhookVariable } from "./environment.ts";
 import { describeError } from "./messages.ts";
+import { type NamedMember, namedMembers, type ReadValue } from "./read-values.ts";
 import { applyRules } from "./rules.ts";
 
 export const maxExpressionBytes = 256;
 
-/** Only the verdict true builds. */
-export type FilterOutcome = { verdict: boolean } | { error: string };
+/** Only the verdict true builds. `values` are those that were read, if they were asked for. */
+export type FilterOutcome = { verdict: boolean; values?: ReadValue[] } | { error: string };
 
 /** Never throws. */
 export type Filter = (webhook: WebhookVariable) => FilterOutcome;
 
-export function compileFilter(expression: string): { filter: Filter } | { problem: string } {
+interface CompiledFilter {
+  filter: Filter;
+  /** Those that the expression names. */
+  members: NamedMember[];
+}
+
+export function compileFilter(expression: string): CompiledFilter | { problem: string } {
   if (Buffer.byteLength(expression) > maxExpressionBytes) {
     return { problem: `The expression is longer than ${maxExpressionBytes} bytes` };
   }
@@ -28,7 +35,7 @@ export function compileFilter(expression: string): { filter: Filter } | { proble
   }
 }
 
-function compile(expression: string): { filter: Filter } | { problem: string } {
+function compile(expression: string): CompiledFilter | { problem: string } {
   const parsed = environment.parse(expression);
   const violation = applyRules(parsed.ast);
   if (violation) {
@@ -40,7 +47,10 @@ function compile(expression: string): { filter: Filter } | { problem: string } {
   if (type !== "bool" && type !== "dyn") {
     return { problem: `The expression must be true or false, and is always of type ${type}` };
   }
-  return { filter: (webhook) => evaluate(parsed, expression, webhook) };
+  return {
+    filter: (webhook) => evaluate(parsed, expression, webhook),
+    members: namedMembers(parsed.ast),
+  };
 }
 
 function evaluate(parsed: ParseResult, expression: string, webhook: WebhookVariable): FilterOutcome {

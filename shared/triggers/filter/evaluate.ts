@@ -5,12 +5,15 @@ import { type HostEvent, readHostEvent } from "../events/host-event.ts";
 import { decodeBodySync, type EncodedBody } from "../payloads/codec.ts";
 import { compileFilter, type FilterOutcome } from "./compile.ts";
 import { parsePayload } from "./payload.ts";
+import { readValues } from "./read-values.ts";
 
 /** A delivery, and what to make of it: the verdict of a filter, or an event of a source host. */
 export type ThreadInput = FilterInput | EventInput;
 
 export interface FilterInput extends DeliveryInput {
   expression: string;
+  /** A verdict comes with the values that were read. */
+  explains?: boolean;
 }
 
 interface EventInput extends DeliveryInput {
@@ -56,18 +59,17 @@ export function evaluateFirst({ inputs, evaluated, maxMs }: FilterBatch): Evalua
 
 /** Never throws. May take long: see evaluator.ts. */
 export function evaluateFilter(input: FilterInput): FilterOutcome {
-  const { expression, id, receivedAt, headers } = input;
+  const { expression, explains, id, receivedAt, headers } = input;
   const compilation = compileOnce(expression);
   if ("problem" in compilation) return { error: compilation.problem };
 
   try {
     const payload = parsePayload(decodeBodySync(toEncoded(input)).toString("utf8"));
-    return compilation.filter({
-      id,
-      created_at: receivedAt.toISOString(),
-      payload,
-      headers: headersByKey(headers),
-    });
+    const createdAt = receivedAt.toISOString();
+    const webhook = { id, created_at: createdAt, payload, headers: headersByKey(headers) };
+    const outcome = compilation.filter(webhook);
+    if (!explains || "error" in outcome) return outcome;
+    return { ...outcome, values: readValues(compilation.members, webhook) };
   } catch {
     return { error: "The payload cannot be read" };
   }

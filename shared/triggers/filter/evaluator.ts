@@ -45,7 +45,7 @@ export function takeFilterTurn<Result>(
 }
 
 export function toFilterInput(
-  task: { expression: string } | { event: HostEvent },
+  task: { expression: string; explains?: boolean } | { event: HostEvent },
   { id, receivedAt, size }: Pick<Delivery, "id" | "receivedAt" | "size">,
   { headers, body: { codec, bytes } }: EncodedPayload,
 ): ThreadInput {

@@ -21,6 +21,7 @@ export interface FilterTest {
   trigger: Trigger;
   expression: string;
   deliveryId: string;
+  explains?: boolean;
 }
 
 /** `no_time`: the deadline of the test passed. */
@@ -65,7 +66,7 @@ export function testFilter(
   return withSlot(test, () => tryChosen(services, test, { evaluate: evaluateFilters, signal }));
 }
 
-/** Like `testFilter`, and tries the trigger's latest deliveries too. */
+/** Like `testFilter`, and tries the trigger's latest deliveries too. The chosen one comes with the values that were read. */
 export function testFilterOnLatest(
   services: Services,
   test: FilterTest,
@@ -77,7 +78,7 @@ export function testFilterOnLatest(
   }: FilterTestOptions = {},
 ): Promise<{ chosen: FilterOutcome; latest: { delivery: Delivery; trial: Trial }[] }> {
   return withSlot(test, async () => {
-    const chosen = await tryChosen(services, test, { evaluate, signal });
+    const chosen = await tryChosen(services, { ...test, explains: true }, { evaluate, signal });
     if ("problem" in compileFilter(test.expression)) return { chosen, latest: [] };
     const deadline = AbortSignal.timeout(latestDeadlineMs);
     const either = AbortSignal.any([signal, deadline]);
@@ -129,14 +130,14 @@ async function tryChosen(services: Services, test: FilterTest, trying: Trying): 
 /** @returns undefined if the payload is gone */
 function tryDelivery(
   { db }: Services,
-  { organizationId, expression }: FilterTest,
+  { organizationId, expression, explains = false }: FilterTest,
   delivery: Delivery,
   { evaluate, signal }: Trying,
 ): Promise<FilterOutcome | undefined> {
   const run = async () => {
     const [payload] = await listEncodedPayloads(db, { deliveryIds: [delivery.id] });
     if (!payload) return undefined;
-    const [evaluation] = await evaluate([toFilterInput({ expression }, delivery, payload)], signal);
+    const [evaluation] = await evaluate([toFilterInput({ expression, explains }, delivery, payload)], signal);
     return (evaluation as Evaluation).outcome as FilterOutcome; // not of an event
   };
   return takeFilterTurn(organizationId, delivery.size, run, signal);

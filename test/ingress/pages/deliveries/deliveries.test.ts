@@ -27,10 +27,11 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     const made = await pages.acme.trigger({ type: "github", label: "Hook", ...input });
     return { ...made, at: triggerPath(made.id) };
   };
-  const send = async (path: string, payload: string) => {
+  const send = async (path: string, payload: string, headers: Record<string, string> = {}) => {
     const answer = await post(pages.url + path, payload, {
       "X-GitHub-Event": "push",
       "X-GitHub-Delivery": "d-1",
+      ...headers,
     });
     assert.equal(answer.status, 201, answer.text);
     return answer.body.id as string;
@@ -186,6 +187,39 @@ describeWorldOn(sqlite, "the pages of deliveries", startQueuePages, (pages) => {
     assert.match((await bob.get(at)).text, /webhook\.payload\.ref == /);
     assert.equal((await attempt("", "save")).status, 303);
     assert.doesNotMatch((await bob.get(`${at}/filter`)).text, /webhook\.payload\.ref == (&quot;|")x/);
+  });
+
+  it("show why a filter is false, and fill it by a click", async () => {
+    const { path, at } = await trigger();
+    const body = '{"ref":"refs/heads/main","commits":[{"added":["a<b"]}],"in":1}';
+    const delivery = await send(path, body, { Cookie: "session=secret" });
+    const bob = await pages.visitor(pages.bob);
+
+    const expression =
+      'webhook.payload.ref == "x" || has(webhook.headers.HTTP_COOKIE) && has(webhook.payload.gone)';
+    const { text } = await bob.post(`${at}/filter`, { expression, delivery, action: "try" });
+    const values = /False: this delivery would make no build. It has:(.*?)<\/dl>/s.exec(text)?.[1] ?? "";
+    assert.match(values, /payload\.ref<.*?refs\/heads\/main/s);
+    assert.match(values, /HTTP_COOKIE<.*?(is there, but not shown|is missing)/s);
+    assert.match(values, /payload\.gone<.*?is missing/s);
+    assert.doesNotMatch(text, /session=secret/);
+    assert.match(text, /<option[^>]*>push, 20/);
+
+    const page = (await bob.get(`${at}/filter`)).text;
+    const hrefs = [...page.matchAll(/<a href="([^"]*)" data-fills="field-expression" data-joins="/g)].map(
+      ([, href = ""]) => new URL(href.replaceAll("&amp;", "&"), "http://localhost"),
+    );
+    const fills = hrefs.map(({ searchParams }) => searchParams.get("expression"));
+    assert.ok(fills.includes('webhook.payload.ref == "refs/heads/main"'), String(fills));
+    assert.ok(fills.includes('webhook.payload.commits[0].added[0] == "a<b"'));
+    assert.ok(fills.includes('webhook.payload["in"] == 1'));
+    for (const fill of fills) {
+      const tried = await bob.post(`${at}/filter`, { expression: fill ?? "", delivery, action: "try" });
+      assert.match(tried.text, /True: this delivery would make a build/, fill ?? "");
+    }
+    const [first = assert.fail()] = hrefs;
+    const filled = (await bob.get(first.pathname + first.search)).text;
+    assert.match(filled, /<textarea[^>]*name="expression"[^>]*>webhook\.[^<]/);
   });
 
   it("answer 404 for another organization's deliveries", async () => {
