@@ -96,7 +96,7 @@ export function createApp(
     [patterns.issuerMetadata, { GET: issuerMetadata(services.config) }],
     [patterns.issuerKeys, { GET: issuerKeys(signingKeys) }],
     [patterns.openapi, { GET: openapi(services.config, [...ofRest, ...ofAgents]) }],
-    [patterns.docs, { GET: docsPage(services.config, docsAssets) }],
+    [patterns.apiReference, { GET: docsPage(services.config, docsAssets) }],
     [patterns.docsAsset, { GET: docsAsset(docsAssets) }],
     [patterns.uploadArtifact, { POST: uploadArtifact(services) }],
     [patterns.downloadArtifact, { GET: downloadArtifact(services) }],

@@ -246,6 +246,8 @@ export const patterns = {
   cancelBulkRebuild: "/v2/organizations/:org/pipelines/:slug/triggers/:trigger/rebuilds/:rebuild/cancel",
   openapi: "/openapi.json",
   docs: "/docs",
+  guide: "/docs/:page",
+  apiReference: "/docs/api",
   docsAsset: "/docs/:version/:file",
   agentRegister: "/v3/register",
   agentConnect: "/v3/connect",

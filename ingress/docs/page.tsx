@@ -6,7 +6,7 @@ import { html, setHeaders } from "../http/respond.ts";
 import { assetPath } from "../pages/assets/serve.ts";
 import type { DocsAssets } from "./assets.ts";
 
-/** GET /docs: the OpenAPI document in a renderer. Without scripts it links the document. */
+/** GET /docs/api: the OpenAPI document in a renderer. Without scripts it links the document. */
 export function docsPage(config: Config, assets: DocsAssets | undefined) {
   const openapi = config.baseUrl + patterns.openapi;
   const body = `<!doctype html>${render(<Docs scripts={assets?.scripts ?? []} openapi={openapi} />)}`;

@@ -51,6 +51,7 @@ import { enterCode, enterCodePage } from "./device/enter-code.tsx";
 import { deviceResultPage, reviewDevice, reviewDevicePage } from "./device/review.tsx";
 import { groupsPage } from "./groups/list.tsx";
 import { groupPage } from "./groups/show.tsx";
+import { guidePage, guidesPage } from "./guides/show.tsx";
 import { jobLogFile, jobPage } from "./jobs/show.tsx";
 import { changeRole, redirectToMembers, removeMemberPage } from "./members/act.tsx";
 import { createInvitation, revokeInvitationForm } from "./members/invite.tsx";
@@ -141,6 +142,8 @@ function routes({ isClosing }: Parts) {
     [patterns.avatar]: { GET: avatar },
     [patterns.badge]: { GET: badge },
     [patterns.home]: { GET: home },
+    [patterns.docs]: { GET: guidesPage },
+    [patterns.guide]: { GET: guidePage },
     [patterns.signIn]: { GET: signInPage, POST: signIn },
     [patterns.invitation]: { GET: joinPage, POST: joinForm },
     [patterns.signOut]: { POST: signOut },

@@ -1,4 +1,4 @@
-// The image needs one script of the renderer of /docs, a development dependency. `npm ci` would install every
+// The image needs one script of the renderer of /docs/api, a development dependency. `npm ci` would install every
 // development dependency, so this program fetches that package alone, with the bytes that package-lock.json names.
 
 import { execFileSync } from "node:child_process";

@@ -41,6 +41,7 @@ const styles = [
   "annotations.css",
   "annotation-classes.css",
   "charts.css",
+  "guides.css",
 ];
 
 const files = Object.fromEntries(

@@ -50,7 +50,8 @@ function Welcome({ config }: { config: Config }) {
         <dl class="facts">
           <dt>REST API</dt>
           <dd>
-            <code>{config.baseUrl}/v2</code>, described at <a href={patterns.docs}>{patterns.docs}</a>
+            <code>{config.baseUrl}/v2</code>, described at{" "}
+            <a href={patterns.apiReference}>{patterns.apiReference}</a>
           </dd>
           <Fact name="Sign-in for devices" value={<code>{config.authUrl + patterns.oauthMetadata}</code>} />
           <Fact name="Webhooks are posted to" value={<code>{endpointUrl(config, "…")}</code>} />

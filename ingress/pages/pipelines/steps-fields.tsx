@@ -1,4 +1,4 @@
-import { patterns } from "../../../shared/paths.ts";
+import { pathTo, patterns } from "../../../shared/paths.ts";
 import { maxConfigurationBytes } from "../../../shared/pipelines/configuration/parse.ts";
 import { maxStepNameLength } from "../../../shared/pipelines/step/common.ts";
 import { maxLengthOf, queueKey } from "../../../shared/validation.ts";
@@ -22,7 +22,7 @@ export function StepsFields({
       {draft.as === "kept" && (
         <p>
           These steps are too large for this page, and stay as they are. Change them with the{" "}
-          <a href={patterns.docs}>REST API</a>.
+          <a href={patterns.apiReference}>REST API</a>.
         </p>
       )}
       {draft.as !== "kept" && <Notations present={draft.as} />}
@@ -31,7 +31,8 @@ export function StepsFields({
           <input type="hidden" name="repository_steps" value="1" />
           <p>
             The first step of a build uploads the others: an agent checks out the commit, and takes{" "}
-            <code>.buildkite/pipeline.yml</code> from it, or <code>buildkite.yml</code>.
+            <code>.buildkite/pipeline.yml</code> from it, or <code>buildkite.yml</code>.{" "}
+            <a href={pathTo(patterns.guide, { page: "steps" })}>How to write steps</a>
           </p>
         </>
       )}
@@ -45,7 +46,7 @@ export function StepsFields({
           placeholder={'[{"label": "Tests", "command": "make test"}]'}
           hint={
             <>
-              A list, as the <a href={patterns.docs}>REST API</a> takes it.
+              A list, as the <a href={patterns.apiReference}>REST API</a> takes it.
             </>
           }
           {...codeField}

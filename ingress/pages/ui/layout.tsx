@@ -200,7 +200,8 @@ function SignedIn({ visitor, organization }: { visitor: Visitor; organization: O
             <a href={pathTo(patterns.buildMailsPage, { org: organization.slug })}>Mails about builds</a>
           )}
           <a href={patterns.password}>Change password</a>
-          <a href={patterns.docs}>REST API</a>
+          <a href={patterns.docs}>Docs</a>
+          <a href={patterns.apiReference}>REST API</a>
           <form method="post" action={patterns.signOut}>
             <CsrfField />
             <button type="submit" class="plain">

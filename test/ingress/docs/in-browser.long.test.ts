@@ -9,7 +9,7 @@ import { openAcme } from "../../helpers/organization.ts";
 
 /** Faults of the renderer in its own controls. */
 const ofRenderer = ["button-name", "label-content-name-mismatch", "scrollable-region-focusable"];
-const queueAddress = "/docs#tag/queues/POST/v2/organizations/{org}/clusters/{cluster}/queues";
+const queueAddress = "/docs/api#tag/queues/POST/v2/organizations/{org}/clusters/{cluster}/queues";
 
 const open = (database: TestDatabase) =>
   onFreePort(async (port) => {
@@ -18,7 +18,7 @@ const open = (database: TestDatabase) =>
     return { ...world, token: await world.acme.token("read_user") };
   });
 
-describeInBrowser("/docs in a browser", open, (world) => {
+describeInBrowser("/docs/api in a browser", open, (world) => {
   /** Collects errors, and requests to other hosts. */
   async function openDocs(path: string, options: Parameters<typeof openWindow>[1] = {}) {
     const page = await openWindow(world.url, options);
@@ -61,7 +61,7 @@ describeInBrowser("/docs in a browser", open, (world) => {
     let faults: string[];
 
     before(async () => {
-      ({ page, faults } = await openDocs("/docs"));
+      ({ page, faults } = await openDocs("/docs/api"));
       await page.getByRole("heading", { level: 1 }).waitFor();
     });
 
@@ -82,7 +82,7 @@ describeInBrowser("/docs in a browser", open, (world) => {
 
     it("sends a request with the reader's token, and stores none", async () => {
       await page.getByPlaceholder("Token").first().fill(world.token);
-      await page.goto("/docs#tag/user/GET/v2/user");
+      await page.goto("/docs/api#tag/user/GET/v2/user");
       const operation = page.getByRole("button", { name: /Test Request.*\/v2\/user\)?$/ });
       await operation.first().click();
 
@@ -107,7 +107,7 @@ describeInBrowser("/docs in a browser", open, (world) => {
   });
 
   it("links the document without scripts", async () => {
-    const { page, faults } = await openDocs("/docs", { javaScriptEnabled: false });
+    const { page, faults } = await openDocs("/docs/api", { javaScriptEnabled: false });
 
     const link = page.getByRole("link", { name: "/openapi.json" });
 

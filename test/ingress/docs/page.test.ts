@@ -13,15 +13,15 @@ const settings = {
   APP_URL: "https://app.example.com",
 };
 
-describeWorldOn(sqlite, "GET /docs", withSettings(startWorld, settings), (world) => {
+describeWorldOn(sqlite, "GET /docs/api", withSettings(startWorld, settings), (world) => {
   let scripts: string[];
   before(async () => {
-    const { text } = await get(`${world.url}/docs`);
+    const { text } = await get(`${world.url}/docs/api`);
     scripts = [...text.matchAll(/<script src="([^"]+)"/g)].map(([, path]) => path ?? "");
   });
 
   it("lets the renderer call the API and nothing else", async () => {
-    const { status, headers } = await get(`${world.url}/docs`);
+    const { status, headers } = await get(`${world.url}/docs/api`);
     assert.equal(status, 200);
     const policy = headers.get("content-security-policy") ?? "";
     const directives = Object.fromEntries(
@@ -54,10 +54,10 @@ describeWorldOn(sqlite, "GET /docs", withSettings(startWorld, settings), (world)
   });
 
   it("has the same policy whatever Host the request names", async () => {
-    const own = await get(`${world.url}/docs`);
+    const own = await get(`${world.url}/docs/api`);
     const { port } = new URL(world.url);
     const foreign = await new Promise<IncomingHttpHeaders>((resolve, reject) => {
-      const call = { host: "127.0.0.1", port, path: "/docs", headers: { Host: "evil.example.com" } };
+      const call = { host: "127.0.0.1", port, path: "/docs/api", headers: { Host: "evil.example.com" } };
       httpGet(call, (response) => {
         resolve(response.headers);
         response.resume();
@@ -67,7 +67,7 @@ describeWorldOn(sqlite, "GET /docs", withSettings(startWorld, settings), (world)
   });
 
   it("links the document for browsers without scripts", async () => {
-    const { text } = await get(`${world.url}/docs`);
+    const { text } = await get(`${world.url}/docs/api`);
     const [, withoutScripts] = /<body><noscript>(.*?)<\/noscript>/.exec(text) ?? [];
     assert.match(withoutScripts ?? "", /<a href="\/openapi\.json">/);
     assert.deepEqual(text.match(/[^"]*:\/\/[^"]*/g), ["https://api.example.com/openapi.json"]);
@@ -102,7 +102,7 @@ describeWorldOn(sqlite, "GET /docs", withSettings(startWorld, settings), (world)
   });
 });
 
-describe("the renderer of /docs", () => {
+describe("the renderer of /docs/api", () => {
   it("depends only on packages that are replaced or ours", () => {
     const readPackage = (path: string) => JSON.parse(readFileSync(path, "utf8"));
     const ours = readPackage("package.json");

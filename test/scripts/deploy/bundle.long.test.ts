@@ -61,7 +61,7 @@ describe("the bundle of the image", () => {
     const page = await (await fetch(`${url}/sign-in`)).text();
     const assets = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
     assert.ok(assets.length > 0);
-    for (const path of [...assets, "/docs", "/openapi.json"])
+    for (const path of [...assets, "/docs", "/docs/steps", "/docs/api", "/openapi.json"])
       assert.equal((await fetch(`${url}${path}`)).status, 200, path);
   });
 

@@ -1,0 +1,79 @@
+import { getRouterParam } from "h3";
+import { pathTo, patterns } from "../../../shared/paths.ts";
+import { Refusal } from "../../../shared/refusal.ts";
+import { page } from "../ui/page.ts";
+import { type GuideName, guides, isGuide } from "./list.ts";
+import { findGuide, type Guide } from "./render.ts";
+
+/** GET /docs */
+export const guidesPage = page(() => ({
+  title: "Docs",
+  content: (
+    <div class="guide">
+      <Contents />
+      <article>
+        <h1>Docs</h1>
+        <p>
+          New here? Begin with <a href={guidePath("steps")}>writing steps</a>, then tell your source host of
+          the pipeline: its page has <strong>Provider</strong>, with what to type at the host.{" "}
+          <a href={guidePath("webhooks")}>Webhooks</a> of any other program come to a trigger of the pipeline.
+        </p>
+        <p>
+          Programs call the <a href={patterns.apiReference}>REST API</a>.
+        </p>
+      </article>
+    </div>
+  ),
+}));
+
+/** GET /docs/:page */
+export const guidePage = page((_, { event }) => {
+  const name = getRouterParam(event, "page") ?? "";
+  if (!isGuide(name)) throw new Refusal(404, "Not Found");
+  const guide = findGuide(name);
+  return {
+    title: `${guides[name].title} · Docs`,
+    content: (
+      <div class="guide">
+        <Contents present={name} guide={guide} />
+        <article dangerouslySetInnerHTML={{ __html: guide.html }} />
+      </div>
+    ),
+  };
+});
+
+function Contents({ present, guide }: { present?: GuideName; guide?: Guide }) {
+  return (
+    <nav aria-label="Docs">
+      <ul>
+        {Object.entries(guides).map(([name, { title }]) => (
+          <li key={name}>
+            <a href={guidePath(name)} aria-current={name === present ? "page" : undefined}>
+              {title}
+            </a>
+            {name === present && guide && <Sections sections={guide.sections} />}
+          </li>
+        ))}
+        <li>
+          <a href={patterns.apiReference}>REST API</a>
+        </li>
+      </ul>
+    </nav>
+  );
+}
+
+function Sections({ sections }: Pick<Guide, "sections">) {
+  return (
+    <ul>
+      {sections.map(({ id, title }) => (
+        <li key={id}>
+          <a href={`#${id}`}>{title}</a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function guidePath(name: string): string {
+  return pathTo(patterns.guide, { page: name });
+}
