@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { excerpt } from "../refusal.ts";
+import { nearestName } from "./nearest.ts";
 
 /** An author needs no more to see what is wrong. */
 const maxNamed = 5;
@@ -17,7 +18,10 @@ export function only<Shape extends z.core.$ZodLooseShape>(name: string, shape: S
 function unknownMembers(name: string, shape: z.core.$ZodLooseShape, keys: string[]): string {
   const named = keys.slice(0, maxNamed);
   const more = keys.length > maxNamed ? ` and ${keys.length - maxNamed} more` : "";
-  const places = named.flatMap((key) => placesOf(shape, key));
+  const places = named.flatMap((key) => {
+    const inside = placesOf(shape, key);
+    return inside.length > 0 ? inside : (nearestName(key, Object.keys(shape)) ?? []);
+  });
   const hint = places.length > 0 ? `. Did you mean ${places.join(", ")}?` : "";
   return `${name} has no ${named.map((key) => excerpt(key)).join(", ")}${more}${hint}`;
 }

@@ -235,7 +235,7 @@ describeWorldOn(sqlite, "POST …/pipelines/{slug}/triggers", openTriggerApi, (a
         verification: { strategy: "hmac", secret },
       })),
       "Verification is not available for webhook triggers": [{ type: "webhook", verification: hmac }],
-      "Trigger has no labels": wrongOf("labels", [null, 1]),
+      "Trigger has no labels. Did you mean label?": wrongOf("labels", [null, 1]),
       "Trigger has no endpoint_url": wrongOf("endpoint_url", ["x"]),
       "Trigger has no message. Did you mean build.message?": wrongOf("message", ["x"]),
       "Trigger has no secret. Did you mean verification.secret?": wrongOf("secret", ["x"]),
