@@ -13,6 +13,7 @@ export const deletePipelinePage = confirmPage({
   title: ({ name }) => `Delete the pipeline ${name}?`,
   text: () =>
     "The URLs of its triggers answer 404 at once, and its builds are deleted with their logs. This cannot be undone.",
+  typedName: ({ name }) => name,
   path: (request) => pipelinePath(request, patterns.deletePipelinePage),
   back: (request) => pipelinePath(request),
   run: async (services, request, pipeline) => {

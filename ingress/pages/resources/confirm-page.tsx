@@ -13,6 +13,8 @@ export interface ConfirmPage<Loaded> extends Pick<PageContent, "section"> {
   load(services: Services, request: MemberRequest): Promise<Loaded>;
   title(loaded: Loaded, request: MemberRequest): string;
   text(loaded: Loaded, request: MemberRequest): string;
+  /** The name that the form asks for, so that nothing is destroyed by a slip. Default: it asks for none. */
+  typedName?(loaded: Loaded): string;
   /** Default: Delete. */
   button?: string;
   /** Its own address. */
@@ -42,12 +44,16 @@ export function confirmPage<Loaded>(declared: ConfirmPage<Loaded>) {
       button,
       path: declared.path(request, loaded),
       back: declared.back(request, loaded),
+      typed: declared.typedName && `Type the name to confirm: ${declared.typedName(loaded)}`,
       problem,
     });
   return {
     GET: toPage(async (services, request) => show(request, await declared.load(services, request))),
-    POST: toAction(async (services, request) => {
+    POST: toAction(async (services, request, form) => {
       const loaded = await declared.load(services, request);
+      const name = declared.typedName?.(loaded);
+      if (name !== undefined && form.get("typed")?.trim() !== name)
+        return show(request, loaded, `Nothing was deleted. Type the name ${name} to confirm.`);
       const outcome = await tryForm(() => declared.run(services, request, loaded));
       if ("done" in outcome) return outcome.done;
       const { problems } = outcome;

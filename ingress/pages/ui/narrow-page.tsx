@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { FormError, LinkButton, PostButton } from "./form.tsx";
+import { CsrfField, Field, FormError, LinkButton, PostButton } from "./form.tsx";
 import type { PageContent } from "./page.ts";
 import type { FormProblems } from "./problems.ts";
 
@@ -28,17 +28,23 @@ export function narrowPage(
   };
 }
 
-/** Asks before an action that destroys something. @param question.id of the row that it creates, if any */
+/**
+ * Asks before an action that destroys something.
+ * @param question.id of the row that it creates, if any
+ * @param question.typed the label of a field `typed`, into which one writes what is destroyed
+ */
 export function confirmation({
   text,
   button,
   path,
   back,
   id,
+  typed,
   problem,
   ...page
 }: Record<"title" | "text" | "button" | "path" | "back", string> & {
   id?: string;
+  typed?: string | undefined;
   problem?: ComponentChildren;
 } & Pick<PageContent, "section">): PageContent {
   return narrowPage({
@@ -49,12 +55,25 @@ export function confirmation({
       <>
         {problem && <FormError>{problem}</FormError>}
         <p>{text}</p>
-        <div class="actions">
-          <PostButton path={path} fields={id ? { id } : {}} class="danger solid">
-            {button}
-          </PostButton>
-          <LinkButton kind="secondary" href={back} text="Cancel" />
-        </div>
+        {typed ? (
+          <form method="post" action={path}>
+            <CsrfField />
+            <Field label={typed} name="typed" required autocomplete="off" spellcheck={false} />
+            <p class="actions">
+              <button type="submit" class="danger solid">
+                {button}
+              </button>
+              <LinkButton kind="secondary" href={back} text="Cancel" />
+            </p>
+          </form>
+        ) : (
+          <div class="actions">
+            <PostButton path={path} fields={id ? { id } : {}} class="danger solid">
+              {button}
+            </PostButton>
+            <LinkButton kind="secondary" href={back} text="Cancel" />
+          </div>
+        )}
       </>
     ),
   });

@@ -385,13 +385,19 @@ describeWorldOn(sqlite, "the form of a pipeline", startQueuePages, (pages) => {
       assert.equal((await pages.asBob.get(`${at}/pipelines/nope/edit`)).status, 404);
       await buildWebhook(pages, trigger.path, "{}");
 
+      const typed = { typed: " Doomed " };
+      for (const wrong of ["", "doomed", "Doomed?"])
+        assertRefused(
+          await pages.asBob.post(`${path}/delete`, { typed: wrong }),
+          "Nothing was deleted. Type the name Doomed to confirm.",
+        );
       assertRefused(
-        await pages.asBob.post(`${path}/delete`),
+        await pages.asBob.post(`${path}/delete`, typed),
         `Pipeline has 1 unfinished jobs. <a href="${path}">Wait for its builds, or cancel them</a>.`,
       );
       await pages.asBob.post(`${path}/builds/1/cancel`);
       assert.match((await pages.asBob.get(`${path}/delete`)).text, /Delete the pipeline Doomed\?/);
-      const answer = await pages.asBob.post(`${path}/delete`);
+      const answer = await pages.asBob.post(`${path}/delete`, typed);
 
       assert.equal(answer.headers.get("location"), `${at}/pipelines?notice=pipeline_deleted`);
       assert.equal((await pages.asBob.get(path)).status, 404);
