@@ -9,6 +9,7 @@ process.exitCode = await runAdmin(process.argv.slice(2), {
   write: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
   isTerminal: process.stdout.isTTY,
+  window: () => ({ columns: process.stdout.columns, rows: process.stdout.rows }),
   isWatched: process.stderr.isTTY,
   untilInterrupted,
 });

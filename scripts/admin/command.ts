@@ -17,6 +17,8 @@ export interface Terminal {
   writeError: (text: string) => void;
   /** A person reads stdout: tables may be for people. */
   isTerminal?: boolean;
+  /** The window of stdout at present. */
+  window?: () => { columns: number; rows: number };
   /** A person watches stderr. */
   isWatched?: boolean;
   /** Called by a command that goes on until it is interrupted. The signal then aborts. */

@@ -4,8 +4,8 @@ import { toPrintableJson } from "../../shared/control-characters.ts";
 import { secondMs } from "../../shared/durations.ts";
 import { withServicesToLook } from "../with-services.ts";
 import { jsonOption, readSettings, type Terminal } from "./command.ts";
-import { readStatus } from "./status/read.ts";
-import { showStatus } from "./status/show.ts";
+import { readStatus, type Status } from "./status/read.ts";
+import { fitWindow, showStatus } from "./status/show.ts";
 
 const everyMs = 2 * secondMs;
 const clearScreen = "\x1b[H\x1b[2J";
@@ -24,10 +24,18 @@ export function statusCommand(terminal: Terminal): Command {
         const signal = interrupted && AbortSignal.any([interrupted, services.syncFailed]);
         do {
           const status = await readStatus(services, fault);
-          const shown = isForPeople ? showStatus(status) : toPrintableJson(status, watch ? 0 : 2);
-          terminal.write(`${isForPeople && watch ? clearScreen : ""}${shown}\n`);
+          terminal.write(
+            isForPeople ? forPeople(terminal, status, watch) : `${toPrintableJson(status, watch ? 0 : 2)}\n`,
+          );
           if (signal) await sleep(everyMs, undefined, { signal }).catch(() => {});
         } while (signal && !signal.aborted);
       }),
     );
+}
+
+/** A watched screen stays in its window: what scrolls cannot be cleared. */
+function forPeople({ window }: Terminal, status: Status, isWatched: boolean): string {
+  const screen = showStatus(status);
+  if (!isWatched) return `${screen}\n`;
+  return `${clearScreen}${window ? fitWindow(screen, window()) : screen}\n`;
 }

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { it } from "node:test";
+import { describe, it } from "node:test";
 import { Queue } from "bullmq";
 import { eq } from "drizzle-orm";
 import { Redis } from "ioredis";
+import { fitWindow } from "../../scripts/admin/status/show.ts";
 import { pauseDispatch } from "../../shared/dispatch/pause.ts";
 import { hourMs } from "../../shared/durations.ts";
 import { createBuildsJob, doTasksJob, evictPayloadsJob } from "../../shared/jobs/contracts.ts";
@@ -201,3 +202,19 @@ describeWorld("what operators see of an installation", openAcme, (world, databas
 function onlyId(jobs: { id: string; name: string }[], name: string): string {
   return jobs.find((job) => job.name === name)?.id ?? "";
 }
+
+const screen = ["one", "two", "three is long", "four", "five"].join("\n");
+
+describe("the screen of status --watch", () => {
+  it("stays as it is in a large window", () => {
+    assert.equal(fitWindow(screen, { columns: 80, rows: 6 }), screen);
+  });
+
+  it("is cut to the columns and rows of a small one, and says so", () => {
+    assert.equal(
+      fitWindow(screen, { columns: 60, rows: 5 }),
+      "one\ntwo\nthree is long\n… 2 more lines: status without --watch has all",
+    );
+    assert.equal(fitWindow("three is long", { columns: 8, rows: 24 }), "three i…");
+  });
+});

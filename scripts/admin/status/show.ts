@@ -95,3 +95,15 @@ function placeOf({
 function upTo(count: number): string {
   return count >= maxCounted ? `${maxCounted.toLocaleString("en")} or more` : String(count);
 }
+
+/** Cuts what is too wide or too high, with a mark. One row is left to the cursor. */
+export function fitWindow(screen: string, { columns, rows }: { columns: number; rows: number }): string {
+  const lines = screen.split("\n");
+  const room = rows - 1;
+  const kept = lines.length > room ? lines.slice(0, room - 1) : lines;
+  const left = lines.length - kept.length;
+  const all = left > 0 ? [...kept, `… ${left} more lines: status without --watch has all`] : kept;
+  return all
+    .map((line) => (line.length > columns ? `${line.slice(0, columns - 1).toWellFormed()}…` : line))
+    .join("\n");
+}
