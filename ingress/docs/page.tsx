@@ -60,7 +60,8 @@ function Docs({ scripts, openapi }: { scripts: string[]; openapi: string }) {
         {isShown
           ? "This reference needs JavaScript."
           : "This installation has no renderer for its reference."}{" "}
-        The same as an OpenAPI document: <a href={patterns.openapi}>{patterns.openapi}</a>
+        The same as an OpenAPI document: <a href={patterns.openapi}>{patterns.openapi}</a>. The guides are at{" "}
+        <a href={patterns.docs}>{patterns.docs}</a>
       </p>
     </main>
   );
