@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
 import { describe, it } from "node:test";
 import { DeadlineExceeded, Threads, type ThreadsOptions } from "../../shared/process/threads.ts";
 import type { echo } from "./odd-thread.ts";
@@ -33,16 +34,34 @@ describe("a thread", () => {
     await close();
   });
 
+  const niceness = (thread: string) => {
+    const [, rest = ""] = readFileSync(`/proc/self/task/${thread}/stat`, "utf8").split(") ");
+    return Number(rest.split(" ")[16]);
+  };
+
   it("lets the event loop go first", { skip: process.platform !== "linux" }, async () => {
     const { ask, close } = open();
     await ask("start");
-    const priorityOf = (id: string) => {
-      const [, rest = ""] = readFileSync(`/proc/self/task/${id}/stat`, "utf8").split(") ");
-      return Number(rest.split(" ")[16]);
-    };
-    const own = priorityOf(`${process.pid}`);
-    assert.equal(Math.max(...readdirSync("/proc/self/task").map(priorityOf)), own + 10);
+    const own = niceness(`${process.pid}`);
+    assert.equal(Math.max(...readdirSync("/proc/self/task").map(niceness)), own + 10);
     await close();
+  });
+
+  const isRoot = process.platform === "linux" && process.getuid?.() === 0;
+  it("stays as low as its process, which only root may leave", { skip: !isRoot }, async () => {
+    const before = new Set(readdirSync("/proc/self/task"));
+    const own = getPriority();
+    setPriority(15);
+    try {
+      const { ask, close } = open();
+      await ask("start");
+      const begun = readdirSync("/proc/self/task").filter((thread) => !before.has(thread));
+      assert.ok(begun.length > 0);
+      for (const thread of begun) assert.equal(niceness(thread), 15);
+      await close();
+    } finally {
+      setPriority(own);
+    }
   });
 
   it("does not detach the caller's bytes", async () => {
