@@ -271,6 +271,8 @@ describeWorld("the outbox", openOutboxWorld, (outbox) => {
     await outbox.send(1, {});
     const [, kept] = await outbox.messages(url);
     assert.deepEqual([kept?.state, kept?.tries], ["waiting", 0]);
+    const [resting] = await outbox.receivers();
+    assert.deepEqual([resting?.failures, resting?.failingSince], [0, null], "nothing was tried");
     outbox.world.clock.advance(2 * minuteMs);
     await outbox.send();
     assert.equal(received.length, 1);
