@@ -120,7 +120,7 @@ describeWorld("a bulk rebuild", startQueuePages, (pages, database) => {
     );
     assert.deepEqual([...new Set(made.map(({ creatorId }) => creatorId))], [pages.bob.id]);
     const shown = (await pages.asBob.get(path)).text;
-    assert.match(shown, /class="state passed">finished</);
+    assert.match(shown, /class="state passed">.*>finished</);
     assert.match(shown, new RegExp(`<dt>Built again</dt><dd>${kept.length}</dd>`));
     assert.match(shown, /<dt>Left out<\/dt><dd>1: /);
     assert.doesNotMatch(shown, />Cancel</);

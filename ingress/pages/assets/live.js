@@ -80,6 +80,7 @@ function update(next) {
   const newHeading = main.querySelector("h1").textContent;
   if (newHeading !== heading) announcement.textContent = newHeading;
   document.title = next.title;
+  document.querySelector("link[rel=icon]").href = next.querySelector("link[rel=icon]").href;
   return isWhole;
 }
 

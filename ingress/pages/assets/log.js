@@ -359,6 +359,8 @@ if (log) {
   });
   addEventListener("hashchange", openGroup);
   addEventListener("scroll", handleScroll, { passive: true });
+  // At the top of the page nothing scrolls.
+  addEventListener("wheel", ({ deltaY }) => scrollY === 0 && deltaY < 0 && loadNear(true), { passive: true });
   addEventListener("keydown", handleKey);
   addEventListener("change", remember);
   open();

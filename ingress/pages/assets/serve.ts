@@ -5,6 +5,7 @@ import { defineHandler, getRouterParam, HTTPResponse } from "h3";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import { LazyFile } from "../../http/lazy-file.ts";
+import { type Tone, toneOf } from "../states/tones.ts";
 
 const types = {
   "style.css": "text/css;charset=UTF-8",
@@ -15,6 +16,10 @@ const types = {
   "fill.js": "text/javascript;charset=UTF-8",
   "once.js": "text/javascript;charset=UTF-8",
   "icon.svg": "image/svg+xml",
+  "icon-runs.svg": "image/svg+xml",
+  "icon-passed.svg": "image/svg+xml",
+  "icon-failed.svg": "image/svg+xml",
+  "icon-waits.svg": "image/svg+xml",
 } as const;
 type Asset = keyof typeof types;
 
@@ -24,13 +29,14 @@ const folder = import.meta.dirname;
 const styles = [
   "base.css",
   "layout.css",
+  "head.css",
+  "states.css",
   "messages.css",
   "forms.css",
   "narrow-screens.css",
   "tables.css",
   "sections.css",
   "lists.css",
-  "payloads.css",
   "logs.css",
   "job-page.css",
   "triggers.css",
@@ -38,20 +44,42 @@ const styles = [
   "build-jobs.css",
   "artifacts.css",
   "stages.css",
-  "annotations.css",
-  "annotation-classes.css",
+  "annotations/section.css",
+  "annotations/classes.css",
   "charts.css",
   "guides.css",
 ];
 
+/** Of the dot on the icon of a tab, readable on light and dark. */
+const dots: Record<Exclude<Tone, "other">, string> = {
+  runs: "#3b7cf0",
+  passed: "#1f9d6b",
+  failed: "#e03e36",
+  waits: "#d18b00",
+};
+
 const files = Object.fromEntries(
   Object.entries(types).map(([name, type]) => {
-    const paths = name === "style.css" ? styles.map((part) => `styles/${part}`) : [name];
-    const bytes = Buffer.concat(paths.map((path) => readFileSync(join(folder, path))));
+    const bytes = bytesOf(name as Asset);
     const version = hash("sha256", bytes, "hex").slice(0, 12);
     return [name, { file: new LazyFile(() => bytes), type, version }];
   }),
 ) as Record<Asset, { file: LazyFile; type: string; version: string }>;
+
+function bytesOf(name: Asset): Buffer<ArrayBuffer> {
+  const read = (path: string) => readFileSync(join(folder, path));
+  if (name === "style.css") return Buffer.concat(styles.map((part) => read(`styles/${part}`)));
+  const [, tone] = /^icon-(\w+)\.svg$/.exec(name) ?? [];
+  if (!tone) return read(name);
+  const dot = `<circle cx="23" cy="23" r="9" fill="${dots[tone as keyof typeof dots]}"/></svg>`;
+  return Buffer.from(read("icon.svg").toString().replace("</svg>", dot));
+}
+
+/** The icon of the tab of a page about something in this state. */
+export function iconOf(state: string): Asset {
+  const tone = toneOf(state);
+  return tone === "other" ? "icon.svg" : `icon-${tone}.svg`;
+}
 
 /** Changes with the content, so that browsers may cache it for good. */
 export function assetPath(name: Asset): string {

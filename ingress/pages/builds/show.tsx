@@ -63,6 +63,7 @@ export async function showBuild(
   const topics = [`build:${build.id}` as const, ...[...queues.keys()].map((id) => `queue:${id}` as const)];
   return {
     title: `Build #${build.number}`,
+    state: build.state,
     status: problems ? 422 : 200,
     section: "pipelines",
     script: "copy.js",

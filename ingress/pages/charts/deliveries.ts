@@ -5,10 +5,10 @@ import type { Series } from "./bars.ts";
 import { combineByTime, sum } from "./times.ts";
 
 const kinds: [figure: FigureName, name: string, kind: string][] = [
-  ["deliveries_built", "Built", "good"],
-  ["deliveries_filtered", "Filtered out", "neutral"],
-  ["deliveries_undecided", "Undecided after 10 minutes", "waiting"],
-  ["deliveries_failed", "Failed", "bad"],
+  ["deliveries_built", "Built", "tone-passed"],
+  ["deliveries_filtered", "Filtered out", "tone-other"],
+  ["deliveries_undecided", "Undecided after 10 minutes", "tone-runs"],
+  ["deliveries_failed", "Failed", "tone-failed"],
 ];
 
 /** Deliveries of each hour, by outcome. */
@@ -21,5 +21,5 @@ export function deliverySeries(hours: Date[], figures: Figure[]): Series[] {
 
 export function refusedSeries(hours: Date[], counts: RefusalCount[]): Series {
   const rows = counts.map(({ hour, count }) => ({ time: hour, value: count }));
-  return { name: "Refused", kind: "refused", values: combineByTime(hours, rows, sum) };
+  return { name: "Refused", kind: "tone-waits", values: combineByTime(hours, rows, sum) };
 }

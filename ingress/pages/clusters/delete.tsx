@@ -2,8 +2,8 @@ import { deleteCluster } from "../../../shared/clusters/clusters.ts";
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import { clusterPath, loadCluster } from "../address/cluster.ts";
 import { confirmPage } from "../resources/confirm-page.tsx";
+import { describeStillUsed } from "../resources/still-used.tsx";
 import { withNotice } from "../ui/notices.ts";
-import { describeStillUsed } from "../ui/still-used.tsx";
 
 /** GET and POST …/delete */
 export const deleteClusterPage = confirmPage({

@@ -12,6 +12,7 @@ import { buildPath, loadBuild } from "../address/build.ts";
 import { havePictures, loadAnnotations } from "../annotations/load.ts";
 import { Annotations } from "../annotations/section.tsx";
 import { Waiting } from "../job-facts/remedy.tsx";
+import { kindOf } from "../states/kinds.ts";
 import { type MemberRequest, memberPage } from "../ui/member-page.ts";
 import type { PageContent } from "../ui/page.ts";
 import { Time } from "../ui/times.tsx";
@@ -54,6 +55,7 @@ async function show(services: Services, request: MemberRequest): Promise<PageCon
   const unsent = unsentNames({ ...services, ...loaded });
   return {
     title: titleOf(job),
+    state: kindOf(job),
     hasPictures: havePictures(annotations),
     section: "pipelines",
     topics: [

@@ -1,9 +1,9 @@
 import { scaleBand, scaleLinear } from "d3-scale";
 import type { BuildTimes } from "../../../shared/builds/rows/build-store.ts";
 import { durationInWords, secondMs } from "../../../shared/durations.ts";
-import type { BuildState } from "../../../shared/vocabulary.ts";
 import { halfTimeOf } from "../builds/usual.ts";
 import { State, stateInWords } from "../states/state.tsx";
+import { toneOf } from "../states/tones.ts";
 import { useNow } from "../ui/rendering.ts";
 import { Table } from "../ui/tables.tsx";
 
@@ -12,21 +12,6 @@ const height = 100;
 const top = 16;
 /** Without a minimum, the bars of few builds would be broad. */
 const minPlaces = 20;
-const kinds: Record<BuildState, string> = {
-  scheduled: "neutral",
-  running: "running",
-  failing: "bad",
-  canceling: "neutral",
-  passed: "good",
-  failed: "bad",
-  canceled: "neutral",
-  not_run: "neutral",
-  skipped: "neutral",
-  blocked_passed: "good",
-  blocked_failed: "bad",
-  blocked_running: "neutral",
-};
-
 interface Shown {
   builds: BuildTimes[];
   pathOf: (build: BuildTimes) => string;
@@ -81,16 +66,16 @@ function Bars({ builds, pathOf }: Shown) {
       <text y={top - 4}>{durationInWords(new Date(0), new Date(longest))}</text>
       <line x2="100%" y1={top + height} y2={top + height} />
       {builds.map((build, at) => {
-        const kind = kinds[build.state];
+        const tone = toneOf(build.state);
         const place = { x: `${x(at)}%`, width };
         const bar = Math.max(2, height - y(msOf(build, now)));
         return (
           <a key={build.number} href={pathOf(build)} tabIndex={-1}>
             <title>{`#${build.number} ${stateInWords(build.state)} · ${ranInWords(build, now)}`}</title>
             <rect class="touch" {...place} height={top + height + 8} />
-            <rect class={kind} {...place} y={top + height - bar} height={bar} />
+            <rect class={`tone-${tone}`} {...place} y={top + height - bar} height={bar} />
             {/* Failures can be seen without color. */}
-            {kind === "bad" && <rect class={kind} {...place} y={top + height + 3} height="4" />}
+            {tone === "failed" && <rect class="tone-failed" {...place} y={top + height + 3} height="4" />}
           </a>
         );
       })}

@@ -18,7 +18,7 @@ export async function loadUse(services: Services, organization: Organization) {
   const times = lastDays(now, days);
   const figures = await listFigures(services.db, [organization.id], times[0] ?? now);
   const created = figures.filter(({ figure }) => figure === "builds_created");
-  const builds: Series = { name: "Builds", kind: "good", values: combineByTime(times, created, sum) };
+  const builds: Series = { name: "Builds", kind: "tone-passed", values: combineByTime(times, created, sum) };
   const hours = lastHours(now, days);
   return {
     times,

@@ -14,9 +14,9 @@ import { combineByTime, lastHours, timesUntil } from "../charts/times.ts";
 const days = 7;
 const maxPauses = 200;
 const kinds: [figure: FigureName, name: string, kind: string][] = [
-  ["jobs_waiting", "Jobs waiting", "refused"],
-  ["jobs_running", "Jobs running", "running"],
-  ["agents_connected", "Agents connected", "good"],
+  ["jobs_waiting", "Jobs waiting", "tone-other"],
+  ["jobs_running", "Jobs running", "tone-runs"],
+  ["agents_connected", "Agents connected", "tone-passed"],
 ];
 export const levelNames = kinds.map(([figure]) => figure);
 

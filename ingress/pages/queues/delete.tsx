@@ -3,8 +3,8 @@ import { deleteQueue } from "../../../shared/queues/queues.ts";
 import { clusterPath } from "../address/cluster.ts";
 import { loadQueue, queuePath } from "../address/queue.ts";
 import { confirmPage } from "../resources/confirm-page.tsx";
+import { describeStillUsed } from "../resources/still-used.tsx";
 import { withNotice } from "../ui/notices.ts";
-import { describeStillUsed } from "../ui/still-used.tsx";
 
 /** GET and POST …/delete */
 export const deleteQueuePage = confirmPage({

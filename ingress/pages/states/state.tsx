@@ -1,35 +1,33 @@
-const cross = "M4 4l8 8M12 4l-8 8";
-const slashed = "M8 2a6 6 0 1 0 .01 0M4 12l8-8";
-const clock = "M8 2a6 6 0 1 0 .01 0M8 5v3.5l2 1.5";
-const bars = "M5.5 3v10M10.5 3v10";
-const chevrons = "M3 4l4 4-4 4M9 4l4 4-4 4";
-/** Strokes in a square of 16. */
+import { toneOf } from "./tones.ts";
+
+const check = "M4.8 8.3L7 10.5L11.2 5.8";
+const cross = "M5.5 5.5l5 5M10.5 5.5l-5 5";
+const slash = "M4 12l8-8";
+const clock = "M8 4.5v4l2.5 1.5";
+const bars = "M6.2 5.2v5.6M9.8 5.2v5.6";
+const play = "M6.5 5.2l4.3 2.8l-4.3 2.8z";
+const chevrons = "M5 5l3 3l-3 3M8.5 5l3 3l-3 3";
+const dash = "M5 8h6";
+/** Strokes in a circle, by state, or else by tone. */
 const icons: Record<string, string> = {
-  passed: "M3 8.5L6.5 12L13 4.5",
+  runs: play,
+  passed: check,
   failed: cross,
-  failing: cross,
-  timed_out: cross,
-  expired: cross,
-  running: "M5 3l8 5l-8 5z",
-  assigned: "M5 3l8 5l-8 5z",
+  waits: bars,
+  other: dash,
   scheduled: clock,
   reserved: clock,
   waiting: clock,
   limited: clock,
+  creating: clock,
   timing_out: clock,
-  canceling: slashed,
-  canceled: slashed,
-  waiting_failed: "M3 8h10",
-  soft: "M8 3v6M8 11.5v1",
+  canceling: slash,
+  canceled: slash,
+  disabled: slash,
+  soft: "M8 4.5v4M8 10.8v.6",
   broken: chevrons,
   not_run: chevrons,
   skipped: chevrons,
-  blocked: bars,
-  blocked_passed: bars,
-  blocked_failed: bars,
-  blocked_running: bars,
-  unblocked: "M3 8.5L6.5 12L13 4.5",
-  unblocked_failed: cross,
 };
 
 const words: Record<string, string> = {
@@ -45,7 +43,8 @@ export function stateInWords(state: string): string {
 }
 
 /**
- * @param kind class of the color, if not the word
+ * An icon with its word.
+ * @param kind the state whose look it has, if not its own
  * @param isPaused a paused queue delays it
  */
 export function State({
@@ -60,26 +59,26 @@ export function State({
   return (
     <>
       <span class={`state ${kind}`}>
-        <StateIcon state={state} />
+        <StateIcon state={kind} />
         {stateInWords(state)}
       </span>
       {isPaused && (
         <>
           {" "}
-          <span class="state paused">paused</span>
+          <State state="paused" />
         </>
       )}
     </>
   );
 }
 
-/** A picture of a state that has one, beside its words. */
+/** A picture, beside words that say the same. */
 export function StateIcon({ state }: { state: string }) {
-  const path = icons[state];
-  if (path === undefined) return null;
+  const tone = toneOf(state);
   return (
-    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-      <path d={path} />
+    <svg class={`icon tone-${tone}`} viewBox="0 0 16 16" aria-hidden="true">
+      <circle cx="8" cy="8" r="7" />
+      <path d={icons[state] ?? icons[tone]} />
     </svg>
   );
 }

@@ -109,13 +109,9 @@ function TrialResult({ trial }: { trial: Trial }) {
   if ("error" in trial)
     return (
       <>
-        <State state="✗ error" kind="failed" />
+        <State state="error" kind="failed" />
         <span class="reason">{trial.error}</span>
       </>
     );
-  return trial.verdict ? (
-    <State state="✓ true" kind="build_created" />
-  ) : (
-    <State state="✗ false" kind="not_run" />
-  );
+  return trial.verdict ? <State state="true" kind="build_created" /> : <State state="false" kind="not_run" />;
 }

@@ -1,33 +1,26 @@
 import type { ComponentChildren } from "preact";
 import { render } from "preact-render-to-string";
-import { avatarPath } from "../../../shared/accounts/avatar.ts";
-import type { Organization } from "../../../shared/accounts/organization-store.ts";
-import { type PatternWith, pathTo, patterns } from "../../../shared/paths.ts";
-import type { Role } from "../../../shared/vocabulary.ts";
-import type { Visitor } from "../../auth/session.ts";
-import { assetPath } from "../assets/serve.ts";
-import { CsrfField } from "./form.tsx";
+import { assetPath, iconOf } from "../assets/serve.ts";
+import { signOf } from "../states/tones.ts";
+import { Head, type HeadProps } from "./head.tsx";
 import { noticeText } from "./notices.ts";
-import type { Crumb, PageContext } from "./page-context.ts";
+import type { Crumb } from "./page-context.ts";
 import { Rendering } from "./rendering.ts";
 import { Trail, titleInFull } from "./trail.tsx";
 
-export type Section = "pipelines" | "builds" | "clusters" | "members" | "settings" | "audit";
 export type Script = "copy.js" | "fill.js" | "log.js" | "once.js";
 
-interface PageProps {
+interface PageProps extends HeadProps {
   title: string;
+  /** Of the page's subject. Tabs show it before the title and in the icon. */
+  state?: string | undefined;
   content: ComponentChildren;
-  within?: { organization: Organization; section?: Section };
-  role?: Role | undefined;
-  memberships?: PageContext["memberships"];
   trail?: Crumb[];
   /** Address of its events. */
   events?: string;
-  /** For `live.js`, which takes the title and the content only. */
+  /** For `live.js`, which takes the title, its icon and the content only. */
   isRefresh?: boolean;
   script?: Script | Script[];
-  visitor: Visitor | undefined;
   /** Absent on error pages, which name no time. */
   now?: Date;
   notice?: string | null;
@@ -48,13 +41,16 @@ export function renderPage(props: PageProps): string {
 }
 
 function Layout(props: PageProps) {
-  const { title, within, trail = [], events, script, visitor, isRefresh } = props;
-  const name = titleInFull(title, trail, within?.organization.name ?? "Signalbox");
+  const { title, state, within, trail = [], events, script, isRefresh } = props;
+  const sign = state ? `${signOf(state)} ` : "";
+  const name = sign + titleInFull(title, trail, within?.organization.name ?? "Signalbox");
+  const icon = <link rel="icon" type="image/svg+xml" href={assetPath(state ? iconOf(state) : "icon.svg")} />;
   if (isRefresh)
     return (
       <html lang="en">
         <head>
           <title>{name}</title>
+          {icon}
         </head>
         <body>
           <Main {...props} />
@@ -68,7 +64,7 @@ function Layout(props: PageProps) {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>{name}</title>
-        <link rel="icon" type="image/svg+xml" href={assetPath("icon.svg")} />
+        {icon}
         <link rel="stylesheet" href={assetPath("style.css")} />
         {events && <script type="module" src={assetPath("live.js")} />}
         {events && <script type="module" src={assetPath("times.js")} />}
@@ -80,18 +76,7 @@ function Layout(props: PageProps) {
         <a class="skip" href="#main">
           Skip to the content
         </a>
-        <header class="top">
-          <a class="brand" href={patterns.home}>
-            <img src={assetPath("icon.svg")} alt="" width="28" height="28" />
-            Signalbox
-          </a>
-          {visitor?.user ? (
-            <SignedIn visitor={visitor} organization={within?.organization} />
-          ) : (
-            visitor && <a href={patterns.signIn}>Sign in</a>
-          )}
-        </header>
-        {within && <OrganizationBar {...within} role={props.role} memberships={props.memberships} />}
+        <Head {...props} />
         <Trail crumbs={trail} />
         <Main {...props} />
       </body>
@@ -120,96 +105,5 @@ function Main({ content, outage, storage, notice = null }: PageProps) {
       )}
       {content}
     </main>
-  );
-}
-
-function OrganizationBar({
-  organization,
-  section,
-  role,
-  memberships = [],
-}: NonNullable<PageProps["within"]> & Pick<PageProps, "role" | "memberships">) {
-  const parameters = { org: organization.slug };
-  const link = (target: Section, pattern: PatternWith<"org">, text: string) => (
-    <a href={pathTo(pattern, parameters)} aria-current={section === target ? "page" : undefined}>
-      {text}
-    </a>
-  );
-  return (
-    <nav class="organization" aria-label={organization.name}>
-      <div class="owner">
-        <a href={pathTo(patterns.organizationPage, parameters)}>{organization.name}</a>
-        {memberships.length > 1 && <Switch memberships={memberships} present={organization} />}
-      </div>
-      <div class="sections">
-        {link("pipelines", patterns.pipelinesPage, "Pipelines")}
-        {link("builds", patterns.buildsPage, "Builds")}
-        {link("clusters", patterns.clustersPage, "Clusters")}
-        {link("members", patterns.membersPage, "Members")}
-        {role === "admin" && link("settings", patterns.settingsPage, "Settings")}
-        {role === "admin" && link("audit", patterns.auditPage, "Audit log")}
-      </div>
-    </nav>
-  );
-}
-
-function Switch({
-  memberships,
-  present,
-}: {
-  memberships: NonNullable<PageProps["memberships"]>;
-  present: Organization;
-}) {
-  return (
-    <details class="menu">
-      <summary>
-        <span class="hidden">Switch organization</span>
-      </summary>
-      <nav aria-label="Your organizations">
-        {memberships.map(({ organization: { id, slug, name } }) => (
-          <a
-            key={id}
-            href={pathTo(patterns.organizationPage, { org: slug })}
-            aria-current={id === present.id ? "true" : undefined}
-          >
-            {name}
-          </a>
-        ))}
-      </nav>
-    </details>
-  );
-}
-
-function SignedIn({ visitor, organization }: { visitor: Visitor; organization: Organization | undefined }) {
-  const { name = "", email = "" } = visitor.user ?? {};
-  return (
-    <>
-      <nav aria-label="Main">
-        <a href={patterns.enterCode}>Connect a device</a>
-      </nav>
-      <details class="menu">
-        <summary>
-          <img src={avatarPath(name)} alt="" width="28" height="28" />
-          <span class="name">{name}</span>
-        </summary>
-        <nav aria-label="Your account">
-          <p class="quiet">{email}</p>
-          <a href={patterns.connectedApps}>Connected apps</a>
-          <a href={patterns.accessTokens}>API access tokens</a>
-          {organization && (
-            <a href={pathTo(patterns.buildMailsPage, { org: organization.slug })}>Mails about builds</a>
-          )}
-          <a href={patterns.password}>Change password</a>
-          <a href={patterns.docs}>Docs</a>
-          <a href={patterns.apiReference}>REST API</a>
-          <form method="post" action={patterns.signOut}>
-            <CsrfField />
-            <button type="submit" class="plain">
-              Sign out
-            </button>
-          </form>
-        </nav>
-      </details>
-    </>
   );
 }

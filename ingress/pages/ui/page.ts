@@ -15,12 +15,15 @@ import { compressAnswer } from "../../http/compression.ts";
 import { mediaType } from "../../http/content-type.ts";
 import { html, seeOther, setHeaders } from "../../http/respond.ts";
 import { markParts, partsHeader } from "../assets/parts.ts";
-import { renderPage, type Script, type Section } from "./layout.tsx";
+import type { Section } from "./head.tsx";
+import { renderPage, type Script } from "./layout.tsx";
 import { eventsPath } from "./live.ts";
 import { outageOf, pageContextOf, trailAbove } from "./page-context.ts";
 
 export interface PageContent {
   title: string;
+  /** Of the page's subject, for its tab. */
+  state?: string;
   content: ComponentChildren;
   /** Default: 200. */
   status?: number;

@@ -52,7 +52,7 @@ const wrongPassword = async (page: Page) => {
 };
 const openMenu = async (page: Page) => {
   await page.goto("/");
-  await page.locator(".top summary").click();
+  await page.locator(".account summary").click();
 };
 const openSwitch = async (page: Page) => {
   await page.goto("/organizations/globex/pipelines");

@@ -36,7 +36,10 @@ describeWorldOn(sqlite, "home", startQueuePages, (pages) => {
 
     const text = words(html);
     assert.match(text, /paused default of Primary just now by Ada Until the &lt;disk> is replaced/);
-    assert.match(text, /waiting make test of Web #1 for 5 min( \d+ s)? in the queue default/);
+    assert.match(
+      text,
+      /waiting make test of Web #1 for 5 min( \d+ s)? in the queue default: The queue default is paused/,
+    );
     assert.match(text, /refuses Broken of Web has refused 3 deliveries .*signature wrong or missing/);
     assert.doesNotMatch(text, /refuses Hook/);
     assert.match(text, /Web #2 Triggered build .*Web #1 Triggered build/);

@@ -75,7 +75,7 @@ describeWorld("the charts of a queue", startQueuePagesAtHalfPast, (pages) => {
       "on both sides of the one time that had work",
     );
     assert.match(day, /aria-label="[^"]*agents connected: at most 0\. Not sampled from /);
-    const [line = ""] = /<path class="line running" d="[^"]*"/.exec(day) ?? [];
+    const [line = ""] = /<path class="line tone-runs" d="[^"]*"/.exec(day) ?? [];
     assert.equal(line.match(/M/g)?.length, 3, "each line ends at the gap");
     assert.equal(week.match(/class="gap" x=/g)?.length, 2);
   });

@@ -34,7 +34,7 @@ describeInBrowser("an admin of an organization", startQueuePages, (pages) => {
     await page.goto("/");
     await click(page, "acme");
     assert.equal(await heading(page), "Pipelines");
-    await follow(page, () => page.getByRole("navigation", { name: "acme" }).getByText("Clusters").click());
+    await follow(page, () => page.getByRole("navigation", { name: "Sections" }).getByText("Agents").click());
     await click(page, "Primary");
     assert.match(await mainText(page), /default default active 0 0 Self-hosted/);
     await click(page, "default");

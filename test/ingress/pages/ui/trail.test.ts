@@ -71,19 +71,18 @@ describeWorldOn(sqlite, "breadcrumbs and titles", startQueuePages, (pages) => {
     assert.deepEqual(await read(trigger, stranger), { title: "Page not found · Signalbox", crumbs: [] });
   });
 
-  it("have a switch beside the name for people in several organizations only", async () => {
+  it("have the other organizations of people in several in the organization's menu", async () => {
     const bob = await pages.visitor(pages.bob);
-    const bar = async (visitor: Visitor) =>
-      /<nav class="organization".*?<div class="sections">/s.exec(
+    const menuOf = async (visitor: Visitor) =>
+      /<details class="menu owner".*?<\/details>/s.exec(
         (await visitor.get(pages.paths.pipelines)).text,
       )?.[0] ?? "";
 
-    const [ofAda, ofBob] = [await bar(pages.asAda), await bar(bob)];
+    const [ofAda, ofBob] = [await menuOf(pages.asAda), await menuOf(bob)];
 
-    assert.match(ofAda, /<a href="\/organizations\/acme">acme<\/a><details/);
-    assert.match(ofAda, /<a href="\/organizations\/globex">Globex Corporation<\/a>/);
-    assert.match(ofAda, /<a href="\/organizations\/acme" aria-current="true">acme<\/a>/);
-    assert.match(ofBob, /<a href="\/organizations\/acme">acme<\/a>/);
-    assert.doesNotMatch(ofBob, /<details|globex/i);
+    assert.match(ofAda, /<summary><span class="name">acme<\/span>/);
+    assert.match(ofAda, /Other organizations.*<a href="\/organizations\/globex">Globex Corporation<\/a>/);
+    assert.match(ofBob, /<summary><span class="name">acme<\/span>/);
+    assert.doesNotMatch(ofBob, /Other organizations|globex/i);
   });
 });
