@@ -21,9 +21,21 @@ export function WaitsFor({
   jobs?: ReadonlyMap<string, Job>;
   request: MemberRequest;
 }) {
+  if (reason.kind === "steps") return <Steps reason={reason} jobs={jobs} request={request} />;
+  return <WaitsInQueue reason={reason} request={request} />;
+}
+
+type InOrganization = Pick<MemberRequest, "organization">;
+
+/** For lists of jobs of several builds, which wait for no steps. */
+export function WaitsInQueue({
+  reason,
+  request,
+}: {
+  reason: Exclude<WaitingReason, { kind: "steps" }>;
+  request: InOrganization;
+}) {
   switch (reason.kind) {
-    case "steps":
-      return <Steps reason={reason} jobs={jobs} request={request} />;
     case "concurrency_group":
       return <Group reason={reason} request={request} />;
     case "reserved":
@@ -50,12 +62,12 @@ export function WaitsFor({
   }
 }
 
-function link(request: MemberRequest, queue: Queue): ComponentChildren {
+function link(request: InOrganization, queue: Queue): ComponentChildren {
   return <a href={queuePath(request, queue)}>{queue.key}</a>;
 }
 
 function stackLink(
-  { organization }: MemberRequest,
+  { organization }: InOrganization,
   { key, clusterId }: { key: string; clusterId: string },
 ): ComponentChildren {
   const path = pathTo(patterns.clusterPage, { org: organization.slug, cluster: clusterId });
@@ -110,7 +122,7 @@ function Group({
   request,
 }: {
   reason: WaitingReason & { kind: "concurrency_group" };
-  request: MemberRequest;
+  request: InOrganization;
 }) {
   const jobs = limit === 1 ? "one job" : `${limit} jobs`;
   const named = holders.length > 0 ? holders : ahead;
@@ -150,7 +162,7 @@ function Tags({
   request,
 }: {
   reason: WaitingReason & { kind: "no_agent_with_tags" };
-  request: MemberRequest;
+  request: InOrganization;
 }) {
   const agents = isExact ? "No connected agent" : "None of the first agents";
   return (

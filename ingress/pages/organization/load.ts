@@ -2,6 +2,7 @@ import { listAuditPage } from "../../../shared/accounts/audit-store.ts";
 import type { Organization } from "../../../shared/accounts/organization-store.ts";
 import { listUsersById } from "../../../shared/accounts/user-store.ts";
 import { listPlacedJobs } from "../../../shared/agents/list-store.ts";
+import { listReasonsInQueues } from "../../../shared/agents/waiting/reason.ts";
 import { listLongestWaiting } from "../../../shared/builds/reading/job-list-store.ts";
 import { countBuildsByStates, listBuildsInBrief } from "../../../shared/builds/reading/list.ts";
 import { hourMs, hourOf } from "../../../shared/durations.ts";
@@ -47,6 +48,10 @@ export async function loadOverview(services: Services, { id }: Organization) {
       paused.flatMap(({ queue }) => queue.dispatchPausedById ?? []),
     ),
     waiting: waiting.flatMap((jobId) => placed.get(jobId) ?? []),
+    reasons: await listReasonsInQueues(
+      services,
+      [...placed.values()].map(({ job }) => job),
+    ),
     queues: await listQueuesById(db, queueIds),
     refused: [...Map.groupBy(counts, ({ triggerId }) => triggerId).values()],
   };

@@ -2,6 +2,7 @@ import type { Organization } from "../../../shared/accounts/organization-store.t
 import { pathTo, patterns } from "../../../shared/paths.ts";
 import type { Topic } from "../../../shared/redis/events.ts";
 import { BuildList } from "../builds/list.tsx";
+import { WaitsInQueue } from "../job-facts/waiting.tsx";
 import { State } from "../states/state.tsx";
 import { causeWords } from "../triggers/refused.tsx";
 import { Duration, Time } from "../ui/times.tsx";
@@ -42,7 +43,7 @@ export function OverviewOf({ organization, overview }: OrganizationState) {
         <ul class="attention">
           <WaitForPeople count={waitForPeople} org={org} />
           <Paused overview={overview} org={org} />
-          <Waiting overview={overview} org={org} />
+          <Waiting overview={overview} organization={organization} />
           <Refusing overview={overview} org={org} />
         </ul>
       )}
@@ -77,7 +78,7 @@ function Paused({ overview, org }: { overview: Overview; org: string }) {
     <>
       {shown.map(({ queue, cluster }) => (
         <li key={queue.id}>
-          <span class="state paused">paused</span>{" "}
+          <State state="paused" />{" "}
           <a href={pathTo(patterns.queuePage, { org, cluster: cluster.id, queue: queue.id })}>{queue.key}</a>{" "}
           of {cluster.name}
           {queue.dispatchPausedAt && (
@@ -99,15 +100,17 @@ function Paused({ overview, org }: { overview: Overview; org: string }) {
   );
 }
 
-function Waiting({ overview, org }: { overview: Overview; org: string }) {
+function Waiting({ overview, organization }: OrganizationState) {
+  const org = organization.slug;
   return (
     <>
       {overview.waiting.map(({ job, build, pipeline }) => {
         const queue = overview.queues.get(job.queueId ?? "");
         const place = { org, slug: pipeline.slug, number: String(build.number) };
+        const reason = overview.reasons.get(job.id);
         return (
           <li key={job.id}>
-            <span class="state">waiting</span>{" "}
+            <State state="waiting" />{" "}
             <a href={pathTo(patterns.jobPage, { ...place, job: job.id })}>
               {job.label ?? job.command?.split("\n", 1)[0]?.slice(0, 100) ?? "Job"}
             </a>{" "}
@@ -116,6 +119,12 @@ function Waiting({ overview, org }: { overview: Overview; org: string }) {
               {" "}
               for <Duration from={job.scheduledAt ?? job.createdAt} to={null} />
               {queue && ` in the queue ${queue.key}`}
+              {reason && reason.kind !== "steps" && (
+                <>
+                  {": "}
+                  <WaitsInQueue reason={reason} request={{ organization }} />
+                </>
+              )}
             </span>
           </li>
         );
@@ -138,7 +147,7 @@ function Refusing({ overview, org }: { overview: Overview; org: string }) {
           : `${pathTo(patterns.triggerPage, place)}#refused`;
         return (
           <li key={most.triggerId}>
-            <span class="state failed">refuses</span> <a href={path}>{trigger.label}</a> of {pipeline.name}
+            <State state="refuses" /> <a href={path}>{trigger.label}</a> of {pipeline.name}
             <span class="quiet">
               {" "}
               has refused {total === 1 ? "a delivery" : `${total.toLocaleString("en")} deliveries`} since the

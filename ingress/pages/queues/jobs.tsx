@@ -4,7 +4,7 @@ import { durationInWords } from "../../../shared/durations.ts";
 import { type CursorNames, linkIdPages } from "../../http/cursor-pager.ts";
 import { queuePath } from "../address/queue.ts";
 import { JobLink } from "../agents/table.tsx";
-import { WaitsFor } from "../job-facts/waiting.tsx";
+import { WaitsInQueue } from "../job-facts/waiting.tsx";
 import { State } from "../states/state.tsx";
 import type { MemberRequest } from "../ui/member-page.ts";
 import { CursorPager } from "../ui/pager.tsx";
@@ -78,7 +78,7 @@ function JobTable({
             </th>
             <td>
               <State state={placed.job.state} />
-              <Tags reason={reasons?.get(placed.job.id)} request={request} />
+              <Reason reason={reasons?.get(placed.job.id)} request={request} />
             </td>
             <td class="duration">{durationInWords(since(placed), now)}</td>
           </tr>
@@ -89,12 +89,11 @@ function JobTable({
   );
 }
 
-/** The page says for all its jobs why they wait, but for the tags of each. */
-function Tags({ reason, request }: { reason: WaitingReason | undefined; request: MemberRequest }) {
-  if (reason?.kind !== "no_agent_with_tags") return null;
+function Reason({ reason, request }: { reason: WaitingReason | undefined; request: MemberRequest }) {
+  if (!reason || reason.kind === "steps") return null;
   return (
     <span class="reason">
-      <WaitsFor reason={reason} request={request} />
+      <WaitsInQueue reason={reason} request={request} />
     </span>
   );
 }
