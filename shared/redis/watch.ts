@@ -46,20 +46,22 @@ export function watchRedis(options: {
     isMarked = true;
   };
   const check = async () => {
-    const health = await ask();
+    const first = await ask();
+    // A process that starts may be too busy to take the answer in time.
+    const health = !isMarked && first.state === "unavailable" ? await ask() : first;
     change(health);
     if (health.state === "ok") await lookForMark().catch(() => {}); // the next check sees it
   };
 
   redis.on("ready", check);
   redis.on("close", () => state === "ok" && check());
-  const first = setTimeout(check, firstCheckMs).unref();
+  const soon = setTimeout(check, firstCheckMs).unref();
   const timer = setInterval(check, checkEveryMs).unref();
   return {
     state: () => state,
     close() {
       isClosed = true;
-      clearTimeout(first);
+      clearTimeout(soon);
       clearInterval(timer);
     },
   };
