@@ -196,7 +196,7 @@ describeInBrowser("annotations in a browser", startQueuePages, (pages) => {
     await page.goto(build);
 
     assert.deepEqual([...new Set(asked)], [new URL(pages.url).origin]);
-    assert.match(await page.title(), /^Build #1/);
+    assert.match(await page.title(), /^. Build #1 /);
     const inside = page.locator("main article.annotation .body");
     assert.equal(await inside.count(), 1);
     assert.equal(
