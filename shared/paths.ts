@@ -26,6 +26,7 @@ export const patterns = {
   newAccessToken: "/user/api-access-tokens/new",
   revokeAccessToken: "/user/api-access-tokens/:id/revoke",
   organizationPage: "/organizations/:org",
+  searchPage: "/organizations/:org/search",
   groupsPage: "/organizations/:org/groups",
   groupPage: "/organizations/:org/groups/:group",
   clustersPage: "/organizations/:org/clusters",

@@ -87,6 +87,7 @@ const capabilities: Record<string, string[]> = {
     "clusters",
     "accounts",
   ],
+  search: ["builds"],
   identity: ["agents", "builds", "pipelines", "queues", "clusters", "accounts"],
   presenters: ["agents", "builds", "pipelines", "connections", "sources", "queues", "accounts"],
   notifications: [

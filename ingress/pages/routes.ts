@@ -107,6 +107,7 @@ import {
   redirectToSchedule,
   schedulePage,
 } from "./schedules/show.tsx";
+import { searchPage } from "./search/everything/show.tsx";
 import { deleteSecretPage, redirectToSecret, replaceValue, saveSecret, secretPage } from "./secrets/edit.tsx";
 import { addSecret, secretsPage } from "./secrets/list.tsx";
 import {
@@ -163,6 +164,7 @@ function routes({ isClosing }: Parts) {
     [patterns.pipelinesPage]: { GET: pipelinesPage },
     [patterns.newPipelinePage]: { GET: newPipelinePage, POST: addPipeline },
     [patterns.pipelinePage]: { GET: pipelinePage },
+    [patterns.searchPage]: { GET: searchPage },
     [patterns.buildsPage]: { GET: buildsPage },
     [patterns.editPipelinePage]: { GET: editPipelinePage, POST: savePipeline },
     [patterns.archivePipelinePage]: { GET: redirectToPipeline, POST: archivePipelineForm },

@@ -7,7 +7,7 @@ import { assetPath } from "../assets/serve.ts";
 import { CsrfField } from "./form.tsx";
 import type { PageContext } from "./page-context.ts";
 
-export type Section = "pipelines" | "builds" | "clusters" | "members" | "settings" | "audit";
+export type Section = "search" | "pipelines" | "builds" | "clusters" | "members" | "settings" | "audit";
 
 export interface HeadProps {
   within?: { organization: Organization; section?: Section };

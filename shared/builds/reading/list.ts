@@ -53,8 +53,9 @@ export function listBuildsInBrief(
   db: Db,
   filter: BuildFilter,
   page: ListPage,
+  options: { deadlineMs?: number } = {},
 ): Promise<ListedRows<ListedBuild>> {
-  return listRows(db, filter, page, { listSlice: listInBrief });
+  return listRows(db, filter, page, { ...options, listSlice: listInBrief });
 }
 
 type BuildAddress = Pick<Build, "id" | "pipelineId" | "number" | "createdAt">;

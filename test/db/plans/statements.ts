@@ -25,6 +25,7 @@ import {
 import { listOldestPayloads } from "../../../shared/triggers/payloads/store.ts";
 import { shared } from "./fill.ts";
 import { outboxStatements } from "./outbox-statements.ts";
+import { searchStatements } from "./search-statements.ts";
 import { sourceStatements } from "./source-statements.ts";
 import { stackStatements } from "./stack-statements.ts";
 
@@ -132,6 +133,7 @@ function deliveryLists(): Record<string, Statement> {
 export const statements: Record<string, Statement> = {
   ...buildLists(),
   ...deliveryLists(),
+  ...searchStatements,
   ...sourceStatements,
   ...outboxStatements,
   ...stackStatements,

@@ -163,6 +163,10 @@ export const everyPage: Look[] = [
     as: "ada",
     visit: at("/organizations/globex/builds?message=many&from=2020-01-01"),
   },
+  { name: "search, empty", as: "ada", visit: at("/organizations/globex/search") },
+  { name: "search", as: "ada", visit: at("/organizations/globex/search?q=a") },
+  { name: "search, builds", as: "ada", visit: at("/organizations/globex/search?q=%231") },
+  { name: "search, nothing found", as: "ada", visit: at("/organizations/globex/search?q=nowhere") },
   { name: "the switch of organizations", as: "ada", visit: openSwitch },
   { name: "code entry", as: "ada", visit: at("/oauth/device") },
   {

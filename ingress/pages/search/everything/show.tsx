@@ -1,0 +1,231 @@
+import type { ComponentChildren } from "preact";
+import type { ListedBuild } from "../../../../shared/builds/rows/build-store.ts";
+import { pathTo, patterns } from "../../../../shared/paths.ts";
+import { type Found, searchOrganization } from "../../../../shared/search/search.ts";
+import type { Services } from "../../../../shared/services/services.ts";
+import { BuildList, type PlacedBuild } from "../../builds/list.tsx";
+import { withPipelines } from "../../builds/load.ts";
+import { State } from "../../states/state.tsx";
+import { type MemberRequest, memberPage } from "../../ui/member-page.ts";
+import { Time } from "../../ui/times.tsx";
+import { addressOf, maxSearchLength, readSearch } from "../read.ts";
+
+/** GET /organizations/:org/search?q= */
+export const searchPage = memberPage(async (services, request) => {
+  const org = request.organization.slug;
+  const { q } = readSearch(request.event, ["q"]);
+  const found = q === "" ? undefined : await load(services, request, q);
+  return {
+    title: "Search",
+    section: "search",
+    content: (
+      <>
+        <h1>Search</h1>
+        <form class="search" action={pathTo(patterns.searchPage, { org })}>
+          <p class="field">
+            <label for="everything">Search in {request.organization.name}</label>
+            <input id="everything" type="search" name="q" value={q} maxLength={maxSearchLength} />
+          </p>
+          <p class="actions">
+            <button type="submit">Search</button>
+          </p>
+        </form>
+        {found ? <Results found={found} text={q} org={org} /> : <Explanation />}
+      </>
+    ),
+  };
+});
+
+type Placed = Omit<Found, BuildSection> & Record<BuildSection, PlacedBuild[]> & { isCut: boolean };
+type BuildSection = "builds" | "request" | "commit" | "branch" | "message";
+
+async function load(services: Services, { organization }: MemberRequest, text: string): Promise<Placed> {
+  const { builds, request, commit, branch, message, ...others } = await searchOrganization(
+    services.db,
+    organization.id,
+    text,
+  );
+  const lists = [builds, request, commit, branch, message ?? []];
+  const placed = new Map((await withPipelines(services, lists.flat())).map((each) => [each.build.id, each]));
+  const place = (list: ListedBuild[] = []) => list.flatMap(({ id }) => placed.get(id) ?? []);
+  return {
+    ...others,
+    builds: place(builds),
+    request: place(request),
+    commit: place(commit),
+    branch: place(branch),
+    message: place(message),
+    isCut: message === undefined,
+  };
+}
+
+function Explanation() {
+  return (
+    <>
+      <p>Here is what can be found:</p>
+      <ul>
+        <li>pipelines, queues, clusters, agents and members, by a part of their name</li>
+        <li>
+          builds by number (<code>#12</code>, or <code>web#12</code> of one pipeline), and by the number of
+          their pull request
+        </li>
+        <li>
+          builds by commit (7 characters or more), by the whole name of a branch, or by words of the message
+        </li>
+        <li>deliveries by id</li>
+      </ul>
+    </>
+  );
+}
+
+function Results({ found, text, org }: { found: Placed; text: string; org: string }) {
+  const { pipelines, builds, request, commit, branch, message, delivery } = found;
+  const { queues, clusters, agents, members, isCut } = found;
+  const searched = (filter: Record<string, string>) =>
+    addressOf(pathTo(patterns.buildsPage, { org }), filter);
+  const lists = [pipelines, builds, request, commit, branch, message, queues, clusters, agents, members];
+  const isEmpty = !delivery && lists.every((list) => list.length === 0);
+  return (
+    <>
+      {isEmpty && <p class="empty">Nothing is called “{text}” here, and no build matches.</p>}
+      <Section id="pipelines" title="Pipelines" rows={pipelines}>
+        {({ id, slug, name, archivedAt }) => (
+          <Row key={id} path={pathTo(patterns.pipelinePage, { org, slug })} name={name}>
+            {slug}
+            {archivedAt && " · archived"}
+          </Row>
+        )}
+      </Section>
+      <Builds id="numbers" title="Builds of this number" builds={builds} org={org} />
+      <Builds id="requests" title="Last builds of this pull request" builds={request} org={org} />
+      <Builds
+        id="commits"
+        title="Builds of this commit"
+        builds={commit}
+        org={org}
+        all={searched({ commit: text })}
+      />
+      <Builds
+        id="branches"
+        title="Builds of this branch"
+        builds={branch}
+        org={org}
+        all={searched({ branch: text })}
+      />
+      <Builds
+        id="messages"
+        title="Builds with this message"
+        builds={message}
+        org={org}
+        all={searched({ message: text })}
+      />
+      {isCut && (
+        <p>
+          There are too many builds to look through all messages.{" "}
+          <a href={searched({ message: text })}>Search builds by message</a>, with a state, branch or commit.
+        </p>
+      )}
+      <Section id="deliveries" title="Deliveries" rows={delivery ? [delivery] : []}>
+        {({ id, event, receivedAt, trigger, pipeline }) => (
+          <Row
+            key={id}
+            path={pathTo(patterns.deliveryPage, {
+              ...{ org, slug: pipeline.slug },
+              ...{ trigger: trigger.id, delivery: id },
+            })}
+            name={id}
+          >
+            {pipeline.name} · {trigger.label} · {event && `${event} · `}
+            <Time at={receivedAt} />
+          </Row>
+        )}
+      </Section>
+      <Section id="queues" title="Queues" rows={queues}>
+        {({ id, key, cluster }) => (
+          <Row key={id} path={pathTo(patterns.queuePage, { org, cluster: cluster.id, queue: id })} name={key}>
+            of the cluster {cluster.name}
+          </Row>
+        )}
+      </Section>
+      <Section id="clusters" title="Clusters" rows={clusters}>
+        {({ id, name }) => (
+          <Row key={id} path={pathTo(patterns.clusterPage, { org, cluster: id })} name={name} />
+        )}
+      </Section>
+      <Section id="agents" title="Agents" rows={agents}>
+        {({ id, name, hostname, state }) => (
+          <Row key={id} path={pathTo(patterns.agentPage, { org, agent: id })} name={name}>
+            {hostname} <State state={state} />
+          </Row>
+        )}
+      </Section>
+      <Section id="members" title="Members" rows={members}>
+        {({ id, name, email }) => (
+          <Row key={id} path={pathTo(patterns.membersPage, { org })} name={name}>
+            {email}
+          </Row>
+        )}
+      </Section>
+    </>
+  );
+}
+
+/** Nothing without rows. */
+function Section<Found>({
+  id,
+  title,
+  rows,
+  children,
+}: {
+  id: string;
+  title: string;
+  rows: Found[];
+  children: (row: Found) => ComponentChildren;
+}) {
+  if (rows.length === 0) return null;
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <ul class="entries">{rows.map((row) => children(row))}</ul>
+    </section>
+  );
+}
+
+function Row({ path, name, children }: { path: string; name: string; children?: ComponentChildren }) {
+  return (
+    <li class="entry">
+      <a href={path}>{name}</a>
+      {children && <span class="quiet">{children}</span>}
+    </li>
+  );
+}
+
+/** @param all the page that lists all of them */
+function Builds({
+  id,
+  title,
+  builds,
+  org,
+  all,
+}: {
+  id: string;
+  title: string;
+  builds: PlacedBuild[];
+  org: string;
+  all?: string;
+}) {
+  if (builds.length === 0) return null;
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <BuildList builds={builds} org={org} namesPipeline />
+      {all && (
+        <p>
+          <a href={all}>
+            Show all<span class="hidden">: {title}</span>
+          </a>
+        </p>
+      )}
+    </section>
+  );
+}

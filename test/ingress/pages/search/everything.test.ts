@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { before, it } from "node:test";
+import { eq } from "drizzle-orm";
+import { createBuilds } from "../../../../shared/builds/making/builds.ts";
+import { createPipeline, defaultStep } from "../../../../shared/pipelines/pipelines.ts";
+import { agentTokenOf, startAgent } from "../../../helpers/agent.ts";
+import { describeWorld } from "../../../helpers/databases.ts";
+import { post } from "../../../helpers/http.ts";
+import { startQueuePages } from "../../../helpers/pages.ts";
+
+const at = "/organizations/acme/search";
+const commit = "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678";
+
+describeWorld("the search of an organization", startQueuePages, (pages) => {
+  let deliveryId: string;
+
+  before(async () => {
+    const { services, acme, actor } = pages;
+    for (const name of ["Mobile web", "Webshop", "100% coverage"])
+      await createPipeline(services, actor, { name, steps: [defaultStep], clusterId: acme.cluster.id });
+    await make({ branch: "topic/<b>", commit, message: "Faster loops" });
+    await make({ branch: "main", commit: "HEAD", message: "Slower loops" }, 7);
+    const { path } = await acme.trigger({ type: "github", label: "Hook" });
+    deliveryId = (await post(pages.url + path, "{}", { "X-GitHub-Event": "push" })).body.id;
+    const token = await agentTokenOf(pages, acme.cluster);
+    for (const name of ["builder-10", "builder-1"]) await startAgent(pages.url, token, { name });
+  });
+
+  const make = async (texts: { branch: string; commit: string; message: string }, request?: number) => {
+    const { services, acme, clock } = pages;
+    const asked = { pipelineId: acme.pipeline.id, deliveryId: null, source: "webhook" as const };
+    await services.db.transaction(async (tx) => {
+      const made = await createBuilds(
+        tx,
+        services,
+        [{ ...asked, ...texts, environmentSealed: null }],
+        clock.now(),
+      );
+      const { builds } = tx.tables;
+      for (const { id } of made.builds)
+        if (request) await tx.update(builds).set({ pullRequestNumber: request }).where(eq(builds.id, id));
+    });
+  };
+  const search = async (q: string) => {
+    const { status, text } = await pages.asBob.get(`${at}?${new URLSearchParams({ q })}`);
+    assert.equal(status, 200, text);
+    return text;
+  };
+  /** The texts of the links of each section, by its title. */
+  const found = async (q: string) => {
+    const sections = (await search(q)).matchAll(/<section[^>]*><h2[^>]*>([^<]*)<\/h2>(.*?)<\/section>/gs);
+    return Object.fromEntries(
+      [...sections].map(([, title, html = ""]) => [
+        title,
+        [...html.matchAll(/<a href="\/[^"?]*">([^<]*)<\/a>/g)].map(([, text]) => text),
+      ]),
+    );
+  };
+
+  it("finds names: as given first, then those that begin so, then those that contain it", async () => {
+    assert.deepEqual((await found("WEB")).Pipelines, ["Web", "Webshop", "Mobile web"]);
+    assert.deepEqual(await found("builder-1"), { Agents: ["builder-1", "builder-10"] });
+    assert.deepEqual(await found(pages.acme.queue.key), { Queues: [pages.acme.queue.key] });
+    assert.deepEqual((await found(pages.acme.cluster.name)).Clusters, [pages.acme.cluster.name]);
+    assert.deepEqual(await found("bob@acme"), { Members: ["Bob"] });
+  });
+
+  it("takes signs of patterns as they are", async () => {
+    assert.deepEqual(await found("0%"), { Pipelines: ["100% coverage"] });
+    assert.deepEqual(await found("we_"), {});
+  });
+
+  it("finds builds by number, of one pipeline too, and by pull request", async () => {
+    assert.deepEqual(await found("#1"), { "Builds of this number": ["Web #1"] });
+    assert.deepEqual(await found("web#2"), { "Builds of this number": ["Web #2"] });
+    assert.deepEqual(await found("webshop#2"), {});
+    assert.deepEqual(await found("!7"), { "Last builds of this pull request": ["Web #2"] });
+    assert.deepEqual(await found("#9999999999"), {});
+  });
+
+  it("finds builds by commit, branch and message", async () => {
+    assert.deepEqual(await found("A1B2C3D"), { "Builds of this commit": ["Web #1"] });
+    assert.deepEqual(await found("a1b2c3"), {});
+    assert.deepEqual(await found("topic/<b>"), { "Builds of this branch": ["Web #1"] });
+    assert.deepEqual(await found("LOOPS"), { "Builds with this message": ["Web #2", "Web #1"] });
+  });
+
+  it("finds a delivery by its id", async () => {
+    assert.deepEqual(await found(deliveryId.toUpperCase()), { Deliveries: [deliveryId] });
+  });
+
+  it("says what can be found, and that nothing is", async () => {
+    assert.match(await search(" "), /Here is what can be found/);
+    assert.match(await search("<nowhere>"), /Nothing is called “&lt;nowhere>” here/);
+  });
+
+  it("finds nothing of other organizations, and answers 404 to those who are no member", async () => {
+    const { status } = await pages.asBob.get("/organizations/globex/search?q=web");
+    assert.equal(status, 404);
+    const { text } = await pages.asAda.get(`/organizations/globex/search?q=${deliveryId}`);
+    assert.match(text, /Nothing is called/);
+    assert.match((await pages.asAda.get("/organizations/globex/search?q=web")).text, /Nothing is called/);
+  });
+});
