@@ -38,6 +38,7 @@ export function Head({ within, role, memberships = [], visitor }: HeadProps) {
         {!within && "Signalbox"}
       </a>
       {within && <OfOrganization within={within} role={role} memberships={memberships} />}
+      {within && visitor?.user && <Search org={within.organization.slug} />}
       {visitor?.user ? (
         <Account visitor={visitor} organization={within?.organization} />
       ) : (
@@ -86,6 +87,19 @@ function OfOrganization({
         {links(sections)}
       </nav>
     </>
+  );
+}
+
+/** A field, or on a phone a link to the page. */
+function Search({ org }: { org: string }) {
+  const path = pathTo(patterns.searchPage, { org });
+  return (
+    <search class="everything">
+      <form action={path}>
+        <input type="search" name="q" aria-label="Search" placeholder="Search" maxLength={1000} />
+      </form>
+      <a href={path}>Search</a>
+    </search>
   );
 }
 

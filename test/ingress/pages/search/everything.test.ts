@@ -94,6 +94,14 @@ describeWorld("the search of an organization", startQueuePages, (pages) => {
     assert.match(await search("<nowhere>"), /Nothing is called “&lt;nowhere>” here/);
   });
 
+  it("has a form in the head of each page of the organization", async () => {
+    const { text } = await pages.asBob.get(pages.paths.pipeline);
+    const [, action, field] =
+      /<header.*?<form action="([^"]*)"><input type="search" name="([^"]*)"/s.exec(text) ?? [];
+    assert.deepEqual([action, field], [at, "q"]);
+    assert.doesNotMatch((await pages.asBob.get("/user/connected-apps")).text, /type="search"/);
+  });
+
   it("finds nothing of other organizations, and answers 404 to those who are no member", async () => {
     const { status } = await pages.asBob.get("/organizations/globex/search?q=web");
     assert.equal(status, 404);
