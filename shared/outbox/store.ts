@@ -179,13 +179,15 @@ export async function updateMessageIfSame(tx: Tx, message: Message, change: Part
   await setTried(tx, { ...message, ...change });
 }
 
-const setTried = prepared<Pick<Message, "id" | "revision"> & Tried, Pick<Message, "id">, Tx>((tx) => {
+const setTried = prepared<Pick<Message, "id" | "organizationId" | "revision"> & Tried, Pick<Message, "id">, Tx>((tx) => {
   const { outbox } = tx.tables;
   return tx
     .update(outbox)
     .set(Object.fromEntries(tried.map((name) => [name, valueFor(outbox[name] as AnySQLiteColumn, name)])))
     .where(
       and(
+        // Else Postgres would read all waiting messages, where it takes them for few.
+        eq(outbox.organizationId, sql.placeholder("organizationId")),
         eq(outbox.id, sql.placeholder("id")),
         eq(outbox.state, "waiting"),
         eq(outbox.revision, sql.placeholder("revision")),

@@ -10,7 +10,7 @@ const { organization: organizationId } = shared;
 const key = { organizationId, receiver: "receiver 7" };
 const ids = [newId(now), newId(now)];
 const nothing = { endedAt: null, answerStatus: null, answer: null, durationMs: null, request: null };
-const tried = { id: newId(now), revision: 0, state: "waiting", tries: 0, dueAt: now, ...nothing };
+const tried = { id: newId(now), organizationId, revision: 0, state: "waiting", tries: 0, dueAt: now, ...nothing };
 const on = (plan: RegExp, run: Statement["run"]): Statement => ({ run, sqlite: plan, postgres: plan });
 
 /** The statements that make messages of news, and send them. */
@@ -37,7 +37,7 @@ export const outboxStatements: Record<string, Statement> = {
     outbox.listDueMessages(tx as never, { ...key, now, limit: 32 }),
   ),
   "the next message of a receiver": on(/outbox_due/, (tx) => outbox.findNextDue(tx, key)),
-  "a message that was tried": on(/outbox_pkey|sqlite_autoindex_outbox_1/, (tx) =>
+  "a message that was tried": on(/outbox_pkey|sqlite_autoindex_outbox_1|outbox_waiting/, (tx) =>
     outbox.updateMessageIfSame(tx, tried as never, { state: "sent", endedAt: now }),
   ),
   "messages that have waited too long": on(/outbox_due/, (tx) =>
