@@ -146,6 +146,7 @@ describeInBrowser("by keyboard alone and without JavaScript", startTriggerPages,
     ]);
 
     await enter("Delete");
+    await type("Type the name to confirm: Keys", "Keys");
     await enter("Delete");
     assert.match(await mainText(page), /The pipeline is deleted/);
   });
