@@ -190,7 +190,8 @@ export function* readStep(given: unknown): Pieces<z.ZodSafeParseResult<Step>> {
 /** Other members have no effect, and are allowed. One that is nearly the name of the missing one is named first. */
 function commandProblem(given: Given): string {
   for (const name of Object.keys(given).slice(0, maxUnknown)) {
-    const meant = Object.hasOwn(commandMembers, name) ? undefined : nearestName(name, namesOfKinds);
+    const isKnown = Object.hasOwn(commandMembers, name) || namesOfKinds.includes(name);
+    const meant = isKnown ? undefined : nearestName(name, namesOfKinds);
     if (meant !== undefined) return `Step has no ${excerpt(name)}. Did you mean ${meant}?`;
   }
   return "Step command can't be blank";
