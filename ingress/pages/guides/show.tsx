@@ -3,7 +3,7 @@ import { pathTo, patterns } from "../../../shared/paths.ts";
 import { Refusal } from "../../../shared/refusal.ts";
 import { page } from "../ui/page.ts";
 import { type GuideName, guides, isGuide } from "./list.ts";
-import { findGuide, type Guide } from "./render.ts";
+import type { Guide } from "./render.ts";
 
 /** GET /docs */
 export const guidesPage = page(() => ({
@@ -27,9 +27,11 @@ export const guidesPage = page(() => ({
 }));
 
 /** GET /docs/:page */
-export const guidePage = page((_, { event }) => {
+export const guidePage = page(async (_, { event }) => {
   const name = getRouterParam(event, "page") ?? "";
   if (!isGuide(name)) throw new Refusal(404, "Not Found");
+  // Few ask for guides, and the reader of Markdown takes memory.
+  const { findGuide } = await import("./render.ts");
   const guide = findGuide(name);
   return {
     title: `${guides[name].title} · Docs`,
