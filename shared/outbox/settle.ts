@@ -62,7 +62,7 @@ export async function settle(
 
 function restOf({ verdict, isUntried }: Try, taken: Receiver, now: Date): Partial<Receiver> {
   const { problem, until } = verdict as Extract<Verdict, { outcome: "receiver_rests" }>;
-  if (isUntried) return { dueAt: nextTry(taken.failures, now, until) };
+  if (isUntried) return { problem, dueAt: nextTry(taken.failures, now, until) };
   const failures = taken.failures + 1;
   return { failures, failingSince: taken.failingSince ?? now, problem, dueAt: nextTry(failures, now, until) };
 }
