@@ -179,7 +179,11 @@ export async function updateMessageIfSame(tx: Tx, message: Message, change: Part
   await setTried(tx, { ...message, ...change });
 }
 
-const setTried = prepared<Pick<Message, "id" | "organizationId" | "revision"> & Tried, Pick<Message, "id">, Tx>((tx) => {
+const setTried = prepared<
+  Pick<Message, "id" | "organizationId" | "revision"> & Tried,
+  Pick<Message, "id">,
+  Tx
+>((tx) => {
   const { outbox } = tx.tables;
   return tx
     .update(outbox)

@@ -10,7 +10,15 @@ const { organization: organizationId } = shared;
 const key = { organizationId, receiver: "receiver 7" };
 const ids = [newId(now), newId(now)];
 const nothing = { endedAt: null, answerStatus: null, answer: null, durationMs: null, request: null };
-const tried = { id: newId(now), organizationId, revision: 0, state: "waiting", tries: 0, dueAt: now, ...nothing };
+const tried = {
+  id: newId(now),
+  organizationId,
+  revision: 0,
+  state: "waiting",
+  tries: 0,
+  dueAt: now,
+  ...nothing,
+};
 const on = (plan: RegExp, run: Statement["run"]): Statement => ({ run, sqlite: plan, postgres: plan });
 
 /** The statements that make messages of news, and send them. */

@@ -46,7 +46,9 @@ describeWorldOn(sqlite, "entering a user code", withSettings(startPages, plenty)
       Object.values(codes).map(async (code) => ({ code, answer: await enter(pages.asBob, code) })),
     );
 
-    const said = answers.map(({ code, answer }) => `${answer.status} ${withoutTokens(answer.text).replaceAll(code, "")}`);
+    const said = answers.map(
+      ({ code, answer }) => `${answer.status} ${withoutTokens(answer.text).replaceAll(code, "")}`,
+    );
 
     assert.match(said[0] ?? "", /^422 .*This code is not valid\./s);
     assert.equal(new Set(said).size, 1);

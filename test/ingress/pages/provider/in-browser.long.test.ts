@@ -23,7 +23,6 @@ describeInBrowser("setting up a source host in a browser", startQueuePages, (pag
   const connect = async (page: Page, repository: string) => {
     await page.goto(newPipeline);
     await page.getByLabel("Repository").fill(repository);
-    await page.getByLabel("Command").fill("make");
     await press(page, "Create pipeline");
     return {
       url: await page.getByLabel("Address").inputValue(),

@@ -59,7 +59,7 @@ describeWorldOn(sqlite, "the charts of a trigger", startTriggerPages, (pages) =>
     assert.match(rows[1] ?? "", /<td class="number">1,234<\/td><td class="number">5<\/td>/);
     assert.ok(rows[1]?.includes(hoursAgo(2).toISOString()));
     assert.match(rows[2] ?? "", /<td class="number">1<\/td>/);
-    const [built = ""] = paths(text, "good");
+    const [built = ""] = paths(text, "tone-passed");
     assert.equal(built.match(/M/g)?.length, 2);
     assert.match(built, /^M0\.1 .*M165\.1 /s);
   });
