@@ -186,7 +186,6 @@ export function* readStep(given: unknown): Pieces<z.ZodSafeParseResult<Step>> {
   return anyStep.safeParse({ ...given, steps });
 }
 
-/** Plugins may bring the command, or the type says that there is none. */
 /** Other members have no effect, and are allowed. One that is nearly the name of the missing one is named first. */
 function commandProblem(given: Given): string {
   for (const name of Object.keys(given).slice(0, maxUnknown)) {
@@ -197,6 +196,7 @@ function commandProblem(given: Given): string {
   return "Step command can't be blank";
 }
 
+/** Plugins may bring the command, or the type says that there is none. */
 function hasCommand({ type, command, commands, plugins = [] }: Given): boolean {
   const given = command ?? commands ?? "";
   const isGiven = typeof given !== "string" || given.trim() !== "";

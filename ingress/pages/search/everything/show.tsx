@@ -130,8 +130,10 @@ function Results({ found, text, org }: { found: Placed; text: string; org: strin
           <Row
             key={id}
             path={pathTo(patterns.deliveryPage, {
-              ...{ org, slug: pipeline.slug },
-              ...{ trigger: trigger.id, delivery: id },
+              org,
+              slug: pipeline.slug,
+              trigger: trigger.id,
+              delivery: id,
             })}
             name={id}
           >
