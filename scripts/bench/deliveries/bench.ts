@@ -1,18 +1,13 @@
-import { percentile } from "../../scratch/figures.ts";
 import { type Scratch, withScratch } from "../../scratch/scratch.ts";
 import type { Bench, Options } from "../bench.ts";
 import { kilobyte, megabyte, pushPayload } from "../bodies.ts";
 import {
   type Aims,
   compare,
-  cpuLines,
   interleave,
   type Line,
-  lineOf,
   mediansOf,
   perSecond,
-  pickEach,
-  rateLines,
   ratioLegend,
 } from "../comparison.ts";
 import type { Load } from "../load/generator.ts";
@@ -21,6 +16,7 @@ import { postJson } from "../load/request.ts";
 import { measureLoads } from "../loads.ts";
 import { measureBuilds } from "../servers/counter.ts";
 import { startRedis } from "../servers/redis.ts";
+import { builtLines } from "./built-lines.ts";
 import { measureMessages, messageColumns, messages } from "./messages.ts";
 import { measurePushes, pushColumns, pushSizes } from "./pushes.ts";
 import { columns, startBare, startBuilders } from "./servers.ts";
@@ -153,17 +149,7 @@ async function measureBuilt(scratch: Scratch, name: string, options: Options): P
     const full = await post({ until: { requests: deliveriesOf(options) } });
     return { full, half: await post({ perSecond: perSecond(full) / 2, until: { seconds } }) };
   });
-  const half = pickEach(found, (turn) => turn.half);
-  return [
-    ...rateLines(
-      title,
-      pickEach(found, (turn) => turn.full),
-      postgres ? {} : aims,
-    ),
-    lineOf("  at half load: p50 ms until built", half, ({ delays }) => percentile(delays, 0.5)),
-    lineOf("  at half load: p99 ms until built", half, ({ delays }) => percentile(delays, 0.99)),
-    ...cpuLines("  at half load: ", half),
-  ];
+  return builtLines(title, found, postgres ? {} : aims);
 }
 
 function legendOf(options: Options): string[] {

@@ -6,13 +6,12 @@ import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines
 import type { Services } from "../../../shared/services/services.ts";
 import { endpointUrl } from "../../../shared/settings/urls.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
-import { percentile } from "../../scratch/figures.ts";
 import { createFilteringOrganization } from "../../scratch/organization.ts";
 import { RunFailed, type Scratch } from "../../scratch/scratch.ts";
 import { isSoon } from "../../scratch/wait.ts";
 import type { Options } from "../bench.ts";
 import { kilobyte, pushPayload } from "../bodies.ts";
-import { cpuLines, interleave, type Line, lineOf, perSecond, pickEach, rateLines } from "../comparison.ts";
+import { interleave, type Line, perSecond } from "../comparison.ts";
 import type { Load } from "../load/generator.ts";
 import { startGenerator } from "../load/load.ts";
 import { postJson } from "../load/request.ts";
@@ -20,6 +19,7 @@ import { startPlayer } from "../player.ts";
 import { measureBuilds } from "../servers/counter.ts";
 import { startRedis } from "../servers/redis.ts";
 import { startSignalbox } from "../servers/signalbox.ts";
+import { builtLines } from "./built-lines.ts";
 
 export const messages = "messages";
 
@@ -73,17 +73,7 @@ export async function measureMessages(
     const full = await post({ until: { requests: deliveries } });
     return { full, half: await post({ perSecond: perSecond(full) / 2, until: { seconds } }) };
   });
-  const half = pickEach(found, (turn) => turn.half);
-  return [
-    ...rateLines(
-      title,
-      pickEach(found, (turn) => turn.full),
-      aims,
-    ),
-    lineOf("  at half load: p50 ms until built", half, ({ delays }) => percentile(delays, 0.5)),
-    lineOf("  at half load: p99 ms until built", half, ({ delays }) => percentile(delays, 0.99)),
-    ...cpuLines("  at half load: ", half),
-  ];
+  return builtLines(title, found, aims);
 }
 
 /**

@@ -2,19 +2,19 @@ import { createPipeline, defaultStep } from "../../../shared/pipelines/pipelines
 import type { Services } from "../../../shared/services/services.ts";
 import { endpointUrl } from "../../../shared/settings/urls.ts";
 import { createTrigger } from "../../../shared/triggers/create.ts";
-import { percentile } from "../../scratch/figures.ts";
 import { addRepository, type Door, githubHeaders } from "../../scratch/github.ts";
 import { createFilteringOrganization } from "../../scratch/organization.ts";
 import type { Scratch } from "../../scratch/scratch.ts";
 import type { Options } from "../bench.ts";
 import { githubPush, kilobyte } from "../bodies.ts";
-import { cpuLines, interleave, type Line, lineOf, perSecond, pickEach, rateLines } from "../comparison.ts";
+import { interleave, type Line, perSecond } from "../comparison.ts";
 import type { Load } from "../load/generator.ts";
 import { startGenerator } from "../load/load.ts";
 import { type PlainRequest, postJson } from "../load/request.ts";
 import { measureBuilds } from "../servers/counter.ts";
 import { startRedis } from "../servers/redis.ts";
 import { startSignalbox } from "../servers/signalbox.ts";
+import { builtLines } from "./built-lines.ts";
 
 /** Two doors of one installation: the same signed requests build what a trigger fixes, or what was pushed. */
 export const pushColumns = { trigger: "to a trigger", provider: "of a provider" };
@@ -52,17 +52,7 @@ export async function measurePushes(
       const full = await post({ until: { requests: deliveries } });
       return { full, half: await post({ perSecond: perSecond(full) / 2, until: { seconds } }) };
     });
-    const half = pickEach(found, (turn) => turn.half);
-    lines.push(
-      ...rateLines(
-        title,
-        pickEach(found, (turn) => turn.full),
-        postgres ? {} : aims,
-      ),
-      lineOf("  at half load: p50 ms until built", half, ({ delays }) => percentile(delays, 0.5)),
-      lineOf("  at half load: p99 ms until built", half, ({ delays }) => percentile(delays, 0.99)),
-      ...cpuLines("  at half load: ", half),
-    );
+    lines.push(...builtLines(title, found, postgres ? {} : aims));
   }
   return lines;
 }
