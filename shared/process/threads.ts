@@ -62,6 +62,8 @@ export class Threads {
   /** The last one that worked goes on first, so that few start. */
   readonly #idle: Worker[] = [];
   readonly #waiting = new Set<Task>();
+  /** Resolves once the thread has loaded the module of its task, or has exited. */
+  readonly #loaded = new WeakMap<Worker, Promise<void>>();
   #isClosed = false;
 
   constructor({ max, deadlineMs = Number.POSITIVE_INFINITY, handleWait = () => {} }: ThreadsOptions) {
@@ -93,7 +95,14 @@ export class Threads {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#startWaiting();
-    await Promise.all([...this.#all].map((worker) => worker.terminate()));
+    await Promise.all([...this.#all].map((worker) => this.#end(worker)));
+  }
+
+  /** A thread that is terminated while it loads a native module takes the process with it. */
+  async #end(worker: Worker): Promise<void> {
+    worker.ref();
+    await this.#loaded.get(worker);
+    await worker.terminate();
   }
 
   #startWaiting(): void {
@@ -112,12 +121,13 @@ export class Threads {
   }
 
   async #run(worker: Worker, task: Task): Promise<unknown> {
+    this.#loaded.set(worker, untilLoaded(worker));
     try {
       const result = await perform(worker, task, { ...this.#options, ...task.options });
       this.#idle.push(worker);
       return result;
     } catch (error) {
-      void worker.terminate().then(() => this.#replace(task.request.module));
+      void this.#end(worker).then(() => this.#replace(task.request.module));
       throw this.#isClosed ? closed() : error;
     } finally {
       this.#startWaiting();
@@ -128,12 +138,14 @@ export class Threads {
   #replace(module: string): void {
     if (this.#isClosed) return;
     const worker = this.#start();
-    worker?.once("message", () => {
+    if (!worker) return;
+    this.#loaded.set(worker, untilLoaded(worker));
+    worker.once("message", () => {
       this.#idle.unshift(worker);
       this.#startWaiting();
     });
-    worker?.postMessage({ module });
-    worker?.unref();
+    worker.postMessage({ module });
+    worker.unref();
   }
 
   /**
@@ -158,6 +170,17 @@ export class Threads {
 
 function closed(): Error {
   return new Error("The threads are closed.");
+}
+
+/** A thread sends its first message of a task once the module is loaded. */
+function untilLoaded(worker: Worker): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => {
+    worker.off("message", end).off("exit", end);
+    resolve();
+  };
+  worker.on("message", end).on("exit", end);
+  return promise;
 }
 
 async function perform(

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { DeadlineExceeded, Threads, type ThreadsOptions } from "../../shared/process/threads.ts";
 import type { echo } from "./odd-thread.ts";
 
@@ -168,6 +169,36 @@ describe("a thread", () => {
     assert.equal(await waiting, "(The threads are closed.)");
     assert.equal(await ask("a"), "(The threads are closed.)");
   });
+});
+
+describe("a thread that loads its module", () => {
+  const channel = new BroadcastChannel("slow thread");
+  after(() => channel.close());
+
+  // A native module that is loading would take the process with it.
+  const ways = {
+    "its threads are closed": ({ close }: ReturnType<typeof open>) => close(),
+    "its caller goes": async ({ close }: ReturnType<typeof open>, gone: AbortController) => {
+      gone.abort(new Error("gone"));
+      await close();
+    },
+  };
+  for (const [when, end] of Object.entries(ways))
+    it(`has loaded it before it ends, when ${when}`, async () => {
+      let isLoaded = false;
+      channel.onmessage = () => {
+        isLoaded = true;
+      };
+      const opened = open({ at: new URL("./slow-thread.ts", import.meta.url) });
+      const gone = new AbortController();
+      const asked = opened.ask("a", gone.signal);
+
+      await end(opened, gone);
+
+      await asked;
+      await nextTurn();
+      assert.ok(isLoaded);
+    });
 });
 
 describe("several threads", () => {
