@@ -63,10 +63,17 @@ function sliceTurn(owner: string): Promise<void> {
 export function openSlices(maxSize: number): (size: number) => Promise<void> | undefined {
   const owner = presentOwner();
   let left = 0;
+  const begin = async (size: number) => {
+    await (owner === undefined ? nextTurn() : sliceTurn(owner));
+    left = maxSize - size;
+    // The rest of a slice would come on top of others' in a later turn.
+    setImmediate(() => {
+      left = 0;
+    });
+  };
   return (size) => {
-    const isWithin = size <= left;
-    left = (isWithin ? left : maxSize) - size;
-    if (isWithin) return undefined;
-    return owner === undefined ? nextTurn() : sliceTurn(owner);
+    if (size > left) return begin(size);
+    left -= size;
+    return undefined;
   };
 }
