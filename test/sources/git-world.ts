@@ -94,6 +94,9 @@ export async function openGitWorld(database: TestDatabase) {
       id,
       repository,
       push,
+      /** Reports a push to `main`, as github does. */
+      report: (commit: string, message: string) =>
+        send("push", { ...githubPush({ after: commit }, { id: commit, message }), repository: facts }),
       /** Reports a pull request that is opened. */
       open: (number: number, change: object) =>
         send(

@@ -106,16 +106,15 @@ describeWorld("a push with real git", openGitWorld, (world) => {
     const gate = join(world.host.folder, "gate");
     const settings = { cancel_running_branch_builds: true, skip_queued_branch_builds: true };
     const command = `until [ -e ${gate} ]; do sleep 0.2; done\necho "HEAD is $(git rev-parse HEAD)"`;
-    const { repository, push, builds, reasons, ended } = await world.pipeline(
+    const { repository, report, builds, reasons, ended } = await world.pipeline(
       "github",
       {},
       { ...settings, steps: [{ command }] },
     );
-    const commits: string[] = [];
-    for (let number = 0; number < pushes; number++) {
-      commits.push(await repository.commit(`Change ${number}`));
-      await push("HEAD", "refs/heads/main");
-    }
+    const messages = Array.from({ length: pushes }, (_, index) => `Change ${index}`);
+    const commits = await repository.commits(messages);
+    await repository.git("push", "--quiet", "origin", `${commits.at(-1)}:refs/heads/main`);
+    for (const [index, commit] of commits.entries()) await report(commit, messages[index] as string);
 
     assert.deepEqual(new Set(await reasons()), new Set([null]));
     const built = await builds();
